@@ -137,8 +137,14 @@ function drawTowns(
 function drawSettings(random: Random, groups: readonly string[]): Town['settings'] {
   const guards = {
     usual: {},
-    small: { minSize: 3, maxRemovedShare: 0.4, maxRemovedCount: 6, perHourCount: between(random, 8, 20) },
-    share: { minSize: 4, maxRemovedShare: 0.3 },
+    small: {
+      minSize: 3,
+      maxRemovedShare: 0.4,
+      maxRemovedCount: 6,
+      perHourCount: between(random, 8, 20),
+      deletedGroups: 1,
+    },
+    share: { minSize: 4, maxRemovedShare: 0.3, deletedGroups: 0, deletedGroupsShare: 0.2 },
     hour: { minSize: 50, maxRemovedCount: 50, perHourCount: between(random, 4, 12) },
     off: null,
   };

@@ -45,7 +45,7 @@ export async function decideHold(
     out.note('only the set of the given digest is decided: others have joined it since');
   const reason = await context.reason(decision.reason);
   const removes = chosen.size === 0 ? hold.removes : leaving.length;
-  const question = name === 'approve' ? `Remove ${plural(removes, 'member')}?` : 'Keep them in?';
+  const question = name === 'approve' ? approveQuestion(removes) : 'Keep them in?';
   if (!(await context.confirm(question))) return EXIT.failed;
   const word = { reason, digest, decision: hold.decision };
   const users = [...chosen].map(platformUserId);
@@ -53,6 +53,9 @@ export async function decideHold(
   out.answer({ group: ref.group, outcome: outcome.kind, digest }, () => out.line(sayOutcome(outcome, name)));
   return outcome.kind === 'decided' ? EXIT.done : EXIT.attention;
 }
+
+const approveQuestion = (removes: number): string =>
+  removes === 0 ? 'Delete the group?' : `Remove ${plural(removes, 'member')}?`;
 
 type ReadHold = Awaited<ReturnType<typeof readHold>>;
 
@@ -120,7 +123,7 @@ function sayOutcome(outcome: HoldOutcome | AllOrNone, name: string): string {
   if (outcome.kind === 'all_or_none')
     return `nothing was changed; only all removals can be approved: ${ALL_OR_NONE[outcome.why]}`;
   if (outcome.kind === 'decided')
-    return name === 'approve' ? 'approved; apply does it now' : 'rejected; they stay';
+    return name === 'approve' ? 'approved; apply does it now' : 'rejected; nothing is removed';
   const hold = outcome.kind === 'changed' ? outcome.hold : undefined;
   const decided = hold && sayDecision(hold.decision);
   if (decided !== undefined) return `nothing was changed; the hold was decided while you looked: ${decided}`;

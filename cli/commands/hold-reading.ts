@@ -24,6 +24,7 @@ export function sayHold(group: string, { removes, keeps, share, rule, decision }
   const decided = sayDecision(decision);
   return [
     `${group}: ${removes} to go, ${keeps} stay (${percent(share)}, rule ${rule})`,
+    ...(rule === 'deleted_groups' ? ['the directory deleted the group, and many others within an hour'] : []),
     ...(decided === undefined ? [] : [`decided already: ${decided}`]),
   ];
 }

@@ -83,7 +83,8 @@ export const T = {
     lagMost: (text: string) => `${text} at most`,
     hour: (hoursAgo: number, count: number) =>
       `${hoursAgo === 0 ? 'this hour' : `${hoursAgo} h ago`}: ${many(count, 'write')}`,
-    hold: (count: number, name: string) => `${many(count, 'person', 'people')} would leave ${name}`,
+    hold: (count: number, name: string) =>
+      count === 0 ? `${name} would be deleted` : `${many(count, 'person', 'people')} would leave ${name}`,
     holdText: (share: string, rule: string) => `${share} of the group: ${rule} for the guard.`,
     holdNext: 'Look and decide',
     holdDecided: (what: string) => `This hold was ${what}.`,
@@ -91,6 +92,7 @@ export const T = {
       share: 'too large a share',
       count: 'too many at once',
       per_hour: 'too many within an hour',
+      deleted_groups: 'too many groups deleted within an hour',
     } satisfies Readonly<Record<HoldRow['rule'], string>>,
     gateNext: 'See what to do',
     failingCalls: (share: string, endpoint: string) => `${share} of the calls fail: ${endpoint}`,
@@ -113,7 +115,9 @@ export const T = {
   hold: {
     title: (name: string) => `Hold of ${name}`,
     says: (goes: number, name: string) =>
-      `${many(goes, 'person', 'people')} would lose ${name} on the platform.`,
+      goes === 0
+        ? `${name} would be deleted on the platform.`
+        : `${many(goes, 'person', 'people')} would lose ${name} on the platform.`,
     stay: (stays: number) =>
       `${many(stays, 'person', 'people')} ${stays === 1 ? 'stays' : 'stay'} in any case.`,
     gone: 'Nothing of this group is held.',
@@ -129,7 +133,8 @@ export const T = {
     reject: 'Keep them in',
     approveSome: (count: number) => `Let ${count.toLocaleString('en')} go`,
     othersHeld: (count: number) => `${many(count, 'other')} ${count === 1 ? 'stays' : 'stay'} held.`,
-    approveTitle: (count: number) => `Take ${many(count, 'person', 'people')} out?`,
+    approveTitle: (count: number) =>
+      count === 0 ? 'Delete the group?' : `Take ${many(count, 'person', 'people')} out?`,
     approveText: (count: number, name: string) =>
       `${many(count, 'person', 'people')} ${count === 1 ? 'loses' : 'lose'} ${name} on the platform within seconds. This cannot be undone here: only the directory can add them again.`,
     rejectTitle: 'Keep them in?',

@@ -109,20 +109,27 @@ const GroupPolicy = object('an object {match, mode, drift?}', {
 });
 
 /** A directory that groupsync reads through its API. */
-const DirectorySource = object('an object {kind, administrator, baseUrl?}, or null for none', {
+const DirectorySource = object('an object {kind, administrator, baseUrl?, corrects?}, or null for none', {
   kind: oneOf(['google']),
   /** In whose name the directory is read (Google: domain-wide delegation). */
   administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
   /** Another server with the same API, such as a simulator. */
   baseUrl: BaseUrl.optional(),
+  /** Whether a group that another source owns is corrected where it differs from the directory. */
+  corrects: trueOrFalse.optional(),
 });
 
-/** How much may be removed without a person's approval. The hour rolls; below `minSize` members no share rule. */
+/**
+ * How much may be removed without a person's approval. The hour rolls; below `minSize` members no share rule. Of the
+ * groups, the larger of `deletedGroups` and `deletedGroupsShare` may be deleted.
+ */
 const GuardLimits = object('an object of guard limits, or null for none', {
   minSize: wholeNumber(0, 1_000_000).default(5),
   maxRemovedShare: numberThat('a number', Number.isFinite, 0, 1).default(0.5),
   maxRemovedCount: wholeNumber(0, 1_000_000).default(100),
   perHourCount: wholeNumber(0, 1_000_000).default(500),
+  deletedGroups: wholeNumber(0, 1_000_000).default(2),
+  deletedGroupsShare: numberThat('a number', Number.isFinite, 0, 1).default(0.05),
 });
 
 /**

@@ -20,6 +20,8 @@ const IS_WEAKER: {
   maxRemovedShare: isLarger,
   maxRemovedCount: isLarger,
   perHourCount: isLarger,
+  deletedGroups: isLarger,
+  deletedGroupsShare: isLarger,
 };
 const LIMITS = Object.keys(IS_WEAKER) as readonly (keyof Limits)[];
 

@@ -41,7 +41,7 @@ export type HoldOutcome =
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
 /**
- * Permits the removals of a hold, once: this set or a subset of it, within seven days. Apply is woken and does it; the
+ * Permits the removals of a hold, or the deletion of the group, once: this set or a subset of it, within seven days. Apply is woken and does it; the
  * write that does uses the approval up. Removals that joined the hold since it was shown are the guard's to judge.
  */
 export const approveHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
@@ -188,13 +188,19 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
   const isAskedNow = (await ports.connections.find(connection))?.settings.fourEyes;
   if (!isAskedNow && !hold.fourEyes) return;
   const actions = await actionsBefore(hold, connection, ports);
-  const causes = (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);
+  const causes = await causesOf(state, hold, ports);
   const authors = authorsOf(causes, actions);
   const { id: caller } = await ports.caller();
   if (!authors.has(caller)) return;
   throw new Refused(
     `nothing was changed: your action caused the hold, and ${connection} requires a second approver (setting fourEyes). An operator other than ${[...new Set([caller, ...authors])].join(' or ')} must approve it`,
   );
+}
+
+/** The hold over the deletion of a group without users has one cause: that of the deletion. */
+async function causesOf(state: GroupState, hold: Hold, ports: NamesPorts): Promise<readonly HeldCause[]> {
+  if (hold.removes === 0) return [whyGone(state, undefined).cause];
+  return (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);
 }
 
 /** What people did in the time that the cause of a hold may lie in, newest first. */

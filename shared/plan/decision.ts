@@ -46,6 +46,8 @@ export interface Reserve {
   readonly removals: number;
   /** Users in the group now. */
   readonly size: number;
+  /** The group is deleted. */
+  readonly deletes: boolean;
   readonly replaces: GuardRecord | undefined;
 }
 

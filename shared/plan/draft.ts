@@ -24,6 +24,8 @@ export interface DraftInput
   readonly whole: boolean;
   /** Removals that may not happen now. */
   readonly held: ReadonlySet<PlatformUserId>;
+  /** The group may not be deleted now; a group without users has no held removals. */
+  readonly isDeletionHeld?: boolean | undefined;
   /** Additions that wait for others to be tried. */
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that are not written: their wanted value is refused, in use by another group, or tried later. */
@@ -62,7 +64,8 @@ function planCreation(wanted: WantedGroup): Plan {
 }
 
 /** The directory's group is gone: what happens to the platform's is a policy of the connection. */
-function planDeparture({ mode, onGroupDeleted, held, acceptedDrift }: DraftInput, current: View): Plan {
+function planDeparture(input: DraftInput, current: View): Plan {
+  const { mode, onGroupDeleted, held, acceptedDrift } = input;
   if (mode === 'upsertOnly') return NO_PLAN(current);
   const reason = 'the directory deleted this group';
   if (onGroupDeleted === 'release') {
@@ -76,7 +79,7 @@ function planDeparture({ mode, onGroupDeleted, held, acceptedDrift }: DraftInput
   }
   const everybody = [...current.users.keys()].sort(compareText);
   if (onGroupDeleted === 'delete') {
-    if (everybody.some((user) => held.has(user))) return NO_PLAN(current);
+    if (input.isDeletionHeld || everybody.some((user) => held.has(user))) return NO_PLAN(current);
     return {
       action: 'delete',
       changes: [{ kind: 'delete_group', before: current.name, after: null, reason }],

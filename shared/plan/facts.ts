@@ -68,6 +68,8 @@ export interface HeldUsers {
 export interface Reservation extends GuardRecord {
   /** Users in the group before the write. */
   readonly size: number;
+  /** The write deletes the group. */
+  readonly deletes: boolean;
   readonly recent: RecentRemovals & { readonly concurrent: number };
 }
 

@@ -22,7 +22,7 @@ export interface GuardInput {
   readonly size: number;
   /** Users that this write would remove. */
   readonly removals: number;
-  /** The directory deleted the group by an event of its own: that it loses everybody is the point. */
+  /** The directory deleted the group by an event of its own. It loses everybody, so its size does not matter. */
   readonly deletesGroup: boolean;
   readonly recent: RecentRemovals;
 }
@@ -35,9 +35,19 @@ export interface RecentRemovals {
   readonly connection: number;
   /** The largest size that this group had before any of these removals; 0 if there were none. */
   readonly largestSize: number;
+  /** Other groups of the connection that were deleted. */
+  readonly deletedGroups: number;
+  /** Groups of the connection before these deletions; needed only where `deletedGroups` reaches the limit. */
+  readonly managedGroups: number;
 }
 
-export const NOTHING_REMOVED: RecentRemovals = { group: 0, connection: 0, largestSize: 0 };
+export const NOTHING_REMOVED: RecentRemovals = {
+  group: 0,
+  connection: 0,
+  largestSize: 0,
+  deletedGroups: 0,
+  managedGroups: 0,
+};
 
 export type GuardVerdict =
   | { readonly allowed: true }
@@ -55,33 +65,43 @@ export type GuardVerdict =
 export const sizeBefore = (size: number, { group, largestSize }: RecentRemovals): number =>
   Math.min(size + group, Math.max(size, largestSize));
 
-/** What the rules compare with the limits. */
+/** How many groups may be deleted within an hour. */
+const mostDeleted = (limits: GuardLimits, managedGroups: number): number =>
+  Math.max(limits.deletedGroups, Math.floor(managedGroups * limits.deletedGroupsShare));
+
+/** What the rules compare with the limits; all of it within the rolling hour, this write included. */
 interface Measured {
-  /** Removals within the rolling hour, this write included: from the connection, and from the group. */
+  readonly removals: number;
+  /** Removals from the connection, and from the group. */
   readonly inConnection: number;
   readonly inGroup: number;
-  /** Users in the group before them. */
+  /** Users in the group before them, and the share of these that is removed. */
   readonly base: number;
   readonly share: number;
+  readonly recent: RecentRemovals;
 }
 
 interface GuardRule {
-  /** Also stops the deletion of a group by an event of its own. */
-  readonly coversDeletion: boolean;
+  /** Deletions of a group by the directory, other writes, or both. */
+  readonly judges: 'deletions' | 'others' | 'all';
   readonly stops: (measured: Measured, limits: GuardLimits) => boolean;
 }
 
 const RULES: Readonly<Record<HoldRule, GuardRule>> = {
   per_hour: {
-    coversDeletion: true,
-    stops: ({ inConnection }, { perHourCount }) => inConnection > perHourCount,
+    judges: 'all',
+    stops: ({ removals, inConnection }, { perHourCount }) => removals > 0 && inConnection > perHourCount,
+  },
+  deleted_groups: {
+    judges: 'deletions',
+    stops: ({ recent }, limits) => recent.deletedGroups >= mostDeleted(limits, recent.managedGroups),
   },
   count: {
-    coversDeletion: false,
+    judges: 'others',
     stops: ({ inGroup }, { maxRemovedCount }) => inGroup > maxRemovedCount,
   },
   share: {
-    coversDeletion: false,
+    judges: 'others',
     stops: ({ base, share }, { minSize, maxRemovedShare }) => base >= minSize && share > maxRemovedShare,
   },
 };
@@ -94,10 +114,12 @@ export function judgeRemovals({ limits, size, removals, deletesGroup, recent }: 
   const inGroup = removals + recent.group;
   const base = sizeBefore(size, recent);
   const share = base === 0 ? 0 : Math.min(1, inGroup / base);
-  if (limits === null || removals === 0) return { allowed: true };
-  const measured: Measured = { inConnection: removals + recent.connection, inGroup, base, share };
+  if (limits === null || (removals === 0 && !deletesGroup)) return { allowed: true };
+  const inConnection = removals + recent.connection;
+  const measured = { removals, inConnection, inGroup, base, share, recent };
+  const skipped = deletesGroup ? 'others' : 'deletions';
   const rule = HOLD_RULES.find(
-    (name) => (RULES[name].coversDeletion || !deletesGroup) && RULES[name].stops(measured, limits),
+    (name) => RULES[name].judges !== skipped && RULES[name].stops(measured, limits),
   );
   return rule === undefined ? { allowed: true } : { allowed: false, rule, share };
 }

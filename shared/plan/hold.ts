@@ -36,7 +36,7 @@ export interface HoldVerdict {
  *     none               | –                   | the guard judges
  *     waiting            | held                | held, and the hold is superseded
  *     approved           | permitted           | the guard judges
- *     rejected           | held                | the guard judges
+ *     rejected           | held                | the guard judges; held, if the group is deleted
  *     expired            | held again          | held with them
  *
  * New removals join a waiting hold, so that what a person approves is the whole of what will happen. Time alone lets
@@ -46,6 +46,7 @@ export function judgeByHold(
   removals: readonly PlatformUserId[],
   current: HeldRemovals | undefined,
   nowMs: number,
+  deletes = false,
 ): HoldVerdict {
   if (current === undefined) return { approved: [], unjudged: removals, held: [], superseded: false };
   if (isOver(current.hold, nowMs)) return { approved: [], unjudged: [], held: removals, superseded: true };
@@ -55,6 +56,7 @@ export function judgeByHold(
     case 'approved':
       return { approved: inside, unjudged: outside, held: [], superseded: false };
     case 'rejected':
+      if (deletes) return { approved: [], unjudged: [], held: removals, superseded: false };
       return { approved: [], unjudged: outside, held: inside, superseded: false };
     case 'waiting':
       return { approved: [], unjudged: [], held: removals, superseded: outside.length > 0 };
@@ -76,17 +78,13 @@ export function approvedBeside(
  * Returns the hold if it applies to this plan, otherwise undefined. A hold of another platform group or of another kind
  * of write does not apply: a decision about removals is no decision about a deletion, and the reverse. If the held set
  * cannot be read, it may cover any removal, so all are held again. A waiting or expired
- * hold applies only if the plan still contains one of its removals, and the guard is on or the hold may cover rejected
- * removals.
+ * hold applies only if the plan still contains one of its removals, or deletes the group after all its users left, and the
+ * guard is on or the hold may cover rejected removals.
  */
 export function holdWithSay(
   hold: Hold,
   { users, about }: HeldUsers,
-  {
-    plan,
-    limits,
-    nowMs,
-  }: { readonly plan: Plan; readonly limits: GuardLimits | null; readonly nowMs: number },
+  { plan, limits, nowMs, isEmptyDeletion = false }: Held,
 ): HeldRemovals | undefined {
   if (users !== undefined && about !== kindOf(plan)) return undefined;
   const current: HeldRemovals =
@@ -95,8 +93,17 @@ export function holdWithSay(
       : { hold, users };
   const waits = current.hold.decision.kind === 'waiting' || isOver(current.hold, nowMs);
   const isGuarded = limits !== null || mayCoverRejected(hold);
-  const coversRemoval = isGuarded && plan.removals.some((user) => current.users.has(user));
+  const isWanted = isEmptyDeletion || plan.removals.some((user) => current.users.has(user));
+  const coversRemoval = isGuarded && isWanted;
   return !waits || coversRemoval ? current : undefined;
+}
+
+interface Held {
+  readonly plan: Plan;
+  readonly limits: GuardLimits | null;
+  readonly nowMs: number;
+  /** The plan deletes a group that has no users any more. */
+  readonly isEmptyDeletion?: boolean;
 }
 
 const kindOf = ({ departs }: Plan): HeldUsers['about'] => (departs ? 'delete' : 'remove');

@@ -51,8 +51,11 @@ export async function readChunks(
   const bySort = new Map((await table.getMany(keys)).map((item: Item) => [item.sk, item['text']]));
   const texts = keys.map(({ sk }) => bySort.get(sk));
   if (!texts.every((text) => typeof text === 'string') || hashOf(texts) !== hash) return undefined;
-  return texts.flatMap((text) => text.split('\n'));
+  return texts.flatMap(linesOf);
 }
+
+/** An empty list is one empty text; no line is empty. */
+const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
 /** The lines that lie side by side from this key on, of whose number nothing is known, with how they are read again. */
 export async function findChunks(
@@ -61,7 +64,7 @@ export async function findChunks(
 ): Promise<Chunked & { readonly lines: readonly string[] }> {
   const prefix = sk.slice(0, sk.lastIndexOf('#') + 1);
   const texts = (await itemsOf(table, { partition: pk, prefix })).map(({ text }) => String(text));
-  return { chunks: texts.length, hash: hashOf(texts), lines: texts.flatMap((text) => text.split('\n')) };
+  return { chunks: texts.length, hash: hashOf(texts), lines: texts.flatMap(linesOf) };
 }
 
 function hashOf(texts: readonly string[]): string {

@@ -1,5 +1,5 @@
 import type { GuardRecord } from '../domain/group-state.ts';
-import type { GroupRef } from '../domain/ids.ts';
+import { type GroupRef, type PlatformGroupId, platformGroupId } from '../domain/ids.ts';
 import { AT_WORK_MS } from '../domain/promise.ts';
 import type { GuardReservation, GuardStore } from '../sync/ports/guard.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
@@ -15,9 +15,17 @@ const UNLINK_COUNTS_MS = 3_600_000;
 
 /** Reservations of the rolling hour, one item per write; `reserve` in `sync/apply/perform.ts` says why they are put before they are read. */
 export function createGuardStore(table: Table): GuardStore {
-  const put = async ({ connection, group, intent, atMs, removals, size }: GuardReservation) => {
+  const put = async ({ connection, group, intent, atMs, removals, size, deletes }: GuardReservation) => {
     const own = guardKey(connection, atMs, intent);
-    await table.put({ ...own, group, removals, size, atMs, expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000) });
+    await table.put({
+      ...own,
+      group,
+      removals,
+      size,
+      atMs,
+      expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000),
+      ...(deletes !== undefined && { deletes }),
+    });
   };
   const cancel: GuardStore['cancel'] = async ({ connection, intent, atMs }) => {
     await table.delete(guardKey(connection, atMs, intent));
@@ -33,18 +41,20 @@ export function createGuardStore(table: Table): GuardStore {
       record ? [guardKey(connection, record.atMs, record.intent).sk] : [],
     );
     const sum = { group: 0, connection: 0, largestSize: 0, concurrent: 0 };
+    const deleted = new Set<PlatformGroupId>();
     const { pk } = connectionKey(connection);
     const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
     for (const item of await itemsOf(table, { partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
       if (own.includes(item.sk) || Number(item['atMs']) <= atMs - COUNTS_MS) continue;
       sum.connection += Number(item['removals']);
+      if (item['deletes'] !== undefined) deleted.add(platformGroupId(String(item['deletes'])));
       if (item['group'] !== group) continue;
       sum.group += Number(item['removals']);
       sum.largestSize = Math.max(sum.largestSize, Number(item['size']));
       if (Number(item['atMs']) > Math.max(writtenAtMs, atMs - AT_WORK_MS))
         sum.concurrent += Number(item['removals']);
     }
-    return sum;
+    return { ...sum, deleted };
   };
 
   return {

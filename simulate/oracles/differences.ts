@@ -90,6 +90,7 @@ function leftBehind(context: Context): readonly Difference[] {
   if (onGroupDeleted === 'empty')
     return staying.map((user) => extra(context, user, 'the directory deleted the group'));
   if (actual.users.length > 0 && staying.length === 0) return [];
+  if (connection.isDeletionHeld(group)) return [];
   if (isDeletionIgnored(context, actual.id)) return [];
   const sentence = `The directory deleted the group ${group}; expected it to be gone, but the platform still has it (${actual.id}) with ${actual.users.length} users.`;
   return [{ cause: 'group_left', sentence }];

@@ -6,7 +6,8 @@ import type { Judge, Owner, Sight, Sighted } from './sight.ts';
 /** The limits that this check measures. */
 type Limits = Pick<
   NonNullable<ConnectionSettings['guard']>,
-  'minSize' | 'maxRemovedShare' | 'maxRemovedCount' | 'perHourCount'
+  | ('minSize' | 'maxRemovedShare' | 'maxRemovedCount' | 'perHourCount')
+  | ('deletedGroups' | 'deletedGroupsShare')
 >;
 
 /** An unused approval expires after this time. */
@@ -16,7 +17,7 @@ const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
 /** A change of the limits is known to all by the second look after it. */
 const LIMITS_REMEMBERED = 3;
 
-/** No removal exceeds the guard's limits without an operator's approval, and waiting does not lift a hold. */
+/** No removal and no deletion exceeds the guard's limits without an operator's approval, and waiting does not lift a hold. */
 export function createGuard(): Judge {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
   const removals = new Map<
@@ -24,6 +25,7 @@ export function createGuard(): Judge {
     (Pick<Change, 'atMs' | 'id' | 'sizeBefore'> & { readonly users: string[] })[]
   >();
   const used = new Map<object, ReadonlySet<string>>();
+  const deletions = new Map<string, Change[]>();
 
   /** Who went without an approval since of exactly them; each lets a user go once. */
   const unapproved = ({ seen }: Sight, { connection, group }: Owner, change: Change): string[] => {
@@ -42,6 +44,30 @@ export function createGuard(): Judge {
       left = left.filter((user) => !taken.has(user));
     }
     return left;
+  };
+
+  /** A platform group that an operator approved to be deleted does not count. */
+  const judgeDeletion = (sight: Sight, { change, owner, connection }: Sight['writes'][number]): void => {
+    const guard = laxest(limits.get(connection.name) ?? []);
+    const isApproved = sight.seen.operators.actions.some(
+      ({ kind, done, atMs, ...about }) =>
+        kind === 'approve' &&
+        done &&
+        about.connection === owner.connection &&
+        about.group === owner.group &&
+        atMs <= change.atMs &&
+        change.atMs - atMs <= APPROVAL_MS,
+    );
+    if (guard === null || change.action !== 'delete' || isApproved) return;
+    const counted = deletions.get(connection.name) ?? [];
+    const inHour = [...counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS), change];
+    deletions.set(connection.name, inHour);
+    const { size } = new Set(inHour.map(({ id }) => id));
+    // Every group that the directory ever named: never fewer than the connection has.
+    const most = Math.max(guard.deletedGroups, connection.groups.length * guard.deletedGroupsShare);
+    if (size <= most) return;
+    const sentence = `Within an hour ${size} groups of ${connection.name} were deleted; expected the group ${owner.group} to be held until a person approves (at most ${Math.floor(most)}).`;
+    sight.accuse('guard', 'deleted_groups', owner, sentence);
   };
 
   const judge = (sight: Sight, { change, owner, connection }: Sight['writes'][number]): void => {
@@ -83,7 +109,10 @@ export function createGuard(): Judge {
     for (const { name, settings } of sight.connections) {
       limits.set(name, [...(limits.get(name) ?? []), settings.guard].slice(-LIMITS_REMEMBERED));
     }
-    for (const write of sight.writes) judge(sight, write);
+    for (const write of sight.writes) {
+      judge(sight, write);
+      judgeDeletion(sight, write);
+    }
   };
 }
 
@@ -109,5 +138,7 @@ function laxest(guards: readonly ConnectionSettings['guard'][]): Limits | null {
     maxRemovedShare: most('maxRemovedShare'),
     maxRemovedCount: most('maxRemovedCount'),
     perHourCount: most('perHourCount'),
+    deletedGroups: most('deletedGroups'),
+    deletedGroupsShare: most('deletedGroupsShare'),
   };
 }

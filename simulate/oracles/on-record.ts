@@ -196,7 +196,7 @@ function judgeDrift(
       [...added, ...removed].some((one) => users.includes(one));
     const latest = changes.slice(Math.max(0, changes.findLastIndex(isOfThem)));
     const ours = latest.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
-    if (!makes(ours, record)) return;
+    if (!makes(ours, record) || isKeptInVain(changes, record)) return;
     const sentence = `Only we changed the platform group ${platformId} so; expected no drift of it, but a record (${kind}) reports an external change.`;
     const isLate = changes.some(({ late }) => late);
     sight.accuse('on_record', `${isLate ? 'late' : 'own'}_write_taken_for_drift`, about, sentence);
@@ -217,6 +217,15 @@ function judgeDrift(
 }
 
 /** Whether these changes made just this difference. */
+/** Whether we removed each of the users after they were added, and the platform kept them: then finding them is drift. */
+function isKeptInVain(changes: readonly Change[], { kind, after }: StoredDrift): boolean {
+  if (kind !== 'members_added') return false;
+  return [after ?? []].flat().every((user) => {
+    const addedAt = changes.findLastIndex(({ added }) => added.includes(user));
+    return changes.slice(addedAt + 1).some(({ sent }) => sent.users?.includes(user) === false);
+  });
+}
+
 function makes(
   changes: readonly Pick<Change, 'added' | 'removed' | 'name' | 'action'>[],
   { kind, before, after }: StoredDrift,

@@ -39,6 +39,8 @@ export interface Sighted {
   readonly drift: (group: string) => readonly StoredDrift[];
   /** Users whose removal waits for an operator, or was rejected by one. An approval has two hours to be used. */
   readonly held: (group: string) => ReadonlySet<string>;
+  /** Whether the deletion of the whole group waits for an operator, or was rejected by one. */
+  readonly isDeletionHeld: (group: string) => boolean;
   readonly expected: (group: string) => ExpectedUsers;
   /** The platform group that is this directory group's: the linked one, or else one that we made for it. */
   readonly actual: (group: string) => HeldGroup | undefined;
@@ -194,6 +196,9 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
       actor === 'operator' && connection === name && action.kind === 'forget' ? [action.member] : [],
     ),
   );
+  /** An approval that was given two hours ago has been used. */
+  const isWritten = ({ decision: { kind, atMs = 0 } }: StoredHold) =>
+    kind === 'approved' && seen.nowMs() - atMs > 2 * HOUR_MS;
   const groups = [...reading.changedAtMs.keys()];
   const keptId = (id: string) => keptSpokeId(id, platform.traits.spokeIds);
   const holders = lazily((_: 'all') => holdersAmong(platform.employees.values()));
@@ -229,10 +234,16 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
         key.startsWith(`${name} `) && one.group === group ? [one] : [],
       );
     }),
+    isDeletionHeld: (group) => {
+      const { hold } = item(group) ?? {};
+      return (
+        hold !== undefined &&
+        !isWritten(hold) &&
+        (hold.rule === 'deleted_groups' || hold.decision.kind === 'rejected')
+      );
+    },
     held: lazily((group: string) => {
       const { hold, approval } = item(group) ?? {};
-      const isWritten = ({ decision: { kind, atMs = 0 } }: StoredHold) =>
-        kind === 'approved' && seen.nowMs() - atMs > 2 * HOUR_MS;
       const held = [hold, approval].filter((one) => one !== undefined && !isWritten(one));
       return new Set(held.flatMap((one) => heldUsers(seen.under, name, group, one?.digest)));
     }),

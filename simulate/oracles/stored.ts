@@ -25,6 +25,7 @@ export interface StoredGroup {
 
 export interface StoredHold {
   readonly digest: string;
+  readonly rule: string;
   readonly createdAtMs: number;
   readonly decision: { readonly kind: string; readonly atMs?: number };
 }
@@ -86,7 +87,7 @@ export const heldUsers = (
   digest: string | undefined,
 ) =>
   under<{ readonly text: string }>(partitionOf(connection, group), `HELD#${digest}#`).flatMap(({ text }) =>
-    text.split('\n').map(decodeURIComponent),
+    text === '' ? [] : text.split('\n').map(decodeURIComponent),
   );
 
 /** The index lists first bindings that no refresh of people has seen apart. */

@@ -36,21 +36,21 @@ function sourcesInGit(): string[] {
   return listed.split('\0').filter((path) => CODE.test(path) && existsSync(join(ROOT, path)));
 }
 
-describe('the architecture', () => {
+describe('architecture check', () => {
   const files = sourcesOnDisk().map((path) => readSource(path, readFileSync(join(ROOT, path), 'utf8')));
 
-  it('sees every source file that git tracks', () => {
+  it('reads every source file that git tracks', () => {
     const seen = new Set(files.map(({ path }) => path));
     expect(sourcesInGit().length).toBeGreaterThan(5);
     expect(sourcesInGit().filter((path) => !seen.has(path))).toEqual([]);
   });
 
-  it('sees imports and uses in them, so that its silence means something', () => {
+  it('finds imports and uses in the source files, so an empty result means something', () => {
     expect(files.flatMap(({ imports }) => imports).length).toBeGreaterThan(files.length / 2);
     expect(files.flatMap(({ uses }) => uses).length).toBeGreaterThan(files.length);
   });
 
-  it('is kept by every file', () => {
+  it('finds no breach in any source file', () => {
     expect(judge(files)).toEqual([]);
   });
 });
@@ -58,7 +58,7 @@ describe('the architecture', () => {
 const judged = (sources: Record<string, string>) =>
   judge(Object.entries(sources).map(([path, text]) => readSource(path, text)));
 
-describe('each rule refuses its bad example', () => {
+describe('architecture rules', () => {
   const bad: [path: string, text: string, says: string][] = [
     ['shared/domain/a.ts', "import type { N } from '../contract/n.ts'", 'is pure'],
     ['shared/domain/a.ts', "import { createHash } from 'node:crypto'", 'is pure'],
@@ -125,7 +125,7 @@ describe('each rule refuses its bad example', () => {
     ['shared/platform/a.ts', "import { setTimeout } from 'node:timers/promises'", '(timers)'],
   ];
 
-  it.each(bad)('in %s: %s', (path, text, says) => {
+  it.each(bad)('refuse a file that breaks a rule, in %s: %s', (path, text, says) => {
     const breaches = judged({ [path]: text });
     expect(breaches).toHaveLength(1);
     expect(breaches[0]).toContain(says);
@@ -144,7 +144,7 @@ describe('each rule refuses its bad example', () => {
     expect(judged({ 'shared/plan/a.ts': text })).toHaveLength(1);
   });
 
-  it('a cycle, type-only edges included, once', () => {
+  it('report a cycle once, also a cycle of type-only imports', () => {
     const breaches = judged({
       'shared/plan/a.ts': "import { b } from './b.ts'; export const a = b",
       'shared/plan/b.ts': "import { c } from './c.ts'; export const b = c",
@@ -157,12 +157,12 @@ describe('each rule refuses its bad example', () => {
     ]);
   });
 
-  it('a file that does not parse', () => {
+  it('report a file that cannot be parsed', () => {
     expect(() => readSource('shared/plan/a.ts', 'export const = 1')).toThrow('shared/plan/a.ts');
   });
 });
 
-describe('each rule lets its good example pass', () => {
+describe('architecture rules accept allowed code', () => {
   it.each([
     [
       'an adapter takes types and errors of the ports',
@@ -179,20 +179,20 @@ describe('each rule lets its good example pass', () => {
       'shared/runtime/clock.ts',
       'Date.now(); Math.random(); setTimeout(f, 1)',
     ],
-    ['a life runs a handler', 'simulate/a.ts', "import '../functions/apply.ts'"],
-    ['a test lives', 'test/a.ts', "import '../simulate/live.ts'"],
+    ['a simulation run calls a handler', 'simulate/a.ts', "import '../functions/apply.ts'"],
+    ['a test starts a simulation run', 'test/a.ts', "import '../simulate/live.ts'"],
     ['config reads the environment', 'shared/runtime/config.ts', 'export const read = () => process.env'],
     ['settings reads the environment', 'infra/settings.ts', 'export const read = () => process.env'],
     ['the command line reads both', 'cli/run.ts', 'new Date(); process.env.HOME'],
     ['a date is made from a number', 'shared/domain/a.ts', 'new Date(0); Date.parse(text)'],
     [
-      'a port is called like a timer',
+      'a port has the name of a timer',
       'shared/sync/ports/t.ts',
       'export interface T { setTimeout(ms: number): void }',
     ],
-    ['a file imports and adds', 'shared/plan/a.ts', "export { b } from './b.ts'; export const a = 1"],
+    ['a file re-exports and adds', 'shared/plan/a.ts', "export { b } from './b.ts'; export const a = 1"],
     ['data is imported', 'cli/a.ts', "import data from '../package.json' with { type: 'json' }"],
-  ])('%s', (_title, path, text) => {
+  ])('allowed code: %s', (_title, path, text) => {
     expect(judged({ [path]: text })).toEqual([]);
   });
 });

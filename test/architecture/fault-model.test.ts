@@ -26,7 +26,7 @@ describe('docs/fault-model.md', () => {
     }
   });
 
-  it('has a row for every platform fault and trait of the simulation', () => {
+  it('the page has a row for every platform fault and trait of the simulation', () => {
     const expected = [
       ...named('platformFault', Object.keys(PLATFORM_FAULTS)),
       ...named('trait', Object.keys(PLAIN_TRAITS)),
@@ -34,12 +34,12 @@ describe('docs/fault-model.md', () => {
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });
 
-  it('has a row for every AWS fault, change of people and action of another client in the simulation', () => {
+  it('the page has a row for every AWS fault, change of people and action of another client', () => {
     const expected = everythingThatCanFire().filter((name) => KINDS.test(name));
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });
 
-  it('names nothing that the simulation cannot draw', () => {
+  it('names no fault that the simulation cannot draw', () => {
     const possible = new Set([
       ...everythingThatCanFire(),
       ...named('platformFault', Object.keys(PLATFORM_FAULTS)),

@@ -9,13 +9,13 @@ describe('public names', () => {
     // The first synthesis of a worker loads the CDK.
   }, 300_000);
 
-  it('no public name of public-names.json is missing', () => {
+  it('public-names.json contains no public name that is missing from the code', () => {
     const message =
       'The product has lost public names that scripts rely on. Give them back their names. If a removal is wanted, take the line out of test/architecture/public-names.json by hand and say so in CHANGELOG.md';
     expect(without(frozen, product), message).toEqual([]);
   });
 
-  it('every public name is listed in public-names.json', () => {
+  it('public-names.json contains every public name of the code', () => {
     const message =
       'The product has public names that are not written down. Run `npm run names:add` and commit test/architecture/public-names.json; from then on they stay';
     expect(without(product, frozen), message).toEqual([]);

@@ -212,7 +212,7 @@ const RUNNER = 'simulate/run.ts';
 const RUNTIME = 'shared/runtime/*';
 
 /*
- * cli, local, scripts, bench and test are free of these rules: they run on a person's machine, where the environment
+ * cli, local, scripts, bench and test are free of the rules of environment, clock, randomness and timers: they run on a person's machine, where the environment
  * and the clock are part of the conversation.
  */
 export const USE_RULES: readonly UseRule[] = [
@@ -243,6 +243,13 @@ export const USE_RULES: readonly UseRule[] = [
     within: ['shared/*', SIMULATED],
     except: [RUNTIME],
     fix: 'take a `sleep` as an argument or port, so that tests need not wait; only shared/runtime sets timers',
+  },
+  {
+    name: 'caller storage',
+    uses: ['AsyncLocalStorage', '*.AsyncLocalStorage'],
+    within: ['test/*'],
+    except: ['test/support/caller-storage.ts'],
+    fix: 'take callerStorage() at the top level of the file: a storage that nothing disables slows down each promise of the worker’s later files',
   },
 ];
 

@@ -77,15 +77,15 @@ const pathsIn = (folder: string): string[] =>
     .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)
     .filter((path) => READ.test(path) && !NOT_READ.test(path));
 
-describe('the words of the project', () => {
-  it('are the terms of the glossary: no retired word is in code, comments, documents or messages', () => {
+describe('retired words', () => {
+  it('code, comments, documents and messages contain no retired word of the glossary', () => {
     const present = new Set(readdirSync(ROOT));
     const paths = [...FOLDERS.filter((folder) => present.has(folder)).flatMap(pathsIn), ...FILES];
     expect(paths.length).toBeGreaterThan(900);
     expect(paths.flatMap(retiredIn)).toEqual([]);
   });
 
-  it('are found in identifiers and in prose', () => {
+  it('retired words are found in identifiers and in prose', () => {
     for (const line of ['const recordDeed = 1;', 'Whom it concerns.', 'the group is in step', 'MOST_DEEDS'])
       expect(PATTERN.test(wordsOf(line)), line).toBe(true);
     for (const line of ['the dead-letter queue', 'deadLetters.send', 'an amended event'])

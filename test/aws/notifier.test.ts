@@ -40,13 +40,13 @@ async function webhook(status: number | undefined) {
   return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/s3cret?sig=s3cret` };
 }
 
-describe('a webhook', () => {
+describe('notification webhook', () => {
   it.each([
     [200, undefined],
     [404, 'the webhook answered 404'],
     [302, 'the webhook answered 302'],
     [undefined, 'SocketError'],
-  ])('a webhook that answers %s: %o', async (status, expected) => {
+  ])('a webhook that answers %s gives the outcome %o', async (status, expected) => {
     const { url, bodies } = await webhook(status);
     const told = await notifierOf(url, { isLocal: true }).notifier.tell(NOTICE);
     expect(told.get('webhook')).toBe(expected);
@@ -59,13 +59,13 @@ describe('a webhook', () => {
     ['http://127.0.0.1.evil.test/s3cret', true],
     ['s3cret', true],
     ['', true],
-  ])('is refused at %s, where local is %s', async (url, isLocal) => {
+  ])('the webhook address %s is refused (local stack: %s)', async (url, isLocal) => {
     const dispatcher = { request: () => expect.fail('was asked') } as never;
     const told = await notifierOf(url, { isLocal, dispatcher }).notifier.tell(NOTICE);
     expect(told.get('webhook')).toBe('the secret prod/notify holds no {"url": "https://…"}');
   });
 
-  it('is told in the form that Slack and Teams show as it is', async () => {
+  it('the message text is escaped for Slack and sent unescaped to Teams', async () => {
     const sent: string[] = [];
     const dispatcher = {
       request: async ({ body }: { body: string }) => {
@@ -83,7 +83,7 @@ describe('a webhook', () => {
   });
 });
 
-it('a topic gets a subject that SNS takes; what one target refuses keeps no other from it', async () => {
+it('the SNS subject is valid ASCII, and a failing target does not stop the other', async () => {
   const { notifier, sns } = notifierOf(undefined, { targets: ['webhook', TOPIC] });
   const told = await notifier.tell([`Élan ${'x'.repeat(200)}`, 'line']);
   expect([...told]).toEqual([['webhook', 'ResourceNotFoundException']]);

@@ -23,18 +23,18 @@ const serverOf = (scimUrl?: string) =>
 const policyFor = (arn: string) =>
   JSON.stringify({ Statement: [{ Effect: 'Allow', Condition: { ArnLike: { 'AWS:SourceArn': arn } } }] });
 
-describe('the SCIM server of a deployment', () => {
+describe('SCIM server of a deployment', () => {
   it.each([
     ['aws', 'eu-west-1', 'https://a1b2.execute-api.eu-west-1.amazonaws.com/scim/v2'],
     ['aws-cn', 'cn-north-1', 'https://a1b2.execute-api.cn-north-1.amazonaws.com.cn/scim/v2'],
-  ])('has its address in the policy of its function (%s)', async (partition, region, url) => {
+  ])('the SCIM address is read from the policy of the function (%s)', async (partition, region, url) => {
     lambda.on(GetFunctionConfigurationCommand, { FunctionName: 'acme-scim' }).resolves({ State: 'Active' });
     const arn = `arn:${partition}:execute-api:${region}:111122223333:a1b2/*/*/scim/v2/{proxy+}`;
     lambda.on(GetPolicyCommand, { FunctionName: 'acme-scim' }).resolves({ Policy: policyFor(arn) });
     expect(await serverOf().scim()).toEqual({ state: 'Active', url });
   });
 
-  it('has none that can be seen where the policy may not be read, or says something else', async () => {
+  it('the SCIM address is unknown if the policy cannot be read or names no API', async () => {
     lambda.on(GetFunctionConfigurationCommand).resolves({ State: 'Active' });
     lambda.on(GetPolicyCommand).rejects(Object.assign(new Error('no'), { name: 'AccessDeniedException' }));
     expect(await serverOf().scim()).toEqual({ state: 'Active', url: undefined });
@@ -42,14 +42,14 @@ describe('the SCIM server of a deployment', () => {
     expect(await serverOf().scim()).toEqual({ state: 'Active', url: undefined });
   });
 
-  it('is not there where its function is not', async () => {
+  it('a deployment without the SCIM function has no SCIM server', async () => {
     lambda
       .on(GetFunctionConfigurationCommand)
       .rejects(new ResourceNotFoundException({ message: 'no', Type: 'User', $metadata: {} }));
     expect(await serverOf().scim()).toBeUndefined();
   });
 
-  it('is where a local stack says, and answers there', async () => {
+  it('the SCIM server of a local stack has the address that the stack gives', async () => {
     const server = createServer((_, response) => response.writeHead(401).end('no'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -60,7 +60,7 @@ describe('the SCIM server of a deployment', () => {
   });
 });
 
-it('a function with several queues is as well as the one that is not', async () => {
+it('a function with several queues shows the state of the queue that is not enabled', async () => {
   lambda.on(GetFunctionConfigurationCommand).resolves({ State: 'Active' });
   const EventSourceMappings = ['Enabled', 'Disabled', 'Enabled'].map((State) => ({ State }));
   lambda.on(ListEventSourceMappingsCommand).resolves({ EventSourceMappings });

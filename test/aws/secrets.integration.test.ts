@@ -6,7 +6,7 @@ import { directorySecretName } from '../../shared/contract/names.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { startFront } from '../local/support/front.ts';
 
-it('a token that was replaced is the current one again once a person stores it again', async () => {
+it('a token that is stored again after a replacement is the current one again', async () => {
   const client = new SecretsManagerClient(await startFront(createSecretsManager()));
   const [vault, name] = [createVault(client, 'groupsync'), connectionName('default')];
   const current = async () => (await createSecrets(client, 'groupsync').read(name)).value;
@@ -19,7 +19,7 @@ it('a token that was replaced is the current one again once a person stores it a
   expect(await current()).toEqual({ token: 'second' });
 });
 
-it('the key of a directory is JSON, and goes with the connection', async () => {
+it('the key of a directory is read as JSON and removed with the connection', async () => {
   const client = new SecretsManagerClient(await startFront(createSecretsManager()));
   const [vault, name] = [createVault(client, 'groupsync'), connectionName('acme')];
   const directories = createDirectorySecrets(client, 'groupsync');

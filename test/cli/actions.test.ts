@@ -208,7 +208,7 @@ describe('holds approve and holds reject for a decided hold', () => {
   });
 });
 
-it('a pause and its end are waited for, unless they are not to be', async () => {
+it('pause and resume wait until running writes have ended, unless told not to wait', async () => {
   const { ports, publish, apply, clock } = await heldWorld();
   await publish(added('g', 'ann', 'bob', 'cid', 'dee'), group('h', 'Red'));
   for (const id of ['g', 'h']) await apply(id);

@@ -15,8 +15,8 @@ async function heldWorld() {
 
 const lines = (...events: object[]) => events.map((event) => JSON.stringify(event)).join('\n');
 
-describe('status', () => {
-  it('exits with 0 where all is well, and with 3 for each thing that needs attention', async () => {
+describe('groupsync status', () => {
+  it('exits with 0 if all is well, and with 3 for each problem that needs attention', async () => {
     const well = await sixInSync();
     expect((await well.cli('status')).code).toBe(0);
     expect((await well.cli('status', 'g')).code).toBe(0);
@@ -29,8 +29,8 @@ describe('status', () => {
   });
 });
 
-describe('holds approve --member', () => {
-  it('approves the removals of these people alone, and keeps the others held', async () => {
+describe('groupsync holds approve --member', () => {
+  it('approves only the removals of the given members and keeps the others held', async () => {
     const { cli, ports, refOf } = await heldWorld();
     const approve = (...members: string[]) =>
       cli(
@@ -60,7 +60,7 @@ describe('holds approve --member', () => {
   });
 });
 
-describe('events validate', () => {
+describe('groupsync events validate', () => {
   const event = { specversion: '1.0', source: 's', type: 'directory.group.upserted' };
   const file = () =>
     temporaryFile(
@@ -77,14 +77,14 @@ describe('events validate', () => {
       ),
     );
 
-  it('judges as ingest does, so an event of an unknown connection is refused', async () => {
+  it('validates as ingest does and refuses an event of an unknown connection', async () => {
     const { cli } = await sixInSync();
     const { code, json } = await cli('events', 'validate', file(), '--json');
     expect(code).toBe(1);
     expect(json.errors).toEqual([{ line: 2, message: expect.stringContaining('unknown_connection') }]);
   });
 
-  it('reports where no deployment tells which connections there are', async () => {
+  it('reports that connections were not checked if no deployment can be read', async () => {
     const validate = ['events', 'validate', file(), '--local-file', '/nowhere/local.json'];
     expect((await runCli(validate)).code).toBe(2);
     const { ports } = await savedWorld();
@@ -97,21 +97,21 @@ describe('events validate', () => {
   });
 });
 
-describe('an unknown setting', () => {
+describe('unknown setting', () => {
   it.each([
     ['gaurd', 'guard'],
     ['gaurd.minSize', 'guard.minSize'],
     ['minsize', 'guard.minSize'],
     ['memberidfield', 'memberIdField'],
-  ])('%s suggests %s', async (typed, meant) => {
+  ])('the unknown setting %s leads to the suggestion %s', async (typed, meant) => {
     const { cli } = await sixInSync();
     const { code, stderr } = await cli('connections', 'set', 'default', `${typed}=5`, '--yes');
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`is it ${meant}?`) });
   });
 });
 
-describe('the preview of a setting', () => {
-  it('counts only what the change does, not what waits anyway', async () => {
+describe('preview of a setting', () => {
+  it('counts only what the change causes, not changes that are planned anyway', async () => {
     const { publish, ports } = await sixInSync();
     await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
     const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });
@@ -123,7 +123,7 @@ describe('the preview of a setting', () => {
     );
   });
 
-  it('compares plans by their changes', () => {
+  it('compares two previews by the changes of their plans', () => {
     const change = (kind: string, member: string) => ({
       kind,
       member,
@@ -142,7 +142,7 @@ describe('the preview of a setting', () => {
 });
 
 describe('audit of a connection', () => {
-  it('lists edits and discards of dead-lettered messages alike, whatever group they are about', async () => {
+  it('lists edits and discards of dead-lettered messages with and without a group', async () => {
     const { cli, mailboxes, clock } = await sixInSync();
     const body = JSON.stringify({
       specversion: '1.0',
@@ -165,7 +165,7 @@ describe('audit of a connection', () => {
   });
 });
 
-describe('tables', () => {
+describe('tables of the command line', () => {
   it('CSV tables have times that a program can read', async () => {
     const world = await heldWorld();
     await world.publish(added('g', 'zoe'));
@@ -190,7 +190,7 @@ describe('tables', () => {
     expect(stderr).toMatch(/invalid_json.*\d{4}-\d\d-\d\dT\S+Z.*\d{4}-\d\d-\d\dT\S+Z/);
   });
 
-  it('explain has no table, and reports that when asked for CSV', async () => {
+  it('explain reports that it has no table if CSV is requested', async () => {
     const { cli } = await sixInSync();
     expect(await cli('explain', 'g', 'm-ann', '--output', 'csv')).toMatchObject({
       code: 0,
@@ -199,7 +199,7 @@ describe('tables', () => {
     });
   });
 
-  it('become paragraphs in a pipe where they are too wide, and are never cut', async () => {
+  it('a table that is too wide for a pipe is printed as paragraphs and never cut', async () => {
     const world = await savedWorld();
     await world.hire('ann');
     const name = 'A group with a very long name, '.repeat(8).trim();

@@ -32,7 +32,7 @@ async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof savedWorld
 }
 
 describe('connect --directory', () => {
-  it('shows the groups and stores the key and the setting', async () => {
+  it('connect --directory shows the groups and stores the key and the setting', async () => {
     const { connect, stored, setting, google } = await worldOf();
     const { code, json, stderr } = await connect();
     expect(OUTPUT_SCHEMAS.connect.parse(json)).toMatchObject({

@@ -49,7 +49,7 @@ describe('connect and the id that groups hold', () => {
 
   it.each([
     ['there are no groups', []],
-    ['no employee has the ids in them', [groupOf('unknown')]],
+    ['no employee has the ids of the groups', [groupOf('unknown')]],
   ])('keeps userId and reports that if %s and there is no terminal', async (_, groups) => {
     const { scripted, stored } = await worldOf({ groups: async () => groups });
     const { code, json, stderr } = await scripted();

@@ -17,7 +17,7 @@ async function worldOf() {
   return { ...world, cli, deadLetters: events };
 }
 
-describe('dead letters', () => {
+describe('dlq commands', () => {
   it('dlq accepts the beginning of an id if it is unique', async () => {
     const { cli, deadLetters } = await worldOf();
     const list = await cli(['dlq', 'list']);
@@ -62,7 +62,7 @@ describe('dead letters', () => {
     expect([code, stdout]).toEqual([3, expect.stringMatching(said)]);
   });
 
-  it('fixes and discards dead letters of an unknown company too', async () => {
+  it('dlq edit and dlq discard accept dead-lettered messages of an unknown company', async () => {
     const { cli, deadLetters } = await worldOf();
     const event = { ...{ specversion: '1.0', id: 'e', source: 's' }, time: '2026-11-20T10:00:00Z' };
     const of = { type: 'directory.group.deleted', connection: 'umbrella', data: { group: { id: 'g' } } };
@@ -93,7 +93,7 @@ describe('dead letters', () => {
     expect(deadLetters.ids()).toEqual([...IDS, 'new-1 undefined', 'new umbrella']);
   });
 
-  it('rejects an unknown cause as a usage error', async () => {
+  it('dlq commands reject an unknown cause as a usage error', async () => {
     const { cli } = await worldOf();
     for (const word of ['list', 'replay', 'discard']) {
       const ran = await cli(['dlq', word, '--code', 'invalid_jsno']);
@@ -112,14 +112,14 @@ describe('dead letters', () => {
     expect(deadLetters.ids()).toEqual(left);
   });
 
-  it('dlq edit without an editor fails at once', async () => {
+  it('dlq edit fails immediately if no editor is set', async () => {
     const { cli, deadLetters } = await worldOf();
     deadLetters.onTake = () => expect.unreachable('nothing is looked for');
     const stderr = expect.stringContaining('EDITOR');
     expect(await cli(['dlq', 'edit', IDS[0]])).toMatchObject({ code: 2, stderr });
   });
 
-  it('open again with the text of a person whose edit is refused', async () => {
+  it("dlq edit opens the editor again with the operator's text after the edit was refused", async () => {
     const folder = temporaryFolder();
     const [editor, log] = [join(folder, 'editor.mjs'), join(folder, 'log')];
     writeFileSync(

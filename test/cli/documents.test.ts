@@ -53,7 +53,7 @@ const HERE = [
 /** Held against what commands print in members.test.ts. */
 const OF_MEMBERS = ['export', 'members'];
 
-describe('the documents of --json', () => {
+describe('documents of --json', () => {
   it('every command has a schema, and every schema has a test', () => {
     const commands = commandNames()
       .filter((name) => name !== 'completion' && name !== 'console')
@@ -142,7 +142,7 @@ describe('the documents of --json', () => {
     expect(set.stderr).toContain('with it 1 of 1 group would change: 0 in, 0 out, 0 held');
   });
 
-  it('a probe prints a document with what it found out about the platform', async () => {
+  it('probe prints a document with its findings about the platform', async () => {
     const { document, platform, ports } = await worldOf();
     const untried = await document('connections show', ['connections', 'show']);
     expect(untried.json.contract).toBeNull();
@@ -159,7 +159,7 @@ describe('the documents of --json', () => {
     expect([...platform.groups.keys()]).toEqual([own]);
   });
 
-  it('notify test prints a result for each target, with the one that failed', async () => {
+  it('notify test prints a result for each target, also for one that failed', async () => {
     const { ports } = await worldOf();
     const told = [
       { target: 'webhook', failure: null },
@@ -177,7 +177,7 @@ describe('the documents of --json', () => {
     }
   });
 
-  it('a probe that is interrupted or asks prints a document', async () => {
+  it('probe prints a document when it is interrupted or asks for confirmation', async () => {
     const { ports, platform } = await worldOf();
     const before = platform.writes.length;
     expect(await runCli(['probe'], { ports })).toMatchObject({ code: 2, stdout: '' });
@@ -290,7 +290,7 @@ describe('the documents of --json', () => {
     }
   });
 
-  it.each(['approve', 'reject'] as const)('of holds %s', async (word) => {
+  it.each(['approve', 'reject'] as const)('holds %s prints a document that fits its schema', async (word) => {
     const { document, publish, apply } = await worldOf();
     await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
     await apply('g');

@@ -9,7 +9,7 @@ const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const PLAIN = [snapshot('c1', 'Csv One', ['m1', 'eva@acme.test'])];
 const HEADER = 'group id,group name,member id,email';
 
-describe('import of files as they were exported', () => {
+describe('import of files of known exporters', () => {
   it.each<[string, Bytes, ReturnType<typeof snapshot>[]]>([
     [
       'the bulk template of Google Workspace',
@@ -62,7 +62,7 @@ describe('import of files as they were exported', () => {
       [snapshot('c1', 'Bücher - nein', ['m1', 'eva@acme.test'])],
     ],
     ['UTF-8 with a byte order mark', `\ufeff${HEADER}\nc1,Csv One,m1,eva@acme.test`, PLAIN],
-  ])('reads the file of %s', async (_, content, expected) => {
+  ])('imports the file of %s', async (_, content, expected) => {
     const { snapshots } = await importing();
     expect(await snapshots(content)).toEqual(expected);
   });
@@ -82,18 +82,18 @@ describe('import of files as they were exported', () => {
       ],
     ],
     [
-      'what PowerShell lists of Active Directory',
+      'PowerShell for Active Directory',
       '#TYPE Microsoft.ActiveDirectory.Management.ADPrincipal\r\n"distinguishedName","name","objectClass","objectGUID","SamAccountName"\r\n"CN=Eva","Eva","user","8d1f-1","eva"\r\n"CN=Inner","Inner","group","8d1f-9","inner"\r\n',
       [['8d1f-1']],
     ],
     ['a list of addresses', 'E-mail\neva@acme.test\n', [['eva@acme.test', 'eva@acme.test']]],
-  ] as const)('reads the file of %s for the group that --group names', async (_, content, members) => {
+  ] as const)('imports the file of %s into the group that --group names', async (_, content, members) => {
     const { snapshots } = await importing();
     const expected = [snapshot('00g1', 'Sales', ...(members as unknown as [string, string?][]))];
     expect(await snapshots(content, '--group', 'sales')).toEqual(expected);
   });
 
-  it('takes an address for the member of that group who has it, or who is bound to the employee that has it', async () => {
+  it("matches an address with the group's member who has it or whose employee has it", async () => {
     const { snapshots, apply, publish } = await importing();
     await publish(group('00g2', 'Other'), added('00g2', 'ben'));
     await apply('00g1');
@@ -104,7 +104,7 @@ describe('import of files as they were exported', () => {
     ]);
   });
 
-  it('reads no lines above the header that --skip-lines counts, and prints the command where the count is certain', async () => {
+  it('skips the lines above the header with --skip-lines, and suggests it if the count is certain', async () => {
     const { cli, snapshots } = await importing();
     const csv = 'Members for group Sales\nEmail address,Nickname,Group status\neva@acme.test,Eva,Member\n';
     const refused = await cli(csv, '--group', 'Sales', '--dry-run');
@@ -132,7 +132,7 @@ describe('import of files as they were exported', () => {
       /expected a header .*"Team", "Label"/,
     ],
     [
-      'an id of which it is not known whose it is',
+      'an id column that may be of groups or members',
       'id,group name,email\n1,One,eva@acme.test',
       [],
       /whose id the column "id" is/,
@@ -143,18 +143,15 @@ describe('import of files as they were exported', () => {
       [],
       /damaged/,
     ],
-  ] as const)(
-    'refuses %s, and prints no command that is not certain',
-    async (_, content, flags, expected) => {
-      const { cli } = await importing();
-      const { code, stdout, stderr } = await cli(content, ...flags, '--dry-run');
-      expect(code).toBeGreaterThan(0);
-      expect(stdout + stderr).toMatch(expected);
-      expect(stderr).not.toContain('next:');
-    },
-  );
+  ] as const)('refuses %s and suggests no command that is uncertain', async (_, content, flags, expected) => {
+    const { cli } = await importing();
+    const { code, stdout, stderr } = await cli(content, ...flags, '--dry-run');
+    expect(code).toBeGreaterThan(0);
+    expect(stdout + stderr).toMatch(expected);
+    expect(stderr).not.toContain('next:');
+  });
 
-  it('prints the columns of unusual headings that name a group and a member in full', async () => {
+  it('prints the whole --columns option if unusual headings name a group and a member', async () => {
     const { cli } = await importing();
     const { stderr } = await cli('AD group ID,AD group name,Employee ID,Title\n1,a,2,b', '--dry-run');
     expect(stderr).toContain("--columns 'group=AD group ID,name=AD group name,member=Employee ID'");
@@ -163,7 +160,7 @@ describe('import of files as they were exported', () => {
   });
 
   it.each(['1.16E+20', '1,16E+20', '116204978461894000000'])(
-    'refuses the rounded id %s, with its line',
+    'refuses the rounded id %s and names its line',
     async (id) => {
       const { cli } = await importing();
       const { code, stdout } = await cli(`${HEADER}\nc1,One,m1,\nc1,One,"${id}",`, '--dry-run');
@@ -173,8 +170,8 @@ describe('import of files as they were exported', () => {
   );
 });
 
-describe('import of a file that is older than the state of the directory', () => {
-  it('reports the groups and the differences without effect, and exits with 3', async () => {
+describe("import of a file that is older than the directory's state", () => {
+  it('reports the groups and the differences, and exits with 3', async () => {
     const { cli } = await importing();
     const old = await cli(
       `${HEADER}\n00g1,Sales,m-ben,ben@acme.test`,
@@ -195,7 +192,7 @@ describe('import of a file that is older than the state of the directory', () =>
     expect(text.stderr).toContain("older than the directory's state of 1 group: Sales (00g1)");
   });
 
-  it('is nothing to report where the file is newer', async () => {
+  it("a file that is newer than the directory's state causes no report", async () => {
     const { cli } = await importing();
     const { code, json } = await cli(`${HEADER}\n00g1,Sales,m-ben,ben@acme.test`, '--dry-run', '--json');
     expect({ code, ...json.comparison }).toMatchObject({
@@ -207,10 +204,10 @@ describe('import of a file that is older than the state of the directory', () =>
   });
 });
 
-describe('import of people to add or to remove', () => {
+describe('import with --add or --remove', () => {
   const list = 'Group Name,Member Email\nSales,ben@acme.test\nSales,ann@acme.test\n';
 
-  it('adds people and keeps the other members', async () => {
+  it('adds members and keeps the others', async () => {
     const { cli, snapshots } = await importing();
     const { json } = await cli(list, '--add', '--dry-run', '--json');
     expect(json).toMatchObject({ kind: 'add', comparison: { added: 1, removed: 0 } });
@@ -223,7 +220,7 @@ describe('import of people to add or to remove', () => {
     ]);
   });
 
-  it('removes people and keeps the other members', async () => {
+  it('removes members and keeps the others', async () => {
     const { cli, snapshots } = await importing();
     const { json } = await cli(list, '--remove', '--dry-run', '--json');
     expect(json).toMatchObject({ kind: 'remove', comparison: { added: 0, removed: 1 } });
@@ -232,7 +229,7 @@ describe('import of people to add or to remove', () => {
     ]);
   });
 
-  it('refuses a group that the directory has not named, since a change creates none', async () => {
+  it('refuses a group that the directory has not named, because --add creates no group', async () => {
     const { cli } = await importing();
     const { code, stdout } = await cli('Group Name,Member Email\nSail,ben@acme.test\n', '--add', '--dry-run');
     expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining('got "Sail"') });
@@ -240,8 +237,8 @@ describe('import of people to add or to remove', () => {
   });
 });
 
-describe('the preview of an import', () => {
-  it('counts who will be pending, by cause', async () => {
+describe('preview of an import', () => {
+  it('counts pending members by cause', async () => {
     const { cli, leaves } = await importing();
     await leaves('ben');
     const csv = `${HEADER}\n00g1,Sales,m-ann,ann@acme.test\n00g1,Sales,m-ben,ben@acme.test\n00g1,Sales,m-eva,eva@acme.test\n`;

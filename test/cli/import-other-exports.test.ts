@@ -9,7 +9,7 @@ const EVA = [snapshot('00g1', 'Sales', ['eva@acme.test', 'eva@acme.test'])];
 describe('import of files of other exporters', () => {
   it.each<[string, Bytes, ReturnType<typeof snapshot>[]]>([
     [
-      'JumpCloud, where users have a name beside their address',
+      'JumpCloud, where users have a name next to their address',
       'group_name,group_id,username,email\nSales,5f1b,eek,eva@acme.test\n',
       [snapshot('5f1b', 'Sales', ['eva@acme.test', 'eva@acme.test'])],
     ],
@@ -46,18 +46,18 @@ describe('import of files of other exporters', () => {
       `${HEADER},note\r\nc1,One,m1,eva@acme.test,"first\r\nsecond, ""third"""\r\n`,
       ONE,
     ],
-  ])('reads the file of %s', async (_, content, expected) => {
+  ])('imports the file of %s', async (_, content, expected) => {
     const { snapshots } = await importing();
     expect(await snapshots(content)).toEqual(expected);
   });
 
-  it('takes an unknown address in two spellings for one member', async () => {
+  it('an unknown address in two spellings counts as one member', async () => {
     const { snapshots } = await importing();
     const csv = 'Group,Email\nSales,Eva@acme.test\nSales,eva@ACME.test\n';
     expect(await snapshots(csv)).toEqual([snapshot('00g1', 'Sales', ['Eva@acme.test', 'Eva@acme.test'])]);
   });
 
-  it('finds a member by a further address of the row, where the user name is of no known member', async () => {
+  it('finds a member by another address of the row if the user name is unknown', async () => {
     const { snapshots, apply } = await importing();
     await apply('00g1');
     const csv = 'Group,UserPrincipalName,Mail\nSales,ann@acme.onmicrosoft.test,ann@acme.test\n';
@@ -92,7 +92,7 @@ describe('import of files of other exporters', () => {
       /--columns 'email=HEADING'/,
     ],
     ['columns below a title, where more are needed', 'Report\n\nTeam,Person\na,b\n', /--skip-lines/],
-  ])('refuses %s, and says what it expected', async (_, content, expected) => {
+  ])('refuses %s, and reports what it expected', async (_, content, expected) => {
     const { cli } = await importing();
     const { code, stdout, stderr } = await cli(content, '--dry-run');
     expect(code).toBeGreaterThan(0);
@@ -109,7 +109,7 @@ describe('import of files of other exporters', () => {
     expect(await snapshots(csv, '--skip-lines', '1', '--group', 'Sales')).toEqual(EVA);
   });
 
-  it('takes no row for a header, whatever words it has', async () => {
+  it('a row that only resembles a header is not suggested as one', async () => {
     const { cli } = await importing();
     const csv = '#TYPE X\r\n"name","objectClass","objectGUID"\r\n"Eva","user","8d1f-1"\r\n';
     const { stdout, stderr } = await cli(csv, '--dry-run');

@@ -120,8 +120,8 @@ const OTHERS = {
   too_old: OF_EACH_OTHER,
 };
 
-describe('the way of a new admin', () => {
-  it('connects: the token comes by standard input, and is checked before it is stored', async () => {
+describe('first steps of a new operator', () => {
+  it('connect reads the token from standard input and checks it before it stores it', async () => {
     const wrong = await document('connect', ['connect', '--token-stdin', '--yes'], { stdin: 'nonsense\n' });
     expect(wrong).toMatchObject({ code: 1, json: { stored: false, usable: false } });
     const connected = await document('connect', [...connecting('acme'), '--probe'], { stdin: `${TOKEN}\n` });
@@ -135,7 +135,7 @@ describe('the way of a new admin', () => {
     expect(json.connections.map(({ name }: { name: string }) => name)).toEqual(['acme', 'default']);
   });
 
-  it('imports a file and sees its groups come about', async () => {
+  it('import creates the groups of a file on the platform', async () => {
     const csv = join(on.folder, 'members.csv');
     const rows = PEOPLE.map((name) => `g1,"One, the first",m-${name},${name}@acme.test`);
     writeFileSync(
@@ -161,7 +161,7 @@ describe('the way of a new admin', () => {
     ]);
   });
 
-  it('plans and syncs: what is planned is what is then written', async () => {
+  it('sync writes exactly the changes that plan showed', async () => {
     await cli(['pause', '--yes']);
     await on.send([
       nativeEvent('group.member.removed', { group: { id: 'g1' }, members: [{ id: 'm-fay' }] }, { id: 'e1' }),
@@ -183,7 +183,7 @@ describe('the way of a new admin', () => {
     expect(written.changes).toEqual(planned.plans[0].changes);
   });
 
-  it('explains why a person is in a group, and why another is not', async () => {
+  it('explain gives the reason why a user is in a group and another user is not', async () => {
     const inside = await document('explain', ['explain', 'g1', 'ann@acme.test']);
     expect(inside.json).toMatchObject({
       member: 'm-ann',
@@ -213,7 +213,7 @@ describe('the way of a new admin', () => {
     expect((await cli(['explain', 'g1', 'unknown'])).code).toBe(1);
   });
 
-  it('examines every part, and names what is wrong', async () => {
+  it('doctor checks every part and names those that have a problem', async () => {
     const { json, code } = await document('doctor', ['doctor', '--connection', 'default']);
     expect(json.checks.length).toBeGreaterThan(25);
     const wrong = json.checks
@@ -233,7 +233,7 @@ describe('the way of a new admin', () => {
     expect((await document('holds', ['holds'])).json.holds).toEqual([]);
   });
 
-  it('leaves no group behind where Ctrl-C ends its probe of the platform', async () => {
+  it('Ctrl-C during probe leaves no group on the platform', async () => {
     const probing = on.spawn(['probe', '--yes']);
     const ended = once(probing, 'exit');
     let said = '';
@@ -248,7 +248,7 @@ describe('the way of a new admin', () => {
     expect(await listed.text()).not.toContain('groupsync probe');
   });
 
-  it('loses no dead letter to a kill -9 in the middle of a replay', async () => {
+  it('kill -9 during a replay loses no dead-lettered message', async () => {
     await on.send(fiveHundred());
     await eventually(async () => (await dead()) === 500);
     expect(await causes()).toEqual({ unknown_connection: 200, ...OTHERS });
@@ -293,7 +293,7 @@ describe('the way of a new admin', () => {
     expect(await causes()).toEqual(OTHERS);
   });
 
-  it('discards with a reason that is kept', async () => {
+  it('dlq discard records its reason in the audit', async () => {
     const { json } = await document('dlq list', ['dlq', 'list', '--code', 'invalid_json', '--limit', '2']);
     const ids = json.messages.map(({ id }: { id: string }) => id);
     const discarded = await cli(['dlq', 'discard', ...ids, '--reason', 'a test', '--yes', '--json']);
@@ -305,7 +305,7 @@ describe('the way of a new admin', () => {
     ]);
   });
 
-  it('shows no secret: not in the process list, not in logs, not in what is printed', async () => {
+  it('no secret appears in the process list, in logs or in output', async () => {
     const { json } = await runCli([
       'scim',
       'token',

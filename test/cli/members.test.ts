@@ -15,8 +15,8 @@ async function mixedWorld() {
   return world;
 }
 
-describe('members of a group', () => {
-  it('are listed with whether they are on the platform, under which id, and why', async () => {
+describe('groupsync members', () => {
+  it('lists whether each member is on the platform, under which id, and why', async () => {
     const { cli } = await mixedWorld();
     const { json, code } = await cli('members', 'Group g', '--json');
     expect(code).toBe(0);
@@ -37,7 +37,7 @@ describe('members of a group', () => {
     expect(stderr).toContain('next: groupsync explain g m-zoe');
   });
 
-  it('include users who are in the group although the directory has them no more', async () => {
+  it('lists users who are still in the group although the directory has removed them', async () => {
     const { cli, publish, apply } = await sixInSync();
     await publish(removed('g', 'bob', 'cid', 'dee', 'eve'));
     await apply('g');
@@ -48,8 +48,8 @@ describe('members of a group', () => {
   });
 });
 
-describe('an exported file', () => {
-  it('returns a group to its earlier members after a bad sync', async () => {
+describe('groupsync export', () => {
+  it('an exported file returns a group to its earlier members after a wrong sync', async () => {
     const { cli, publish, apply, sent, ports, clock } = await sixInSync({ guard: null });
     const cwd = temporaryFolder();
     const run = (...args: string[]) => runCli(args, { ports, cwd });
@@ -69,7 +69,7 @@ describe('an exported file', () => {
     expect(members.filter(({ present }: { present: boolean }) => present)).toHaveLength(6);
   });
 
-  it('restores one group of all with --group', async () => {
+  it('import --group restores one group from a file of all groups', async () => {
     const { publish, ports, clock, sent } = await sixInSync({ guard: null });
     await publish(group('h', 'Other'), added('h', 'ann'));
     const cwd = temporaryFolder();
@@ -86,7 +86,7 @@ describe('an exported file', () => {
     expect(sent.map(({ body }) => JSON.parse(body).data.group)).toEqual([{ id: 'g', name: 'Group g' }]);
   });
 
-  it('holds every group, also one without members and one whose name a spreadsheet would take for a formula', async () => {
+  it('exports groups without members and groups whose name looks like a spreadsheet formula', async () => {
     const { publish, ports, clock } = await sixInSync();
     await publish(group('e', '=1+1'), group('q', 'A "b", c'), group('x'), deleted('x'));
     clock.ms += 60_000;
@@ -104,7 +104,7 @@ describe('an exported file', () => {
     expect(OUTPUT_SCHEMAS.export.safeParse(document).error).toBeUndefined();
   });
 
-  it('is refused without a group, for a group that was deleted, and without names', async () => {
+  it('refuses an export without a group, of a deleted group, and with --no-names', async () => {
     const { cli, publish } = await sixInSync();
     await publish(group('x'), deleted('x'));
     expect((await cli('export')).code).toBe(2);

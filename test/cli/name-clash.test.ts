@@ -16,8 +16,8 @@ async function clashingWorld(settings: Parameters<typeof savedWorld>[0] = {}) {
 
 const csv = (name: string, id = 'n2') => temporaryFile('clash.csv', `${id},${name},m-ann,ann@acme.test`);
 
-describe('a platform group with the name of a new group', () => {
-  it('is named by plan, with the command that adopts it', async () => {
+describe('platform group with the name of a new group', () => {
+  it('plan reports the name clash and the command that adopts the group', async () => {
     const { cli, id } = await clashingWorld();
     const { json } = await cli('plan', 'n', '--json');
     expect(json.plans).toMatchObject([
@@ -28,7 +28,7 @@ describe('a platform group with the name of a new group', () => {
     expect((await cli('plan', 'n', '--json')).json.plans).toMatchObject([{ clashes: [] }]);
   });
 
-  it('is named by import, for a group that is not on the platform yet', async () => {
+  it('import reports the name clash of a group that is not on the platform yet', async () => {
     const { cli, id, platform, apply } = await clashingWorld();
     const dryRun = (file: string) => cli('import', file, '--dry-run', '--as-of', 'now', '--json');
     expect((await dryRun(csv('Night  shift'))).json.comparison).toMatchObject({
@@ -44,7 +44,7 @@ describe('a platform group with the name of a new group', () => {
     expect((await dryRun(csv('Night shift', 'n'))).json.comparison.clashes).toEqual([]);
   });
 
-  it('is not a clash when groupsync manages it, when the new group is excluded, or when it is adopted', async () => {
+  it('there is no clash if groupsync manages the group, excludes the new group or adopts it', async () => {
     const { cli, id, apply } = await clashingWorld();
     await cli('adopt', 'n', id, '--yes', '--no-wait');
     await apply('n');
@@ -57,7 +57,7 @@ describe('a platform group with the name of a new group', () => {
     expect(await found(adopting.cli, csv('night shift'))).toEqual([]);
   });
 
-  it('is not searched for by import when the platform cannot be read, and import reports that', async () => {
+  it('import reports that it did not check for name clashes if the platform cannot be read', async () => {
     const { ports } = await clashingWorld();
     const failing = new PlatformFailure('unavailable', 'GET /x answered 503', {});
     const broken = { ...ports, platforms: { open: () => Promise.reject(failing) } };
@@ -66,7 +66,7 @@ describe('a platform group with the name of a new group', () => {
     expect((await runCli(args, { ports: broken })).stdout).toContain('the platform could not be checked');
   });
 
-  it('is named by connect, which offers to adopt it', async () => {
+  it('connect reports the name clash and offers to adopt the group', async () => {
     const { ports, id } = await clashingWorld();
     const listed = [{ id, name: 'night shift', spokeId: 'other', users: [] }];
     const applicant = { ...applicantOf('company'), groups: async () => listed };

@@ -34,8 +34,8 @@ const driftOf = ({ group: of }: GroupRef, atMs: number) => ({
   ...{ detectedAtMs: atMs, settledAtMs: atMs },
 });
 
-describe('a group and a member', () => {
-  it.each([['g'], ['Engineering'], ['ENGINEERING'], ['engi']])('is found by %s', async (asked) => {
+describe('search for a group or member', () => {
+  it.each([['g'], ['Engineering'], ['ENGINEERING'], ['engi']])('the group is found by %s', async (asked) => {
     const { cli } = await worldOf();
     expect((await cli('status', asked)).stdout).toContain('Engineering (g)');
   });
@@ -43,34 +43,40 @@ describe('a group and a member', () => {
   it.each([
     ['en', /"en" fits 2; give the id: .*Engineering \(g\)/],
     ['Enginering', /no group of .*; is it Engineering \(g\)/],
-  ])('is not guessed from %s', async (asked, says) => {
+  ])('the group is not guessed from the ambiguous or misspelt name %s', async (asked, says) => {
     const { cli } = await worldOf();
     expect(await cli('status', asked)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
   });
 
-  it.each([['m-ada'], ['ADA@acme.test'], ['ada archer'], ['ada']])('member: %s', async (asked) => {
-    const { cli } = await worldOf();
-    expect((await cli('explain', 'g', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
-    expect((await cli('person', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
-    expect((await cli('forget', asked, '--yes', '--json')).json).toMatchObject({ member: 'm-ada' });
-    expect(await cli('forget', 'm-', '--yes')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching('fits'),
-    });
-  });
+  it.each([['m-ada'], ['ADA@acme.test'], ['ada archer'], ['ada']])(
+    'a member is found by %s',
+    async (asked) => {
+      const { cli } = await worldOf();
+      expect((await cli('explain', 'g', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
+      expect((await cli('person', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
+      expect((await cli('forget', asked, '--yes', '--json')).json).toMatchObject({ member: 'm-ada' });
+      expect(await cli('forget', 'm-', '--yes')).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching('fits'),
+      });
+    },
+  );
 
-  it.each(['person', 'forget'])('%s finds by the address of the employee, and by SCIM', async (verb) => {
-    const { cli, publish, ports, connection } = await worldOf();
-    const users = ['m-bob', 'solo'].map((id) => ({ data: { user: { id, email: `${id}@new.test` } } }));
-    await publish(...users.map((user) => ({ type: 'user.upserted', ...user })));
-    const name = { type: 'User', attribute: 'userName', value: 'solo@new.test' } as const;
-    await ports.scim.claim(connection.name, name, 'solo');
-    const found = ['bob@acme.test', 'Solo@new.test'].map((text) => cli(verb, text, '--yes', '--json'));
-    expect((await Promise.all(found)).map(({ json }) => json.member)).toEqual(['m-bob', 'solo']);
-  });
+  it.each(['person', 'forget'])(
+    "%s finds a member by the employee's address and the SCIM name",
+    async (verb) => {
+      const { cli, publish, ports, connection } = await worldOf();
+      const users = ['m-bob', 'solo'].map((id) => ({ data: { user: { id, email: `${id}@new.test` } } }));
+      await publish(...users.map((user) => ({ type: 'user.upserted', ...user })));
+      const name = { type: 'User', attribute: 'userName', value: 'solo@new.test' } as const;
+      await ports.scim.claim(connection.name, name, 'solo');
+      const found = ['bob@acme.test', 'Solo@new.test'].map((text) => cli(verb, text, '--yes', '--json'));
+      expect((await Promise.all(found)).map(({ json }) => json.member)).toEqual(['m-bob', 'solo']);
+    },
+  );
 });
 
-it('a member is explained in a group that has nothing of them, and a name that is nearly theirs suggests them', async () => {
+it('explain finds a member who is not in the group, and suggests a member for a misspelt name', async () => {
   const { cli } = await worldOf();
   for (const asked of ['Ada Archer', 'ada a', 'ada@acme.test'])
     expect((await cli('explain', 'h', asked, '--json')).json).toMatchObject({
@@ -81,7 +87,7 @@ it('a member is explained in a group that has nothing of them, and a name that i
   );
 });
 
-it('drift tells group, person and time at 100 columns, of one group and of late', async () => {
+it('drift prints group, person and time within 100 columns, and filters by group and age', async () => {
   const { ports, refOf, clock } = await worldOf();
   const users = ['u-ada', 'u-bob', 'u-cid', 'u-dee', 'u-eve'];
   const what = { kind: 'members_removed', before: users, after: null } as const;
@@ -99,7 +105,7 @@ it('drift tells group, person and time at 100 columns, of one group and of late'
   expect(json.drift).toMatchObject([{ group: 'h', before: users }]);
 });
 
-it('a group that only member events named is unknown, not deleted, until the directory tells of it', async () => {
+it('a group that only member events named is unknown, and not deleted, until a group event arrives', async () => {
   const { cli, publish, apply, ports, connection } = await worldOf();
   await publish(added('early', 'ada'), deleted('late'));
   for (const id of ['early', 'late']) await apply(id);
@@ -120,8 +126,8 @@ it('a group that only member events named is unknown, not deleted, until the dir
   expect(await states()).not.toContain('unknown');
 });
 
-describe('names', () => {
-  it('stand beside the ids that are printed', async () => {
+describe('names in output', () => {
+  it('names are printed next to ids', async () => {
     const { cli, publish, apply, ports } = await worldOf();
     await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
     await apply('g');
@@ -153,7 +159,7 @@ describe('names', () => {
 /** Names and addresses that this company knows; one group was renamed. */
 const KNOWN = /Archer|Engineering|Energy|Steam|Okafor|@acme|Blue Whale|Nova|Winterbourne/;
 
-it('no name and no address is left anywhere with --no-names', async () => {
+it('--no-names removes every name and address from the output', async () => {
   const cwd = temporaryFolder();
   const { ports, publish, apply, refOf, mailboxes, clock } = await worldOf();
   const body = '{"type":"x","data":{"group":{"id":"g","name":"Blue Whale"},"user":"ada@acme.test"';
@@ -212,14 +218,14 @@ describe('hints', () => {
       'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
       'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
     ],
-  ] as const)('%j %j: %s', (env, options, text, expected) => {
+  ] as const)('a hint for environment %j and options %j is spelled: %s', (env, options, text, expected) => {
     const spell = createSpell(['dlq', 'probe', 'resume', 'connect', 'plan'], env, options);
     expect(spell(text)).toBe(expected);
     expect(spell('groupsync resume', 'b')).toMatch(/^(npx )?groupsync (.* )?--connection b resume$/);
   });
 });
 
-it('import uses the time of the file: it does not restore a member that the directory removed later', async () => {
+it('import uses the time of the file, so it does not restore a member that was removed later', async () => {
   const { cli, publish, sent, clock } = await worldOf();
   const rows = 'g,Engineering,m-ada,ada@acme.test\ng,Engineering,m-gus,gus@acme.test';
   const file = temporaryFile('export.csv', rows);
@@ -239,7 +245,7 @@ it('import uses the time of the file: it does not restore a member that the dire
   expect(sent).toHaveLength(1);
 });
 
-it('a file from before its connection was erased and made again is refused before anything is sent', async () => {
+it('import refuses a file from before the erasure of its connection and sends nothing', async () => {
   const { cli, ports, sent } = await worldOf();
   const name = connectionName('default');
   const erasedMs = Date.parse('2026-11-05T00:00:00Z');

@@ -21,14 +21,14 @@ async function refusedWorld() {
   return { ...world, cli: (...args: string[]) => runCli(args, { ports }) };
 }
 
-it('is what status says first, in a line that fits, with what to do, and by its exit code', async () => {
+it('status shows a closed gate first with the next step, and exits with 3', async () => {
   const { stdout, stderr, code } = await (await refusedWorld()).cli('status');
   expect(stdout).toMatch(/gate {8}unauthorized: .*\(GET \/platform\/api\/me answered 401: x+…\)\n/);
   expect(stderr).toMatch(/^next: groupsync connect default\n/);
   expect(code).toBe(3);
 });
 
-it('is why sync does not wait, and that is said, with its end and what to do', async () => {
+it('sync does not wait at a closed gate, and prints the reason, the end and the next step', async () => {
   const { cli, ports, connection, clock } = await refusedWorld();
   const ran = await cli('sync', 'g', '--yes');
   expect(ran.code).toBe(3);
@@ -47,7 +47,7 @@ it.each([
   ['people refresh --quiet', 'backoff', 'doctor --faults'],
   ['reconcile --sweep', 'open', 'doctor --faults'],
 ] as const)(
-  'is why %s fails where the gate is %s, and the next command is named',
+  '%s fails if the gate is %s, and names the reason and the next command',
   async (line, state, next) => {
     const { ports, connection } = await refusedWorld();
     const seen = await ports.gates.read(connection.name);
@@ -61,7 +61,7 @@ it.each([
   },
 );
 
-it('is no raw answer of the platform where a plan or a sync asks it', async () => {
+it('plan and sync report a platform failure without the raw answer', async () => {
   const { ports, publish } = await refusedWorld();
   await publish(group('n', 'New'), added('n', 'ann'));
   const failing = new PlatformFailure('unavailable', 'GET /x answered 503: the platform failed', {});
@@ -74,7 +74,7 @@ it('is no raw answer of the platform where a plan or a sync asks it', async () =
   expect(sync.stdout).toMatch(/not waited for: .*unauthorized/);
 });
 
-it('explain says why a member is still in a group, or not in it yet', async () => {
+it('explain gives the reason why a member is still in a group, or not in it yet', async () => {
   const { cli } = await refusedWorld();
   for (const [member, present] of [
     ['m-ann', true],
@@ -86,7 +86,7 @@ it('explain says why a member is still in a group, or not in it yet', async () =
   }
 });
 
-it('explain says what an operator can do about a member without a match', async () => {
+it('explain names the next step of an operator for a member without a match', async () => {
   const { cli, publish, apply, ports, connection } = await refusedWorld();
   const gate = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, gate, { state: 'open', closings: 0 });
@@ -97,7 +97,7 @@ it('explain says what an operator can do about a member without a match', async 
   expect(stderr).toContain('groupsync people refresh');
 });
 
-it('reconcile waits for its run and reports what the run found', async () => {
+it('reconcile waits for its run and reports the result', async () => {
   const { ports, connection, refOf } = await refusedWorld();
   const gate = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, gate, { state: 'open', closings: 0 });
@@ -141,7 +141,7 @@ async function uncertainWorld() {
   const untilMs = world.clock.ms + 900_000;
   await world.publish(removed('g', 'bob'));
   const write = { ...intent, platformId, versionBefore };
-  const uncertain = { write, names: ['Blue'], spokeIds: ['g'], untilMs };
+  const uncertain = { write, sent: { name: ['Blue'], spokeId: ['g'] }, untilMs };
   await world.table.update(groupKey(refOf('g')), { set: { uncertain } });
   await world.apply('g');
   return { ...world, untilMs, cli: (...args: string[]) => runCli(args, { ports }) };
@@ -149,8 +149,8 @@ async function uncertainWorld() {
 
 const WAITS = /waiting until \d\d:\d\d: the group is as wanted, but an earlier write may still change it/;
 
-describe('a group that waits for the outcome of an earlier write', () => {
-  it('shows the reason and the time in every command about the group', async () => {
+describe('group that waits for the outcome of an earlier write', () => {
+  it('every command about the group shows the reason and the time', async () => {
     const { cli, untilMs } = await uncertainWorld();
     for (const args of [
       ['status', 'g'],
@@ -166,7 +166,7 @@ describe('a group that waits for the outcome of an earlier write', () => {
     expect((await cli('explain', 'g', 'm-ann', '--json')).json).toMatchObject({ waiting });
   });
 
-  it('shows the reason in plan although the platform cannot be asked', async () => {
+  it('plan shows the reason although the platform cannot be read', async () => {
     const { ports, table, refOf } = await uncertainWorld();
     await table.update(groupKey(refOf('g')), {
       set: { suspectedChange: { version: null, traces: [], atMs: 1 }, suspectedChangeAt: 1 },
@@ -179,7 +179,7 @@ describe('a group that waits for the outcome of an earlier write', () => {
     expect(stdout).toContain('what would change is unknown: GET /x answered 503');
   });
 
-  it('ends sync early with exit code 3 when it waits for longer than the timeout', async () => {
+  it('sync ends early with exit code 3 if the group waits longer than the timeout', async () => {
     const { cli, ports, clock, apply } = await uncertainWorld();
     const sleep = async (ms: number) => {
       clock.ms += ms;
@@ -193,8 +193,8 @@ describe('a group that waits for the outcome of an earlier write', () => {
   });
 });
 
-describe('calls of the platform that fail while the gate is open', () => {
-  it('are shown by status with their share and beginning, and status exits with 3', async () => {
+describe('failing calls while the gate is open', () => {
+  it('status shows their share and since when, and exits with 3', async () => {
     const { cli, ports, connection, clock } = await refusedWorld();
     const endpoint = 'PATCH /platform/api/groups/{groupId}';
     const counts = { total: 4, failed: 3, sinceMs: clock.ms - 60_000, lastFailedMs: clock.ms };

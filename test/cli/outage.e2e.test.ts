@@ -34,7 +34,7 @@ const faults = (list: readonly object[]) =>
     headers: { 'content-type': 'application/json' },
   });
 
-it('shows an outage of the platform in status and doctor, and its end', async () => {
+it('status and doctor show an outage of the platform and its end', async () => {
   await on.send([named('Blue')]);
   await on.converge();
   const healthy = await on.cli('status', '--json');

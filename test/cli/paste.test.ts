@@ -16,14 +16,14 @@ const pasted = (line: string): string[] =>
 
 it.each([
   ['begins with a dash', '-x'],
-  ['is like an option', '--all'],
+  ['resembles an option', '--all'],
   ['has blanks and both quotes', ` it's "one" `],
-  ['is what zsh looks up as a program', '=ls'],
+  ['zsh would look up as a program', '=ls'],
   ['is more than a word to a shell', '$(touch x); `y` & ~'],
   ['has characters outside ASCII', 'Größe 💡'],
-  ['is as long as an id may be', 'x'.repeat(200)],
-  ['would write to the terminal', `\u001b[2J'\\\u202e`],
-])('every hint about a group and members whose id %s can be pasted', async (_, id) => {
+  ['has the maximum length', 'x'.repeat(200)],
+  ['contains control characters', `\u001b[2J'\\\u202e`],
+])('every hint about a group and members with the id %s can be pasted into a shell', async (_, id) => {
   const world = await savedWorld();
   const { ports } = world;
   await world.hire(...SIX);

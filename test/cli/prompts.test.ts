@@ -19,8 +19,8 @@ async function worldOf() {
   return { ...world, stored, at };
 }
 
-describe('at a terminal', () => {
-  it('connect asks for all that it needs, shows no character of the token, and asks before it stores', async () => {
+describe('prompts at a terminal', () => {
+  it('connect asks for every value, hides the token, and asks before it stores anything', async () => {
     const { at, stored } = await worldOf();
     const { code, stdout, stderr } = await at(
       ['connect', 'new'],
@@ -52,7 +52,7 @@ describe('at a terminal', () => {
         ['Which id', ENTER],
       ],
     ],
-  ] as const)('Ctrl-C at %s ends connect in one line, with nothing stored', async (_, before) => {
+  ] as const)('Ctrl-C at %s ends connect with one line, and nothing is stored', async (_, before) => {
     const { at, stored } = await worldOf();
     const questions = [
       'Address of the platform',
@@ -73,7 +73,7 @@ describe('at a terminal', () => {
     ['Ctrl-C', CTRL_C, /groupsync: stopped; nothing was changed\n$/],
     ['Enter, which is No', ENTER, /nothing was changed\n$/],
     ['n', 'n\r', /nothing was changed\n$/],
-  ])('%s at a confirmation changes nothing and says so', async (_, types, says) => {
+  ])('%s at a confirmation changes nothing, and the command reports that', async (_, types, says) => {
     const { at, table, mailboxes, publish, apply } = await worldOf();
     await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
     await apply('g');
@@ -96,7 +96,7 @@ describe('at a terminal', () => {
     expect(mailboxes.events.ids()).toEqual(['one']);
   });
 
-  it('takes nothing for an answer that was typed before the question', async () => {
+  it('input that was typed before the question is not taken as an answer', async () => {
     const { at, woken } = await worldOf();
     const before = woken.length;
     const typed = at(['sync', 'g'], ['nothing to do', 'y\r'], ['Sync 1 group?', '\r']);
@@ -107,8 +107,8 @@ describe('at a terminal', () => {
   it.each([
     ['y', 'y\r', 'paused'],
     ['yes', 'Yes\r', 'paused'],
-    ['anything that only begins so', 'yesterday\r', 'open'],
-  ])('takes %s for what it is', async (_, answer, state) => {
+    ['a text that only begins with y', 'yesterday\r', 'open'],
+  ])('the answer %s to a confirmation is interpreted correctly', async (_, answer, state) => {
     const { at, ports } = await worldOf();
     await at(['pause'], ['Pause the connection', answer]);
     expect(await ports.gates.read('default' as never)).toMatchObject({ state });

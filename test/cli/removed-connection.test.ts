@@ -47,8 +47,8 @@ async function servedWorld() {
   return { ports, table: world.table, stored, scim, newToken, remove, connect };
 }
 
-describe('a connection that was removed', () => {
-  it('rejects its SCIM tokens at once, however long a server caches them', async () => {
+describe('removed connection', () => {
+  it('rejects its SCIM tokens immediately, even if a server has cached them', async () => {
     const { scim, newToken, remove } = await servedWorld();
     const tokens = [await newToken(), await newToken()];
     expect(await Promise.all(tokens.map(scim))).toEqual([200, 200]);
@@ -56,7 +56,7 @@ describe('a connection that was removed', () => {
     expect(await Promise.all(tokens.map(scim))).toEqual([401, 401]);
   });
 
-  it('keeps its name for its company: another one is refused, with nothing stored', async () => {
+  it('keeps its name for its company, so another company is refused and nothing is stored', async () => {
     const { ports, scim, stored, newToken, remove, connect } = await servedWorld();
     const token = await newToken();
     await remove();
@@ -69,7 +69,7 @@ describe('a connection that was removed', () => {
     expect(await scim(token)).toBe(401);
   });
 
-  it('comes back for the same company, with new tokens; old ones stay ended', async () => {
+  it('works again for the same company with new tokens, while old tokens stay revoked', async () => {
     const { scim, newToken, remove, connect } = await servedWorld();
     const old = await newToken();
     for (let round = 0; round < 2; round += 1) {
@@ -81,7 +81,7 @@ describe('a connection that was removed', () => {
     expect((await connect('another')).code).toBe(1);
   });
 
-  it('rejects a token created during the removal, after the connection is connected again', async () => {
+  it('rejects a token that was created during the removal, after the connection is connected again', async () => {
     const { ports, scim, newToken, remove: removeWith, connect } = await servedWorld();
     const made: string[] = [];
     const remove: typeof ports.connections.remove = async (name) => {
@@ -97,10 +97,10 @@ describe('a connection that was removed', () => {
   const dies = () => Promise.reject(new Error('the machine went down'));
   it.each<[string, (ports: ToolPorts) => Partial<ToolPorts>]>([
     ['its name is kept', ({ connections }) => ({ connections: { ...connections, keepName: dies } })],
-    ['its tokens end', ({ tokens }) => ({ tokens: { ...tokens, revoke: dies } })],
+    ['its tokens are revoked', ({ tokens }) => ({ tokens: { ...tokens, revoke: dies } })],
     ['its credential is deleted', ({ vault }) => ({ vault: { ...vault, remove: dies } })],
-    ['it goes itself', ({ connections }) => ({ connections: { ...connections, remove: dies } })],
-  ])('a removal that dies before %s affects no other company, and can be repeated', async (_, dying) => {
+    ['it is deleted itself', ({ connections }) => ({ connections: { ...connections, remove: dies } })],
+  ])('a removal that crashes before %s affects no other company and can be repeated', async (_, dying) => {
     const { ports, scim, newToken, remove, connect } = await servedWorld();
     const token = await newToken();
     expect((await remove(dying(ports))).code).toBe(1);

@@ -42,7 +42,7 @@ function parses(words: readonly string[]): boolean {
   }
 }
 
-describe('the command line', () => {
+describe('command line', () => {
   it.each(ALL.map((path) => [path.join(' '), path] as const))(
     '%s has help with two examples that can be run',
     async (_, path) => {
@@ -74,7 +74,7 @@ describe('the command line', () => {
     },
   );
 
-  it('names commands only so that the rest of the line can be pasted', () => {
+  it('hints and errors name commands only in a form that can be pasted', () => {
     const names = ALL.flatMap(([name, ...more]) => (more.length === 0 ? name : []));
     const command = new RegExp(
       `(?<!")groupsync (?:--connection \\S+ )?(?:${names.join('|')})\\b[^'\`"\\\\]*`,
@@ -101,7 +101,7 @@ describe('the command line', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('offers no flag that would take a secret', () => {
+  it('no option takes a secret', () => {
     const flags = ALL.flatMap((path) => {
       let command = createProgram(() => async () => {});
       for (const name of path) command = command.commands.find((child) => child.name() === name) as Command;
@@ -115,10 +115,10 @@ describe('the command line', () => {
     ['a misspelt command', ['holds', 'aprove', 'g'], /try list, show, approve, reject$/m],
     ['an unknown option', ['status', '--frob'], /unknown option/],
     ['a missing argument', ['explain', 'g'], /missing required argument/],
-    ['a name that is none', ['status', '--connection', 'Not A Name'], /connection name/],
+    ['an invalid connection name', ['status', '--connection', 'Not A Name'], /connection name/],
     ['an unknown state', ['groups', '--state', 'purple'], /in_sync/],
-    ['a replay of nothing in particular', ['dlq', 'replay'], /--all/],
-    ['a sync of nothing in particular', ['sync'], /--all/],
+    ['a replay without a selection', ['dlq', 'replay'], /--all/],
+    ['a sync without a group', ['sync'], /--all/],
     ['an unknown setting', set('colour=1'), /unknown setting "colour"/],
     ['a value that a setting does not take', set('drift=maybe'), /drift: expected/],
     [
@@ -126,16 +126,16 @@ describe('the command line', () => {
       set('baseUrl=https://user:pw@x.test/?token=pw'),
       /^groupsync: baseUrl: expected an https URL .* password, got "…@x.test\/…"\n$/,
     ],
-    ['an address of the machine that calls it', set('baseUrl=http://127.0.0.1:1'), /--local/],
-    ['a file that is not there', ['import', '/nowhere.csv', '--yes'], /no file/],
-    ['a local stack that is not there', ['status', '--local-file', '/nowhere/local.json'], /npm start/],
-    ['a document that is a spreadsheet', ['groups', '--json', '-o', 'csv'], /--json and --output/],
-    ['a document that is a wide table', ['groups', '-o', 'wide', '--json'], /--json and --output/],
-    ['a document drawn for people', ['status', '--watch', '--json'], /--watch/],
-    ['a spreadsheet that never ends', ['holds', '--watch', '-o', 'csv'], /--watch and --output csv/],
-    ['a spreadsheet of what has no rows', ['log', '--follow', '-o', 'csv'], /--follow and --output csv/],
+    ['a loopback address', set('baseUrl=http://127.0.0.1:1'), /--local/],
+    ['a missing file', ['import', '/nowhere.csv', '--yes'], /no file/],
+    ['a missing local stack', ['status', '--local-file', '/nowhere/local.json'], /npm start/],
+    ['JSON together with CSV output', ['groups', '--json', '-o', 'csv'], /--json and --output/],
+    ['JSON together with wide output', ['groups', '-o', 'wide', '--json'], /--json and --output/],
+    ['JSON together with --watch', ['status', '--watch', '--json'], /--watch/],
+    ['CSV together with --watch', ['holds', '--watch', '-o', 'csv'], /--watch and --output csv/],
+    ['CSV together with --follow', ['log', '--follow', '-o', 'csv'], /--follow and --output csv/],
     ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
-  ])('refuses %s with exit code 2, in two lines at most', async (_, args, says) => {
+  ])('refuses %s with exit code 2 and at most two lines', async (_, args, says) => {
     const world = await sixInSync();
     const { code, stdout, stderr } = await world.cli(...args);
     expect(code).toBe(2);
@@ -147,12 +147,12 @@ describe('the command line', () => {
   it.each<readonly [string, readonly string[], RegExp]>([
     ['an unknown group', ['status', 'nope'], /no group of connection default/],
     ['an unknown member', ['explain', 'g', 'nope'], /no event has ever named/],
-    ['a dead-lettered message that is not there', ['dlq', 'show', 'nope'], /dlq list/],
+    ['a missing dead-lettered message', ['dlq', 'show', 'nope'], /dlq list/],
     ...['status', 'holds', 'pending', 'drift', 'person x', 'forget x --yes'].map((line) => {
       const args = [...line.split(' '), '--connection', 'other'];
       return [`a connection that is not there: ${line}`, args, /connect other\n.* connections/] as const;
     }),
-  ])('fails for %s with exit code 1 and says what to do', async (_, args, says) => {
+  ])('fails for %s with exit code 1 and prints the next step', async (_, args, says) => {
     const world = await sixInSync();
     const { code, stderr } = await world.cli(...args);
     expect(code).toBe(1);
@@ -170,7 +170,7 @@ describe('the command line', () => {
       new PlatformFailure('unauthorized', 'the credential was not accepted', {}),
       /not accepted/,
     ],
-  ])('says %s in words, not in a stack trace', async (_, error, says) => {
+  ])('reports %s as a message and not as a stack trace', async (_, error, says) => {
     const world = await sixInSync();
     const ports = {
       ...world.ports,
@@ -182,7 +182,7 @@ describe('the command line', () => {
     expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
   });
 
-  it('changes nothing without --yes when it cannot ask the operator', async () => {
+  it('changes nothing without --yes if it cannot ask the operator', async () => {
     const world = await sixInSync();
     const before = JSON.stringify([...world.table.items]);
     const changing = [
@@ -202,30 +202,27 @@ describe('the command line', () => {
 
   it.each([
     ['standard output', 'stdout', ['completion', 'bash'], 0],
-    ['standard output, and what it had to say was bad', 'stdout', ['events', 'validate', '-'], 1],
+    ['standard output, and the result was an error', 'stdout', ['events', 'validate', '-'], 1],
     ['standard error', 'stderr', ['status', '--local-file', '/nowhere/local.json'], 2],
-    ['standard error, and still answers', 'stderr', ['events', 'validate', '-'], 1],
-  ] as const)(
-    'continues, and ends with its own exit code, when %s is closed',
-    async (_, closed, args, code) => {
-      const child = spawn(process.execPath, [BIN, ...args]);
-      child[closed].destroy();
-      const other = text(child[closed === 'stdout' ? 'stderr' : 'stdout']);
-      child.stdin.end('no event\n');
-      expect(await once(child, 'close')).toEqual([code, null]);
-      expect(await other).not.toMatch(/\n\s+at |EPIPE/);
-      if (closed === 'stderr' && code === 1) expect(await other).toContain('line 1: invalid_json');
-    },
-  );
+    ['standard error, and still prints its result', 'stderr', ['events', 'validate', '-'], 1],
+  ] as const)('a command ends with its own exit code if %s is closed', async (_, closed, args, code) => {
+    const child = spawn(process.execPath, [BIN, ...args]);
+    child[closed].destroy();
+    const other = text(child[closed === 'stdout' ? 'stderr' : 'stdout']);
+    child.stdin.end('no event\n');
+    expect(await once(child, 'close')).toEqual([code, null]);
+    expect(await other).not.toMatch(/\n\s+at |EPIPE/);
+    if (closed === 'stderr' && code === 1) expect(await other).toContain('line 1: invalid_json');
+  });
 
-  it('runs from any folder, as the command that npm installs', () => {
+  it('the command that npm installs runs in any folder', () => {
     const version = execFileSync(process.execPath, [BIN, '--version'], { cwd: tmpdir(), encoding: 'utf8' });
     expect(version.trim()).toMatch(/^\d+\.\d+\.\d+$/);
   });
 });
 
 describe('tables', () => {
-  it('fit 80 columns, and show whole what people copy', () => {
+  it('a table fits 80 columns and shows ids and other copied values in full', () => {
     const id = 'eed36494-26f1-4ca5-ba61-a22245199f46';
     const rows = [{ id, text: 'a very long text '.repeat(20), evil: 'x\u001b[2Jy\u202e' }];
     const table = renderTable(
@@ -244,7 +241,7 @@ describe('tables', () => {
   });
 
   it.each([200, 30])(
-    'a table of %i columns shows the id for a name with wide characters, on thousands of rows',
+    'a table of %i columns shows ids next to names with wide characters, on thousands of rows',
     (width) => {
       const name = '日本 太郎 🎉 <日本@例.jp>';
       const rows = Array(width * 100).fill(name);
@@ -269,8 +266,8 @@ describe('tables', () => {
   });
 });
 
-describe('holds', () => {
-  it('are listed, shown by plan, and approved over the very set that was shown', async () => {
+describe('holds commands', () => {
+  it('a hold is listed, shown by plan, and approved only with the digest that was shown', async () => {
     const world = await sixInSync();
     await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
     await world.apply('g');
@@ -292,8 +289,8 @@ describe('holds', () => {
   });
 });
 
-describe('settings', () => {
-  it('connections set shows the changes first, logs them in the journal and plans every group again', async () => {
+describe('connections set', () => {
+  it('shows the changes first, logs them in the journal and plans every group again', async () => {
     const world = await sixInSync();
     const set = (...changes: string[]) =>
       world.cli('connections', 'set', 'default', ...changes, '--yes', '--json');
@@ -308,7 +305,7 @@ describe('settings', () => {
     expect((await set('drift=report')).json).toMatchObject({ changed: [], replanned: 0 });
   });
 
-  it('under four eyes wait until another person confirms them', async () => {
+  it('a change that weakens four eyes waits until another operator confirms it', async () => {
     const world = await sixInSync();
     const { cli, ports } = world;
     const confirm = (by: string, ...more: string[]) =>
@@ -343,8 +340,8 @@ describe('settings', () => {
   });
 });
 
-describe('events', () => {
-  it('are checked line by line, and sent without the bad ones', async () => {
+describe('events send', () => {
+  it('checks each line and sends the valid events without the invalid ones', async () => {
     const envelope = { specversion: '1.0', id: '1', source: 's', time: '2026-11-20T10:00:00Z' };
     const data = { group: { id: 'n', name: 'N\u2028N' } };
     const good = JSON.stringify({ ...envelope, type: 'directory.group.upserted', data });
@@ -364,7 +361,7 @@ describe('events', () => {
   });
 });
 
-describe('Ctrl-C at work', () => {
+describe('Ctrl-C during a command', () => {
   /** The queue takes so many messages; then a person has seen enough. */
   async function stoppedAfter(messages: number) {
     const world = await savedWorld();
@@ -389,7 +386,7 @@ describe('Ctrl-C at work', () => {
   const STOPPED = 'groupsync: stopped; nothing was changed\n';
   const SAYS = 'stopped: neither this line nor what follows was sent';
 
-  it('tells of events which line was the first that was not sent, and ends with 3', async () => {
+  it('events send reports the first line that was not sent, and exits with 3', async () => {
     const { cli, taken } = await stoppedAfter(100);
     const { code, json } = await cli(['events', 'send', temporaryFile('e.jsonl', lines(250)), '--json']);
     expect(taken).toHaveLength(100);
@@ -397,7 +394,7 @@ describe('Ctrl-C at work', () => {
     expect(json.errors[0]).toEqual({ line: 101, message: SAYS });
   });
 
-  it('sends nothing that was read and waits to be sent', async () => {
+  it('events send does not send the events that it has read but not sent yet', async () => {
     const { cli, taken, stopping } = await stoppedAfter(1);
     stopping.abort();
     const file = temporaryFile('e.jsonl', lines(3));
@@ -412,7 +409,7 @@ describe('Ctrl-C at work', () => {
     expect(taken).toEqual([]);
   });
 
-  it('ends a wait for more on standard input', async () => {
+  it('events send stops waiting for more standard input', async () => {
     for (const args of [['events', 'send', '-'], importing('-')]) {
       const { ports } = await savedWorld();
       const ran = await runCli(args, { ports, person: [], signal: AbortSignal.timeout(50) });
@@ -420,7 +417,7 @@ describe('Ctrl-C at work', () => {
     }
   });
 
-  it('tells of an import how much was sent, and that it can be repeated', async () => {
+  it('import reports how much was sent and that it can be repeated', async () => {
     const { cli, taken } = await stoppedAfter(10);
     const file = temporaryFile('m.csv', rows(25));
     expect(await cli(importing(file))).toMatchObject({
@@ -436,7 +433,7 @@ describe('Ctrl-C at work', () => {
 });
 
 describe('completion', () => {
-  it('offers ids and names, and nothing at all of what does not answer', async () => {
+  it('offers ids and names, and nothing if the deployment does not answer', async () => {
     const world = await sixInSync();
     world.mailboxes.events.add({ id: '1f9a01bc-0000', body: '{' });
     const ids = async (kind: string, ports = world.ports) =>
@@ -453,7 +450,7 @@ describe('completion', () => {
       });
   });
 
-  it('offers every command, and the words of the one that was typed', async () => {
+  it('offers every command, and the next words of the command that was typed', async () => {
     const { stdout } = await runCli(['completion', 'bash']);
     const offered = (words: string, answers = 'true') =>
       execFileSync(

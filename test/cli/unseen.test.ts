@@ -77,8 +77,8 @@ it.each([
   ['a terminal', [], { columns: 120 }],
   ['a log', [], {}],
   ['a wide table', ['-o', 'wide'], {}],
-  ['a spreadsheet', ['-o', 'csv'], {}],
-])('%s is told of evil names, and shows them', async (_, also, around) => {
+  ['CSV output', ['-o', 'csv'], {}],
+])('%s shows names with control characters in escaped form', async (_, also, around) => {
   const { cli } = await evilWorld();
   let colours = 0;
   for (const args of READING) {
@@ -93,7 +93,7 @@ it.each([
   expect(colours > 0).toBe('columns' in around);
 });
 
-it('a document for scripts has them escaped, and says the same', async () => {
+it('a JSON document escapes control characters and keeps the same value', async () => {
   const { cli } = await evilWorld();
   for (const args of READING) {
     const { stdout, stderr } = await cli([...args, '--json']);
@@ -104,7 +104,7 @@ it('a document for scripts has them escaped, and says the same', async () => {
   expect(json.groups[0]).toMatchObject({ id: ID, name: `name${EVIL}` });
 });
 
-it('a log that is followed has each entry in one line, as a document that says the same', async () => {
+it('log --follow --json prints each entry on one line with escaped control characters', async () => {
   const { ports } = await evilWorld();
   const stopping = new AbortController();
   const sleep = async () => stopping.abort();
@@ -121,7 +121,7 @@ it('a log that is followed has each entry in one line, as a document that says t
   expect(entries.every(({ group }) => group === ID)).toBe(true);
 });
 
-it('a question shows them, and keeps to its line', async () => {
+it('a question shows escaped control characters and stays on its line', async () => {
   const { cli } = await evilWorld();
   const sees = 'written later. [y/N]';
   const { stderr } = await cli(['pause', ID], { person: [{ sees, types: 'n\r' }] });
@@ -129,14 +129,14 @@ it('a question shows them, and keeps to its line', async () => {
   expect(stderr).not.toMatch(NO_LINE);
 });
 
-it('completion offers nothing that has them', async () => {
+it('completion offers no name that contains control characters', async () => {
   const { cli, publish } = await evilWorld();
   await publish(group('plain', 'Plain'), group('c1', 'C\u009b2J'), group('bidi', 'B\u202e'));
   const { stdout } = await cli(['completion', 'bash', '--ids', 'group']);
   expect(stdout.trim().split('\n').sort()).toEqual(['Plain', 'bidi', 'c1', 'plain']);
 });
 
-it('a hint with one can be pasted: the shell reads the id, and the terminal none of it', async () => {
+it('a hint for an id with control characters can be pasted without an effect on the terminal', async () => {
   const { cli } = await evilWorld();
   const { stderr } = await cli(['holds']);
   expect(stderr).toContain(`next: groupsync holds show ${shellWord(ID)}\n`);

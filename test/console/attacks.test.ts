@@ -46,8 +46,8 @@ function ask(headers: Record<string, string>, path = '/api/home', method = 'GET'
 const withToken = { 'x-groupsync-token': TOKEN };
 const self = () => `http://127.0.0.1:${port}`;
 
-describe('a request of the page with the token', () => {
-  it('is answered, and the answer keeps the browser from storing or sharing it', async () => {
+describe('console request with the token', () => {
+  it('a request with the token is answered, and its headers prevent caching and sharing', async () => {
     const told = await ask({ ...withToken, origin: self(), 'sec-fetch-site': 'same-origin' });
     expect(told).toMatchObject({ status: 200, body: '{"secret":"names"}' });
     expect(told.headers['cache-control']).toBe('no-store');
@@ -59,32 +59,35 @@ describe('a request of the page with the token', () => {
   });
 });
 
-describe('requests of an attacker are refused before a use case is called', () => {
+describe('console requests of an attacker', () => {
   /** A request that is refused with 403 has the token. */
   const attacks: [who: string, headers: Record<string, string>, status: number][] = [
-    ['another user of this machine, without the token', {}, 401],
-    ['a guess of the same length', { 'x-groupsync-token': 'x'.repeat(TOKEN.length) }, 401],
-    ['one who has the beginning of the token', { 'x-groupsync-token': TOKEN.slice(0, -1) }, 401],
+    ['another user of the machine without the token', {}, 401],
+    ['a guessed token of the same length', { 'x-groupsync-token': 'x'.repeat(TOKEN.length) }, 401],
+    ['a token with the right beginning', { 'x-groupsync-token': TOKEN.slice(0, -1) }, 401],
     ['a page of another origin, even with the token', { origin: 'https://evil.test' }, 403],
-    ['a page that is sandboxed', { origin: 'null' }, 403],
-    ['another port of this machine', { origin: 'http://127.0.0.1:1' }, 403],
-    ['a name that was rebound to this address', { host: 'evil.test:PORT' }, 403],
-    ['a rebound name with its own origin', { host: 'evil.test', origin: 'http://evil.test' }, 403],
+    ['a sandboxed page', { origin: 'null' }, 403],
+    ['a page of another port', { origin: 'http://127.0.0.1:1' }, 403],
+    ['a host name that was rebound to this address', { host: 'evil.test:PORT' }, 403],
+    ['a rebound host name with its own origin', { host: 'evil.test', origin: 'http://evil.test' }, 403],
     ['an image of another page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
-    ['another port’s page', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }, 403],
+    ['a same-site request of another port', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }, 403],
   ];
-  it.each(attacks)('%s', async (_, { host = '127.0.0.1:PORT', ...headers }, status) => {
-    const sent = { ...(status === 403 && withToken), ...headers, host: host.replace('PORT', `${port}`) };
-    asked.length = 0;
-    for (const method of ['GET', 'POST']) {
-      const told = await ask(sent, '/api/approve', method);
-      expect(told.status).toBe(status);
-      expect(told.body).not.toContain('names');
-    }
-    expect(asked).toEqual([]);
-  });
+  it.each(attacks)(
+    '%s is refused before a use case',
+    async (_, { host = '127.0.0.1:PORT', ...headers }, status) => {
+      const sent = { ...(status === 403 && withToken), ...headers, host: host.replace('PORT', `${port}`) };
+      asked.length = 0;
+      for (const method of ['GET', 'POST']) {
+        const told = await ask(sent, '/api/approve', method);
+        expect(told.status).toBe(status);
+        expect(told.body).not.toContain('names');
+      }
+      expect(asked).toEqual([]);
+    },
+  );
 
-  it('a token in the address is refused, because logs and histories keep it', async () => {
+  it('a token in the address is refused, because logs and histories keep addresses', async () => {
     asked.length = 0;
     expect((await ask({}, `/api/home?token=${TOKEN}&x-groupsync-token=${TOKEN}`)).status).toBe(401);
     expect((await ask({ cookie: `x-groupsync-token=${TOKEN}` })).status).toBe(401);
@@ -92,7 +95,7 @@ describe('requests of an attacker are refused before a use case is called', () =
     expect(asked).toEqual([]);
   });
 
-  it('no address that the server receives contains the token, so no log line does', async () => {
+  it('no address that the server receives contains the token', async () => {
     asked.length = 0;
     const address = new URL(on.urlOf('default'));
     expect(address.hash).toBe(`#${TOKEN}`);
@@ -101,13 +104,13 @@ describe('requests of an attacker are refused before a use case is called', () =
     expect(asked).toEqual([`GET ${self()}/api/home?connection=default`]);
   });
 
-  it('a page in a frame and a method that does not read are refused', async () => {
+  it('a page cannot be framed, and a POST of the page is refused', async () => {
     const told = await ask({}, '/');
     expect(told.headers['content-security-policy']).toContain("frame-ancestors 'none'");
     expect((await ask({}, '/', 'POST')).status).toBe(405);
   });
 
-  it('the console listens on no interface of the network', async () => {
+  it('the console listens only on the loopback interface', async () => {
     const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
     const outside = others.filter(({ internal, family }) => !internal && family === 'IPv4');
     for (const { address } of outside) {

@@ -8,7 +8,7 @@ import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
 
-it('the overview shows how long changes waited for a decision in the last day, and how long one waits now', async () => {
+it('the overview shows how long changes waited for a decision today, and the current wait', async () => {
   const world = await savedWorld();
   await world.hire('ann', 'bob');
   await world.publish(group('g'), added('g', 'ann'));
@@ -24,7 +24,7 @@ it('the overview shows how long changes waited for a decision in the last day, a
   expect(Math.max(...minutes.slice(0, -10))).toBe(0);
 });
 
-it('names the connection that the page is about in whatever is to be pasted', async () => {
+it('every command that the console shows names the connection of the page', async () => {
   const ask = asking((await savedWorld()).ports, 'b');
   expect(await ask('connection')).toEqual({ message: expect.stringMatching(/^groupsync connect.* for b$/s) });
   const { checks } = await ask('doctor');
@@ -33,7 +33,7 @@ it('names the connection that the page is about in whatever is to be pasted', as
   for (const fix of fixes) expect(fix).toMatch(/ for b$/);
 });
 
-it('changing a setting on an outdated page does not undo the change of another operator', async () => {
+it('a change from an outdated page does not undo the change of another operator', async () => {
   const { ports, publish, connection } = await savedWorld();
   const ask = asking(ports, connection.name);
   const other = (line: string) => runCli([...line.split(' '), '--yes'], { ports });
@@ -52,14 +52,14 @@ it('changing a setting on an outdated page does not undo the change of another o
   expect(again.message).toContain('another operator changed the same setting meanwhile (guard.minSize');
 });
 
-it('the overview says why a replay stopped that no operator cancelled', async () => {
+it('the overview reports why a replay stopped if no operator cancelled it', async () => {
   const { ports } = await savedWorld();
   const counts = () => Promise.reject(new Error('not allowed'));
   const mailboxes = { ...ports.mailboxes, events: { ...ports.mailboxes.events, counts } };
   expect(await asking({ ...ports, mailboxes }, 'b')('replay', {})).toMatchObject({ problem: 'not allowed' });
 });
 
-it('stores a change that four eyes protects as a request, shows it, and lets another person confirm it', async () => {
+it('a change that weakens four eyes is stored as a request until another operator confirms it', async () => {
   const { ports, connection } = await savedWorld();
   const ask = asking(ports, connection.name);
   const asBob = asking({ ...ports, ...calledBy('bob') }, connection.name);
@@ -78,7 +78,7 @@ it('stores a change that four eyes protects as a request, shows it, and lets ano
   expect(await ask('connection')).toMatchObject({ requests: [], settings: { guard: null } });
 });
 
-it('shows names of groups with ids such as constructor, which every JavaScript object has', async () => {
+it('the overview shows groups with ids such as constructor, which every JavaScript object has', async () => {
   const { ports, publish, connection, mailboxes } = await savedWorld();
   const ids = ['constructor', '__proto__', 'toString'];
   await publish(...ids.map((id) => group(id, `Group ${id}`)));
@@ -90,7 +90,7 @@ it('shows names of groups with ids such as constructor, which every JavaScript o
   expect(Object.entries(names).sort()).toEqual(ids.map((id) => [id, `Group ${id}`]).sort());
 });
 
-it('shows the users that stay held as soon as some removals are approved', async () => {
+it('the overview shows the users who stay held after some removals were approved', async () => {
   const world = await savedWorld();
   const people = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
   await world.hire(...people);

@@ -33,8 +33,8 @@ beforeAll(async () => {
 });
 afterAll(() => on.stop());
 
-describe('Home', () => {
-  it('tells the truth in a sentence, and leads to a hold that is approved: exactly those leave', async () => {
+describe('Home page', () => {
+  it('states how many groups are in sync, and leads to a hold whose approval removes those members', async () => {
     await on.send([
       nativeEvent('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 3) }),
     ]);
@@ -65,7 +65,7 @@ describe('Home', () => {
     expect(errors).toEqual([]);
   });
 
-  it('is shown within five seconds on a busy machine too, over the tables and queues of the local stack', async () => {
+  it('the Home page is shown within five seconds on a busy machine', async () => {
     let least = Number.POSITIVE_INFINITY;
     for (let tries = 0; tries < 4 && least >= 5_000; tries += 1) {
       const { page } = await on.open('');
@@ -75,7 +75,7 @@ describe('Home', () => {
     expect(least).toBeLessThan(5_000);
   });
 
-  it('says that the server is gone, and recovers by itself', async () => {
+  it('reports that the server has stopped, and recovers without a reload', async () => {
     const { page } = await on.open('');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await on.stopServer();
@@ -85,8 +85,8 @@ describe('Home', () => {
   });
 });
 
-describe('Groups', () => {
-  it('are filtered by the server, paused by selection, and resumed: what waited is written then', async () => {
+describe('Groups page', () => {
+  it('filters on the server, pauses selected groups, and writes waiting changes after resume', async () => {
     const { page, errors } = await on.open('/groups');
     await page.getByRole('link', { name: 'Choir' }).waitFor();
     await page.getByRole('searchbox').fill('cho');
@@ -117,8 +117,8 @@ describe('Groups', () => {
   });
 });
 
-describe('Dead letters', () => {
-  it('dead letters are fixed in place: validated while typing and sent, and the member arrives', async () => {
+describe('Dead letters page', () => {
+  it('fixes a dead-lettered message in place, validates it while typing, and the member arrives', async () => {
     await on.send([
       nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
     ]);
@@ -141,7 +141,7 @@ describe('Dead letters', () => {
     expect(errors).toEqual([]);
   });
 
-  it('are replayed by their cause, with progress: what still has it comes back', async () => {
+  it('replays messages by cause and shows those that fail again', async () => {
     await on.send(['{ no event', '{ none either']);
     const { page, errors } = await on.open('/deadLetters');
     await page.getByRole('heading', { name: 'invalid_json · 2' }).waitFor();
@@ -157,8 +157,8 @@ describe('Dead letters', () => {
   });
 });
 
-describe('Connection', () => {
-  it('changes a setting after its preview, and takes it back', async () => {
+describe('Connection page', () => {
+  it('shows a preview before it changes a setting, and can change it back', async () => {
     const { page, errors } = await on.open('/connection');
     await page.getByRole('button', { name: 'Change onGroupDeleted' }).click();
     const value = page.getByLabel('Value, as JSON or plain text');
@@ -183,7 +183,7 @@ describe('Connection', () => {
     expect(errors).toEqual([expect.stringContaining('400 (Bad Request)')]);
   });
 
-  it('stops all writing and lets it go on: what waited is written then', async () => {
+  it('pauses all writing and writes waiting changes after resume', async () => {
     const { page, errors } = await on.open('/connection');
     await page.getByRole('button', { name: 'Pause writing' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('maintenance');
@@ -202,8 +202,8 @@ describe('Connection', () => {
   });
 });
 
-describe('People', () => {
-  it('are found by name with the keyboard alone; the story tells of an edit by hand', async () => {
+describe('People page', () => {
+  it('finds a person by name with the keyboard only, and shows an edit by another client', async () => {
     const groups = (await on.control('state')) as { companies: { groups: { id: string; name: string }[] }[] };
     const choir = groups.companies[0]?.groups.find(({ name }) => name === 'Choir');
     const users = (await on.platformUsers('Choir')).filter((id) => id !== 'u1');
@@ -233,8 +233,8 @@ describe('People', () => {
   });
 });
 
-describe('Activity', () => {
-  it('is filtered by the server, and follows what happens', async () => {
+describe('Activity page', () => {
+  it('filters on the server and shows new entries as they happen', async () => {
     const { page, errors } = await on.open('/activity');
     await page.getByRole('searchbox', { name: 'What', exact: true }).fill('resume');
     await page.getByText(/^\d+ entr/).waitFor();
@@ -262,13 +262,13 @@ const PATHS = [
   '/connection',
 ];
 
-describe('every page', () => {
+describe('every console page', () => {
   // 640 pixels at twice the size are 320.
   it.each([
     { width: 320, colorScheme: 'dark' as const },
     { width: 1_600, colorScheme: 'light' as const },
   ])(
-    'is whole and accessible at $width pixels, $colorScheme, with less motion',
+    'fits and is accessible at $width pixels in the $colorScheme scheme with reduced motion',
     async ({ width, colorScheme }) => {
       const { page, errors } = await on.open('', {
         viewport: { width, height: 900 },

@@ -111,13 +111,13 @@ async function longestOnce(path: string, act: (page: Tab) => Promise<void>): Pro
 
 const toTheEnd = 'scrollTo(0, document.documentElement.scrollHeight)';
 
-describe('a large company', () => {
-  it('weighs at most 100 KB, compressed', async () => {
+describe('console for a large company', () => {
+  it('the page is at most 100 KB, compressed', async () => {
     const files = Object.values(await loadPage()).map(({ body }) => gzipSync(body).byteLength);
     expect(files.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(100_000);
   });
 
-  it('is painted within five seconds on a busy machine too', async () => {
+  it('the page is painted within five seconds on a busy machine', async () => {
     const page = await browser.newPage();
     const url = new URL(served.urlOf('default'));
     let least = Number.POSITIVE_INFINITY;
@@ -129,7 +129,7 @@ describe('a large company', () => {
     expect(least).toBeLessThan(5_000);
   });
 
-  it('is scrolled from the first of 10,000 groups to the last, without a pause', async () => {
+  it('a list of 10,000 groups scrolls to its end without a pause', async () => {
     const longest = await longestTask('/groups', async (page) => {
       await page.getByText('Group 0', { exact: true }).waitFor();
       await page.evaluate(toTheEnd);
@@ -139,7 +139,7 @@ describe('a large company', () => {
     expect(longest).toBeLessThan(LONGEST_UNDER_LOAD_MS);
   });
 
-  it('is searched among 5,000 people of a hold, without a pause', async () => {
+  it('a hold of 5,000 people is searched without a pause', async () => {
     const longest = await longestTask('/hold/g1', async (page) => {
       await page.getByText('Person 0', { exact: true }).waitFor();
       await page.getByRole('searchbox').first().fill('p4999@');
@@ -149,7 +149,7 @@ describe('a large company', () => {
     expect(longest).toBeLessThan(LONGEST_UNDER_LOAD_MS);
   });
 
-  it('is read on in 100,000 lines of activity, without a pause', async () => {
+  it('100,000 entries of activity are read to the end without a pause', async () => {
     const longest = await longestTask('/activity', async (page) => {
       await page.getByText('100,000 entries').waitFor();
       await page.evaluate(toTheEnd);

@@ -73,8 +73,8 @@ const host = fc
   )
   .map((labels) => labels.join('.'));
 
-describe('two addresses', () => {
-  it('are one exactly if their local parts differ in case and composition alone', () => {
+describe('equality of two addresses', () => {
+  it('two addresses are equal exactly if their local parts differ only in case and composition', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         const isOne = addressForm(`${one}@acme.example`) === addressForm(`${other}@acme.example`);
@@ -84,7 +84,7 @@ describe('two addresses', () => {
     );
   });
 
-  it('are the same in every case, composition and surrounding space that keeps their characters', () => {
+  it('case, composition and surrounding spaces that keep the characters do not change equality', () => {
     const inCase = (other: (character: string) => string) => (part: string) =>
       Array.from(part, (character) =>
         isSameButForCase(character, other(character)) ? other(character) : character,
@@ -105,7 +105,7 @@ describe('two addresses', () => {
     );
   });
 
-  it('are one with the domain in Unicode or in punycode, in capitals, decomposed, or ended by the dot of the root', () => {
+  it('addresses are equal if the domain is in Unicode, punycode, capitals, decomposed or with a final dot', () => {
     fc.assert(
       fc.property(host, (domain) => {
         const form = addressForm(`ann@${domain}`);
@@ -122,14 +122,14 @@ describe('two addresses', () => {
     );
   });
 
-  it('are one however many addresses were compared before', () => {
+  it('addresses stay equal however many addresses were compared before', () => {
     for (let call = 0; call < 20_000; call += 1)
       if (addressForm(`ann@ü${call % 10}.example`) !== addressForm(`ann@Ü${call % 10}.example`))
         expect.fail(`call ${call} differs`);
     expect(addressForm('ann@ü.example')).toBe('ann@xn--tda.example');
   });
 
-  it('differ if their domains do, and if one is of a subdomain', () => {
+  it('addresses differ if their domains differ or one is a subdomain', () => {
     fc.assert(
       fc.property(host, host, (one, other) => {
         fc.pre(one !== other);
@@ -145,7 +145,7 @@ describe('two addresses', () => {
     ['a final sigma in the middle of a word', 'οδοςα@acme.test', 'ΟΔΟΣΑ@acme.test'],
     ['the sign for kelvin, and k', '\u212aim@acme.test', 'kim@acme.test'],
     ['the dot of the root', 'ann@acme.test.', 'ann@acme.test'],
-  ])('are one for %s', (_, one, other) => {
+  ])('two addresses are equal for %s', (_, one, other) => {
     expect(addressForm(one)).toBe(addressForm(other));
   });
 
@@ -159,7 +159,7 @@ describe('two addresses', () => {
     ['ligatures', 'ﬁona@acme.test', 'fiona@acme.test'],
     ['a full-width at sign', 'ann＠acme.test', 'ann@acme.test'],
     ['a Greek character that looks Latin', 'ν@acme.test', 'v@acme.test'],
-  ])('differ for %s', (_, one, other) => {
+  ])('two addresses differ for %s', (_, one, other) => {
     expect(addressForm(one)).not.toBe(addressForm(other));
   });
 });

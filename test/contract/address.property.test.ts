@@ -16,7 +16,7 @@ const domain = fc.constantFrom(
   'bücher.ch',
 );
 
-describe('the compared form of an address', () => {
+describe('compared form of an address', () => {
   it.each([
     ['case beyond ASCII', 'JÜRGEN.MÜLLER@ACME.example', 'jürgen.müller@acme.example'],
     ['composed and decomposed characters', 'ju\u0308rgen@acme.example', 'jürgen@acme.example'],
@@ -24,7 +24,7 @@ describe('the compared form of an address', () => {
     ['invisible signs around it', '\u200bben@acme.example\u00a0', 'ben@acme.example'],
     ['final sigma', 'ΟΔΟΣ@acme.example', 'οδος@acme.example'],
     ['full stops of East Asian scripts', 'a@acme。example', 'a@acme.example'],
-  ])('is the same for %s', (_, one, other) => {
+  ])('two addresses have the same compared form despite %s', (_, one, other) => {
     expect(addressForm(one)).toBe(addressForm(other));
   });
 
@@ -37,11 +37,11 @@ describe('the compared form of an address', () => {
     ['tags behind a plus', 'ann+hr@acme.example', 'ann@acme.example'],
     ['sharp s in a domain', 'ann@faß.example', 'ann@fass.example'],
     ['addresses of one host in numbers', 'ann@1.2', 'ann@1.0.0.2'],
-  ])('differs for %s', (_, one, other) => {
+  ])('two addresses have different compared forms for %s', (_, one, other) => {
     expect(addressForm(one)).not.toBe(addressForm(other));
   });
 
-  it('is its own form, whatever the text', () => {
+  it('the compared form of a compared form is the same, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(addressForm(addressForm(text))).toBe(addressForm(text));
@@ -49,7 +49,7 @@ describe('the compared form of an address', () => {
     );
   });
 
-  it('does not depend on composition, lower case or what is around an address', () => {
+  it('does not depend on composition, lower case or text around an address', () => {
     fc.assert(
       fc.property(local, domain, space, space, (name, host, before, after) => {
         const address = `${name}@${host}`;
@@ -61,7 +61,7 @@ describe('the compared form of an address', () => {
     );
   });
 
-  it('makes two characters one exactly if they differ in case alone', () => {
+  it('two characters have the same form exactly if they differ only in case', () => {
     const characters = Array.from({ length: 0x1_ffff }, (_, code) => code)
       .filter((code) => code < 0xd800 || code > 0xdfff)
       .map((code) => String.fromCodePoint(code))
@@ -78,7 +78,7 @@ describe('the compared form of an address', () => {
   });
 });
 
-describe('the values that a rule looks for', () => {
+describe('values that a match rule looks for', () => {
   const attributes = new Map([
     ['email', { value: 'Ann@ACME.example' }],
     ['otherEmails', { value: ' ann.a@acme.example  A.Archer@acme.example' }],
@@ -88,7 +88,7 @@ describe('the values that a rule looks for', () => {
     return parsed && soughtValues(parsed, { member: 'm-1', attributes });
   };
 
-  it('are one of an attribute, and each further address in its order', () => {
+  it('a rule looks for one value of an attribute, and for each further address in order', () => {
     expect(sought('email=workEmail')).toEqual(['ann@acme.example']);
     expect(sought('otherEmails=workEmail')).toEqual(['ann.a@acme.example', 'a.archer@acme.example']);
     expect(sought('id=employeeNumber')).toEqual(['m-1']);

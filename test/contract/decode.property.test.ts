@@ -132,21 +132,25 @@ const wrapped = fc.oneof(
   nearlyEvent.map((event) => ({ eventType: 'com.okta.event_hook', data: { events: [event] } })),
 );
 
-describe('decodeMessage never throws, and accepts, ignores or rejects', () => {
-  always('any text', fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), expectHandled), 100);
+describe('decodeMessage accepts, ignores or rejects and never throws', () => {
+  always(
+    'decodeMessage never throws for any text',
+    fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), expectHandled),
+    100,
+  );
 
-  it('any JSON', () => {
+  it('decodeMessage never throws for any JSON', () => {
     fc.assert(fc.property(fc.json(), expectHandled), { numRuns: 300 });
   });
 
-  it('anything that resembles an event of a known form, in any envelope', () => {
+  it('decodeMessage never throws for anything that resembles a known event, in any envelope', () => {
     fc.assert(
       fc.property(wrapped, (value) => expectHandled(JSON.stringify(value))),
       { numRuns: 1_500 },
     );
   });
 
-  it('200 valid bodies with one byte changed', () => {
+  it('decodeMessage never throws for 200 valid bodies with one byte changed', () => {
     const bodies = [
       ...someLines('company.events.jsonl', 9),
       ...someLines('okta-eventbridge.jsonl', 1),
@@ -165,7 +169,7 @@ describe('decodeMessage never throws, and accepts, ignores or rejects', () => {
     );
   });
 
-  it('whatever the attributes of the message', () => {
+  it('decodeMessage never throws for any message attributes', () => {
     const attribute = fc.option(fc.string(), { nil: undefined });
     const body = JSON.stringify({
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
@@ -187,7 +191,7 @@ describe('decodeMessage never throws, and accepts, ignores or rejects', () => {
   });
 });
 
-describe('the order of what arrives does not matter', () => {
+describe('order of arriving messages', () => {
   const bodies = [
     ...someLines('company.events.jsonl', 40),
     JSON.stringify([native('user.deleted', { user: { id: 'a' } }, { id: 'x1' }), 7]),

@@ -17,9 +17,9 @@ const timeless = (id: string) => ({
   ],
 });
 
-describe('a body that is no event', () => {
+describe('body that is no event', () => {
   it.each(['', ' ', '{', '[1,', 'hello', '{"a":1}}', "{'a':1}", '\u{feff}{}', 'NaN', '\0', '"\ud800'])(
-    '%j is invalid_json',
+    'the body %j is rejected as invalid_json',
     (body) => {
       const { events, rejected } = decode(body);
       expect(events).toEqual([]);
@@ -38,20 +38,20 @@ describe('a body that is no event', () => {
     '[null]',
     '{"type":"directory.group.deleted"}',
     '{"schemas":[]}',
-  ])('%s is invalid_event', (body) => {
+  ])('the body %s is rejected as invalid_event', (body) => {
     expect(problemsOf(body)).toEqual([expect.stringMatching(/^invalid_event: /)]);
   });
 
-  it('is told of without quoting it', () => {
+  it('the error about a body does not quote it', () => {
     const told = 'invalid_json: expected JSON, got 16 characters that are not';
     expect(problemsOf('ann@acme.example')).toEqual([told]);
   });
 });
 
-describe('depth', () => {
+describe('nesting depth of JSON', () => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
-  it('is accepted up to the bound and refused past it', () => {
+  it('JSON is accepted up to the maximum depth and refused above it', () => {
     const withExtra = (extra: string) =>
       JSON.stringify(deleted('g1', { extra: 0 })).replace('"extra":0', `"extra":${extra}`);
     expect(decode(withExtra(nested(MAX_JSON_DEPTH - 1))).events).toHaveLength(1);
@@ -60,24 +60,24 @@ describe('depth', () => {
     ]);
   });
 
-  it('is judged without recursion, whatever the text', () => {
+  it('very deep nesting is refused without recursion', () => {
     expect(problemsOf('['.repeat(1_000_000))).toEqual([expect.stringMatching(/^invalid_event: .*32 levels/)]);
     expect(problemsOf('{"a":'.repeat(200_000))).toHaveLength(1);
   });
 
-  it('counts no brackets within strings', () => {
+  it('brackets within strings are not counted', () => {
     expect(nestsDeeperThan(JSON.stringify(['[[[[', '\\"[[[[', '"]}']), 1)).toBe(false);
     expect(nestsDeeperThan('[[]]', 1)).toBe(true);
   });
 
-  it('is judged again for the text that an envelope carries', () => {
+  it('the depth is checked again for the text that an envelope contains', () => {
     const body = { Type: 'Notification', Message: nested(MAX_JSON_DEPTH + 1) };
     expect(problemsOf(body)).toEqual(['invalid_event: expected JSON nested at most 32 levels deep']);
   });
 });
 
-describe('an array', () => {
-  it('gives its good events, and each bad one alone with its own text', () => {
+describe('array of events', () => {
+  it('valid events are accepted, and each invalid one is rejected with its own text', () => {
     const unknown = native('x', {});
     const list = [deleted('g1'), unknown, { ...unknown, type: 'shop.x' }, 7, deleted('g2')];
     const { events, ignored, rejected } = decode(list);
@@ -89,7 +89,7 @@ describe('an array', () => {
     ]);
   });
 
-  it('holds 10,000 events; with one more it is rejected whole as too large', () => {
+  it('an array of 10,000 events is accepted, and one with more is rejected as too large', () => {
     const list = Array.from({ length: 10_000 }, () => deleted('g'));
     expect(decode(list).events).toHaveLength(10_000);
     const body = JSON.stringify([...list, deleted('g')]);
@@ -102,17 +102,17 @@ describe('an array', () => {
   });
 });
 
-describe('time', () => {
+describe('time of an event', () => {
   it.each([
     ['2026-11-20T12:05:00Z', []],
     ['2026-11-20T12:05:00.001Z', ['time_in_future: time: expected at most 5 minutes after the receipt']],
     ['2025-10-16T12:00:00Z', []],
     ['2025-10-16T11:59:59.999Z', ['too_old: time: expected at most 400 days before the receipt']],
-  ])('%s, received at noon of 20 November 2026: %j', (time, problems) => {
+  ])('the time %s, received at noon of 20 November 2026, leads to %j', (time, problems) => {
     expect(problemsOf(deleted('g1', { time }))).toEqual(problems);
   });
 
-  it('is judged by the receipt and not by the sending', () => {
+  it('the age of an event is measured from its receipt and not from its sending', () => {
     expect(problemsOf(timeless('g1'), { receivedAtMs: SENT_MS + 401 * 86_400_000 })).toEqual([
       expect.stringMatching(/^too_old/),
     ]);
@@ -131,7 +131,7 @@ describe('attributes of a member', () => {
     native('group.member.added', { group: { id: 'g' }, members: [{ id: 'u', ...attributes }] });
 
   it.each([{ email: 'a\ud800' }, { '\udc00': 'a' }, { '\ud800': '\udc00' }])(
-    '%j, which no store keeps as it is, are refused',
+    'the attributes %j are refused, because no store keeps them unchanged',
     (one) => {
       expect(problemsOf(joined(one))).toEqual([
         'invalid_event: data.members.0: expected attributes that are valid Unicode',
@@ -139,15 +139,15 @@ describe('attributes of a member', () => {
     },
   );
 
-  it('say nothing without a name', () => {
+  it('an attribute without a name is ignored', () => {
     expect(decode(joined({ '': 'a', name: '🚀' })).events).toMatchObject([
       { change: { members: [{ attributes: new Map([['name', '🚀']]) }] } },
     ]);
   });
 });
 
-describe('connection', () => {
-  it('is the event’s, else the message attribute’s, else default', () => {
+describe('connection of an event', () => {
+  it('comes from the event, else from the message attribute, else it is default', () => {
     const connectionOf = (event: unknown, connection?: string) =>
       decode(event, { connection }).events[0]?.connection;
     expect(connectionOf(deleted('g1', { connection: 'a' }), 'b')).toBe('a');
@@ -155,11 +155,14 @@ describe('connection', () => {
     expect(connectionOf(deleted('g1'))).toBe('default');
   });
 
-  it.each(['', 'Acme', 'a b', 'x'.repeat(33), 'ü', 'a\n'])('%j as attribute is no name', (connection) => {
-    expect(problemsOf(deleted('g1'), { connection })).toEqual([
-      'invalid_event: connection: expected a name [a-z0-9-]{1,32}',
-    ]);
-  });
+  it.each(['', 'Acme', 'a b', 'x'.repeat(33), 'ü', 'a\n'])(
+    '%j is refused as a connection name',
+    (connection) => {
+      expect(problemsOf(deleted('g1'), { connection })).toEqual([
+        'invalid_event: connection: expected a name [a-z0-9-]{1,32}',
+      ]);
+    },
+  );
 
   it('an unknown connection rejects only the events that name it', () => {
     const list = [deleted('g1', { connection: 'gone' }), deleted('g2')];
@@ -178,8 +181,8 @@ describe('connection', () => {
   });
 });
 
-describe('a message without a time of its own', () => {
-  it('is placed by SentTimestamp and message id, and by the attribute stamp once it has been sent again', () => {
+describe('message without a time of its own', () => {
+  it('a message without a time is ordered by SentTimestamp and message id, and after a replay by the attribute stamp', () => {
     const first = decode(timeless('g1'), { receivedAtMs: SENT_MS + 1_000 });
     const stamps = first.events.map(({ stamp }) => stamp);
     expect(stamps).toEqual([`${SENT_AT}.00.6d31.7363696d.00000`, `${SENT_AT}.00.6d31.7363696d.00001`]);
@@ -207,7 +210,7 @@ describe('a message without a time of its own', () => {
     expect(replayed).toEqual(decode(timeless('g1')));
   });
 
-  it('keeps its place within an array when it is replayed alone', () => {
+  it('an event of an array keeps its place in the order when it is replayed alone', () => {
     const bad = { ...timeless('g2'), Operations: [{ op: 'ad' }] };
     const { events, rejected } = decode([timeless('g1'), bad, timeless('g3')]);
     const fixed = decode(timeless('g2'), {
@@ -221,7 +224,7 @@ describe('a message without a time of its own', () => {
     expect(place <= (afterIt ?? '')).toBe(true);
   });
 
-  it('keeps its place where all of its message is refused, which another with a time of its own begins', () => {
+  it('a refused message keeps its place in the order, also if its first event has a time', () => {
     const list = [deleted('g1'), timeless('g2')];
     const bound = { queue: 'events-okta', to: connectionName('acme') };
     const [refused, ...others] = decode(list, { connection: 'beta', bound }).rejected;
@@ -233,7 +236,7 @@ describe('a message without a time of its own', () => {
     expect(decode(list, resent)).toEqual(decode(list, { connection: 'beta' }));
   });
 
-  it('is rejected where the attribute stamp cannot be read, rather than take a new place', () => {
+  it('a message with an invalid attribute stamp is rejected, and gets no new place in the order', () => {
     const ofAnId = (id: string) => makeStamp({ time: SENT_AT, id, source: '中'.repeat(512) });
     expect(problemsOf(timeless('g1'), { stamp: ofAnId('中'.repeat(512)) })).toEqual([]);
     const problem = 'invalid_event: attribute stamp: expected a stamp, got other text';
@@ -245,7 +248,7 @@ describe('a message without a time of its own', () => {
     expect(decode(deleted('g1'), { sentBy: 'a'.repeat(9_999) }).events[0]?.actor?.by).toHaveLength(2_048);
   });
 
-  it('is rejected where its operations would pass the last index', () => {
+  it('a message is rejected if its operations would pass the last index', () => {
     const stamp = `${SENT_AT}.00.6d31..99999`;
     expect(problemsOf(timeless('g1'), { stamp })).toEqual([
       expect.stringMatching(/^invalid_event: expected at most 99999 operations/),
@@ -253,14 +256,14 @@ describe('a message without a time of its own', () => {
   });
 });
 
-describe('an event with a time of its own', () => {
+describe('event with a time of its own', () => {
   it('ignores SentTimestamp, message id and the attribute stamp', () => {
     const stamp = `${SENT_AT}.00.6d31..00007`;
     const elsewhere = decode(deleted('g1'), { messageId: 'm2', sentAtMs: 0, stamp });
     expect(elsewhere).toEqual(decode(deleted('g1')));
   });
 
-  it('needs no stamp beside it when it is rejected, but for one in other words, which stays one', () => {
+  it('a rejected event with its own time has no stamp attribute, unless an operator edited it', () => {
     const bad = deleted('g1', { time: '2000-01-01T00:00:00Z' });
     expect(decode(bad).rejected[0]).not.toHaveProperty('stamp');
     const edit = makeStamp({ time: SENT_AT, id: 'm1', source: REWORDED, operation: 3 });

@@ -13,8 +13,8 @@ const employees = world.companies[0]?.employees ?? [];
 const { groups, emails } = readDirectory(events);
 const lastMs = Date.parse(events.at(-1)?.time ?? '');
 
-describe('the example company', () => {
-  it('has about 40 groups, 400 people and half a year of events of every kind', () => {
+describe('example company', () => {
+  it('the example company has about 40 groups, 400 people and half a year of events', () => {
     expect(groups.size).toBe(40);
     expect(employees.length).toBeGreaterThanOrEqual(400);
     expect(events.length).toBeGreaterThanOrEqual(1_500);
@@ -25,14 +25,14 @@ describe('the example company', () => {
     expect(events.some(({ data }) => (data.part?.count ?? 0) > 1)).toBe(true);
   });
 
-  it('has no event that the decoder would not accept on the day of its last', () => {
+  it('every event is accepted by the decoder on the day of the last event', () => {
     for (const line of jsonl.trim().split('\n')) {
       const decoded = decodeMessage({ body: line, messageId: 'm', sentAtMs: lastMs, receivedAtMs: lastMs });
       expect(decoded).toMatchObject({ events: [{ connection: 'default' }], ignored: 0, rejected: [] });
     }
   });
 
-  it('ends with every group named and every member an active person by their work address', () => {
+  it("ends with a name for every group and an active person for every member's work address", () => {
     const people = new Map(employees.map((employee) => [employee.workEmail, employee]));
     expect(people.size).toBe(employees.length);
     for (const { name, members } of groups.values()) {
@@ -44,7 +44,7 @@ describe('the example company', () => {
     }
   });
 
-  it('has leavers, and addresses that changed', () => {
+  it('the example company has leavers, and addresses that changed', () => {
     expect(employees.filter(({ roleState }) => roleState === 'TERMINATED').length).toBeGreaterThan(15);
     const addressesOf = new Map<string, Set<string>>();
     for (const { data } of events) {
@@ -60,15 +60,15 @@ describe('the example company', () => {
     expect(deleted).toHaveLength(3);
   });
 
-  it('has credentials of both kinds', () => {
+  it('the example company has credentials of both kinds', () => {
     expect(world.credentials.map(({ kind }) => kind)).toEqual(['oauth_app', 'api_key']);
   });
 });
 
-describe('removals in the example company', () => {
+describe('removals of the example company', () => {
   const histories = membershipHistories();
 
-  it('never look like a mass removal between any two moments', () => {
+  it('removals between any two moments never look like a mass removal', () => {
     for (const history of histories.values()) {
       for (const [index, before] of history.entries()) {
         for (const after of history.slice(index + 1)) {
@@ -80,7 +80,7 @@ describe('removals in the example company', () => {
     }
   });
 
-  it('are fewer than 300 in all', () => {
+  it('the example company has fewer than 300 removals', () => {
     const inHistory = [...histories.values()].flatMap((history) =>
       history.map((after, index) => lostBetween(history[index - 1] ?? after, after)),
     );
@@ -127,12 +127,12 @@ describe('shiftToNow', () => {
     ]);
   });
 
-  it('leaves what the whole example says as it is', () => {
+  it('leaves the resulting groups of the whole example unchanged', () => {
     const nowMs = Date.UTC(2030, 0, 1);
     expect(readDirectory(shiftToNow(events, nowMs))).toEqual({ groups, emails });
   });
 
-  it('refuses a time that is none', () => {
+  it('refuses an invalid time', () => {
     expect(() => shiftToNow([{ time: 'yesterday' }], 0)).toThrow(RangeError);
   });
 });

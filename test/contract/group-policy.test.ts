@@ -24,11 +24,11 @@ describe('matchesGlob', () => {
     ['Team *', 'team x', false],
     ['a.c', 'abc', false],
     ['[a]', 'a', false],
-  ])('%j over %j is %j', (pattern, text, expected) => {
+  ])('the pattern %j matches the text %j: %j', (pattern, text, expected) => {
     expect(matchesGlob(pattern, text)).toBe(expected);
   });
 
-  it('takes steps no more than pattern × text for the worst pattern there is', () => {
+  it('takes at most pattern × text steps for the worst possible pattern', () => {
     const text = 'a'.repeat(512);
     const pattern = `${'*a'.repeat(255)}*b`;
     const before = performance.now();
@@ -38,7 +38,7 @@ describe('matchesGlob', () => {
 });
 
 describe('policyFor', () => {
-  it('includes every group by default, in sync', () => {
+  it('includes every group by default, in mode sync', () => {
     expect(policyFor(withGroups({}), '00g1', 'Sales')).toEqual({
       excluded: false,
       mode: 'sync',
@@ -46,7 +46,7 @@ describe('policyFor', () => {
     });
   });
 
-  it('matches on the name or on the id', () => {
+  it('matches the name or the id of a group', () => {
     const settings = withGroups({ include: ['Team *', '00g7'] });
     expect(policyFor(settings, '00g1', 'Team A').excluded).toBe(false);
     expect(policyFor(settings, '00g7', 'Sales').excluded).toBe(false);
@@ -54,12 +54,12 @@ describe('policyFor', () => {
     expect(policyFor(settings, '00g7', undefined).excluded).toBe(false);
   });
 
-  it('lets exclude beat include', () => {
+  it('lets exclude win over include', () => {
     const settings = withGroups({ include: ['*'], exclude: ['*-test'] });
     expect(policyFor(settings, '00g1', 'ops-test').excluded).toBe(true);
   });
 
-  it('takes the first policy that matches, and the connection drift where it names none', () => {
+  it("takes the first matching policy, and the connection's drift if that policy names none", () => {
     const settings = withGroups({
       policies: [
         { match: 'Legal*', mode: 'report', drift: 'adopt' },
@@ -72,7 +72,7 @@ describe('policyFor', () => {
 });
 
 describe('renderName', () => {
-  it('fills every placeholder, and only those of the template', () => {
+  it('fills every placeholder of the template and none of the values', () => {
     const parts = { name: '{id} $& team', id: '00g1', connection: 'default' };
     expect(renderName('{connection}/{name} ({id})', parts)).toBe('default/{id} $& team (00g1)');
   });

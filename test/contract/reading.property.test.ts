@@ -109,7 +109,7 @@ const parts = fc.array(members, { minLength: 2, maxLength: 3 }).map((lists) =>
   ),
 );
 
-describe('the naive reading and the registers agree', () => {
+describe('naive reading and registers', () => {
   it('the naive reading and the registers agree on the example company', () => {
     const url = new URL('../../examples/company.events.jsonl', import.meta.url);
     const events = parseLines(readFileSync(url, 'utf8'));

@@ -20,8 +20,8 @@ const problemsOf = (act: () => unknown): readonly string[] => {
   return [];
 };
 
-describe('the defaults', () => {
-  it('are those of the documentation', () => {
+describe('default settings', () => {
+  it('the defaults are those of the documentation', () => {
     expect(defaults).toEqual({
       baseUrl,
       memberIdField: 'userId',
@@ -32,7 +32,14 @@ describe('the defaults', () => {
       drift: 'restore',
       adoptExisting: 'bySpokeId',
       fourEyes: false,
-      guard: { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 },
+      guard: {
+        minSize: 5,
+        maxRemovedShare: 0.5,
+        maxRemovedCount: 100,
+        perHourCount: 500,
+        deletedGroups: 2,
+        deletedGroupsShare: 0.05,
+      },
       groups: { include: ['*'], exclude: [], policies: [] },
       nameTemplate: '{name}',
       activity: { startParam: 'startDate', endParam: 'endDate', sizeParam: 'limit', pageSize: 1000 },
@@ -44,18 +51,18 @@ describe('the defaults', () => {
     });
   });
 
-  it('fill a guard that is given in part', () => {
+  it('the defaults complete a guard that is given in part', () => {
     expect(parseSettings({ baseUrl, guard: { minSize: 9 } }).guard).toEqual({
       ...defaults.guard,
       minSize: 9,
     });
   });
 
-  it('parse again to themselves, through JSON', () => {
+  it('the defaults survive JSON and parsing unchanged', () => {
     expect(parseSettings(JSON.parse(JSON.stringify(defaults)))).toEqual(defaults);
   });
 
-  it('do not exist for baseUrl', () => {
+  it('baseUrl has no default', () => {
     expect(problemsOf(() => parseSettings({}))).toEqual([
       'baseUrl: expected an https URL (http only for this machine) without query, user or password, got nothing',
     ]);
@@ -69,7 +76,7 @@ describe('baseUrl', () => {
     'http://127.0.0.1:8080',
     'http://localhost:1',
     'http://[::1]:80',
-  ])('takes %s', (url) => {
+  ])('accepts the base URL %s', (url) => {
     expect(parseSettings({ baseUrl: url }).baseUrl).toBe(url);
   });
 
@@ -87,18 +94,18 @@ describe('baseUrl', () => {
     '',
     42,
     null,
-  ])('refuses %s', (url) => {
+  ])('refuses the base URL %s', (url) => {
     expect(problemsOf(() => parseSettings({ baseUrl: url }))).toHaveLength(1);
   });
 
-  it('loses its trailing slashes, so that paths can be appended', () => {
+  it('the base URL loses its trailing slashes, so that paths can be appended', () => {
     expect(parseSettings({ baseUrl: 'https://api.example.com/x//' }).baseUrl).toBe(
       'https://api.example.com/x',
     );
   });
 });
 
-describe('a value of the wrong form', () => {
+describe('invalid settings', () => {
   it.each([
     ['memberIdField', 'email', 'memberIdField: expected "userId" or "id", got "email"'],
     ['match', [], 'match: expected a list of at least one match rule, got []'],
@@ -130,11 +137,11 @@ describe('a value of the wrong form', () => {
     ['activity', { pageSize: 1001 }, 'activity.pageSize: expected a whole number from 1 to 1000, got 1001'],
     ['concurrency', 0, 'concurrency: expected a whole number from 1 to 64, got 0'],
     ['timeoutMs', Number.NaN, 'timeoutMs: expected a whole number from 100 to 60000, got null'],
-  ])('%s=%j says what was expected, what came and where', (key, value, problem) => {
+  ])('the error for %s=%j says what was expected, what came and where', (key, value, problem) => {
     expect(problemsOf(() => parseSettings({ baseUrl, [key]: value }))).toEqual([problem]);
   });
 
-  it('is reported for every fault at once', () => {
+  it('every invalid setting is reported at once', () => {
     expect(
       problemsOf(() => parseSettings({ baseUrl, drift: 'x', concurrency: 'y', colour: 1 })),
     ).toHaveLength(3);
@@ -146,7 +153,7 @@ describe('a value of the wrong form', () => {
 });
 
 describe('match rules', () => {
-  it('take employee fields, custom fields with spaces, and the member id', () => {
+  it('match rules may use employee fields, custom fields with spaces, and the member id', () => {
     const match = ['email=workEmail', 'oktaId=customFields.Okta ID', 'id=customFields.a=b.c'];
     expect(matchRules(parseSettings({ baseUrl, match }))).toEqual([
       { memberAttribute: 'email', employeeField: { kind: 'field', name: 'workEmail' } },
@@ -156,7 +163,7 @@ describe('match rules', () => {
   });
 
   it.each(['email', '=workEmail', 'email=', 'email=workMail', 'email=customFields.', 'email=__proto__', 7])(
-    'refuse %j',
+    'the match rule %j is refused',
     (rule) => {
       expect(problemsOf(() => parseSettings({ baseUrl, match: [rule] }))).toHaveLength(1);
     },
@@ -164,7 +171,7 @@ describe('match rules', () => {
 });
 
 describe('applySetting', () => {
-  it('changes one setting and leaves its argument alone', () => {
+  it('changes one setting and does not modify its argument', () => {
     const changed = applySetting(defaults, 'guard.minSize', 9);
     expect(changed).toEqual({ ...defaults, guard: { ...defaults.guard, minSize: 9 } });
     expect(defaults.guard?.minSize).toBe(5);
@@ -190,7 +197,7 @@ describe('applySetting', () => {
     expect(problem).toContain(`unknown setting "${key}"; expected one of baseUrl, `);
   });
 
-  it('names the key whose value it refuses', () => {
+  it('names the key of a refused value', () => {
     expect(problemsOf(() => applySetting(defaults, 'groups.include', 'x'))).toEqual([
       'groups.include: expected a list of globs, got "x"',
     ]);

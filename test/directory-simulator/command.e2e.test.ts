@@ -14,7 +14,7 @@ async function listening({ output }: ReturnType<typeof run>): Promise<string[]> 
   return output.stdout.split('\n');
 }
 
-it('prints the address and the credentials, serves the directory, keeps the key, and stops on SIGTERM', async () => {
+it('the directory command prints address and credentials, serves, keeps the key and stops on SIGTERM', async () => {
   const key = join(temporaryFolder(), 'key.json');
   const started = run('google', '--people', '20', '--groups', '3', '--calm', '--key', key);
   const [address = '', administrator, token = '', keyLine] = await listening(started);
@@ -32,10 +32,10 @@ it('prints the address and the credentials, serves the directory, keeps the key,
 it.each([
   ['no directory', [], 'google'],
   ['an unknown directory', ['yahoo'], 'yahoo'],
-  ['a number that is none', ['google', '--people', 'many'], '--people'],
+  ['an invalid number', ['google', '--people', 'many'], '--people'],
   ['an unknown flag', ['google', '--colour', 'red'], '--colour'],
   ['a key file without a key', ['google', '--key', 'package.json'], '--key'],
-])('answers %s with one line on stderr and exit code 2', async (_, args, named) => {
+])('the directory command answers %s with one line on stderr and exit code 2', async (_, args, named) => {
   const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   onTestFinished(() => stderr.mockRestore());
   expect(await runDirectory(args)).toBe(2);

@@ -5,7 +5,7 @@ import { type Google, readAll, startGoogle } from './fixture.ts';
 const membersOf = async (google: Google, group: string) =>
   (await readAll(google, `groups/${group}/members`, 'members')).items.map(({ email }) => email).toSorted();
 
-describe('changes of the directory', () => {
+describe('changes of the simulated directory', () => {
   it('adds and removes members', async () => {
     const google = startGoogle();
     await google.control('changes', [
@@ -22,7 +22,7 @@ describe('changes of the directory', () => {
     expect(await membersOf(google, 'g-sales')).not.toContain('guest@partner.example');
   });
 
-  it('refuses a group that would contain itself, also in a roundabout way', async () => {
+  it('refuses a group that would contain itself, also indirectly', async () => {
     const google = startGoogle();
     for (const [group, member] of [
       ['g-emea', 'g-sales'],
@@ -33,7 +33,7 @@ describe('changes of the directory', () => {
     }
   });
 
-  it('ends the memberships of a user who is deleted, and does not bring them back', async () => {
+  it('ends the memberships of a deleted user, and does not restore them with the user', async () => {
     const google = startGoogle();
     await google.control('changes', { kind: 'deleteUser', user: 'u-ann' });
     expect(await membersOf(google, 'g-emea')).toEqual([]);
@@ -43,7 +43,7 @@ describe('changes of the directory', () => {
     expect(await membersOf(google, 'g-emea')).toEqual([]);
   });
 
-  it('keeps a former address as an alias, and the id', async () => {
+  it('keeps the old address of a user as an alias, and keeps the id', async () => {
     const google = startGoogle();
     await google.control('changes', [
       { kind: 'changeUser', user: 'u-ann', primaryEmail: 'anne@example.com' },
@@ -66,7 +66,7 @@ describe('changes of the directory', () => {
     expect(await membersOf(google, 'g-sales')).not.toContain('emea@example.com');
   });
 
-  it('gives a new group with an old address an id of its own', async () => {
+  it('gives a new group with an old address a new id', async () => {
     const google = startGoogle();
     await google.control('changes', [
       { kind: 'deleteGroup', group: 'g-emea' },
@@ -85,11 +85,11 @@ describe('changes of the directory', () => {
     [{ kind: 'suspendUser', user: 'u-del' }, 404],
     [{ kind: 'undeleteUser', user: 'u-ann' }, 404],
     [{ kind: 'melt', group: 'g-none' }, 400],
-  ])('refuses %j', async (change, status) => {
+  ])('refuses the change %j', async (change, status) => {
     expect((await startGoogle().control('changes', change)).status).toBe(status);
   });
 
-  it('shows the true state without any lag', async () => {
+  it('the state endpoint shows the true state without any lag', async () => {
     const google = startGoogle({ settings: { lagSeconds: { users: 9, groups: 9, members: 9, log: 9 } } });
     await google.control('changes', { kind: 'addMember', group: 'g-none', member: 'u-ann' });
     const { json } = await google.send('GET /_simulator/state');
@@ -98,7 +98,7 @@ describe('changes of the directory', () => {
   });
 });
 
-describe('faults', () => {
+describe('faults of the simulated directory', () => {
   it.each(Object.keys(GOOGLE_ERRORS))('answers %s in Google’s form on request', async (error) => {
     const google = startGoogle();
     await google.get('groups/g-sales');
@@ -127,7 +127,7 @@ describe('faults', () => {
     expect(json.error.message).toContain('userRateLimitExceeded');
   });
 
-  it('happen by themselves at the rate of the settings, the same for the same seed', async () => {
+  it('faults happen at the rate of the settings, and equally for the same seed', async () => {
     const statuses = async () => {
       const google = startGoogle();
       await google.get('groups/g-sales');
@@ -142,8 +142,8 @@ describe('faults', () => {
   });
 });
 
-describe('counts', () => {
-  it('are wrong, absent and right again on request', async () => {
+describe('member counts of the simulated directory', () => {
+  it('member counts are wrong, absent and right again on request', async () => {
     const google = startGoogle();
     const count = async () => (await google.get('groups/g-sales')).json.directMembersCount;
     await google.control('counts', { group: 'g-sales', count: 400 });
@@ -155,8 +155,8 @@ describe('counts', () => {
   });
 });
 
-describe('the other controls', () => {
-  it('log requests without the controls, and a reset brings the start back', async () => {
+describe('controls of the simulated directory', () => {
+  it('the log leaves out requests to the controls, and a reset restores the initial state', async () => {
     const google = startGoogle();
     await google.get('groups/g-sales');
     await google.control('settings', { absentCounts: 1, lagSeconds: { users: 5 } });
@@ -175,20 +175,20 @@ describe('the other controls', () => {
     expect((await google.get('groups/g-sales')).json.directMembersCount).toBe('4');
   });
 
-  it('refuse settings that do not exist, and say which', async () => {
+  it('unknown settings are refused with their names', async () => {
     const { status, json } = await startGoogle().control('settings', { failures: 2, colour: 'red' });
     expect(status).toBe(400);
     expect(json.error.message).toContain('body.failures');
   });
 
-  it('refuse web pages of another origin, as the API refuses other hosts', async () => {
+  it('web pages of another origin and other hosts are refused', async () => {
     const { send } = startGoogle();
     const origin = { origin: 'http://evil.example' };
     expect((await send('GET /_simulator/state', { headers: origin })).status).toBe(403);
     expect((await send('GET /', { headers: { host: 'evil.example' } })).status).toBe(403);
   });
 
-  it('give the key of the service account with the address of the simulator', async () => {
+  it('the key of the service account contains the address of the simulator', async () => {
     const google = startGoogle();
     const { json } = await google.control('service-account-key', { url: 'http://127.0.0.1:1' });
     expect(json).toMatchObject({ type: 'service_account', token_uri: 'http://127.0.0.1:1/token' });

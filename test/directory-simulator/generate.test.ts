@@ -9,34 +9,34 @@ const users = directory.users ?? [];
 const groups = directory.groups ?? [];
 const kinds = groups.flatMap(({ members = [] }) => members.map(({ kind }) => kind));
 
-describe('the generated directory', () => {
-  it('is the same for the same seed and day, and another for another seed', () => {
+describe('generated directory', () => {
+  it('the generated directory is the same for the same seed and day, and differs for another seed', () => {
     expect(generateDirectory({ ...SIZE, nowMs: NOW_MS + 3_600_000 })).toEqual(directory);
     expect(generateDirectory({ ...SIZE, seed: '6' })).not.toEqual(directory);
   });
 
-  it('has the people of the platform with the same seed', () => {
+  it('contains the people of the platform with the same seed', () => {
     const employees = generateWorld(SIZE).companies[0]?.employees ?? [];
     expect(users.map(({ primaryEmail }) => primaryEmail)).toEqual(
       employees.map(({ workEmail }) => workEmail),
     );
   });
 
-  it('has suspended, archived and deleted people, and exactly one administrator', () => {
+  it('contains suspended, archived and deleted people, and exactly one administrator', () => {
     expect(users.some(({ suspended }) => suspended)).toBe(true);
     expect(users.some(({ archived }) => archived)).toBe(true);
     expect(users.some(({ deletedAtMs }) => deletedAtMs !== null)).toBe(true);
     expect(users.filter(({ isAdmin }) => isAdmin)).toHaveLength(1);
   });
 
-  it('has every kind of member, an empty group, and two groups with one name', () => {
+  it('contains every kind of member, an empty group, and two groups with one name', () => {
     expect(new Set(kinds)).toEqual(new Set(['user', 'group', 'externalUser', 'externalGroup', 'everyone']));
     expect(groups.some(({ members }) => members?.length === 0)).toBe(true);
     expect(new Set(groups.map(({ name }) => name)).size).toBeLessThan(groups.length);
     expect(new Set(groups.map(({ email }) => email)).size).toBe(groups.length);
   });
 
-  it('nests groups three deep and never in a circle', () => {
+  it('nests groups three levels deep and never in a cycle', () => {
     const place = new Map(groups.map(({ id }, index) => [id, index]));
     const children = groups.map(({ members = [] }) =>
       members.flatMap(({ member, kind }) => (kind === 'group' ? [place.get(member) ?? -1] : [])),
@@ -46,7 +46,7 @@ describe('the generated directory', () => {
     expect(depth(0)).toBeGreaterThanOrEqual(3);
   });
 
-  it('also works without people or groups', () => {
+  it('a directory can be generated without people or groups', () => {
     expect(generateDirectory({ ...SIZE, people: 0, groups: 3 }).users).toEqual([]);
     expect(generateDirectory({ ...SIZE, groups: 0 }).groups).toEqual([]);
   });

@@ -31,18 +31,18 @@ it('opens the directory that the settings name, with the key file from the secre
 it.each([
   ['no directory is set', null, async () => ({}), 'expected the setting directory, got null'],
   [
-    'the secret is no key file',
+    'the secret is not a key file',
     { kind: 'google', administrator: ADMIN },
     async () => ({ type: 'service_account', private_key: 'secret' }),
     'expected the key file of a service account with type, client_email, private_key_id and private_key',
   ],
   [
-    'there is no secret',
+    'the secret is missing',
     { kind: 'google', administrator: ADMIN },
     () => Promise.reject(new SecretError('the secret x cannot be read')),
     'the secret x cannot be read',
   ],
-])('is denied if %s', async (_, directory, read, message) => {
+])('opening a directory is denied if %s', async (_, directory, read, message) => {
   await expect(directoriesWith(read).open(connectionTo(directory))).rejects.toMatchObject({
     kind: 'denied',
     message: expect.stringContaining(message),

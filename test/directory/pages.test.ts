@@ -19,13 +19,13 @@ async function itemsOf(pages: AsyncIterable<{ readonly items: readonly number[] 
 }
 
 describe('pages of a listing', () => {
-  it('end only at a page that leads to no other, whatever is on the pages before', async () => {
+  it('a listing ends only at a page without a next page, whatever the earlier pages contain', async () => {
     const { ask, asked } = listing(['a', 'empty', 'b', undefined]);
     expect(await itemsOf(pagesOf('test', ask))).toEqual([1, 3, 4]);
     expect(asked).toEqual([undefined, 'a', 'empty', 'b']);
   });
 
-  it('are refused if a cursor comes again', async () => {
+  it('a listing is refused if a cursor is repeated', async () => {
     const { ask } = listing(['a', 'b', 'a']);
     await expect(itemsOf(pagesOf('test', ask))).rejects.toMatchObject({
       kind: 'odd',
@@ -33,7 +33,7 @@ describe('pages of a listing', () => {
     });
   });
 
-  it('are refused if the listing does not end', async () => {
+  it('a listing is refused if it does not end', async () => {
     const { ask } = listing(['a', 'b', 'c', 'd']);
     await expect(itemsOf(pagesOf('test', ask, 3))).rejects.toMatchObject({
       kind: 'odd',

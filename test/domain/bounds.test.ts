@@ -17,8 +17,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const parts = { time: '2026-11-20T10:00:00.123456789Z', id: 'e', source: 's', operation: 0 };
 
-describe('the bounds that the documentation names', () => {
-  it('are these', () => {
+describe('limits', () => {
+  it('the limits are those of the documentation', () => {
     expect(MAX_AHEAD_MS).toBe(5 * MINUTE_MS);
     expect(MAX_AGE_MS).toBe(400 * DAY_MS);
     expect(MAX_PART_SPREAD_MS).toBe(HOUR_MS);
@@ -26,20 +26,20 @@ describe('the bounds that the documentation names', () => {
     expect(OPEN_GATE).toEqual({ state: 'open', closings: 0 });
   });
 
-  it('are themselves still allowed', () => {
+  it('the largest sequence and operation are still allowed', () => {
     const sequence = '9'.repeat(MAX_SEQUENCE_DIGITS);
     const most = { ...parts, operation: MAX_OPERATION, sequence };
     expect(readStamp(makeStamp(most))).toEqual(most);
   });
 });
 
-describe('a stamp', () => {
-  it('keeps an id that begins with a byte order mark', () => {
+describe('stamp', () => {
+  it('a stamp keeps an id that begins with a byte order mark', () => {
     const marked = { ...parts, id: '\ufeffe', sequence: undefined };
     expect(readStamp(makeStamp(marked))).toEqual(marked);
   });
 
-  it('tells its time in whole milliseconds', () => {
+  it('a stamp gives its time in whole milliseconds', () => {
     expect(stampTimeMs(makeStamp(parts))).toBe(Date.UTC(2026, 10, 20, 10, 0, 0, 123));
   });
 });

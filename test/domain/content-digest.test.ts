@@ -5,7 +5,7 @@ const GROUP = { name: 'Sales', spokeId: 'G1', users: ['a', 'b', 'c'] };
 const isSame = (over: Partial<typeof GROUP> | { readonly spokeId: null }) =>
   isSameContent(contentDigest(GROUP), contentDigest({ ...GROUP, ...over }));
 
-describe('a digest of the content of a group', () => {
+describe('digest of the content of a group', () => {
   it.each([
     ['another order of the users', { users: ['c', 'a', 'b'] }, true],
     ['a repeated user', { users: ['a', 'b', 'c', 'a'] }, true],
@@ -16,11 +16,11 @@ describe('a digest of the content of a group', () => {
     ['a missing user', { users: ['a', 'b'] }, false],
     ['another user', { users: ['a', 'b', 'd'] }, false],
     ['two users that are written as one', { users: ['ab', 'c'] }, false],
-  ])('compares %s', (_, over, expected) => {
+  ])('the digest is the same for %s: $2', (_, over, expected) => {
     expect(isSame(over)).toBe(expected);
   });
 
-  it('differs if one of two hundred thousand users differs', () => {
+  it('the digest differs if one of 200,000 users differs', () => {
     const users = Array.from({ length: 200_000 }, (_, n) => `user-${n}`);
     const changed = users.with(77, 'user-x');
     expect(isSame({ users: [] })).toBe(false);

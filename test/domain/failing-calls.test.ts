@@ -23,7 +23,7 @@ const record = (over: Partial<FailingCalls> = {}): FailingCalls => ({
 });
 const outcomes = (of: CallOutcomes, endpoint = PATCH) => new Map([[endpoint, of]]);
 
-describe('failing calls', () => {
+describe('record of failing calls', () => {
   it.each([
     ['fail after a failed call', {}, T + HOUR_MS, true],
     ['do not fail when the failed call was not repeated for two hours', {}, T + 2 * HOUR_MS, false],
@@ -34,18 +34,18 @@ describe('failing calls', () => {
       T + 15_000,
       false,
     ],
-  ])('%s', (_, over, nowMs, expected) => {
+  ])('calls %s', (_, over, nowMs, expected) => {
     expect(isFailing(record(over), nowMs)).toBe(expected);
   });
 
-  it('are recorded from the first failure on, with all calls of the same invocation', () => {
+  it('failing calls are recorded from the first failure on, with all calls of the same invocation', () => {
     const some = outcomes({ total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' });
     expect(withOutcomes([], some, T + 5)).toEqual([
       record({ sinceMs: T + 5, total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' }),
     ]);
   });
 
-  it('are added to the record of their endpoint, which keeps its start time', () => {
+  it('failing calls are added to the record of their endpoint, which keeps its start time', () => {
     const some = outcomes({
       total: 2,
       failed: 1,
@@ -58,19 +58,19 @@ describe('failing calls', () => {
     ]);
   });
 
-  it('begin a new record when the previous record has expired', () => {
+  it('failing calls begin a new record when the previous record has expired', () => {
     const over = record({ lastGoodMs: T + 1 });
     const some = outcomes({ total: 1, failed: 1, lastFailedMs: T + HOUR_MS, reason: '500' });
     expect(withOutcomes([over], some, T + HOUR_MS)).toMatchObject([{ sinceMs: T + HOUR_MS, total: 1 }]);
   });
 
-  it('leave no record after calls succeed, and successful calls create no record', () => {
+  it('the record is removed after calls succeed, and successful calls create no record', () => {
     const good = outcomes({ total: 4, failed: 0, lastGoodMs: T + HOUR_MS });
     expect(withOutcomes([record({ lastGoodMs: T + 1 })], good, T + HOUR_MS)).toEqual([]);
     expect(changesRecord([], good, T + HOUR_MS)).toBe(false);
   });
 
-  it('change the record at the first success, and otherwise at most every five seconds', () => {
+  it('the record changes at the first success, and otherwise at most every five seconds', () => {
     const failing = (lastFailedMs: number) => outcomes({ total: 1, failed: 1, lastFailedMs });
     expect(changesRecord([record()], failing(T + 4_999), T + 4_999)).toBe(false);
     expect(changesRecord([record()], failing(T + 5_000), T + 5_000)).toBe(true);
@@ -79,7 +79,7 @@ describe('failing calls', () => {
     expect(changesRecord([record({ lastGoodMs: T + 50 })], good, T + 100)).toBe(false);
   });
 
-  it('of group endpoints succeed again when a group was written or read in sync; calls of other endpoints do not', () => {
+  it('group endpoints count as working after a group was written or read, and other endpoints do not', () => {
     const feed = record({ endpoint: 'GET /platform/api/company_activity' });
     expect(afterGroupSuccess([record(), feed], T + 10)).toEqual([record({ lastGoodMs: T + 10 }), feed]);
     const unchanged = [feed, record({ lastGoodMs: T + 1 })];

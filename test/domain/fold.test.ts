@@ -30,7 +30,7 @@ const foldGroup = (...events: readonly DirectoryEvent[]) => {
 };
 
 describe('foldEvents', () => {
-  it('keeps connections apart', () => {
+  it('events of different connections are folded separately', () => {
     const upserted = { kind: 'group.upserted', group: A, name: 'A' } as const;
     const folds = foldEvents([event(1, upserted), event(2, upserted, 'two')]);
     expect([...folds.keys()]).toEqual(['one', 'two']);
@@ -38,7 +38,7 @@ describe('foldEvents', () => {
     expect(folds.get(connectionName('one'))?.groups.get(A)?.upserted).toBe(at(1));
   });
 
-  it('keeps the latest of each register', () => {
+  it('keeps the latest value of each register', () => {
     const group = foldGroup(
       event(1, { kind: 'group.upserted', group: A, name: 'First' }),
       event(5, { kind: 'group.upserted', group: A, name: 'Last' }),
@@ -53,7 +53,7 @@ describe('foldEvents', () => {
     });
   });
 
-  it('lets the later word about a member win, and an equal stamp say absent', () => {
+  it('the later event about a member wins, and with equal stamps the removal wins', () => {
     const group = foldGroup(
       event(1, { kind: 'member.added', group: A, members: [plain(M), plain(N)] }),
       event(1, { kind: 'member.removed', group: A, members: [plain(M)] }),
@@ -73,7 +73,7 @@ describe('foldEvents', () => {
     expect(foldGroup(event(3, { ...whole, name: 'S' }))?.name).toEqual({ value: 'S', stamp: at(3) });
   });
 
-  it('keeps every arrival of a part, and moves no floor for one', () => {
+  it('keeps every arrival of a snapshot part, and a part alone moves no floor', () => {
     const part = { snapshotId: 'x', index: 0, count: 2 };
     const snapshot = { kind: 'group.snapshot', group: A, members: [], part } as const;
     const group = foldGroup(event(1, snapshot), event(2, snapshot), event(2, snapshot));
@@ -87,7 +87,7 @@ describe('foldEvents', () => {
     expect(group?.parts.size).toBe(2);
   });
 
-  it('joins a user’s attributes one by one, from user and member events alike', () => {
+  it("joins a user's attributes one by one, from user and member events", () => {
     const attributes = (entries: Record<string, string>) => new Map(Object.entries(entries));
     const said = [
       event(1, {
@@ -121,7 +121,7 @@ describe('foldEvents', () => {
     }
   });
 
-  it('keeps what the first event said of a user as it said it', () => {
+  it("keeps a user's attributes as the first event contained them", () => {
     const said = new Map([['email', 'e']]);
     const more = new Map([['email', 'later']]);
     const user = foldOne(
@@ -132,7 +132,7 @@ describe('foldEvents', () => {
     expect(user?.said).toBe(said);
   });
 
-  it('makes no record of a user about whose attributes a membership event says nothing', () => {
+  it('a membership event without attributes creates no record of the user', () => {
     const fold = foldOne(event(1, { kind: 'member.added', group: A, members: [plain(M)] }));
     expect([...fold.users]).toEqual([]);
     expect([...(fold.groups.get(A)?.members.keys() ?? [])]).toEqual([M]);

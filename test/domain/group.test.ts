@@ -15,8 +15,8 @@ import { laterStamp, makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts'
 const at = (second: number) => makeStamp({ time: `2026-11-20T10:00:0${second}Z`, id: 'e', source: 's' });
 const [one, two, three] = [at(1), at(2), at(3)];
 
-describe('a group', () => {
-  it('exists if it was upserted after it was last deleted', () => {
+describe('group registers', () => {
+  it('a group exists if it was upserted after its last deletion', () => {
     expect(groupExists(NO_GROUP)).toBe(false);
     expect(groupExists({ ...NO_GROUP, upserted: one })).toBe(true);
     expect(groupExists({ ...NO_GROUP, upserted: one, deleted: one })).toBe(false);
@@ -24,7 +24,7 @@ describe('a group', () => {
     expect(groupExists({ ...NO_GROUP, upserted: two, deleted: one })).toBe(true);
   });
 
-  it('loses its name with its deletion', () => {
+  it('a group loses its name when it is deleted', () => {
     const named = { ...NO_GROUP, upserted: three, name: { value: 'A', stamp: two } };
     expect(groupName(named)).toBe('A');
     expect(groupName({ ...named, deleted: one })).toBe('A');
@@ -32,7 +32,7 @@ describe('a group', () => {
     expect(groupName({ ...NO_GROUP, upserted: three })).toBeUndefined();
   });
 
-  it('is absent, unnamed or present', () => {
+  it('a group is absent, unnamed or present', () => {
     const id = groupId('g');
     const named = { ...NO_GROUP, upserted: two, name: { value: 'A', stamp: two } };
     expect(desiredGroup(id, NO_GROUP)).toEqual({ state: 'absent' });
@@ -42,23 +42,23 @@ describe('a group', () => {
   });
 
   it.each([
-    ['was never heard of', NO_GROUP, true],
+    ['no event has named', NO_GROUP, true],
     ['is deleted', { ...NO_GROUP, upserted: one, deleted: two }, true],
-    ['came back without a name', { ...NO_GROUP, upserted: three, deleted: two }, true],
-    ['came back with one', { upserted: three, name: { value: 'A', stamp: three }, deleted: two }, false],
+    ['returned without a name', { ...NO_GROUP, upserted: three, deleted: two }, true],
+    ['returned with a name', { upserted: three, name: { value: 'A', stamp: three }, deleted: two }, false],
     ['never had a name', { ...NO_GROUP, upserted: one }, false],
-  ])('hasDeparted is right for a group that %s', (_, registers, departed) => {
+  ])('a group that %s has departed: $2', (_, registers, departed) => {
     expect(hasDeparted({ ...NO_GROUP, ...registers })).toBe(departed);
   });
 
-  it('has the later of deletion and snapshot as its floor', () => {
+  it('the floor of a group is the later of its deletion and its snapshot', () => {
     expect(groupFloor({ ...NO_GROUP, deleted: one, snapshot: two })).toBe(two);
     expect(groupFloor({ ...NO_GROUP, deleted: two, snapshot: one })).toBe(two);
     expect(groupFloor(NO_GROUP)).toBe(STAMP_ZERO);
   });
 });
 
-describe('a member', () => {
+describe('member registers', () => {
   const present = { value: 'present', stamp: two } as const;
 
   it.each([
@@ -67,12 +67,12 @@ describe('a member', () => {
     ['below the group’s floor', three, STAMP_ZERO, false],
     ['at the user’s floor', STAMP_ZERO, two, false],
     ['below the user’s floor', STAMP_ZERO, three, false],
-  ])('%s counts: %4$s', (_, groupAt, userAt, counts) => {
+  ])('a member whose stamp is %s counts: $3', (_, groupAt, userAt, counts) => {
     expect(memberCounts(present, groupAt, userAt)).toBe(counts);
     expect(memberCounts({ ...present, value: 'absent' }, groupAt, userAt)).toBe(false);
   });
 
-  it('is active unless the directory says otherwise', () => {
+  it('a member is active unless the directory reports otherwise', () => {
     const directoryEvent = (value: string) => new Map([[ACTIVE_ATTRIBUTE, { value, stamp: one }]]);
     expect(isActive(new Map())).toBe(true);
     expect(isActive(directoryEvent('true'))).toBe(true);
@@ -80,8 +80,8 @@ describe('a member', () => {
   });
 });
 
-describe('two stamps', () => {
-  it('have a later one', () => {
+describe('laterStamp', () => {
+  it('returns the later of two stamps', () => {
     expect([laterStamp(one, two), laterStamp(two, one), laterStamp(one, one)]).toEqual([two, two, one]);
   });
 });

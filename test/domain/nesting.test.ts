@@ -33,8 +33,8 @@ const OUTER = groupId('outer');
 const flattened = (contents: Record<string, GroupContent>) =>
   flattenedMembers(OUTER, new Map(Object.entries(contents).map(([id, content]) => [groupId(id), content])));
 
-describe('the members of a group with groups within it', () => {
-  it('are its own registers if it contains no group', () => {
+describe('members of a group with groups within it', () => {
+  it("the members are the group's own registers if it contains no group", () => {
     const members = [present('a', 1), absent('b', 2)];
     expect(flattened({ outer: group(members, { snapshot: at(3) }) }).map(({ member }) => member)).toEqual([
       'a',
@@ -42,7 +42,7 @@ describe('the members of a group with groups within it', () => {
     ]);
   });
 
-  it('count by the register of the inner group, though the outer group was restated later', () => {
+  it("a nested member counts by the inner group's register, even if the outer group was restated later", () => {
     const [member] = flattened({
       outer: group([present(inner('in'), 5)], { snapshot: at(5) }),
       in: group([present('a', 2)]),
@@ -53,7 +53,7 @@ describe('the members of a group with groups within it', () => {
     expect(memberCounts(member as StoredMember, at(5), at(3))).toBe(false);
   });
 
-  it('are absent since the inner group left, was deleted, or was restated without them', () => {
+  it('a nested member is absent after the inner group left, was deleted, or was restated without them', () => {
     const within = (edge: StoredMember, content: GroupContent) =>
       flattened({ outer: group([edge]), in: content }).map(({ value, stamp }) => [value, stamp]);
     expect(within(absent(inner('in'), 6), group([present('a', 2)]))).toEqual([['absent', at(6)]]);
@@ -65,7 +65,7 @@ describe('the members of a group with groups within it', () => {
     ]);
   });
 
-  it('keep the pending mark of the outer group, and not that of an inner group', () => {
+  it('a nested member keeps the pending mark of the outer group only', () => {
     const mark = { cause: 'refused', sinceMs: 1 } as const;
     const contents = {
       outer: group([{ ...absent('a', 1), pending: mark }, present(inner('in'), 3)]),
@@ -77,7 +77,7 @@ describe('the members of a group with groups within it', () => {
     ]);
   });
 
-  it('name the groups whose content is not known yet', () => {
+  it('groups whose content is not known yet are named', () => {
     const contents = new Map([
       [OUTER, group([present(inner('in'), 1), absent(inner('left'), 2), present('a', 1)])],
     ]);
@@ -85,7 +85,7 @@ describe('the members of a group with groups within it', () => {
     expect(nestedGroup('a')).toBeUndefined();
   });
 
-  it('are those that a search along all paths finds, whatever groups contain each other', () => {
+  it('the members equal those of a search along all paths, even if groups contain each other', () => {
     const ids = ['outer', 'p', 'q', 'r'];
     const register = fc
       .tuple(fc.constantFrom('a', 'b', 'c', ...ids.map(inner)), fc.boolean(), fc.integer({ min: 1, max: 9 }))

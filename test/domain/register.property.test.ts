@@ -9,9 +9,9 @@ const register: fc.Arbitrary<Register<string>> = fc.record({
   stamp: fc.constantFrom('1', '2', '3').map((text) => text as Stamp),
 });
 
-describe('join', () => {
+describe('join of two registers', () => {
   always(
-    'is commutative, associative and idempotent',
+    'the join of registers is commutative, associative and idempotent',
     fc.property(register, register, register, (a, b, c) => {
       expect(join(a, b)).toEqual(join(b, a));
       expect(join(join(a, b), c)).toEqual(join(a, join(b, c)));
@@ -20,7 +20,7 @@ describe('join', () => {
     }),
   );
 
-  it('takes the later stamp, and of equal ones the smaller value', () => {
+  it('the later stamp wins, and with equal stamps the smaller value', () => {
     const old = { value: 'present', stamp: '1' as Stamp };
     const late = { value: 'present', stamp: '2' as Stamp };
     const gone = { value: 'absent', stamp: '1' as Stamp };
@@ -38,5 +38,5 @@ describe('compareUtf8', () => {
   const asBytes = fc.property(text, text, (a, b) => {
     expect(compareUtf8(a, b)).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
   });
-  always('orders text as its bytes are ordered', asBytes);
+  always('compareUtf8 orders text by its UTF-8 bytes', asBytes);
 });

@@ -32,7 +32,7 @@ const parts = fc.array(
 
 describe('completeSnapshotFloor', () => {
   always(
-    'is what its definition says, for parts in any order',
+    'the floor equals its definition for parts in any order',
     fc.property(parts, fc.integer({ min: 1, max: 3 }), (arrived, indexes) => {
       const few = arrived.filter(({ index }) => index < indexes);
       expect(completeSnapshotFloor(indexes, few)).toBe(naiveFloor(indexes, few));
@@ -41,7 +41,7 @@ describe('completeSnapshotFloor', () => {
   );
 
   always(
-    'only grows as more parts arrive',
+    'the floor only grows as more parts arrive',
     fc.property(parts, (arrived) => {
       let before = STAMP_ZERO;
       for (let count = 0; count <= arrived.length; count += 1) {
@@ -52,7 +52,7 @@ describe('completeSnapshotFloor', () => {
     }),
   );
 
-  it('needs every part, within the hour and no later', () => {
+  it('a snapshot is complete only if every part arrives within an hour', () => {
     const first = { index: 0, stamp: at(0) };
     expect(completeSnapshotFloor(2, [first])).toBe(STAMP_ZERO);
     expect(completeSnapshotFloor(2, [first, { ...first, stamp: at(1) }])).toBe(STAMP_ZERO);

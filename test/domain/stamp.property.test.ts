@@ -60,14 +60,14 @@ const compareText = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
 
 describe('stamps', () => {
   always(
-    'compare as text exactly as instant, sequence number and id bytes do',
+    'stamps compare as text exactly as time, sequence number and id bytes do',
     fc.property(spec, spec, (a, b) => {
       expect(compareText(makeStamp(partsOf(a)), makeStamp(partsOf(b)))).toBe(compareSpecs(a, b));
     }),
   );
 
   always(
-    'travel as text and come back the same',
+    'stamps can be read back from their text',
     fc.property(spec, (a) => {
       const stamp = makeStamp(partsOf(a));
       expect(parseStamp(stamp)).toBe(stamp);
@@ -76,7 +76,7 @@ describe('stamps', () => {
   );
 
   always(
-    'are not read from any text that makeStamp does not write',
+    'only text that makeStamp writes is read as a stamp',
     fc.property(
       spec,
       fc.nat(),
@@ -95,7 +95,7 @@ describe('stamps', () => {
 
 describe('normaliseInstant', () => {
   always(
-    'is idempotent, and equal for equal instants of different offsets',
+    'normaliseInstant is idempotent, and equal for equal instants of different offsets',
     fc.property(spec, fc.integer({ min: -23 * 60, max: 23 * 60 }), (a, offsetMinutes) => {
       const instant = normaliseInstant(timeOf(a));
       expect(instant).toBeDefined();
@@ -105,7 +105,7 @@ describe('normaliseInstant', () => {
   );
 
   always(
-    'answers or refuses any text',
+    'normaliseInstant accepts or refuses any text and never throws',
     fc.property(fc.string(), (text) => {
       const instant = normaliseInstant(text);
       expect(instant === undefined || instant.length === 30).toBe(true);

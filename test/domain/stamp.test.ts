@@ -25,7 +25,7 @@ describe('normaliseInstant', () => {
     ['2016-12-31T23:59:60Z', '2016-12-31T23:59:59.999999999Z'],
     ['2026-11-20T10:00:00-00:00', '2026-11-20T10:00:00.000000000Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000000000Z'],
-  ])('reads %s', (text, instant) => {
+  ])('reads the instant %s', (text, instant) => {
     expect(normaliseInstant(text)).toBe(instant);
   });
 
@@ -49,7 +49,7 @@ describe('normaliseInstant', () => {
     '20261120T100000Z',
     '٢٠٢٦-11-20T10:00:00Z',
     '2026-11-20T10:00:00Z\n',
-  ])('refuses %j', (text) => {
+  ])('refuses the instant %j', (text) => {
     expect(normaliseInstant(text)).toBeUndefined();
   });
 });
@@ -63,14 +63,14 @@ const parts = {
 };
 
 describe('makeStamp', () => {
-  it('writes every part in ASCII', () => {
+  it('makeStamp writes every part in ASCII', () => {
     expect(makeStamp(parts)).toBe('2026-11-20T10:00:00.500000000Z.0242.652d31.6f6b74612f61636d65.00003');
     expect(makeStamp({ time: parts.time, id: 'ü', source: '' })).toBe(
       '2026-11-20T10:00:00.500000000Z.00.c3bc..00000',
     );
   });
 
-  it('puts time before sequence, absence before 0, numbers by value, and ids by their bytes', () => {
+  it('orders by time, then sequence (absent before 0, numbers by value), then bytes of the id', () => {
     const inOrder = [
       STAMP_ZERO,
       makeStamp({ ...parts, time: '2026-11-20T10:00:00.4Z', sequence: '99' }),
@@ -95,13 +95,13 @@ describe('makeStamp', () => {
     [{ sequence: '1'.repeat(33) }, 'expected a sequence'],
     [{ operation: 100_000 }, 'expected an operation'],
     [{ operation: 0.5 }, 'expected an operation'],
-  ])('refuses %j', (wrong, message) => {
+  ])('refuses the parts %j', (wrong, message) => {
     expect(() => makeStamp({ ...parts, ...wrong })).toThrow(message);
   });
 });
 
 describe('readStamp and parseStamp', () => {
-  it('read back what makeStamp wrote', () => {
+  it('readStamp and parseStamp return the parts that makeStamp wrote', () => {
     const stamp = makeStamp(parts);
     expect(parseStamp(stamp)).toBe(stamp);
     expect(readStamp(stamp)).toEqual({ ...parts, time: '2026-11-20T10:00:00.500000000Z', sequence: '42' });
@@ -120,7 +120,7 @@ describe('readStamp and parseStamp', () => {
     '2026-11-20T10:00:00.500000000Z.00.6A..00000',
     '2026-11-20T10:00:00.500000000Z.00.65..00000 ',
     `2026-11-20T10:00:00.500000000Z.33${'1'.repeat(33)}.65..00000`,
-  ])('refuse %j', (text) => {
+  ])('readStamp and parseStamp refuse %j', (text) => {
     expect(parseStamp(text)).toBeUndefined();
   });
 });
@@ -135,7 +135,7 @@ describe('judgeAge', () => {
     [nowMs + MAX_AHEAD_MS + 1, 'time_in_future'],
     [nowMs - MAX_AGE_MS, 'acceptable'],
     [nowMs - MAX_AGE_MS - 1, 'too_old'],
-  ])('an event of %d is %s', (timeMs, age) => {
+  ])('an event of the time %d is %s', (timeMs, age) => {
     expect(judgeAge(at(timeMs), nowMs)).toBe(age);
     expect(stampTimeMs(at(timeMs))).toBe(timeMs);
   });

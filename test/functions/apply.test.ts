@@ -33,8 +33,8 @@ beforeEach(() => {
 
 const wake = (group: string) => recordOf(JSON.stringify({ connection: 'default', group }));
 
-describe('the function behind the apply queue', () => {
-  it('applies the group that each message names, and acknowledges whatever came of it', async () => {
+describe('apply function', () => {
+  it('applies the group that each message names, and acknowledges every outcome', async () => {
     const outcomes = ['written', 'in_sync', 'postponed', 'failed', 'gate_closed', 'paused'];
     const answer = await handler({ Records: outcomes.map(wake) }, CONTEXT);
     expect(answer).toEqual({ batchItemFailures: [] });
@@ -46,7 +46,7 @@ describe('the function behind the apply queue', () => {
     expect(base.logged('applied')).toHaveLength(outcomes.length);
   });
 
-  it('gives back only the message whose group our own table failed, and logs no word of a library', async () => {
+  it('returns only the message whose group failed in the table, and logs no text of a library', async () => {
     const broken = wake('broken');
     const answer = await handler({ Records: [wake('written'), broken, wake('in_sync')] }, CONTEXT);
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: broken.messageId }] });
@@ -57,7 +57,7 @@ describe('the function behind the apply queue', () => {
   });
 
   it.each(['', '{', '{"connection":"default"}', '{"connection":"NOT A NAME","group":"g"}', 'null'])(
-    'acknowledges %j, which is none of ours, and says so',
+    'acknowledges the invalid message %j and logs it',
     async (body) => {
       expect(await handler({ Records: [recordOf(body)] }, CONTEXT)).toEqual({ batchItemFailures: [] });
       expect(world.applied).toEqual([]);

@@ -37,14 +37,14 @@ beforeEach(() => {
   world.wired = { ...base, ports: { clock: () => 0, connections } };
 });
 
-it('reads every directory, then fails for the connection whose directory refused', async () => {
+it('the directory function reads every directory, then fails because one directory refused', async () => {
   const failure = await handler({}, CONTEXT).catch((thrown: unknown) => thrown);
   expect(inspect(failure)).toContain('groups.list: the directory answered 403');
   expect(world.ran.slice().sort()).toEqual(['busy', 'denied', 'first']);
   expect(base.logged('failed')).toMatchObject([{ connection: 'denied' }]);
 });
 
-it('reads the directory of one connection', async () => {
+it('the directory function reads the directory of one connection', async () => {
   const answer = await handler({ connection: 'first' }, CONTEXT);
   expect(answer).toEqual({ reports: [{ connection: 'first', read: 3, unreadable: [] }] });
 });
@@ -52,16 +52,16 @@ it('reads the directory of one connection', async () => {
 it.each([
   ['no directory is read', 'events'],
   ['another run is reading the directory', 'busy'],
-])('reports that %s', async (skipped, connection) => {
+])('the directory function reports that %s', async (skipped, connection) => {
   expect(await handler({ connection }, CONTEXT)).toEqual({ reports: [{ connection, skipped }] });
 });
 
-it('fails after the read if an operator has to look at groups', async () => {
+it('the directory function fails after the read if an operator has to check groups', async () => {
   const read = handler({ connection: 'broken' }, CONTEXT);
   await expect(read).rejects.toThrow('2 groups of the directory cannot be read: g1, g2');
   expect(base.logged('read')).toMatchObject([{ connection: 'broken', read: 3, unreadable: 2 }]);
 });
 
-it('fails for a connection that does not exist', async () => {
+it('the directory function fails for a connection that does not exist', async () => {
   await expect(handler({ connection: 'missing' }, CONTEXT)).rejects.toThrow('there is no connection missing');
 });

@@ -84,8 +84,8 @@ const eventOf = (group: string, over: object = {}) =>
     ...over,
   });
 
-describe('the function behind the events queue', () => {
-  it('stores and wakes, and acknowledges everything', async () => {
+describe('ingest function', () => {
+  it('stores the events, wakes the groups and acknowledges every message', async () => {
     const Records = [recordOf(eventOf('g1')), recordOf(`[${eventOf('g2')},${eventOf('g3')}]`)];
     expect(await handler({ Records }, CONTEXT)).toEqual({ batchItemFailures: [] });
     expect(woken.map(({ group }) => group)).toEqual(['g1', 'g2', 'g3']);
@@ -93,7 +93,7 @@ describe('the function behind the events queue', () => {
     expect(base.logged('ingested')).toMatchObject([{ requestId: 'request-1', accepted: 3, rejected: 0 }]);
   });
 
-  it('acknowledges a bad message once it is dead-lettered, and takes up the good one beside it', async () => {
+  it('acknowledges an invalid message after it is dead-lettered, and processes the valid one next to it', async () => {
     const Records = [recordOf('{'), recordOf(eventOf('g1'))];
     expect(await handler({ Records }, CONTEXT)).toEqual({ batchItemFailures: [] });
     expect(deadLettered).toMatchObject([{ code: 'invalid_json', body: '{', messageId: 'message of {' }]);
@@ -101,7 +101,7 @@ describe('the function behind the events queue', () => {
     expect(base.emitted('EventsRejected')).toEqual([1]);
   });
 
-  it('lets nothing of a large message that it refuses be lost: whole in the dead letters, or left to SQS', async () => {
+  it('an oversized invalid message is dead-lettered whole, or returned to SQS if it does not fit', async () => {
     const sqs = fakeSqs();
     const { ports, ...others } = world.wired as { readonly ports: object };
     const options = { queueUrl: 'url', source: 'ingest', clock: () => nowMs } as const;
@@ -113,7 +113,7 @@ describe('the function behind the events queue', () => {
     expect(sqs.sent().map(({ MessageBody }) => MessageBody === fits.body)).toEqual([true]);
   });
 
-  it('gives back only the message whose group could not be stored', async () => {
+  it('returns only the message whose group could not be stored', async () => {
     brokenKey = 'g2';
     const bad = recordOf(eventOf('g2'));
     const answer = await handler({ Records: [recordOf(eventOf('g1')), bad] }, CONTEXT);
@@ -147,7 +147,7 @@ describe('the function behind the events queue', () => {
     expect(base.emitted('EventsRejected')).toEqual([1]);
   });
 
-  it('returns a message with one unstorable event and one event that must be retried to the queue', async () => {
+  it('returns a message with one unstorable event and one event that must be retried', async () => {
     unstorableKey = 'g1';
     brokenKey = 'g2';
     const both = recordOf(`[${eventOf('g1')},${eventOf('g2')}]`);
@@ -159,7 +159,7 @@ describe('the function behind the events queue', () => {
     expect(deadLettered).toMatchObject([{ code: 'unstorable', body: eventOf('g1') }]);
   });
 
-  it('gives back a user’s message while a group that it reaches could not be woken, and keeps the walk open', async () => {
+  it("returns a user's message and keeps the fan-out open while a group could not be woken", async () => {
     const told = (type: string, data: object) => recordOf(eventOf(type, { type: `directory.${type}`, data }));
     const user = { id: 'ann' };
     const isWalking = () => [...table.items].some(([key, item]) => key.endsWith(' USER') && 'fanOut' in item);
@@ -185,7 +185,7 @@ describe('the function behind the events queue', () => {
     expect(woken.map(({ group }) => group)).toEqual(['g1', 'g1']);
   });
 
-  it('lets no register expire that says present, whatever it said before', async () => {
+  it('a register that says present never expires, even if it said absent before', async () => {
     const told = (type: string, id: string) =>
       recordOf(
         eventOf('g1', {
@@ -201,7 +201,7 @@ describe('the function behind the events queue', () => {
     expect(expiry()).toBeUndefined();
   });
 
-  it('reads connection, stamp and who sent it from the message’s attributes', async () => {
+  it('reads connection, stamp and sender from the message attributes', async () => {
     const attribute = (stringValue: string) => ({ stringValue, dataType: 'String' as const });
     const record = recordOf(eventOf('g1'), {
       messageAttributes: { connection: attribute('acme'), sentBy: attribute('ann') },
@@ -216,42 +216,39 @@ describe('the function behind the events queue', () => {
 
   it.each([
     ['that names no connection', eventOf('g1'), undefined, 'g1'],
-    ['that names it', eventOf('g1', { connection: 'acme' }), 'acme', 'g1'],
+    ['that names the same connection', eventOf('g1', { connection: 'acme' }), 'acme', 'g1'],
     [
-      'with an event of another',
+      'with an event of another connection',
       `[${eventOf('g1')},${eventOf('g2', { connection: 'beta' })}]`,
       undefined,
       'beta',
     ],
-    ['with an attribute of another', eventOf('g1', { connection: 'acme' }), 'beta', 'beta'],
+    ['with an attribute of another connection', eventOf('g1', { connection: 'acme' }), 'beta', 'beta'],
     ['that cannot be read', '{', undefined, 'invalid_json'],
-  ])(
-    'takes from a queue that is bound to a connection what is of that one alone: a message %s',
-    async (...row) => {
-      const [, body, connection, outcome] = row;
-      const messageAttributes = connection && { connection: { stringValue: connection, dataType: 'String' } };
-      const record = recordOf(body, {
-        eventSourceARN: 'arn:aws:sqs:eu-west-1:111122223333:groupsync-events-okta',
-        ...(messageAttributes && { messageAttributes }),
-      } as object);
-      expect(await handler({ Records: [record] }, CONTEXT)).toEqual({ batchItemFailures: [] });
-      const deadLetter = { body, queue: 'groupsync-events-okta', connection: connection ?? 'acme' };
-      if (outcome === 'g1')
-        expect([woken, deadLettered]).toMatchObject([[{ connection: 'acme', group: 'g1' }], []]);
-      else {
-        expect(woken).toEqual([]);
-        const code = outcome === 'beta' ? 'wrong_connection' : outcome;
-        expect(deadLettered).toEqual([expect.objectContaining({ ...deadLetter, code })]);
-      }
-    },
-  );
+  ])("a queue bound to a connection accepts only that connection's events: a message %s", async (...row) => {
+    const [, body, connection, outcome] = row;
+    const messageAttributes = connection && { connection: { stringValue: connection, dataType: 'String' } };
+    const record = recordOf(body, {
+      eventSourceARN: 'arn:aws:sqs:eu-west-1:111122223333:groupsync-events-okta',
+      ...(messageAttributes && { messageAttributes }),
+    } as object);
+    expect(await handler({ Records: [record] }, CONTEXT)).toEqual({ batchItemFailures: [] });
+    const deadLetter = { body, queue: 'groupsync-events-okta', connection: connection ?? 'acme' };
+    if (outcome === 'g1')
+      expect([woken, deadLettered]).toMatchObject([[{ connection: 'acme', group: 'g1' }], []]);
+    else {
+      expect(woken).toEqual([]);
+      const code = outcome === 'beta' ? 'wrong_connection' : outcome;
+      expect(deadLettered).toEqual([expect.objectContaining({ ...deadLetter, code })]);
+    }
+  });
 
   it.each([
-    ['in nothing, where all that it said was heard', {}, 0],
-    ['as ever in a group with something left to be done', { dirtySince: 1 }, 1],
-    ['as ever in a group that was given up', { failedAt: 1 }, 1],
-    ['as ever where something else was said since, or nothing was marked', { batchDigest: 'else' }, 1],
-  ])('an event that comes again ends %s', async (_, found, raised) => {
+    ['without an effect if everything was stored', {}, 0],
+    ['with another revision if the group is dirty', { dirtySince: 1 }, 1],
+    ['with another revision if the group has failed', { failedAt: 1 }, 1],
+    ['with another revision if another batch came since', { batchDigest: 'else' }, 1],
+  ])('a repeated event ends %s', async (_, found, raised) => {
     const data = { group: { id: 'g1' }, members: [{ id: 'm', email: 'm@acme.test' }] };
     const Records = [recordOf(eventOf('g1', { type: 'directory.group.member.added', data }))];
     await handler({ Records }, CONTEXT);
@@ -281,17 +278,17 @@ describe('the function behind the events queue', () => {
       expect(base.logged('ingested')).toMatchObject([{ accepted: 2, retried: 2, notStarted: 2 }]);
     });
 
-    it('takes the most received messages first, so that none is returned until it is dead-lettered', async () => {
+    it('processes the most received messages first, so that none is returned until it is dead-lettered', async () => {
       const Records = [large('g1', '1'), large('g2', '9'), large('g3', '2')];
       expect(await handler({ Records }, within(60_000))).toEqual(back('g1'));
       expect(woken.map(({ group }) => group)).toEqual(['g2', 'g3']);
     });
 
-    it('makes progress however little time there is', async () => {
+    it('processes at least one message, however little time there is', async () => {
       expect(await handler({ Records: [large('g1', '1'), large('g2', '1')] }, within(0))).toEqual(back('g2'));
     });
 
-    it('takes an oversized message last, and returns only that one when the time is up', async () => {
+    it('processes an oversized message last, and returns only that one when the time is up', async () => {
       const leaves = Array.from({ length: 1_000 }, (_, at) =>
         eventOf('', {
           type: 'directory.group.member.removed',
@@ -307,7 +304,7 @@ describe('the function behind the events queue', () => {
       expect(base.logged('not stored')).toHaveLength(1);
     });
 
-    it('takes an oversized message first once it was received often', async () => {
+    it('processes an oversized message first after it was received often', async () => {
       const wide = { ...large('wide', '7'), body: eventOf('wide', { extra: 'x'.repeat(70_000) }) };
       await handler({ Records: [large('g1', '1'), wide] }, within(60_000));
       expect(woken.map(({ group }) => group)).toEqual(['wide', 'g1']);

@@ -47,8 +47,8 @@ beforeEach(() => {
 describe.each([
   ['people', people, 'PeopleRefreshed', 4],
   ['the pump', (event: object) => reconcile({ task: 'pump', ...event }, CONTEXT), 'PumpCompleted', 1],
-] as const)('%s', (_, run, metric, value) => {
-  it('gives every connection its turn, then fails for the one that failed', async () => {
+] as const)('the schedule of %s', (_, run, metric, value) => {
+  it('runs for every connection, then fails for the one that failed', async () => {
     // Lambda logs by itself what a function fails with, whole.
     const shown = inspect(await run({}).catch((thrown: unknown) => thrown));
     expect(shown).toMatch(/^Error: PlatformFailure: address-\w+ is refused/);
@@ -59,19 +59,19 @@ describe.each([
     expect(base.emitted(metric)).toEqual([value]);
   });
 
-  it('runs for one connection where that is asked', async () => {
+  it('runs for one connection on request', async () => {
     expect(await run({ connection: 'last' })).toMatchObject({ reports: [{ connection: 'last' }] });
     expect(world.ran).toEqual(['last']);
   });
 
-  it('fails for a connection that does not exist, or a name that is none', async () => {
+  it('fails for an unknown connection and for an invalid name', async () => {
     await expect(run({ connection: 'missing' })).rejects.toThrow('there is no connection missing');
     await expect(run({ connection: 'No Name' })).rejects.toThrow();
     expect(world.ran).toEqual([]);
   });
 });
 
-it('a connection that cannot be understood keeps no other from its turn, and makes the run fail', async () => {
+it('an invalid connection item does not stop the other connections, and makes the run fail', async () => {
   const table = new MemoryTable();
   const connections = createConnectionStore(table, { clock: () => 0, rememberMs: 0 });
   const settings = ConnectionSettings.parse({ baseUrl: 'https://platform.test' });
@@ -85,6 +85,6 @@ it('a connection that cannot be understood keeps no other from its turn, and mak
   expect(base.logged('failed')).toMatchObject([{ connection: 'a' }]);
 });
 
-it('reconcile refuses a task that it does not have', async () => {
+it('reconcile refuses an unknown task', async () => {
   await expect(reconcile({ task: 'tidy' }, CONTEXT)).rejects.toThrow();
 });

@@ -41,7 +41,7 @@ const send = (method: string, rawPath: string, over: Partial<APIGatewayProxyEven
     CONTEXT,
   );
 
-it('answers an HTTP API request, with locations under the domain that it came to', async () => {
+it('the SCIM function answers an HTTP API request with locations under the requested domain', async () => {
   const body = Buffer.from(JSON.stringify({ schemas: [NAMED_USER.id], userName: 'Änn@acme.test' })).toString(
     'base64',
   );
@@ -56,7 +56,7 @@ it('answers an HTTP API request, with locations under the domain that it came to
   expect(JSON.parse(found.body ?? '').totalResults).toBe(1);
 });
 
-it('refuses a body that is no UTF-8 rather than keep another name', async () => {
+it('the SCIM function refuses a body that is not UTF-8, so that no name is altered', async () => {
   const body = Buffer.from([...Buffer.from('{"userName":"a'), 0xff, ...Buffer.from('"}')]).toString('base64');
   const refused = await send('POST', '/scim/v2/Users', { body, isBase64Encoded: true });
   expect(refused.statusCode).toBe(400);
@@ -66,7 +66,7 @@ it('refuses a body that is no UTF-8 rather than keep another name', async () => 
   });
 });
 
-it('counts requests, refusals and failures, and logs no id and no filter', async () => {
+it('the SCIM function counts requests, refusals and failures, and logs no id and no filter', async () => {
   await send('GET', '/scim/v2/Users/some-id', { rawQueryString: 'filter=secret' });
   await send('GET', '/scim/v2/Users', { headers: {} });
   broken = true;
@@ -86,7 +86,7 @@ it('counts requests, refusals and failures, and logs no id and no filter', async
   expect(JSON.stringify(base.lines)).not.toMatch(/some-id|secret|gsync_scim/);
 });
 
-it('counts requests with a token in its last 14 days, by connection', async () => {
+it('the SCIM function counts requests with a token in its last 14 days, by connection', async () => {
   token = await world.newToken('default', world.time.nowMs + 15 * 86_400_000);
   await send('GET', '/scim/v2/Users');
   expect(base.emitted('ScimTokensEnding')).toEqual([]);
@@ -95,7 +95,7 @@ it('counts requests with a token in its last 14 days, by connection', async () =
   expect(base.emitted('ScimTokensEnding')).toEqual([1]);
 });
 
-it('is not found outside its base path', async () => {
+it('the SCIM function answers 404 outside its base path', async () => {
   expect((await send('GET', '/Users')).statusCode).toBe(404);
   expect((await send('GET', '/scim/v2x/Users')).statusCode).toBe(404);
 });

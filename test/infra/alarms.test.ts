@@ -35,8 +35,8 @@ const sections = new Map(
     .map((section) => [headingSlug(section.slice(0, section.indexOf('\n')).trim()), section]),
 );
 
-describe('alarms', () => {
-  it('cover what can go wrong', () => {
+describe('CloudWatch alarms', () => {
+  it('alarms cover every failure of the list', () => {
     expect(alarms.map(nameOf).sort()).toEqual(
       [
         'apply-dead-letters apply-failures apply-messages-wait-too-long changes-wait-over-an-hour',
@@ -51,7 +51,7 @@ describe('alarms', () => {
     );
   });
 
-  it('cover what identity providers would feel, where the stage has SCIM', () => {
+  it('alarms cover failures of SCIM that identity providers would notice', () => {
     expect(scimAlarms.map(nameOf).sort()).toEqual([
       ...ofFunction('scim').map((name) => `groupsync-${name}`),
       'groupsync-scim-requests-fail',
@@ -61,13 +61,13 @@ describe('alarms', () => {
     ]);
   });
 
-  it('cover an export that does not get on, where the audit is exported', () => {
+  it('an alarm covers an audit export that makes no progress', () => {
     const names = ['audit-export-behind', ...ofFunction('audit')];
     expect(auditAlarms.map(nameOf).sort()).toEqual(names.map((name) => `groupsync-${name}`));
   });
 
   it.each(everyAlarm.map((alarm) => [alarm.AlarmName as string, alarm] as const))(
-    '%s tells the topic when it rings and when it ends, has decided what silence means, and links its runbook heading',
+    '%s notifies of its start and end, defines missing data, and links its runbook heading',
     (_name, alarm) => {
       const [topic] = Object.keys(resourcesOf(template, 'AWS::SNS::Topic'));
       expect(alarm.AlarmActions).toEqual([{ Ref: topic }]);
@@ -78,7 +78,7 @@ describe('alarms', () => {
     },
   );
 
-  it('have a runbook section each with the parts Meaning, Effect, Check and Fix, and a command', () => {
+  it('every alarm has a runbook section with Meaning, Effect, Check and Fix, and a command', () => {
     const linked = new Set(everyAlarm.map((alarm): string => alarm.AlarmDescription.split('#')[1]));
     for (const anchor of linked) {
       const section = sections.get(anchor) ?? '';
@@ -89,7 +89,7 @@ describe('alarms', () => {
     }
   });
 
-  it('read only metrics that the code emits, over the whole stage', () => {
+  it('alarms read only metrics that the code emits, over the whole stage', () => {
     const ours = alarms.filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
     expect(ours.length).toBeGreaterThanOrEqual(9);
     for (const { MetricName, Dimensions } of ours) {
@@ -131,7 +131,7 @@ describe('alarms', () => {
     ['people', 'people-not-refreshed', 3 * 3600],
     ['feed', 'feed-cursor-stale', 24 * 3600],
     ['health', 'credential-not-checked', 2 * 24 * 3600],
-  ])('ring once the schedule %s is switched off: %s', (schedule, name, seconds) => {
+  ])('an alarm goes off after the schedule %s is switched off: %s', (schedule, name, seconds) => {
     expect(SCHEDULE_KEYS).toContain(schedule);
     const alarm = alarms.find((each) => nameOf(each) === `groupsync-${name}`);
     // By what is missing for so long, or by how old the last success has become.
@@ -144,7 +144,7 @@ describe('alarms', () => {
     ['people', 60],
     ['ingest', 1],
     ['apply', 1],
-  ])('tell that %s is near its time limit, which runs every %d minutes', (name, everyMinutes) => {
+  ])('the time limit alarm of %s, which runs every %d minutes, spans a run', (name, everyMinutes) => {
     const near = alarms.find((each) => nameOf(each) === `groupsync-function-near-its-time-limit-${name}`);
     // Each period that is asked for must have room for a run.
     expect(near?.EvaluationPeriods === 1 || near?.Period >= 60 * everyMinutes).toBe(true);
@@ -158,7 +158,7 @@ describe('alarms', () => {
     expect(levels.map(({ Period }) => Period).sort()).toEqual([...Array(7).fill(3_600), 7_200]);
   });
 
-  it('judge silence of the heartbeats as bad news, and of everything else as no news', () => {
+  it('missing data is bad for the heartbeat alarms and neutral for all others', () => {
     const breaching = everyAlarm.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
     expect(breaching.map(nameOf).sort()).toEqual([
       'groupsync-people-not-refreshed',
@@ -168,13 +168,13 @@ describe('alarms', () => {
   });
 });
 
-describe('the list of metrics', () => {
-  it('names what the code emits, no more and no less', () => {
+describe('documented list of metrics', () => {
+  it('names exactly the metrics that the code emits', () => {
     expect([...emitted].sort()).toEqual(Object.keys(METRICS).sort());
   });
 });
 
-describe('the dashboard', () => {
+describe('CloudWatch dashboard', () => {
   const shownBy = (of: typeof template) =>
     JSON.stringify(Object.values(resourcesOf(of, 'AWS::CloudWatch::Dashboard'))[0]?.Properties.DashboardBody);
   const [body, withGateway] = [shownBy(template), shownBy(withScim)];
@@ -184,7 +184,7 @@ describe('the dashboard', () => {
     expect(body.includes(name)).toBe(true);
   });
 
-  it.each(['4xx', '5xx', 'ScimThrottled', 'Latency'])('shows %s of the gateway, if there is SCIM', (name) => {
+  it.each(['4xx', '5xx', 'ScimThrottled', 'Latency'])('shows %s of the gateway with SCIM', (name) => {
     expect([body, withGateway].map((one) => one.includes(`\\"${name}\\"`))).toEqual([false, true]);
   });
 });

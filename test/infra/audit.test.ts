@@ -10,14 +10,14 @@ import { resourcesOf, synthesise } from './synthesised.ts';
 const { template } = synthesise({ auditExportDays: '400' });
 const only = (type: string, of = template) => Object.values(resourcesOf(of, `AWS::${type}`))[0]?.Properties;
 
-it('is there only where it was asked for, with nothing of it in the template before', () => {
+it('the audit export is in the template only if it is configured', () => {
   const text = (of: typeof template) => JSON.stringify(of.toJSON());
   expect(text(template)).toContain('groupsync-audit');
   expect(text(synthesise().template)).not.toMatch(/AWS::S3|StreamSpecification|s3:|-audit"|Audit[BWS]/);
 });
 
 it.each([true, false])(
-  'locks every object against everybody, and stays where data is kept: %s',
+  'the audit bucket blocks public access, locks every object, and is retained with retainData %s',
   (retainData) => {
     const [bucket] = Object.values(
       resourcesOf(synthesise({ auditExportDays: 400, retainData }).template, 'AWS::S3::Bucket'),
@@ -36,13 +36,13 @@ it.each([true, false])(
   },
 );
 
-it('takes nothing that does not say that it is new', () => {
+it('the audit bucket refuses to overwrite an object', () => {
   const Condition = { Null: { 's3:if-none-match': 'true' } };
   const denial = { Effect: 'Deny', Principal: { AWS: '*' }, Action: 's3:PutObject', Condition };
   expect(only('S3::BucketPolicy').PolicyDocument.Statement).toContainEqual(expect.objectContaining(denial));
 });
 
-it('is told of entries of the audit as the table has them, for less than the day that a stream remembers', () => {
+it('the audit export receives inserted and changed audit entries, and expires before the stream does', () => {
   const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
   const stream = mappings.find(({ Properties }) => Properties.FilterCriteria !== undefined)?.Properties;
   expect(only('DynamoDB::Table').StreamSpecification).toEqual({ StreamViewType: 'NEW_IMAGE' });
@@ -94,7 +94,7 @@ const recordOf = (eventID: string, group = 'eng/../@ü#1') => {
   return { eventID, dynamodb: { Keys, NewImage: { ...Keys, action: { S: 'member.added' } } } };
 };
 
-it('has each entry as it stands in the table once, however often it is tried, and a changed one beside it', async () => {
+it('the audit export writes each entry once despite retries, and a changed entry as another object', async () => {
   const bucket = new Map<string, string>();
   const exporter = await exporterTo(bucket);
   await exporter({ Records: [recordOf('e1'), recordOf('e2', '')] });
@@ -108,7 +108,7 @@ it('has each entry as it stands in the table once, however often it is tried, an
   expect(JSON.parse(first).Item.action).toEqual({ S: 'member.added' });
 });
 
-it('has the batch come again where an entry was not written', async () => {
+it('the audit export receives a batch again if an entry was not written', async () => {
   const exporter = await exporterTo(new Map(), 403);
   await expect(exporter({ Records: [recordOf('e1')] })).rejects.toMatchObject({ name: 'AccessDenied' });
 });

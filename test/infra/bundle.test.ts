@@ -10,14 +10,14 @@ const source = (name: (typeof DEPLOYABLE_KEYS)[number]) =>
   readFileSync(join(code[name], 'index.mjs'), 'utf8');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the bundles', () => {
-  it.each(DEPLOYABLE_KEYS)('%s is one file under 920 kB that exports its handler', (name) => {
+describe('function bundles', () => {
+  it.each(DEPLOYABLE_KEYS)('the bundle of %s is one file under 920 kB that exports its handler', (name) => {
     expect(readdirSync(code[name])).toEqual(['index.mjs']);
     expect(statSync(join(code[name], 'index.mjs')).size).toBeLessThan(920_000);
     expect(source(name)).toMatch(/export\{[\w$]+ as handler\}/);
   });
 
-  it('are the same bytes for the same sources, so that an unchanged function is not deployed again', () => {
+  it('the bundles are the same bytes for the same sources, so unchanged functions are not deployed again', () => {
     const again = bundleHandlers(join(folder, 'second'));
     for (const name of DEPLOYABLE_KEYS) {
       expect(readFileSync(join(again[name], 'index.mjs'), 'utf8') === source(name)).toBe(true);

@@ -72,7 +72,7 @@ const isTriedOnly = (line: string, call: string) =>
 
 const LONG = { timeout: PATIENCE_MS, interval: 100 };
 
-it('makes the calls that the policy of its people allows, no less and no more', async () => {
+it("the commands of operators make exactly the AWS calls that the operators' policy allows", async () => {
   const folder = temporaryFolder();
   const { stack, send, converge, stop } = await startLocalStack({
     world: acmeOf(PEOPLE, TOKEN),

@@ -8,8 +8,8 @@ const on = synthesise({ directory: true }).template;
 const named = (type: string, property: string, name: string) =>
   Object.values(resourcesOf(on, type)).find(({ Properties }) => Properties[property] === name)?.Properties;
 
-describe('a stage that reads no directory', () => {
-  it('has no function, schedule or role for it', () => {
+describe('stage that reads no directory', () => {
+  it('the stage has no function, schedule or role for directories', () => {
     // An operator may ask for the function where it is not deployed too.
     const isPolicy = ({ Type }: CfnResource) => Type === 'AWS::IAM::ManagedPolicy';
     const others = Object.values(everyResourceOf(off)).filter((one) => !isPolicy(one));
@@ -17,8 +17,8 @@ describe('a stage that reads no directory', () => {
   });
 });
 
-describe('a stage that reads directories', () => {
-  it('reads them every five minutes, for at most fifteen', () => {
+describe('stage that reads directories', () => {
+  it('reads them every five minutes, for at most fifteen minutes', () => {
     const schedule = named('AWS::Scheduler::Schedule', 'Name', 'groupsync-directory');
     expect(schedule).toMatchObject({ ScheduleExpression: 'rate(5 minutes)', Target: { Input: '{}' } });
     const reader = named('AWS::Lambda::Function', 'FunctionName', 'groupsync-directory');
@@ -26,7 +26,7 @@ describe('a stage that reads directories', () => {
     expect(Object.keys(reader.Environment.Variables)).toContain(ENVIRONMENT.eventsQueueUrl);
   });
 
-  it('lets the function send where only named producers may', () => {
+  it('the directory function may send to a queue with named producers', () => {
     const producer = 'arn:aws:iam::111122223333:role/hr';
     const { template } = synthesise({ directory: true, producers: [producer] });
     const policies = Object.values(resourcesOf(template, 'AWS::SQS::QueuePolicy'));
@@ -37,7 +37,7 @@ describe('a stage that reads directories', () => {
     expect(JSON.stringify(denials)).toContain('DirectoryWorkerRole');
   });
 
-  it('takes the time between two runs from the settings', () => {
+  it('the time between two runs comes from the settings', () => {
     const { template } = synthesise({ directory: true, directoryMinutes: 15 });
     expect(JSON.stringify(resourcesOf(template, 'AWS::Scheduler::Schedule'))).toContain('rate(15 minutes)');
   });

@@ -15,13 +15,13 @@ describe('cdk-nag AwsSolutions', () => {
     ['with SCIM', { scim: true }],
     ['with a directory that is read', { directory: true }],
     ['with the audit exported', { auditExportDays: 400 }],
-    ['with everybody told', { notify: 'alarms,webhook' }],
-    ['with the data given up', { retainData: false }],
+    ['with all notification targets', { notify: 'alarms,webhook' }],
+    ['with retainData false', { retainData: false }],
     [
       'with the key of an earlier stack',
       { keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555' },
     ],
-  ])('finds nothing that is not explained: %s', (_title, settings) => {
+  ])('reports only findings that have an explanation: %s', (_title, settings) => {
     const { app } = synthesise(settings);
     expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
   });

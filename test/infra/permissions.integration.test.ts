@@ -89,7 +89,7 @@ async function lifeOverScim({ functions, table }: CallingFunctions): Promise<voi
   await scim('DELETE', `/Groups/${team.id}`, 204);
 }
 
-describe('the calls that the bundles make', () => {
+describe('AWS calls of the bundles', () => {
   let running: CallingFunctions;
   const calls = (name: (typeof DEPLOYABLE_KEYS)[number]) => [...running.recorders[name].calls].sort();
 
@@ -167,7 +167,7 @@ describe('the calls that the bundles make', () => {
   });
   afterAll(() => running.stop());
 
-  it.each(DEPLOYABLE_KEYS)('of %s are what its role grants, no less and no more', (name) => {
+  it.each(DEPLOYABLE_KEYS)('the calls of %s are exactly those that its role grants', (name) => {
     expect(calls(name)).toEqual(granted(name));
   });
 });

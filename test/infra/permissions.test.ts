@@ -33,7 +33,7 @@ it.each(DEPLOYABLE_KEYS)(
   },
 );
 
-it('the role of audit follows the stream, adds to the bucket and sets aside: it reads, changes and deletes nothing', () => {
+it('the audit role reads the stream and adds objects and failed calls, and can do nothing else', () => {
   expect(grantsOf('AuditWorkerRole')).toEqual([
     'dynamodb:DescribeStream on StateTable',
     'dynamodb:GetRecords on StateTable',

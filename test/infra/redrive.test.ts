@@ -32,7 +32,7 @@ const namesIn = (arns: readonly unknown[] = []) =>
   arns.map((arn) => /:([\w-]+)"\]\]\}$/.exec(JSON.stringify(arn))?.[1]).sort();
 
 describe('redrive between queues', () => {
-  it('has an allow policy on every queue of the stack', () => {
+  it('every queue of the stack has a redrive allow policy', () => {
     const names = ['apply', 'apply-dlq', 'events', 'events-dlq', 'undelivered'];
     const ofSources = NINE_SOURCES.map((source) => `events-${source}`);
     const expected = [...names, ...ofSources].map((name) => `groupsync-${name}`).sort();
@@ -40,7 +40,7 @@ describe('redrive between queues', () => {
     for (const policy of allowPolicies.values()) expect(policy).toBeDefined();
   });
 
-  it('forbids every queue to use the events, source, apply or undelivered queues as its dead-letter queue', () => {
+  it('no queue can use the events, source, apply or undelivered queue as its dead-letter queue', () => {
     for (const [name, policy] of allowPolicies) {
       if (!name.endsWith('-dlq')) expect([name, policy]).toEqual([name, { redrivePermission: 'denyAll' }]);
     }
@@ -52,7 +52,7 @@ describe('redrive between queues', () => {
       'groupsync-events-dlq',
       ['groupsync-events', ...NINE_SOURCES.map((source) => `groupsync-events-${source}`)],
     ],
-  ])('permits only its own source queues, at most ten, to use %s as dead-letter queue', (name, sources) => {
+  ])('only its own source queues, at most ten, can use %s as dead-letter queue', (name, sources) => {
     const policy = allowPolicies.get(name);
     expect(policy?.redrivePermission).toBe('byQueue');
     expect(namesIn(policy?.sourceQueueArns)).toEqual([...sources].sort());
@@ -60,7 +60,7 @@ describe('redrive between queues', () => {
   });
 });
 
-describe('the queue of undelivered calls', () => {
+describe('queue of undelivered calls', () => {
   const statementsIn = (of: typeof template): Statement[] => {
     const policies = Object.entries(resourcesOf(of, 'AWS::SQS::QueuePolicy'));
     const [, policy] = policies.find(([id]) => id.startsWith('Undelivered')) ?? [];

@@ -4,10 +4,13 @@ import { EVENT_SOURCES, QUEUES } from '../../shared/contract/topology.ts';
 import { everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
-/** How long a new group of the platform may stay unseen is shortened by the local stack only; one function tells people. */
-const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT)
-  .filter((name) => name !== ENVIRONMENT.createSettleSeconds && name !== ENVIRONMENT.notify)
-  .sort();
+/** Set by the local stack only, on `reconcile` only, and on `directory` only. */
+const NOT_EVERYWHERE: readonly string[] = [
+  ENVIRONMENT.createSettleSeconds,
+  ENVIRONMENT.notify,
+  ENVIRONMENT.eventsQueueUrl,
+];
+const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT).filter((name) => !NOT_EVERYWHERE.includes(name));
 /** Properties that name a resource once per account and region. */
 const NAMED = ' Table Queue Function LogGroup Topic Alarm Dashboard ManagedPolicy Role Bucket';
 const NAME_FIELDS = NAMED.split(' ').map((of) => `${of}Name`);
@@ -18,11 +21,11 @@ const named = (type: string, field: string, name: string) => {
   return found;
 };
 
-describe('queues', () => {
+describe('SQS queues', () => {
   it.each([
     ['groupsync-events', 'groupsync-events-dlq', QUEUES.events],
     ['groupsync-apply', 'groupsync-apply-dlq', QUEUES.apply],
-  ])('%s is as the topology says and redrives to %s', (name, deadLetters, topology) => {
+  ])('%s is set as the topology defines and redrives to %s', (name, deadLetters, topology) => {
     const { Properties } = named('AWS::SQS::Queue', 'QueueName', name);
     const dead = Object.entries(resourcesOf(template, 'AWS::SQS::Queue')).find(
       ([, queue]) => queue.Properties.QueueName === deadLetters,
@@ -50,10 +53,10 @@ describe('queues', () => {
   );
 });
 
-describe('the table', () => {
+describe('DynamoDB table', () => {
   const table = named('AWS::DynamoDB::Table', 'TableName', 'groupsync-state');
 
-  it('is on demand, restorable to any second, and ends its expired items', () => {
+  it('the table is on demand, restorable to any second, and expires items', () => {
     expect(table.Properties).toMatchObject({
       BillingMode: 'PAY_PER_REQUEST',
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
@@ -61,7 +64,7 @@ describe('the table', () => {
     });
   });
 
-  it('outlives the stack, a first deployment that failed aside, unless the data was given up before', () => {
+  it('the table outlives the stack, unless retainData is false or the first deployment failed', () => {
     expect(table).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
     const given = synthesise({ retainData: false }).template;
     const [gone] = Object.values(resourcesOf(given, 'AWS::DynamoDB::Table'));
@@ -69,9 +72,9 @@ describe('the table', () => {
   });
 });
 
-describe('functions', () => {
+describe('Lambda functions', () => {
   it.each(FUNCTION_KEYS)(
-    '%s runs on Node 24, arm64, traced, with its own expiring log and the whole environment',
+    '%s runs on Node 24 and arm64, traced, with its own expiring log and the whole environment',
     (name) => {
       const { Properties } = named('AWS::Lambda::Function', 'FunctionName', `groupsync-${name}`);
       expect(Properties).toMatchObject({
@@ -89,7 +92,7 @@ describe('functions', () => {
     },
   );
 
-  it('take from their queues as the topology says, failing messages one by one', () => {
+  it('functions receive from their queues as the topology defines, and report failing messages one by one', () => {
     const mappings = all('AWS::Lambda::EventSourceMapping').map(({ Properties }) => Properties);
     expect(mappings).toHaveLength(2);
     for (const source of Object.values(EVENT_SOURCES)) {
@@ -105,7 +108,7 @@ describe('functions', () => {
 });
 
 describe('schedules', () => {
-  it('call with their task, at their rate, with bounded retries and a place for what fails', () => {
+  it('schedules call with their task and rate, with limited retries and a queue for failed calls', () => {
     const schedules = all('AWS::Scheduler::Schedule').map(({ Properties }) => [
       Properties.Name,
       Properties.ScheduleExpression,
@@ -128,7 +131,7 @@ describe('schedules', () => {
     }
   });
 
-  it('call functions that are not tried again by themselves', () => {
+  it('Lambda does not retry the functions that schedules call', () => {
     const configs = all('AWS::Lambda::EventInvokeConfig').map(
       ({ Properties }) => Properties.MaximumRetryAttempts,
     );
@@ -136,14 +139,14 @@ describe('schedules', () => {
   });
 });
 
-describe('the stack', () => {
-  it('cannot be deleted by mistake, unless the data was given up before', () => {
+describe('CDK stack', () => {
+  it('the stack cannot be deleted by mistake, unless retainData is false', () => {
     expect([true, false].map((retainData) => synthesise({ retainData }).stack.terminationProtection)).toEqual(
       [true, false],
     );
   });
 
-  it('has the outputs that the command line looks for', () => {
+  it('the stack has the outputs that the command line reads', () => {
     expect(Object.keys(template.findOutputs('*'))).toEqual(
       expect.arrayContaining([...Object.values(STACK_OUTPUTS), 'KeyArn', 'AlarmTopicArn']),
     );
@@ -159,14 +162,14 @@ describe('the stack', () => {
     expect(one.filter((name) => two.includes(name))).toEqual([]);
   });
 
-  it('may be in two regions of one account: what an account has once is named by its region', () => {
+  it('the stack can exist in two regions, because names unique in an account contain the region', () => {
     const names = ['IAM::ManagedPolicy', 'CloudWatch::Dashboard', 'IAM::Role', 'S3::Bucket'].flatMap((type) =>
       all(`AWS::${type}`).flatMap(({ Properties: of }) => NAME_FIELDS.flatMap((field) => of[field] ?? [])),
     );
     expect(names.map((name) => name.endsWith('-eu-west-1'))).toEqual(Array(4).fill(true));
   });
 
-  it('keeps table, key and queues in place whatever else is set differently', () => {
+  it('keeps table, key and queues in place for every change of the other settings', () => {
     const stateful = ['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::SQS::Queue'];
     const changed = synthesise({
       coalesceSeconds: 0,
@@ -188,7 +191,7 @@ describe('the stack', () => {
     expect(identity(changed)).toEqual(identity(template));
   });
 
-  it('has never moved its stateful resources: a new logical id would replace them', () => {
+  it('the logical ids of stateful resources never change, because a new id would replace them', () => {
     const ids = ['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::SQS::Queue'].flatMap((type) =>
       Object.keys(resourcesOf(template, type)),
     );

@@ -14,8 +14,8 @@ const scimFunction = Object.entries(resourcesOf(on, 'AWS::Lambda::Function')).fi
   ([, { Properties }]) => Properties.FunctionName === 'groupsync-scim',
 );
 
-describe('a stage without SCIM', () => {
-  it('has nothing of it: no resource, output or name', () => {
+describe('stage without SCIM', () => {
+  it('contains no resource, output or name of SCIM', () => {
     const text = JSON.stringify({ ...off.toJSON(), Resources: undefined });
     // A command that looks for the function reports that it is not deployed.
     const isTold = ({ Type }: CfnResource) => /Dashboard|ManagedPolicy/.test(Type);
@@ -23,7 +23,7 @@ describe('a stage without SCIM', () => {
     expect(text + JSON.stringify(others)).not.toMatch(/scim|apigateway/i);
   });
 
-  it('becomes one with SCIM by additions alone, the dashboard aside', () => {
+  it('adding SCIM only adds resources and changes the dashboard', () => {
     const [before, after] = [everyResourceOf(off), everyResourceOf(on)];
     const textOf = (of: typeof before, id: string) => JSON.stringify(of[id]);
     const changed = Object.keys(before).filter((id) => textOf(before, id) !== textOf(after, id));
@@ -31,8 +31,8 @@ describe('a stage without SCIM', () => {
   });
 });
 
-describe('the SCIM endpoint', () => {
-  it('is a function that ends before the gateway gives up on it', () => {
+describe('SCIM endpoint', () => {
+  it('the SCIM function times out before the gateway does', () => {
     expect(scimFunction?.[1].Properties).toMatchObject({
       Runtime: 'nodejs24.x',
       Architectures: ['arm64'],
@@ -42,7 +42,7 @@ describe('the SCIM endpoint', () => {
     });
   });
 
-  it('takes the paths below /scim/v2 and no others, in payload format 2.0', () => {
+  it('the gateway routes only the paths below /scim/v2, in payload format 2.0', () => {
     const routes = Object.values(resourcesOf(on, 'AWS::ApiGatewayV2::Route'));
     expect(routes.map(({ Properties }) => Properties.RouteKey).sort()).toEqual([
       'ANY /scim/v2',
@@ -59,7 +59,7 @@ describe('the SCIM endpoint', () => {
     }
   });
 
-  it('is throttled as the settings say, by default at 100 requests a second and 200 at once', () => {
+  it('requests are throttled as the settings define, by default at 100 a second with a burst of 200', () => {
     const throttle = (given: Record<string, unknown>) => {
       const { DefaultRouteSettings: route } = only(
         'AWS::ApiGatewayV2::Stage',
@@ -71,7 +71,7 @@ describe('the SCIM endpoint', () => {
     expect(throttle({ scimRequestsPerSecond: '25', scimBurst: 50 })).toEqual([25, 50]);
   });
 
-  it('has executions of its own where the settings say so', () => {
+  it('the SCIM function has reserved concurrency if the settings define it', () => {
     const own = (given: Record<string, unknown>) =>
       Object.values(
         resourcesOf(synthesise({ scim: true, ...given }).template, 'AWS::Lambda::Function'),
@@ -82,7 +82,7 @@ describe('the SCIM endpoint', () => {
     expect(own({ scimConcurrency: '20' })).toEqual([['groupsync-scim', 20]]);
   });
 
-  it('logs of a request its id, source, route, method, status and latency, and nothing that could hold a person or a token', () => {
+  it('the log of a request contains no person and no token', () => {
     const { AccessLogSettings } = only('AWS::ApiGatewayV2::Stage').Properties;
     expect(JSON.parse(AccessLogSettings.Format)).toEqual({
       requestId: '$context.requestId',
@@ -99,7 +99,7 @@ describe('the SCIM endpoint', () => {
     });
   });
 
-  it('keeps its logs under names that the key admits, that of an earlier stack included', () => {
+  it('the log groups have names that the key policy allows', () => {
     const policy = JSON.stringify(only('AWS::KMS::Key').Properties.KeyPolicy);
     expect(policy).toContain(':log-group:/aws/lambda/groupsync-*');
     for (const { Properties } of Object.values(resourcesOf(on, 'AWS::Logs::LogGroup'))) {
@@ -107,7 +107,7 @@ describe('the SCIM endpoint', () => {
     }
   });
 
-  it('tells its base URL as an output', () => {
+  it('the SCIM base URL is an output of the stack', () => {
     const api = only('AWS::ApiGatewayV2::Api').id;
     expect(on.findOutputs(SCIM_URL_OUTPUT)[SCIM_URL_OUTPUT]?.['Value']).toEqual({
       'Fn::Join': ['', [{ 'Fn::GetAtt': [api, 'ApiEndpoint'] }, '/scim/v2']],

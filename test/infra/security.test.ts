@@ -24,7 +24,7 @@ const roleStatements = Object.entries(resourcesOf(full, 'AWS::IAM::Policy')).fla
 );
 
 describe('encryption', () => {
-  it('is by the one key, for every queue, the table, the bucket, the alarm topic and every log group', () => {
+  it('every queue, the table, the bucket, the alarm topic and every log group use one key', () => {
     const [key] = Object.keys(resourcesOf(full, 'AWS::KMS::Key'));
     const arn = { 'Fn::GetAtt': [key, 'Arn'] };
     const encrypted = (type: string, keyOf: (properties: CfnResource['Properties']) => unknown) => {
@@ -44,7 +44,7 @@ describe('encryption', () => {
     expect(encrypted('AWS::S3::Bucket', ofBucket)).toBe(1);
   });
 
-  it('uses a key that rotates and outlives the stack', () => {
+  it('the key rotates and outlives the stack', () => {
     const [key] = Object.values(resourcesOf(plain, 'AWS::KMS::Key'));
     expect(key).toMatchObject({
       DeletionPolicy: 'RetainExceptOnCreate',
@@ -55,7 +55,7 @@ describe('encryption', () => {
 });
 
 describe('transport', () => {
-  it('is refused without TLS by every queue, the alarm topic and the bucket', () => {
+  it('every queue, the alarm topic and the bucket refuse requests without TLS', () => {
     const denials = [
       ...Object.values(resourcesOf(full, 'AWS::SQS::QueuePolicy')),
       ...Object.values(resourcesOf(full, 'AWS::SNS::TopicPolicy')),
@@ -73,14 +73,14 @@ describe('transport', () => {
   });
 });
 
-describe('producers', () => {
+describe('event producers', () => {
   const policyOf = (template: typeof full) => {
     const policies = Object.entries(resourcesOf(template, 'AWS::SQS::QueuePolicy'));
     const found = policies.find(([id]) => id.startsWith('IngestLaneQueue'));
     return statementsOf(found?.[1].Properties.PolicyDocument);
   };
 
-  it('are the named ones, and a service that was set up to send', () => {
+  it('only the named producers and the configured services may send events', () => {
     const allowed = policyOf(full).filter(({ Effect }) => Effect === 'Allow');
     const principals = allowed.map(({ Principal }) => JSON.stringify(Principal)).sort();
     expect(principals).toEqual([
@@ -93,7 +93,7 @@ describe('producers', () => {
     }
   });
 
-  it('exclude everyone else of the account, whatever their own policies say', () => {
+  it('all other principals of the account are denied, even if their own policies allow sending', () => {
     expect(policyOf(full).find(({ Sid }) => Sid === 'DenyOtherSenders')).toMatchObject({
       Effect: 'Deny',
       Principal: { AWS: '*' },
@@ -105,7 +105,7 @@ describe('producers', () => {
     });
   });
 
-  it('have the key of an earlier stack told to them, whose policy is not ours to change', () => {
+  it('producers are named in a message if the key of an earlier stack must allow them', () => {
     const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555';
     const { app } = synthesise({
       keyArn,
@@ -119,7 +119,7 @@ describe('producers', () => {
     }
   });
 
-  it('only the function may reach the dead letters, which a replay turns into events', () => {
+  it('only the functions may send to the dead-letter queues, because a replay turns messages into events', () => {
     for (const [id, { Properties }] of Object.entries(resourcesOf(plain, 'AWS::SQS::QueuePolicy'))) {
       if (!id.includes('DeadLetters')) continue;
       const denial = statementsOf(Properties.PolicyDocument).find(({ Sid }) => Sid === 'DenyOtherSenders');
@@ -136,7 +136,7 @@ describe('producers', () => {
   });
 });
 
-describe('a source of its own', () => {
+describe('source with a queue of its own', () => {
   const { template } = synthesise({
     producers: ROLE,
     sources: {
@@ -153,7 +153,7 @@ describe('a source of its own', () => {
   };
   const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 
-  it('has a queue that ingest reads as the common one, knowing whose it is, and the common dead letters', () => {
+  it("ingest reads the source's queue like the common one, and both share one dead-letter queue", () => {
     const [common, own, dead] = [queue('events'), queue('events-okta'), queue('events-dlq')];
     const { id, QueueName, ...rest } = own;
     expect({ ...rest, id: common.id, QueueName: 'groupsync-events' }).toEqual(common);
@@ -187,20 +187,20 @@ describe('a source of its own', () => {
   });
 });
 
-describe('roles', () => {
-  it('have no managed policies', () => {
+describe('IAM roles', () => {
+  it('no role has a managed policy', () => {
     for (const role of Object.values(resourcesOf(full, 'AWS::IAM::Role'))) {
       expect(role.Properties.ManagedPolicyArns).toBeUndefined();
     }
   });
 
-  it('have no action with a wildcard', () => {
+  it('no role has an action with a wildcard', () => {
     expect(roleStatements.flatMap(({ Action }) => listed(Action)).filter((one) => one.includes('*'))).toEqual(
       [],
     );
   });
 
-  it('have the resource * for tracing only, which has no resources', () => {
+  it('only tracing has the resource *, because it has no resources', () => {
     const open = roleStatements.filter(({ Resource }) => listed(Resource).includes('*'));
     expect(open.flatMap(({ Action }) => listed(Action)).sort()).toEqual(
       [...DEPLOYABLE_KEYS, 'audit']
@@ -209,7 +209,7 @@ describe('roles', () => {
     );
   });
 
-  it('use the key through the services that hold the data only, the scheduler aside', () => {
+  it('roles use the key only through the services that hold the data, except for the scheduler', () => {
     const onKey = roleStatements.filter(({ Action }) => listed(Action).some((one) => one.startsWith('kms:')));
     expect(onKey).toHaveLength(2 * DEPLOYABLE_KEYS.length + 4 + 2);
     for (const { id, Condition } of onKey) {

@@ -10,7 +10,7 @@ const TEN = Object.fromEntries([...'abcdefghij'].map((name) => [name, { connecti
 const read = (context: Record<string, unknown>) => readSettings((name) => context[name]);
 
 describe('readSettings', () => {
-  it('has a default for everything', () => {
+  it('every setting has a default', () => {
     expect(read({})).toEqual({
       stage: 'production',
       notify: [],
@@ -23,6 +23,8 @@ describe('readSettings', () => {
       producers: [],
       sources: {},
       scim: false,
+      directory: false,
+      directoryMinutes: 5,
       scimRequestsPerSecond: 100,
       scimBurst: 200,
       logRetentionDays: 30,
@@ -32,14 +34,14 @@ describe('readSettings', () => {
     });
   });
 
-  it('reads each stage of the cdk.json that is delivered, with prefixes of their own', () => {
+  it('each stage of the delivered cdk.json can be read and has a prefix of its own', () => {
     const stages = Object.keys(cdkJson.context.stages);
     const prefixes = stages.map((stage) => read({ ...cdkJson.context, stage }).prefix);
     expect(stages).toEqual(['production', 'staging']);
     expect(new Set(prefixes).size).toBe(stages.length);
   });
 
-  it('takes the stage by name, and single settings before those of the stage', () => {
+  it('reads the stage by name, and single settings override those of the stage', () => {
     const stages = { production: {}, test: { prefix: 'gs-test', coalesceSeconds: 0, sweepMinutes: 30 } };
     expect(read({ stages, stage: 'test', coalesceSeconds: '20' })).toMatchObject({
       stage: 'test',
@@ -49,7 +51,7 @@ describe('readSettings', () => {
     });
   });
 
-  it('reads text from the command line as it reads JSON', () => {
+  it('text of the command line is read like JSON', () => {
     const producers = ['arn:aws:iam::111122223333:role/a', 'arn:aws:iam::111122223333:user/b/c'];
     expect(read({ producers: producers.join(', '), retainData: 'false', logRetentionDays: '90' })).toEqual(
       read({ producers, retainData: false, logRetentionDays: 90 }),
@@ -65,35 +67,35 @@ describe('readSettings', () => {
     ['an unknown setting', { stages: { production: { prefx: 'a' } } }, 'prefx'],
     ['a prefix with capitals', { prefix: 'GroupSync' }, 'prefix: expected 1 to 32 of a-z, 0-9 and -'],
     ['a prefix too long', { prefix: 'a'.repeat(33) }, 'prefix: expected 1 to 32'],
-    ['a window that is no number', { coalesceSeconds: '5s' }, 'coalesceSeconds'],
+    ['a window that is not a number', { coalesceSeconds: '5s' }, 'coalesceSeconds'],
     ['a window of more than five minutes', { coalesceSeconds: 301 }, 'coalesceSeconds'],
     ['a schedule of zero minutes', { pumpMinutes: 0 }, 'pumpMinutes'],
     ['an account as a producer', { producers: 'arn:aws:iam::111122223333:root' }, 'expected the ARN of one'],
     ['a wildcard as a producer', { producers: '*' }, 'producers.0: expected the ARN of one'],
-    ['a source called as the dead letters', { sources: { dlq: { connection: 'acme' } } }, 'sources.dlq: '],
-    ['a source of no connection', { sources: { okta: {} } }, 'sources.okta.connection'],
+    ['a source with the name of the DLQ', { sources: { dlq: { connection: 'acme' } } }, 'sources.dlq: '],
+    ['a source without a connection', { sources: { okta: {} } }, 'sources.okta.connection'],
     ['more sources than may share dead letters', { sources: TEN }, 'sources: expected at most 9'],
-    ['an e-mail address that is none', { alarmEmail: 'ops' }, 'alarmEmail'],
+    ['an invalid e-mail address', { alarmEmail: 'ops' }, 'alarmEmail'],
     ['a retention that CloudWatch lacks', { logRetentionDays: 31 }, 'logRetentionDays: expected one of 1, 3'],
     ['an event source of another partner', { oktaEventSource: 'acme' }, 'expected aws.partner/okta'],
-    ['a SCIM switch that is neither', { scim: 'yes' }, 'scim'],
+    ['a SCIM switch that is neither true nor false', { scim: 'yes' }, 'scim'],
     ['a throttle below what one provider sends', { scimRequestsPerSecond: 24 }, 'scimRequestsPerSecond'],
     ['a burst beyond the quota of an account', { scimBurst: '5001' }, 'scimBurst'],
     [
-      'a key whose id is cut',
+      'a key with an incomplete id',
       { keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/1111-22' },
       'keyArn: expected',
     ],
     ['an alias of a key', { keyArn: 'arn:aws:kms:eu-west-1:111122223333:alias/a' }, 'an alias will not do'],
-    ['a lock of a hundred years', { auditExportDays: '36500' }, 'auditExportDays'],
-    ['a region that is none', { region: 'Frankfurt' }, 'region: expected a region such as'],
-  ])('refuses %s and says what it expected', (_title, context, message) => {
+    ['an object lock of a hundred years', { auditExportDays: '36500' }, 'auditExportDays'],
+    ['an invalid region', { region: 'Frankfurt' }, 'region: expected a region such as'],
+  ])('refuses %s and reports what was expected', (_title, context, message) => {
     expect(() => read(context)).toThrow(SettingsError);
     expect(() => read(context)).toThrow(message);
   });
 });
 
-describe('a context key that is no setting', () => {
+describe('unknown context key', () => {
   const given = (context: Record<string, unknown>) => () =>
     readSettings((name) => context[name], Object.keys(context));
 
@@ -104,22 +106,22 @@ describe('a context key that is no setting', () => {
     ['logretention', "unknown setting 'logretention'; did you mean 'logRetentionDays'?"],
     ['Stage', "unknown setting 'Stage'; did you mean 'stage'?"],
     ['colour', "unknown setting 'colour'; known are stage, stages, prefix, "],
-  ])('is refused: %s', (name, message) => {
+  ])('the unknown context key %s is refused', (name, message) => {
     expect(given({ [name]: 'x' })).toThrow(SettingsError);
     expect(given({ [name]: 'x' })).toThrow(message);
   });
 
-  it('is refused in a stage of cdk.json too', () => {
+  it('an unknown key in a stage of cdk.json is refused too', () => {
     expect(given({ stages: { production: { alarmMail: 'ops@acme.test' } } })).toThrow(
       "did you mean 'alarmEmail'?",
     );
   });
 
-  it('names every one', () => {
+  it('every unknown context key is named', () => {
     expect(given({ alarmMail: 'x', producer: 'y' })).toThrow(/'alarmEmail'\?\n.*'producers'\?/);
   });
 
-  it('passes where it is the CDK’s own', () => {
+  it('context keys of the CDK itself are accepted', () => {
     const ofCdk = {
       '@aws-cdk/core:target-partitions': ['aws'],
       '@aws-cdk-containers/ecs-service-extensions:enableDefaultLogDriver': true,
@@ -137,7 +139,7 @@ describe('a context key that is no setting', () => {
     ['of groupsync.json', '{"scim": "yes"}', {}, 'stage "production"\n  scim: expected true or false'],
     ['of a file that is no JSON', 'scim=yes', {}, 'groupsync.json: expected a JSON object of settings .*'],
   ])(
-    'ends the CDK app in words, before anything is built: %s',
+    'the CDK app ends with a clear message before it builds anything, because of a setting %s',
     (_, file, given, sentence) => {
       const cwd = dirname(temporaryFile('groupsync.json', file));
       const context = { ...cdkJson.context, 'aws:cdk:enable-path-metadata': true, ...given };

@@ -13,7 +13,7 @@ describe('judgeBatch', () => {
     ['an empty object', {}],
     ['an empty list', failures()],
     ['a null list', { batchItemFailures: null }],
-  ])('takes %s as success', (_, value) => {
+  ])('counts %s as success', (_, value) => {
     expect(answer(value)).toEqual({ done: IDS, failed: [] });
   });
 
@@ -29,12 +29,12 @@ describe('judgeBatch', () => {
     expect(answer(value)).toEqual({ done: [], failed: IDS, error: expect.any(String) });
   });
 
-  it('returns the whole batch for an error, and says which', () => {
+  it('returns the whole batch for an error, and names the error', () => {
     const result = { ok: false, errorType: 'TypeError', errorMessage: 'broken' } as const;
     expect(judgeBatch(IDS, result)).toEqual({ done: [], failed: IDS, error: 'TypeError: broken' });
   });
 
-  it('returns what is named, once, and deletes the rest', () => {
+  it('returns each named message once, and deletes the others', () => {
     expect(answer(failures('b', 'b'))).toEqual({ done: ['a', 'c'], failed: ['b'] });
   });
 });

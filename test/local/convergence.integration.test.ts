@@ -33,7 +33,7 @@ async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, si
   return { ...queues, applyUrl, standings, wait, standing, onLastEvent };
 }
 
-it('waits for messages that wait, are in flight or belong to apply, and is sure only the second time', async () => {
+it('convergence waits for visible, in-flight and apply messages, and needs two empty checks', async () => {
   const { client, queueUrl, applyUrl, send, take, standings, wait, standing, onLastEvent } = await start(
     async () => [groupOf('a')],
   );
@@ -53,7 +53,7 @@ it('waits for messages that wait, are in flight or belong to apply, and is sure 
   expect(standings.slice(-3).map(({ groups }) => groups?.length)).toEqual([undefined, 1, 1]);
 });
 
-it('waits for dirty groups, not for held, failed or unnamed ones', async () => {
+it('convergence waits for dirty groups, and not for held, failed or unnamed ones', async () => {
   let reads = 0;
   const { wait, standings } = await start(async () => {
     reads += 1;
@@ -63,13 +63,13 @@ it('waits for dirty groups, not for held, failed or unnamed ones', async () => {
   expect(standings.map(({ dirty }) => dirty)).toEqual([1, 1, 0, 0]);
 });
 
-it('does not wait for a group that is as wanted and is only checked once more', async () => {
+it('convergence does not wait for a group that is as wanted and is only checked once more', async () => {
   const waiting = { until: '2026-11-20T11:38:00.000Z', code: 'as_wanted', reason: 'an earlier write' };
   const { wait } = await start(async () => [{ ...groupOf('a', 'dirty'), waiting }]);
   expect((await wait()).converged).toBe(true);
 });
 
-it('says how things stand where it is told to end', async () => {
+it('an interrupted wait for convergence reports the state of the groups', async () => {
   const { wait } = await start(async () => [groupOf('a', 'dirty')], AbortSignal.timeout(30));
   expect(await wait()).toMatchObject({ converged: false, groups: [{ state: 'dirty' }] });
 });

@@ -22,7 +22,7 @@ const snapshot = (id: string, members: readonly object[]) =>
   });
 
 it(
-  'reads a directory through its API, brings its groups to the platform and ends',
+  'npm start reads a directory through its API, brings its groups to the platform and ends',
   async () => {
     const folder = temporaryFolder();
     const file = (name: string, text: string) => {

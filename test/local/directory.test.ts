@@ -30,7 +30,7 @@ function membersByGroup(lines: Parameters<typeof worldOfEvents>[0]) {
   );
 }
 
-it('makes a directory with the groups and members that the events end with', () => {
+it('the simulated directory starts with the groups and members that the events end with', () => {
   const lines = [
     line('group.snapshot', { group: group('g'), members: [member('a'), member('b')] }),
     line('group.member.added', { group: { id: 'g' }, members: [member('c'), member('d')] }),
@@ -45,7 +45,7 @@ it('makes a directory with the groups and members that the events end with', () 
   expect(membersByGroup(lines)).toEqual({ Crew: ['bob@acme.test', 'c@acme.test'] });
 });
 
-it('takes a snapshot in parts as one, and leaves out a line that is no event', () => {
+it('snapshot parts count as one snapshot, and a line that is no event is left out', () => {
   const part = (index: number) => ({ snapshotId: 's', index, count: 2 });
   const lines = [
     line('group.snapshot', { group: group('g'), members: [member('x')] }),
@@ -56,7 +56,7 @@ it('takes a snapshot in parts as one, and leaves out a line that is no event', (
   expect(membersByGroup(lines)).toEqual({ 'Group g': ['a@acme.test', 'b@acme.test'] });
 });
 
-it('makes the directory of the bundled company, in which every address is of one user', () => {
+it('the directory of the bundled company has one user for every address', () => {
   const { users = [], groups = [] } = worldOfEvents(exampleEvents(NOW_MS), NOW_MS);
   expect(groups.length).toBeGreaterThan(30);
   expect(new Set(users.map(({ primaryEmail }) => primaryEmail)).size).toBe(users.length);

@@ -3,7 +3,7 @@ import { readEventFile } from '../../local/event-files.ts';
 import { exampleEvents } from '../../local/example.ts';
 import { temporaryFile } from '../support/folder.ts';
 
-it('reads lines as they are, without blank ones, byte order mark and carriage returns', () => {
+it('event files are read line by line, without blank lines, byte order mark and carriage returns', () => {
   const text = '\uFEFF{"a":1}\r\n\r\n  \n{"b":"line\u2028separator"}\nnot json';
   const file = temporaryFile('events.jsonl', text);
   expect(readEventFile(file)).toEqual([
@@ -13,7 +13,7 @@ it('reads lines as they are, without blank ones, byte order mark and carriage re
   ]);
 });
 
-it('moves the example in time so that its newest event is at the instant given', () => {
+it('the example is moved in time so that its newest event is at the given instant', () => {
   const endMs = Date.parse('2031-01-02T03:04:05.678Z');
   const times = exampleEvents(endMs).map(({ text }) => Date.parse(JSON.parse(text).time));
   expect(times.length).toBeGreaterThan(1000);

@@ -20,17 +20,17 @@ const PEOPLE = 60;
 const LONGEST_RECOVERY_MS = 750_000;
 
 it(
-  `loses nothing where kill -9 ends npm start -- --data at ${KILLS} moments (seed ${SEED})`,
+  `npm start --data loses nothing when kill -9 ends it at ${KILLS} moments (seed ${SEED})`,
   async () => {
     const folder = temporaryFolder();
     const at = (name: string) => join(folder, name);
     const world = companyOf(PEOPLE);
     const endMs = Date.now();
-    const story = storyOf({ seed: 'life', groups: 10, people: PEOPLE, changes: 300, endMs });
+    const events = storyOf({ seed: 'life', groups: 10, people: PEOPLE, changes: 300, endMs });
     writeFileSync(at('world.json'), JSON.stringify(world));
     writeFileSync(
       at('events.jsonl'),
-      jumbled(story, SEED)
+      jumbled(events, SEED)
         .map((event) => JSON.stringify(event))
         .join('\n'),
     );
@@ -63,7 +63,7 @@ it(
     });
     await Promise.race([reported, ended]);
     const { groups, endpoints } = JSON.parse(output.stdout);
-    const expected = expectedGroups(readDirectory(story), world);
+    const expected = expectedGroups(readDirectory(events), world);
     expect(expected.length).toBeGreaterThan(5);
     expect(reportedGroups(groups)).toEqual(expected);
     const state = (await (await fetch(`${endpoints.platform}/_simulator/state`)).json()) as {

@@ -9,7 +9,7 @@ const ADDRESS = LocalFile.parse({
   pid: 4711,
 });
 
-it('writes the file for its owner alone, folders included, and leaves no draft', () => {
+it('the local file is written with its folders, only for its owner, without a temporary file', () => {
   const path = join(temporaryFolder(), 'a', 'b');
   writeLocalFile(join(path, 'local.json'), ADDRESS);
   expect(JSON.parse(readFileSync(join(path, 'local.json'), 'utf8'))).toEqual(ADDRESS);
@@ -17,7 +17,7 @@ it('writes the file for its owner alone, folders included, and leaves no draft',
   expect(readdirSync(path)).toEqual(['local.json']);
 });
 
-it('removes the file of its own process, not that of another one', () => {
+it('removeLocalFile removes the file of its own process and not of another one', () => {
   const path = join(temporaryFolder(), 'local.json');
   writeLocalFile(path, ADDRESS);
   removeLocalFile(path, 1);

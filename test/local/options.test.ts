@@ -3,7 +3,7 @@ import { parseOptions } from '../../local/options.ts';
 import { UsageError } from '../../local/usage.ts';
 
 describe('parseOptions', () => {
-  it('has the documented defaults', () => {
+  it('options have the documented defaults', () => {
     expect(parseOptions([])).toEqual({
       once: false,
       timeout: 120,
@@ -25,7 +25,7 @@ describe('parseOptions', () => {
     });
   });
 
-  it('reads every flag', () => {
+  it('reads every option', () => {
     const args =
       '--once --timeout 9 --events a --events b --world w --aws-port 1 --sqs-port 2 --platform-port 3 --people-every 4 --reconcile-every 5 --sweep-every 6 --pump-every 0.5 --data d --json --no-console --local-file l';
     expect(parseOptions(args.split(' '))).toMatchObject({
@@ -47,12 +47,12 @@ describe('parseOptions', () => {
     });
   });
 
-  it('gives --once a local file of its own, unless one is named', () => {
+  it('gives --once its own local file, unless one is named', () => {
     expect(parseOptions(['--once'])).toMatchObject({ localFile: `.groupsync/once-${process.pid}.json` });
     expect(parseOptions(['--once', '--local-file', 'l'])).toMatchObject({ localFile: 'l' });
   });
 
-  it('reads settings as JSON, and what is no JSON as text', () => {
+  it('reads settings as JSON, and as text if they are not JSON', () => {
     const args = ['--setting', 'guard=null', '--setting', 'drift=report', '--setting', 'match=["a=b"]'];
     expect(parseOptions([...args, '--setting', 'nameTemplate={name} = {id}'])).toMatchObject({
       setting: [
@@ -73,14 +73,14 @@ describe('parseOptions', () => {
     [['--sqs-port', '65536'], /--sqs-port.*port/],
     [['--setting', 'guard'], /--setting.*KEY=VALUE/],
     [['--empty', '--events', 'a'], /exclude each other/],
-  ])('refuses %j in one line', (args, says) => {
+  ])('refuses %j with one line', (args, says) => {
     const parse = () => parseOptions(args);
     expect(parse).toThrow(UsageError);
     expect(parse).toThrow(says);
     expect(parse).not.toThrow(/\n/);
   });
 
-  it('gives a help text with every flag and examples', () => {
+  it('prints a help text with every option and examples', () => {
     const { help } = parseOptions(['--help']) as { help: string };
     const flags = '--once --timeout --events --world --empty --setting --data --json';
     for (const flag of flags.split(' ')) expect(help).toContain(flag);

@@ -32,7 +32,7 @@ const failing = (records: readonly SQSRecord[]) => ({
 });
 
 describe('input of the handler', () => {
-  it('is a record with every field of an SQS event, and a context that counts down', async () => {
+  it('a record has every field of an SQS event, and the context counts down the time', async () => {
     const queue = await startQueue();
     const seen: { event: SQSEvent; left: number; context: Context }[] = [];
     poll(queue, (event, context) => {
@@ -72,7 +72,7 @@ describe('input of the handler', () => {
     expect(first?.context.awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('is one batch of more than a single receive where messages wait', async () => {
+  it('a batch can contain more messages than one receive returns', async () => {
     const queue = await startQueue();
     for (let n = 0; n < 25; n += 1) await queue.send(`m${n}`);
     const sizes: number[] = [];
@@ -89,7 +89,7 @@ describe('input of the handler', () => {
 });
 
 describe('messages after the handler returns', () => {
-  it('a successful batch is deleted', async () => {
+  it('the messages of a successful batch are deleted', async () => {
     const queue = await startQueue();
     await queue.send('a');
     poll(queue, () => undefined);
@@ -158,8 +158,8 @@ describe('messages after the handler returns', () => {
   });
 });
 
-describe('concurrency and end', () => {
-  it('runs up to maximumConcurrency invocations at once, never more', async () => {
+describe('concurrency and stop of the poller', () => {
+  it('the poller runs up to maximumConcurrency invocations at once, and never more', async () => {
     const queue = await startQueue();
     for (let n = 0; n < 9; n += 1) await queue.send(`m${n}`);
     let active = 0;
@@ -189,7 +189,7 @@ describe('concurrency and end', () => {
     expect(most).toBe(3);
   });
 
-  it('stops at once in the middle of a long poll', async () => {
+  it('the poller stops immediately in the middle of a long poll', async () => {
     const queue = await startQueue();
     const { poller, errors } = poll(queue, () => undefined);
     await queue.send('a');

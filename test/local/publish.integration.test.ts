@@ -15,7 +15,7 @@ const batchSizes = (client: SQSClient) =>
     .map((command) => command.input.Entries?.length);
 
 describe('publish', () => {
-  it('sends each line as one message, ten in a call, whatever is in it', async () => {
+  it('sends each line unchanged as one message, ten in a request', async () => {
     const { client, queueUrl, count } = await startQueue();
     vi.spyOn(client, 'send');
     const texts = Array.from({ length: 23 }, (_, n) => `not json ${n} "🚀`);
@@ -24,7 +24,7 @@ describe('publish', () => {
     expect(await count(queueUrl)).toBe(23);
   });
 
-  it('keeps each call within 1 MiB', async () => {
+  it('keeps each request within 1 MiB', async () => {
     const { client, queueUrl } = await startQueue();
     vi.spyOn(client, 'send');
     const half = 'x'.repeat(512 * 1024);
@@ -32,7 +32,7 @@ describe('publish', () => {
     expect(batchSizes(client)).toEqual([2, 1]);
   });
 
-  it('says which lines SQS refuses, and sends the others', async () => {
+  it('reports the lines that SQS refuses, and sends the others', async () => {
     const { client, queueUrl, count } = await startQueue();
     const all = lines('good', 'x'.repeat(1_048_577), 'control \u0001', 'fine');
     const { sent, refused } = await publish(client, queueUrl, all);
@@ -43,7 +43,7 @@ describe('publish', () => {
     expect(await count(queueUrl)).toBe(2);
   });
 
-  it('tries again what failed without our fault', async () => {
+  it('repeats messages that failed without a fault of the sender', async () => {
     const { client, queueUrl, count } = await startQueue();
     const send = client.send.bind(client);
     let failures = 2;

@@ -43,7 +43,7 @@ function run(args: string[], fake = fakeParts()) {
   return { exit, printed, stop: () => stopping.abort(), ...fake };
 }
 
-describe('a run with --once', () => {
+describe('npm start --once', () => {
   it('publishes the events, waits for them and prints one JSON document', async () => {
     const { world, write, file } = folder();
     const events = write('events.jsonl', '{"id":"a"}\n\n  \nnot json\n');
@@ -61,7 +61,7 @@ describe('a run with --once', () => {
     expect(printed[0]).not.toContain('app-token');
   });
 
-  it('reads the people and takes up what was left dirty before anything is applied', async () => {
+  it('reads people and wakes groups left dirty before it applies anything', async () => {
     const { exit, calls, printed } = run(ofOne('--once'));
     await exit;
     expect(calls.slice(0, 4)).toEqual([
@@ -74,7 +74,7 @@ describe('a run with --once', () => {
     expect(printed.join('')).toContain('Group a');
   });
 
-  it('ends with 1 where a group stays dirty until the time is up, and shows it', async () => {
+  it('ends with exit code 1 and shows a group that stays dirty until the timeout', async () => {
     const { world, file } = folder();
     const fake = fakeParts();
     fake.groups.push({ ...(await fake.parts.readGroups('default' as never))[0], state: 'dirty' } as never);
@@ -84,7 +84,7 @@ describe('a run with --once', () => {
     expect(JSON.parse(printed[0] ?? '')).toMatchObject({ converged: false, groups: [{ state: 'dirty' }] });
   });
 
-  it('does not wait for the end of a window once all events are taken up', async () => {
+  it('does not wait for the end of a coalescing window once all events are ingested', async () => {
     const ingest = async () => {
       const QueueUrl = process.env[ENVIRONMENT.applyQueueUrl];
       await new SQSClient({}).send(
@@ -94,14 +94,14 @@ describe('a run with --once', () => {
     expect(await run(ofOne('--once', '--timeout', '240'), fakeParts({ ingest })).exit).toBe(0);
   });
 
-  it('ends with 1 where messages keep coming back', async () => {
+  it('ends with exit code 1 if messages are returned again and again', async () => {
     const fake = fakeParts({ ingest: () => Promise.reject(new Error('broken')) });
     expect(await run(ofOne('--once', '--timeout', '0.5'), fake).exit).toBe(1);
   });
 });
 
-describe('a run that stays', () => {
-  it('is found by its local file while it runs, and leaves none behind', async () => {
+describe('npm start without --once', () => {
+  it('writes its local file while it runs, and removes it at the end', async () => {
     const { world, file } = folder();
     const { exit, printed, stop } = run(['--empty', '--world', world, '--local-file', file]);
     await vi.waitUntil(() => printed.length === 1, { timeout: PATIENCE_MS, interval: 5 });
@@ -140,7 +140,7 @@ describe('a run that stays', () => {
   });
 });
 
-describe('a second run beside one that stays', () => {
+describe('second npm start next to a running one', () => {
   const beside = async () => {
     const at = folder();
     const args = ['--empty', '--world', at.world, '--local-file', at.file];
@@ -149,7 +149,7 @@ describe('a second run beside one that stays', () => {
     return { ...at, args, first, written: readFileSync(at.file, 'utf8') };
   };
 
-  it('has with --once a file of its own, even where it was told the other, and leaves the first one to be found', async () => {
+  it('a second npm start --once uses its own local file, and the running stack keeps its file', async () => {
     const { args, first, file, path, written } = await beside();
     const second = run([...args, '--once']);
     expect(await second.exit).toBe(0);
@@ -160,7 +160,7 @@ describe('a second run beside one that stays', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('is refused in one line without it, and the first one is still found', async () => {
+  it('a second npm start without --once is refused with one line, and the running stack keeps its file', async () => {
     const { args, first, file, written } = await beside();
     const error = await run(args).exit.catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(UsageError);
@@ -172,7 +172,7 @@ describe('a second run beside one that stays', () => {
     await first.exit;
   });
 
-  it('is refused too where both began at once: one of them has the file', async () => {
+  it('only one of two runs that start at the same time gets the local file', async () => {
     const { world, file } = folder();
     const runs = [1, 2].map(() => run(['--empty', '--world', world, '--local-file', file]));
     const refused = await Promise.race(runs.map(({ exit }) => exit.catch((caught: unknown) => caught)));
@@ -187,7 +187,7 @@ describe('a second run beside one that stays', () => {
     await Promise.allSettled(runs.map(({ exit }) => exit));
   });
 
-  it('takes the place of one that was killed, whose process id may be in use again', async () => {
+  it('it replaces a killed run, even if the process id of that run is in use again', async () => {
     const { args, first, file, written } = await beside();
     first.stop();
     await first.exit;
@@ -197,8 +197,8 @@ describe('a second run beside one that stays', () => {
   });
 });
 
-describe('--data', () => {
-  it('keeps the tables, and lets only one run use them', async () => {
+describe('npm start --data', () => {
+  it('keeps the tables, and only one run can use them', async () => {
     const { world, path, file } = folder();
     const args = ['--empty', '--world', world, '--local-file', file, '--data', join(path, 'data')];
     const first = run(args);
@@ -211,7 +211,7 @@ describe('--data', () => {
     expect(await third.exit).toBe(0);
   });
 
-  it('takes over the folder of a process that was killed', async () => {
+  it('takes over the data folder of a process that was killed', async () => {
     const { world, path, write, file } = folder();
     write('lock', '{"pid":4194304,"startedAt":"1"}');
     const args = ['--once', '--empty', '--world', world, '--local-file', file, '--data', path];
@@ -241,7 +241,7 @@ describe('invalid options and files', () => {
     ],
     ['an unknown setting', () => ['--setting', 'colour=1'], /--setting .*colour/],
     ['a value that a setting does not take', () => ['--setting', 'drift=maybe'], /--setting drift: expected/],
-  ])('refuses %s in one line', async (_, args, says) => {
+  ])('refuses %s with one line', async (_, args, says) => {
     const at = folder();
     const { exit } = run(['--local-file', at.file, ...args(at)]);
     const error = await exit.catch((caught: unknown) => caught);

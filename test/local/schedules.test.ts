@@ -15,8 +15,8 @@ function start(task: () => Promise<void>) {
   return { schedule, errors };
 }
 
-describe('a schedule', () => {
-  it('runs one period after its start and one period after each end, never twice at once', async () => {
+describe('local schedule', () => {
+  it('runs one period after its start and after each end, and never twice at once', async () => {
     let active = 0;
     let most = 0;
     const task = vi.fn(async () => {
@@ -36,7 +36,7 @@ describe('a schedule', () => {
     expect(most).toBe(1);
   });
 
-  it('goes on after a run that failed, and reports it', async () => {
+  it('continues after a failed run and reports it', async () => {
     const task = vi.fn(() => Promise.reject(new Error('broken')));
     const { errors } = start(task);
     await vi.advanceTimersByTimeAsync(4000);

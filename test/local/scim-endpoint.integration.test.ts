@@ -34,7 +34,7 @@ const ask = (path: string, init: RequestInit = {}) =>
     headers: { authorization: `Bearer ${endpoint.token}`, 'content-type': 'application/scim+json' },
   });
 
-it('serves SCIM on this machine, with locations under its own address', async () => {
+it('the local SCIM endpoint answers with locations under its own address', async () => {
   expect(endpoint.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/scim\/v2$/);
   const made = await ask('/Users', { method: 'POST', body: JSON.stringify(ANN) });
   expect(made.status).toBe(201);
@@ -50,7 +50,7 @@ it('serves SCIM on this machine, with locations under its own address', async ()
   expect([gone.status, await gone.text()]).toEqual([204, '']);
 });
 
-it('gives an OAuth client an access token over HTTP, and logs none of its secrets', async () => {
+it('the local SCIM endpoint gives an OAuth client an access token and logs none of its secrets', async () => {
   const { token: secret, kept } = await createClient(connection, undefined, world.ports);
   const authorization = `Basic ${Buffer.from(`${kept.client}:${secret}`).toString('base64')}`;
   const body = new URLSearchParams({ grant_type: 'client_credentials' });
@@ -68,12 +68,12 @@ it('gives an OAuth client an access token over HTTP, and logs none of its secret
   expect(logged).toContain('"endpoint":"oauth"');
 });
 
-it('refuses a body of more than 5 MB without reading on', async () => {
+it('the local SCIM endpoint refuses a body of more than 5 MB without reading on', async () => {
   const long = await ask('/Users', { method: 'POST', body: 'x'.repeat(7 * 1024 * 1024) });
   expect(long.status).toBe(413);
 });
 
-it('judges the longest filter by itself, percent-encoded as it may be', async () => {
+it('the local SCIM endpoint refuses an invalid filter of the maximum length, even if percent-encoded', async () => {
   const nested = `${'('.repeat(3_000)}userName pr${')'.repeat(3_000)}`;
   for (const filter of [nested, `userName eq "${'\u00e9'.repeat(8_200)}"`]) {
     const encoded = encodeURIComponent(filter).replace(/[()]/g, (one) => (one === '(' ? '%28' : '%29'));
@@ -83,7 +83,7 @@ it('judges the longest filter by itself, percent-encoded as it may be', async ()
   }
 });
 
-it('logs endpoint, status and connection, and no name, address, id or token', async () => {
+it('the local SCIM endpoint logs endpoint, status and connection, and no name, address, id or token', async () => {
   await ask('/Users', { method: 'POST', body: JSON.stringify(ANN) });
   await ask(`/Groups/some-id?filter=${encodeURIComponent('displayName eq "Secret"')}`);
   const logged = lines.join('\n');
@@ -99,7 +99,7 @@ it('logs endpoint, status and connection, and no name, address, id or token', as
   expect(metrics).toContainEqual(expect.objectContaining({ ScimRefusals: 1, Kind: '404' }));
 });
 
-it('ends its token when it stops', async () => {
+it('the local SCIM endpoint revokes its token when it stops', async () => {
   await endpoint.stop();
   expect(await listTokens(connection, world.ports)).toMatchObject([{ state: 'revoked' }]);
 });

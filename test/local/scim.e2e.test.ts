@@ -81,7 +81,7 @@ it(
 );
 
 it(
-  'Entra ID: tests the connection, runs a first cycle, then changes members, names and people',
+  'Entra ID tests the connection, runs a first cycle, then changes members, names and people',
   async () => {
     expect(await ask('GET', `/Users?${where('userName eq "b6f1c0de"')}`)).toMatchObject({
       status: 200,

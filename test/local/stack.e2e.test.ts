@@ -34,19 +34,19 @@ const bodies = (events: readonly RawEvent[]) => events.map((one) => JSON.stringi
 const belongsTo = (seed: string) => (group: { readonly id: string }) => group.id.startsWith(seed);
 
 it(
-  'shows what a naive reading says of a stream that comes in any order, a fifth of it twice',
+  'the local stack shows the naive reading of events in any order with repetitions',
   async () => {
-    const story = storyOf({
+    const events = storyOf({
       seed: 'story',
       groups: 15,
       people: PEOPLE + 10,
       changes: 400,
       endMs: Date.now(),
     });
-    await stack.send(bodies(jumbled(story, 'any order')));
+    await stack.send(bodies(jumbled(events, 'any order')));
     const groups = (await stack.converge()).filter(belongsTo('story'));
 
-    const expected = expectedGroups(readDirectory(story), companyOf(PEOPLE));
+    const expected = expectedGroups(readDirectory(events), companyOf(PEOPLE));
     expect(expected.length).toBeGreaterThan(10);
     expect(expected.flatMap(({ pending }) => pending)).not.toEqual([]);
     expect(reportedGroups(groups)).toEqual(expected);
@@ -57,7 +57,7 @@ it(
 );
 
 it(
-  'dead-letters 200 bad bodies within one receive and applies the good ones among them',
+  'the local stack dead-letters 200 invalid bodies after one receive and applies the valid ones',
   async () => {
     const told = Array.from({ length: 40 }, (_, n) => ({
       type: 'directory.group.snapshot',
@@ -97,7 +97,7 @@ it(
 );
 
 it(
-  'applies a group without an unmatched person, and with them as long as the platform has them',
+  'a user without a match stays out of the group until the platform has an employee for them',
   async () => {
     const [stranger] = [{ id: 'stranger', email: 'stranger@acme.test' }];
     const told = {
@@ -134,7 +134,7 @@ it(
 );
 
 it(
-  `writes a burst of ${BURST} changes to one group once for each window at most`,
+  `the local stack writes a burst of ${BURST} changes to one group at most once per window`,
   async () => {
     const told = Array.from({ length: BURST }, (_, n) => ({
       type: `directory.group.member.${n % 3 === 2 ? 'removed' : 'added'}`,
@@ -156,7 +156,7 @@ it(
   TIMEOUT_MS,
 );
 
-it('reads the feed on after a restart, from the position of another process', async () => {
+it('the feed continues after a restart from the stored position', async () => {
   const readFeed = () => stack.invoke('reconcile', { task: 'feed' });
   await readFeed();
   await readFeed();
@@ -165,7 +165,7 @@ it('reads the feed on after a restart, from the position of another process', as
   expect(stack.logged('ran').at(-1)?.['report']).toMatchObject({ eventsRead: expect.any(Number) });
 });
 
-it('no address, name or token appears in the logs', () => {
+it('the logs contain no address, name or token', () => {
   expect(stack.logged('applied').length).toBeGreaterThan(50);
   expect(stack.logs.join('')).not.toMatch(/@acme\.test|Nomen|token-of-acme/i);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { groupsSummary, groupsTable } from '../../local/table.ts';
 import { groupOf } from './support/parts.ts';
 
-describe('the table of groups', () => {
+describe('table of groups', () => {
   const groups = [
     {
       ...groupOf('2', 'held'),
@@ -33,7 +33,7 @@ describe('the table of groups', () => {
     }
   });
 
-  it('has a summary by state', () => {
+  it('contains a summary by state', () => {
     expect(groupsSummary(groups)).toBe('3 groups: 1 held, 1 in_sync, 1 unnamed; 3 members pending');
     expect(groupsSummary([])).toBe('0 groups: none; 0 members pending');
   });

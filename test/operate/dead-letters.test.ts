@@ -38,7 +38,7 @@ async function worldWith(deadLetters: number, codes = ['invalid_event', 'too_old
 }
 
 describe('surveyDeadLetters', () => {
-  it('counts by cause, lists up to the limit, and puts everything back', async () => {
+  it('counts messages by cause, lists up to the limit, and returns all messages to the queue', async () => {
     const world = await worldWith(2_000);
     const survey = await surveyDeadLetters(world.ports, { queues: ['events'], limit: 100 });
     expect(survey).toMatchObject({ queue: 'events', total: 2_000, selected: 2_000, complete: true });
@@ -48,7 +48,7 @@ describe('surveyDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 2_000, inFlight: 0 });
   });
 
-  it('waits for what another consumer holds, tells that, and lists it when it is back', async () => {
+  it('waits for messages that another consumer holds, reports that, and lists them after their return', async () => {
     const world = await worldWith(30);
     await world.mailboxes.events.take(10, 10);
     const told: number[][] = [];
@@ -58,7 +58,7 @@ describe('surveyDeadLetters', () => {
     expect(told[0]).toEqual([10, 24]);
   });
 
-  it('counts what another consumer holds once, and leaves it with them', async () => {
+  it('counts each message that another consumer holds once, and leaves it there', async () => {
     const world = await worldWith(30);
     const theirs = await world.mailboxes.events.take(10, 300);
     const nowMs = world.clock.ms;
@@ -71,7 +71,7 @@ describe('surveyDeadLetters', () => {
     expect(world.mailboxes.events.ids()).toHaveLength(20);
   });
 
-  it('ends before its first hold does, and says that there may be more', async () => {
+  it('ends before its first hold expires, and reports that there may be more messages', async () => {
     const world = await worldWith(500);
     world.mailboxes.events.onTake = () => {
       world.clock.ms += 2_000;
@@ -82,7 +82,7 @@ describe('surveyDeadLetters', () => {
     expect((await world.mailboxes.events.counts()).visible).toBe(500);
   });
 
-  it('keeps to the selection', async () => {
+  it('lists only messages of the selection', async () => {
     const world = await worldWith(30);
     const options = { queues: ['events'] as const, limit: 100 };
     const byCode = await surveyDeadLetters(world.ports, { ...options, selection: { code: 'too_old' } });
@@ -112,9 +112,9 @@ describe('isSuperseded', () => {
   };
 
   it.each<[string, ShortEvent[], ShortEvent, boolean]>([
-    ['a member who was taken out since', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
+    ['a member who was removed since', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
     ['a member without a newer event', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
-    ['two members, one of them not spoken of since', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
+    ['two members, one without a newer event', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
     ['a member of a group that was deleted since', [deleted('g')], bare('g', 'ann'), true],
     [
       'a member of a deleted group whose address came in this event only',
@@ -131,9 +131,9 @@ describe('isSuperseded', () => {
     ['a name that was changed later', [group('g', 'New')], group('g', 'Old'), true],
     ['a name of an unknown group', [], group('g', 'Old'), false],
     ['a deletion of a group that was deleted again', [deleted('g')], deleted('g'), true],
-    ['a deletion of a group that lives on, whose members it would end', [group('g')], deleted('g'), false],
+    ['a deletion of a group that still exists', [group('g')], deleted('g'), false],
     ['a deleted user', [leaver], leaver, true],
-  ])('decides whether an event is superseded: %s', async (_, history, late, expected) => {
+  ])('an event about %s is superseded: $3', async (_, history, late, expected) => {
     expect(await judged(history, late)).toBe(expected);
   });
 
@@ -146,7 +146,7 @@ describe('isSuperseded', () => {
     expect(await isSuperseded(deadLetter, world.ports)).toBe(false);
   });
 
-  it('never calls a dead-lettered message moot that cannot be read', async () => {
+  it('never shows an unreadable message as superseded', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: '{' });
     const [deadLetter] = (await findDeadLetters(['d'], ['events'], world.ports)) as [DeadLetter];
@@ -156,7 +156,7 @@ describe('isSuperseded', () => {
 });
 
 describe('replayDeadLetters', () => {
-  it('sends and then deletes what was selected, and touches nothing else', async () => {
+  it('sends and then deletes the selected messages, and changes no others', async () => {
     const world = await worldWith(300);
     const report = await replayDeadLetters('events', world.ports, {
       connection,
@@ -167,7 +167,7 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
   });
 
-  it('finds what was selected behind any number of others', async () => {
+  it('finds a selected message behind any number of others', async () => {
     const world = await worldWith(200, ['invalid_json']);
     world.mailboxes.events.add({ id: 'last', body: bodyOf(group('g')), code: 'too_old' });
     const report = await replayDeadLetters('events', world.ports, {
@@ -178,7 +178,7 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
   });
 
-  it('loses no message wherever it is killed, and the next run takes up the rest', async () => {
+  it('a crash at any point loses no message, and the next run replays the rest', async () => {
     for (const killAt of [1, 2, 3, 4, 5, 6, 9]) {
       const world = await worldWith(45);
       const everything = world.mailboxes.events.ids();
@@ -212,7 +212,7 @@ describe('replayDeadLetters', () => {
     }
   });
 
-  it('waits for what a killed run holds', async () => {
+  it('waits for messages that a crashed run holds', async () => {
     const world = await worldWith(20);
     await world.mailboxes.events.take(10, HOLD_SECONDS);
     const report = await replayDeadLetters('events', world.ports, { connection, selection: {} });
@@ -234,7 +234,7 @@ describe('replayDeadLetters', () => {
     expect(world.mailboxes.events.ids()).toHaveLength(25);
   });
 
-  it('keeps age and count of what is refused again', async () => {
+  it('keeps the age and failure count of a message that is refused again', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd1', body: '{', code: 'invalid_json' });
     const firstMs = world.clock.ms;
@@ -251,7 +251,7 @@ describe('replayDeadLetters', () => {
     }
   });
 
-  it('gives back what the queue refuses, and counts it', async () => {
+  it('returns messages that the events queue refuses, and counts them', async () => {
     const world = await worldWith(12);
     const send = async (messages: readonly unknown[]) =>
       messages.map((_, at) => (at === 0 ? { refused: 'too large' } : { messageId: `m${at}` }));
@@ -261,7 +261,7 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 2, inFlight: 0 });
   });
 
-  it('says how many were sent where the queue fails midway, and does not fail for what it cannot give back', async () => {
+  it('reports how many messages were sent if the queue fails, and tolerates a failed return', async () => {
     const world = await worldWith(25);
     const fails = () => Promise.reject(new Error('the queue did not answer'));
     const events = { ...world.mailboxes.events, giveBack: fails };
@@ -275,7 +275,7 @@ describe('replayDeadLetters', () => {
     await expect(replayed).rejects.toThrow('10 messages were sent, some perhaps not deleted: the queue');
   });
 
-  it('stops between two batches when it is told to, and keeps to the rate', async () => {
+  it('stops between two batches on request, and keeps to the rate', async () => {
     const world = await worldWith(50);
     const stopping = new AbortController();
     const startMs = world.clock.ms;
@@ -291,19 +291,22 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 35, inFlight: 0 });
   });
 
-  it.each([5, 1, 0.05])('finds everything at %d a second, however long that takes', async (rate) => {
-    const world = await worldWith(60);
-    const startMs = world.clock.ms;
-    const selection = { code: 'too_old' };
-    const report = await replayDeadLetters('events', world.ports, { connection, selection, rate });
-    expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
-    expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
-    // Messages outside the selection were received once and stayed hidden, so no other consumer received them.
-    expect(world.mailboxes.events.mostTaken()).toBe(1);
-    expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
-  });
+  it.each([5, 1, 0.05])(
+    'finds every selected message at %d messages a second, however slow',
+    async (rate) => {
+      const world = await worldWith(60);
+      const startMs = world.clock.ms;
+      const selection = { code: 'too_old' };
+      const report = await replayDeadLetters('events', world.ports, { connection, selection, rate });
+      expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
+      expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
+      // Messages outside the selection were received once and stayed hidden, so no other consumer received them.
+      expect(world.mailboxes.events.mostTaken()).toBe(1);
+      expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
+    },
+  );
 
-  it('gives a message without a time of its own the stamp of its first sending', async () => {
+  it('sends a message without a time with the stamp of its first sending', async () => {
     const world = await savedWorld();
     const schemas = ['urn:ietf:params:scim:api:messages:2.0:PatchOp'];
     const Operations = [{ op: 'add', path: 'members', value: [{ value: 'm-ann' }] }];
@@ -314,7 +317,7 @@ describe('replayDeadLetters', () => {
     expect(world.sent[0]?.stamp).toMatch(/^2026-11-19T10:00:00\.000000000Z\./);
   });
 
-  it('answers the dead-lettered messages of a failed group with one wake-up, and leaves a new failure where it is', async () => {
+  it('wakes a failed group once for all its dead-lettered messages, and keeps a new failure', async () => {
     const world = await savedWorld();
     await world.publish(group('g'));
     const ref = world.refOf('g');
@@ -335,7 +338,7 @@ describe('replayDeadLetters', () => {
   });
 });
 
-describe('an edited or discarded dead-lettered message', () => {
+describe('edited or discarded dead-lettered message', () => {
   const reason = 'fixed the producer';
   const journal = ({ audit }: Awaited<ReturnType<typeof savedWorld>>) => audit(journalOf(connection).group);
 
@@ -353,7 +356,7 @@ describe('an edited or discarded dead-lettered message', () => {
     expect(entry).toMatchObject({ action: 'dlq_edit', group: 'g', actor, reason, changes });
   });
 
-  it('an edited message replaces the original, part of which may be stored already', async () => {
+  it('an edited message replaces the original, even if part of the original is already stored', async () => {
     const world = await savedWorld();
     const snapshot = (...names: string[]) => bodyOf({ ...added('g', ...names), type: 'group.snapshot' });
     const sentAtMs = NOW_MS;
@@ -404,12 +407,12 @@ describe('an edited or discarded dead-lettered message', () => {
   });
 });
 
-describe('a dead-lettered message of a queue that is bound to a connection', () => {
+describe('dead-lettered message of a queue that is bound to a connection', () => {
   it.each([
-    ['of a producer that names none is', undefined, undefined],
-    ['with an attribute of another is refused, and', 'default', undefined],
-    ['with an event of another is refused, and', undefined, 'default'],
-  ])('%s nothing of the other company', async (_, attribute, named) => {
+    ['without a connection changes', undefined, undefined],
+    ['with an attribute of another connection is refused, and changes', 'default', undefined],
+    ['with an event of another connection is refused, and changes', undefined, 'default'],
+  ])('a dead-lettered message %s nothing of the other company', async (_, attribute, named) => {
     const world = await savedWorld();
     const { ports, mailboxes } = world;
     await ports.connections.save({ ...world.connection, name: OF_ACME.to });

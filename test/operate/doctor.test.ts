@@ -70,7 +70,7 @@ const lacking =
     key === missing ? undefined : ask(key);
 
 describe('examine', () => {
-  it('finds nothing where all is well, and has looked at every part', async () => {
+  it('checks every part and finds no problem if all is well', async () => {
     const world = await soundWorld();
     const schedule = async () => ({ enabled: true, expression: 'rate(60 minutes)' });
     await deployed(() => ({ schedule }))(world);
@@ -274,7 +274,7 @@ describe('examine', () => {
       /^scim: .*no SCIM server.* fix: .*deploy/,
       async ({ connection, ports }) => createToken(connection.name, ports),
     ],
-  ])('names what is wrong and says how to fix it: %s', async (says, breaks) => {
+  ])('reports the problem and the fix: %s', async (says, breaks) => {
     const world = await soundWorld();
     await breaks(world);
     const faults = (await world.ask()).checks.filter(({ ok }) => !ok);
@@ -293,7 +293,7 @@ describe('examine', () => {
     const faults = async (world: Sound) => (await world.ask()).checks.filter(({ ok }) => !ok);
 
     it.each(['unavailable', 'throttled', 'unanswered', 'unreached'] as const)(
-      'says to wait, with until when, and nothing of a new credential: %s',
+      'advises to wait, with the time, and not to replace the credential: %s',
       async (kind) => {
         const world = await soundWorld();
         const { ports, connection } = world;
@@ -319,7 +319,7 @@ describe('examine', () => {
       },
     );
 
-    it('reckons until when from what the platform says, where the gate is still open', async () => {
+    it("computes the waiting time from the platform's answer if the gate is still open", async () => {
       const world = await soundWorld();
       await outage(failed('throttled', { retryAfterMs: 90_000 }), world);
       expect(await faults(world)).toMatchObject([
@@ -327,7 +327,7 @@ describe('examine', () => {
       ]);
     });
 
-    it('says to wait for a part that alone does not answer', async () => {
+    it('advises to wait if a single part does not answer', async () => {
       const world = await soundWorld();
       const fails = () => Promise.reject(failed('unanswered'));
       await applicant({ groups: fails, clockSkewMs: () => Promise.reject(new Error('no route')) })(world);
@@ -337,7 +337,7 @@ describe('examine', () => {
       ]);
     });
 
-    it('says to connect where the credential is refused, and for what the daily check said of it', async () => {
+    it('advises to connect if the credential is refused, also for a failed daily check', async () => {
       const world = await soundWorld();
       await outage(failed('unauthorized'), world);
       const lastFailure = { atMs: world.clock.ms - 1, message: 'it answers 401' };
@@ -348,7 +348,7 @@ describe('examine', () => {
       ]);
     });
 
-    it('asks for the permission, not for another credential, where this one may not do it', async () => {
+    it('advises a missing permission, and not another credential, for a 403', async () => {
       const world = await soundWorld();
       await outage(failed('forbidden'), world);
       expect(await faults(world)).toMatchObject([
@@ -356,7 +356,7 @@ describe('examine', () => {
       ]);
     });
 
-    it('finds no fault any more in what the daily check met, once the credential is accepted again', async () => {
+    it('a failed daily check is no problem any more once the credential is accepted again', async () => {
       const world = await soundWorld();
       const lastFailure = { atMs: world.clock.ms - 60_000, message: 'it answers 503' };
       await world.ports.health.write(world.connection.name, { checkedAtMs: world.clock.ms, lastFailure });
@@ -371,7 +371,7 @@ describe('examine', () => {
     });
   });
 
-  it('finds a fault in a hold that waits for a person, none in one that a person has rejected', async () => {
+  it('a hold that waits for a decision is a problem, and a rejected hold is not', async () => {
     const world = await soundWorld();
     const members = ['bea', 'cid', 'dora', 'emil', 'finn'];
     for (const member of members) await world.hire(member);
@@ -391,7 +391,7 @@ describe('examine', () => {
     });
   });
 
-  it('is content with a SCIM server whose provider has a token, and asks it for nothing but an answer', async () => {
+  it('accepts a SCIM server with a token, and sends the server only one status request', async () => {
     const world = await soundWorld();
     const asked: string[] = [];
     await served({

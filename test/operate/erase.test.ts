@@ -92,8 +92,8 @@ async function twoCompanies() {
 
 const textOf = (items: Iterable<Item>) => [...items].map((item) => JSON.stringify(item)).join('\n');
 
-describe('a company that is erased', () => {
-  it('leaves no name, address or attribute anywhere, and the other company byte for byte', async () => {
+describe('erased company', () => {
+  it('leaves no name, address or attribute in the table, and does not change the other company', async () => {
     const { table, cli, ofOthers } = await twoCompanies();
     const before = textOf(ofOthers());
     for (const text of OF_ACME) expect(textOf(table.items.values()), text).toContain(text);
@@ -111,7 +111,7 @@ describe('a company that is erased', () => {
     expect((await cli('connections', 'remove', 'missing', '--erase')).code).toBe(1);
   });
 
-  it('is erased by the same command once more, wherever the first one died', async () => {
+  it('a repeated erasure succeeds wherever the first one crashed', async () => {
     for (let dieAt = 0; ; dieAt += 1) {
       const { ports, table, cli } = await twoCompanies();
       let operations = 0;
@@ -137,7 +137,7 @@ describe('a company that is erased', () => {
     }
   });
 
-  it('hears nothing from before when it is connected again, and everything from then on', async () => {
+  it('after it is connected again, older events are refused and newer ones accepted', async () => {
     const world = await twoCompanies();
     const { ports, clock, publish, refOf } = world;
     const late = new Date(clock.ms).toISOString();
@@ -153,8 +153,8 @@ describe('a company that is erased', () => {
   });
 });
 
-describe('a person who is forgotten', () => {
-  it('is told of by no item, not even by one that a crash left behind', async () => {
+describe('forgotten person', () => {
+  it('no item contains data of the person, even if a crash left one behind', async () => {
     const { ports, table, cli } = await twoCompanies();
     const stray = pointerKey(pointerPartition(ACME, 'workEmail', 'archer@old.test'), roleId('r-ann'));
     await table.put({ ...stray, role: 'r-ann', revision: 1 });
@@ -198,7 +198,7 @@ describe('a person who is forgotten', () => {
     expect(await ports.people.ofUser(ACME, 'u-ann')).toHaveLength(2);
   });
 
-  it('no late event restores an erased person, and their address can belong to a newcomer', async () => {
+  it('a late event does not restore an erased person, and a newcomer can get their address', async () => {
     const world = await twoCompanies();
     const { ports, table, publish, clock } = world;
     await publish(removed('g', 'ann'));
@@ -229,7 +229,7 @@ describe('a person who is forgotten', () => {
   });
 });
 
-describe('a person whose last membership ended', () => {
+describe('person whose last membership ended', () => {
   const DAY_MS = 86_400_000;
   /** The days pass, and DynamoDB deletes what has expired. @returns whose attributes are there still */
   async function keepersAfter(days: number, { table, ports, clock }: World) {
@@ -243,7 +243,7 @@ describe('a person whose last membership ended', () => {
       .sort();
   }
 
-  it('loses all attributes after 430 days; members and persons with newer events keep theirs', async () => {
+  it('loses all attributes after 430 days, unless a newer event named the person', async () => {
     const world = await twoCompanies();
     const { ports, table, publish, clock } = world;
     await publish(group('s'), added('s', 'eve'), group('d'), added('d', 'dan'));
@@ -263,7 +263,7 @@ describe('a person whose last membership ended', () => {
     expect((await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'))?.role).toBe('r-ann');
   });
 
-  it('a person without a group keeps the address while they are an employee, so an event with only the id can add them again', async () => {
+  it('a person without a group keeps the address while employed', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;
     const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'ACTIVE', fanOutDue: false };

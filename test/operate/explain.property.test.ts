@@ -35,7 +35,7 @@ const settings = fc.record({
 });
 
 it(
-  'explain names the same cause as apply for every pending member, and reports no other member as pending',
+  'explain names the same cause as apply for every pending member, and shows no other member as pending',
   async () => {
     const met = new Set<string>();
     const explainsLikeApply = async (

@@ -32,7 +32,7 @@ async function company(settings: object = {}) {
 }
 
 describe('explain', () => {
-  it('agrees with apply about an account that is switched off, and on again', async () => {
+  it('agrees with apply about an account that is deactivated and activated again', async () => {
     const { tell, shown, switchAccount, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
@@ -49,7 +49,7 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
   });
 
-  it('shows the role that keeps a user in the group, and agrees with apply, person and the import preview', async () => {
+  it('shows the role that keeps a user in the group, as apply and the import preview do', async () => {
     const { world, tell, shown, explain, member } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     const role = { email: 'ann@acme.test', userId: 'u-ann' };
@@ -90,7 +90,7 @@ describe('explain', () => {
     });
   });
 
-  it('takes the exact id of a known user before an id in the group that begins with it', async () => {
+  it('prefers the exact id of a known user to a longer id in the group', async () => {
     const { tell, explain } = await company();
     await tell({ add: ['ann10'], to: 'g' }, { add: ['ann'], to: 'h' }, { upsert: 'g' });
     expect(await explain('ann')).toMatchObject({ member: 'ann', present: false });
@@ -104,7 +104,7 @@ describe('explain', () => {
     expect(byAddress).toEqual(await explain('bob'));
   });
 
-  it('says of a deletion of the user, a removal and a snapshot that it was that', async () => {
+  it('distinguishes a deletion of the user, a removal from the group and a snapshot without them', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob', 'cid', 'dan'] });
     await tell({ forget: 'ann' }, { take: ['bob'], from: 'g' }, { snapshot: 'g', of: ['dan'] });
@@ -114,14 +114,14 @@ describe('explain', () => {
     expect(await explain('dan')).toMatchObject({ decision: { outcome: 'pending:unknown' } });
   });
 
-  it('says that a removed person is still in the group as another member with their address', async () => {
+  it('reports that a removed person is still in the group as another member with their address', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'ANN'] }, { take: ['ann'], from: 'g' });
     const because = 'the directory took them out of the group; it has them in as ANN, the same person';
     expect(await explain('ann')).toMatchObject({ because, decision: { outcome: 'not_wanted' } });
   });
 
-  it('says of an active employee without a userId, or one who is no member yet, why they are not in', async () => {
+  it('gives the reason for an active employee without a userId, and for one who is no member yet', async () => {
     const { world, tell, explain } = await company();
     const { people } = world.toolPorts;
     const cid = { role: roleId('cid'), state: 'ACTIVE', values: new Map([['workEmail', 'cid@acme.test']]) };
@@ -139,7 +139,7 @@ describe('explain', () => {
     });
   });
 
-  it('names another client as the remover only when another client removed the user', async () => {
+  it('names another client as the remover only if another client removed the user', async () => {
     const { world, tell, shown, state, explain } = await company({ drift: 'report' });
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     const id = (await state('g'))?.platformId ?? '';
@@ -153,7 +153,7 @@ describe('explain', () => {
     expect(await watched.explain('ann')).toMatchObject({ decision: { outcome: 'observing' } });
   });
 
-  it('says that the platform refused a removal, and of no policy', async () => {
+  it('reports a removal that the platform refused, and names no policy', async () => {
     const { world, tell, say, pass, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     world.platform.refusal = () => 400;
@@ -170,7 +170,7 @@ describe('explain', () => {
     });
   });
 
-  it('tells a group that never had a name from one that lost it', async () => {
+  it('distinguishes a group that never had a name from one that lost its name', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann'], name: null });
     expect((await explain('ann')).because).toContain('no event has named the group yet');
@@ -180,7 +180,7 @@ describe('explain', () => {
     });
   });
 
-  it('says who added a person by hand without any event about them, and when they were removed again', async () => {
+  it('names who added a person on the platform without an event, and when the person was removed', async () => {
     const { tell, explain, world, state } = await company();
     await tell({ snapshot: 'g', of: ['ann'] });
     await expect(explain('bob@acme.test')).resolves.toMatchObject({

@@ -28,8 +28,8 @@ async function company(settings: Partial<ConnectionSettings> = {}) {
   };
 }
 
-describe('sync', () => {
-  it('sync creates a group again that another client deleted on the platform', async () => {
+describe('groupsync sync', () => {
+  it('creates a group again that another client deleted on the platform', async () => {
     const { world, id, users, sync } = await company();
     world.platform.deleteAsOther(id);
     // One 404 may be a moment's: the group is gone by a second one, at the next try.
@@ -41,7 +41,7 @@ describe('sync', () => {
     expect([...world.platform.groups.keys()]).not.toEqual([id]);
   });
 
-  it('sync sends no message for a group whose read shows no difference', async () => {
+  it('sends no message for a group whose read shows no difference', async () => {
     const { world, id, sync } = await company();
     const [before] = await world.ports.groups.readMany([world.refOf('g')]);
     expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);
@@ -55,7 +55,7 @@ describe('sync', () => {
     expect(world.platform.groups.get(id)?.users).toHaveLength(2);
   });
 
-  it('sync reverts an external change that our view did not contain', async () => {
+  it('reverts an external change that groupsync had not seen before', async () => {
     const { world, id, users, sync } = await company();
     world.clock.ms += 60_000;
     world.platform.changeAsOther(id, { users: ['u-ann', 'stranger'] });
@@ -64,18 +64,18 @@ describe('sync', () => {
   });
 
   it.each<[string, (told: Awaited<ReturnType<typeof company>>) => Promise<unknown>]>([
-    ['when a person asks', ({ sync }) => sync('g')],
+    ['when an operator runs sync', ({ sync }) => sync('g')],
     [
-      'when its hour is over',
+      'when the hour is over',
       ({ world }) => {
         world.clock.ms += 3_600_000;
         return world.apply('g');
       },
     ],
-  ])('what others undo is put right twice within the hour, and then %s', async (_, ask) => {
+  ])('an external change is reverted twice within the hour, and again %s', async (_, ask) => {
     const told = await company();
     const { world, id, users } = told;
-    const meddle = async (stranger: string) => {
+    const changeExternally = async (stranger: string) => {
       world.clock.ms += 60_000;
       world.platform.changeAsOther(id, { users: ['u-ann', stranger] });
       const [seen] = await world.ports.groups.readMany([world.refOf('g')]);
@@ -87,17 +87,17 @@ describe('sync', () => {
       await world.apply('g');
     };
     for (const stranger of ['x-1', 'x-2']) {
-      await meddle(stranger);
+      await changeExternally(stranger);
       expect(users()).toEqual([['u-ann', 'u-bob']]);
     }
-    await meddle('x-3');
+    await changeExternally('x-3');
     expect(users()).toEqual([['u-ann', 'x-3']]);
     expect((await world.ports.groups.read(world.refOf('g')))?.lastError?.code).toBe('contested');
     await ask(told);
     expect(users()).toEqual([['u-ann', 'u-bob']]);
   });
 
-  it('sync retries members that the platform refused', async () => {
+  it('retries members that the platform refused', async () => {
     const { world, users, sync } = await company();
     world.platform.refused.add('u-cid');
     await world.hire('cid');
@@ -113,7 +113,7 @@ describe('sync', () => {
     expect(users()).toEqual([['u-ann', 'u-bob', 'u-cid']]);
   });
 
-  it('writes nothing where the platform shows what we left there', async () => {
+  it('writes nothing if the platform still shows the last written state', async () => {
     const { world, sync } = await company();
     const before = world.platform.writes.length;
     expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);
@@ -121,7 +121,7 @@ describe('sync', () => {
     expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspectedChange');
   });
 
-  it('leaves a group that the settings exclude, and makes one that has no platform group yet', async () => {
+  it('leaves out an excluded group, and creates a group that is not on the platform yet', async () => {
     const { world, sync } = await company();
     await world.publish(group('h'));
     world.connection.settings.groups.exclude.push('Group g');

@@ -37,7 +37,7 @@ async function company(settings: object = {}) {
   return { ...told, as, stored, set, decide, approve, journal };
 }
 
-describe('a hold made under four eyes', () => {
+describe('hold made under four eyes', () => {
   const held = async () => {
     const told = await company();
     await told.hire(...EVERYBODY);
@@ -46,7 +46,7 @@ describe('a hold made under four eyes', () => {
     return told;
   };
 
-  it('cannot be approved by the person who caused it after that person requested fourEyes=false', async () => {
+  it('a hold cannot be approved by the person who caused it after that person requested fourEyes=false', async () => {
     const { set, stored, approve, state } = await held();
     await set('ann', 'fourEyes', false);
     expect((await stored()).settings.fourEyes).toBe(true);
@@ -54,7 +54,7 @@ describe('a hold made under four eyes', () => {
     expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
   });
 
-  it('can be approved only by another person, also after two people switched four eyes off', async () => {
+  it('a hold can be approved only by another person, even after two people switched four eyes off', async () => {
     const { set, decide, stored, approve } = await held();
     await set('ann', 'fourEyes', false);
     await decide('bob', true);
@@ -72,7 +72,7 @@ describe('a hold made under four eyes', () => {
     await expect(approve('ann')).rejects.toThrow('other than ann');
   });
 
-  it('stays after its author requested guard=null', async () => {
+  it('a hold stays after its author requested guard=null', async () => {
     const { set, shown, tell } = await held();
     await set('ann', 'guard', null);
     await tell();
@@ -80,7 +80,7 @@ describe('a hold made under four eyes', () => {
   });
 });
 
-describe('a request to weaken four eyes or the guard', () => {
+describe('request to weaken four eyes or the guard', () => {
   it('keeps the old value until another person confirms it, and records the person and the time', async () => {
     const { set, decide, stored, world } = await company();
     const nowMs = world.nowMs();
@@ -95,7 +95,7 @@ describe('a request to weaken four eyes or the guard', () => {
     expect([after.settings.guard, after.requests ?? []]).toEqual([null, []]);
   });
 
-  it('can be rejected by any operator, and then the setting does not change', async () => {
+  it('any operator can reject a request, and then the setting does not change', async () => {
     const { set, decide, stored } = await company();
     const { settings } = await stored();
     await set('ann', 'guard', null);
@@ -104,7 +104,7 @@ describe('a request to weaken four eyes or the guard', () => {
     expect(rowsOf(await stored())).toEqual([]);
   });
 
-  it('is recorded in the audit log, with its confirmation or rejection', async () => {
+  it('a request is recorded in the audit log, with its confirmation or rejection', async () => {
     const { set, decide, journal } = await company();
     await set('ann', 'guard.maxRemovedShare', 0.9);
     await decide('bob', false);
@@ -123,7 +123,7 @@ describe('a request to weaken four eyes or the guard', () => {
     ]);
   });
 
-  it('is also stored when the company is connected again with weaker settings', async () => {
+  it('a request is also stored when the company is connected again with weaker settings', async () => {
     const { as, stored } = await company();
     const known = await stored();
     const settings = { ...known.settings, guard: null, fourEyes: false, drift: 'report' as const };
@@ -136,7 +136,7 @@ describe('a request to weaken four eyes or the guard', () => {
     ]);
   });
 
-  it('is not needed for stricter limits, for other settings, or if four eyes is off', async () => {
+  it('stricter limits and other settings need no request, nor does a change while four eyes is off', async () => {
     const strict = await company();
     await strict.set('ann', 'guard.maxRemovedShare', 0.1);
     await strict.set('ann', 'drift', 'report');
@@ -156,7 +156,7 @@ describe('a request to weaken four eyes or the guard', () => {
     expect(rowsOf(await stored())).toEqual([]);
   });
 
-  it('cannot be confirmed by the author of any of the open requests', async () => {
+  it('the author of any of the open requests cannot confirm them', async () => {
     const { set, decide, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'fourEyes', false);
@@ -166,7 +166,7 @@ describe('a request to weaken four eyes or the guard', () => {
     expect((await stored()).settings).toMatchObject({ guard: null, fourEyes: false });
   });
 
-  it('is confirmed only if it has not changed since it was shown', async () => {
+  it('a request is confirmed only if it has not changed since it was shown', async () => {
     const { set, stored, as } = await company();
     await set('ann', 'guard.maxRemovedShare', 0.6);
     const shown = rowsOf(await stored());
@@ -176,7 +176,7 @@ describe('a request to weaken four eyes or the guard', () => {
     expect((await stored()).settings.guard).not.toBeNull();
   });
 
-  it('is reported by doctor, with the command that confirms it', async () => {
+  it('doctor reports a request, with the command that confirms it', async () => {
     const { set, stored, as } = await company();
     await set('ann', 'guard', null);
     const checks = await checkConnection(await stored(), as('bob'));

@@ -33,8 +33,8 @@ async function company(guard: object = {}, settings: object = {}) {
   return told;
 }
 
-describe('a hold', () => {
-  it('stops the removals alone: additions and names of the same group go on', async () => {
+describe('hold', () => {
+  it('stops only the removals, while additions and names of the same group are written', async () => {
     const { tell, shown, state, world } = await company();
     await tell({ snapshot: 'g', name: 'New', of: ['a', 'n'] });
     expect(shown('g')).toEqual([users(...EVERYBODY, 'n')]);
@@ -122,7 +122,7 @@ describe('a hold', () => {
     expect({ hold, approval, settled }).toEqual({ settled: 'in_sync' });
   });
 
-  it('drops an approval of some removals as soon as the directory no longer wants them', async () => {
+  it('drops the approval of some removals when the directory no longer wants them removed', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
@@ -151,7 +151,7 @@ describe('a hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
   });
 
-  it('is on record with the event that asked for it, and again when it is about nothing any more', async () => {
+  it('the audit records a hold with its event, and its end when nothing is left to hold', async () => {
     const { tell, audit, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     await tell({ snapshot: 'g', of: EVERYBODY });
@@ -169,7 +169,7 @@ describe('a hold', () => {
     expect({ broken, named }).toEqual({ broken: null, named: 3 });
   });
 
-  it('lets its removals go once, when a person approves them, if by a write that was repeated, and says so in the audit', async () => {
+  it('an approval removes the members once, even if its write is repeated, and is in the audit', async () => {
     const { tell, shown, state, ref, world, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const [held] = await listHolds(CONNECTION, world.toolPorts);
@@ -191,7 +191,7 @@ describe('a hold', () => {
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
   });
 
-  it('is decided only as the person saw it', async () => {
+  it('a hold is decided only with the digest that the operator saw', async () => {
     const { tell, ref, world } = await company();
     expect(await approveHold(ref('g'), WORD, world.toolPorts)).toEqual({ kind: 'no_hold' });
     await tell({ snapshot: 'g', of: ['a'] });
@@ -204,7 +204,7 @@ describe('a hold', () => {
   it.each([
     ['an approval', 'a rejection', approveHold, rejectHold, 'rejected'],
     ['a rejection', 'an approval', rejectHold, approveHold, 'approved'],
-  ] as const)('is not decided by %s from a screen older than %s', async (_, __, late, early, stands) => {
+  ] as const)('%s from a screen older than %s does not decide a hold', async (_, __, late, early, stands) => {
     const { tell, ref, world, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const shown = (await state('g'))?.hold;
@@ -223,7 +223,7 @@ describe('a hold', () => {
     expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
   });
 
-  it('takes one of two words that are given at the same moment, and tells the other who was first', async () => {
+  it('one of two simultaneous decisions wins, and the other operator gets its author', async () => {
     const { tell, ref, world, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const slow = decidingAfter(world, () =>
@@ -241,7 +241,7 @@ describe('a hold', () => {
     ]);
   });
 
-  it('is superseded by new removals, not by old ones that are wanted no more', async () => {
+  it('new removals supersede a hold, and removals that are no longer wanted do not', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold?.digest;
@@ -257,7 +257,7 @@ describe('a hold', () => {
     expect(shown('g')).toEqual([users('a', 'e', 'f')]);
   });
 
-  it('is decided as far as the person saw it, where others have joined since: those are judged by the guard', async () => {
+  it('a decision applies to the removals that the operator saw, and the guard checks later ones', async () => {
     for (const [limits, decide, left] of [
       [{ maxRemovedCount: 9 }, approveHold, ['f']],
       [{ maxRemovedCount: 0 }, approveHold, ['e', 'f']],
@@ -279,7 +279,7 @@ describe('a hold', () => {
     }
   });
 
-  it('is not approved as it was shown before a rejection, also where others have joined it since', async () => {
+  it('an approval from before a rejection does not apply, even if removals have joined since', async () => {
     const { tell, state, ref, world, shown } = await company({ maxRemovedCount: 0 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const word = { ...WORD, digest: (await state('g'))?.hold?.digest };
@@ -300,7 +300,7 @@ describe('a hold', () => {
     expect((await state('h'))?.hold).not.toHaveProperty('afterRejection');
   });
 
-  it('a rejected hold stays until its removals are not wanted any more', async () => {
+  it('a rejected hold stays until its removals are no longer wanted', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const why = async () => {
@@ -357,7 +357,7 @@ describe('a hold', () => {
     expect(shown('g')).toEqual([users('a', 'b', 'e', 'f')]);
   });
 
-  it('removals are held again when the set of their hold cannot be read any more', async () => {
+  it('removals are held again if the set of their hold cannot be read any more', async () => {
     const { tell, shown, state, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     world.advance(7 * DAY_MS);
@@ -367,7 +367,7 @@ describe('a hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
   });
 
-  it('is never lost between its end and its renewal, wherever the worker dies', async () => {
+  it('an expired hold is never lost before its renewal, wherever the worker crashes', async () => {
     const { tell, state, ref, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold;
@@ -380,7 +380,7 @@ describe('a hold', () => {
     }
   });
 
-  it('lets its removals go when the guard is switched off, those that a person rejected excepted', async () => {
+  it('switching the guard off releases held removals, except rejected ones', async () => {
     const { tell, shown, ref, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ snapshot: 'h', of: EVERYBODY });
@@ -392,26 +392,29 @@ describe('a hold', () => {
     expect(shown('h')).toEqual([users(...EVERYBODY)]);
   });
 
-  it.each(['waiting', 'rejected'])('that is %s outlasts a wrong route, which ends its link', async (kind) => {
-    const { tell, pass, shown, state, ref, world } = await company({ maxRemovedShare: 1, perHourCount: 3 });
-    await tell({ snapshot: 'h', of: EVERYBODY });
-    await tell({ take: ['a', 'b'], from: 'h' });
-    await tell({ take: ['a', 'b'], from: 'g' });
-    if (kind === 'rejected') await rejectHold(ref('g'), WORD, world.toolPorts);
-    const { platformId } = (await state('g')) ?? {};
-    world.advance(DAY_MS);
-    world.platform.hidden = (id) => id === platformId;
-    world.platform.failing = (call) => (call === 'create' ? 404 : undefined);
-    await sweep(await world.connection(), world.toolPorts);
-    await pass(600_000);
-    expect(await state('g')).not.toHaveProperty('platformId');
-    world.platform.hidden = () => false;
-    world.platform.failing = () => undefined;
-    world.advance(DAY_MS);
-    await tell();
-    expect(shown('g')).toEqual([users(...EVERYBODY)]);
-    expect(await state('g')).toMatchObject({ platformId, hold: { removes: 2, decision: { kind } } });
-  });
+  it.each(['waiting', 'rejected'])(
+    'a hold that is %s outlasts a wrong route that ends its link',
+    async (kind) => {
+      const { tell, pass, shown, state, ref, world } = await company({ maxRemovedShare: 1, perHourCount: 3 });
+      await tell({ snapshot: 'h', of: EVERYBODY });
+      await tell({ take: ['a', 'b'], from: 'h' });
+      await tell({ take: ['a', 'b'], from: 'g' });
+      if (kind === 'rejected') await rejectHold(ref('g'), WORD, world.toolPorts);
+      const { platformId } = (await state('g')) ?? {};
+      world.advance(DAY_MS);
+      world.platform.hidden = (id) => id === platformId;
+      world.platform.failing = (call) => (call === 'create' ? 404 : undefined);
+      await sweep(await world.connection(), world.toolPorts);
+      await pass(600_000);
+      expect(await state('g')).not.toHaveProperty('platformId');
+      world.platform.hidden = () => false;
+      world.platform.failing = () => undefined;
+      world.advance(DAY_MS);
+      await tell();
+      expect(shown('g')).toEqual([users(...EVERYBODY)]);
+      expect(await state('g')).toMatchObject({ platformId, hold: { removes: 2, decision: { kind } } });
+    },
+  );
 
   it('a hold ends when its removals are not wanted, the settings exclude the group or an operator releases it, and does not hold other removals', async () => {
     const { tell, shown, state, ref, world } = await company();
@@ -432,7 +435,7 @@ describe('a hold', () => {
     expect((await state('g'))?.hold).toBeUndefined();
   });
 
-  it('over members says nothing of a deletion of the group, which the hour alone limits', async () => {
+  it('a hold of members does not apply to a deletion, which only the hourly limit stops', async () => {
     const { tell, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ remove: 'g' });
@@ -443,13 +446,13 @@ describe('a hold', () => {
     expect((await strict.state('g'))?.hold).toMatchObject({ rule: 'per_hour', removes: 6 });
   });
 
-  it('limits an emptied group like a deleted one', async () => {
+  it('emptying a group is limited like deleting it', async () => {
     const { tell, shown } = await company({}, { onGroupDeleted: 'empty' });
     await tell({ remove: 'g' });
     expect(shown('g')).toEqual([[]]);
   });
 
-  it('is not caused by one member who is replaced repeatedly in a group smaller than minSize', async () => {
+  it('a group smaller than minSize is not held because one member is replaced repeatedly', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'small', of: ['a', 'b', 'c'] });
     for (const seat of ['d', 'c', 'd', 'e', 'f', 'c']) {
@@ -459,7 +462,7 @@ describe('a hold', () => {
     expect(await state('small')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('shows the share of the group that this plan and earlier plans removed within the hour', async () => {
+  it('a hold shows the share of the group that this plan and earlier plans removed within the hour', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
     await tell({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });
@@ -467,7 +470,7 @@ describe('a hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ rule: 'share', removes: 2, share: 4 / 6 });
   });
 
-  it('counts many small plans of one hour like one large one', async () => {
+  it('the guard counts many small plans of one hour like one large plan', async () => {
     const { tell, shown, state } = await company();
     for (const member of ['a', 'b', 'c', 'd']) await tell({ take: [member], from: 'g' });
     expect(shown('g')).toEqual([users('d', 'e', 'f')]);
@@ -486,18 +489,18 @@ describe('four eyes', () => {
   const nothing = async () => {};
 
   it.each([
-    ['the directory takes them out', nothing, '', { take: GO, from: 'g' }, 'decided'],
+    ['the directory removes the members', nothing, '', { take: GO, from: 'g' }, 'decided'],
     [
-      'a person sends that by hand',
+      'an operator sends the removals',
       nothing,
       'ann',
       { take: GO, from: 'g' },
       /^nothing .* other than ann must approve it$/,
     ],
-    ['a person imports a snapshot', nothing, 'ann', { snapshot: 'g', of: ['a'] }, /must approve it/],
-    ['a person has the group deleted', nothing, 'ann', { remove: 'g' }, /must approve it/],
-    ['another operator sends it', nothing, 'bob', { take: GO, from: 'g' }, 'decided'],
-    ['they sent something else before', did('events_send'), '', { take: GO, from: 'g' }, 'decided'],
+    ['an operator imports a snapshot', nothing, 'ann', { snapshot: 'g', of: ['a'] }, /must approve it/],
+    ['an operator sends the deletion of the group', nothing, 'ann', { remove: 'g' }, /must approve it/],
+    ['another operator sends the removals', nothing, 'bob', { take: GO, from: 'g' }, 'decided'],
+    ['the operator sent something else before', did('events_send'), '', { take: GO, from: 'g' }, 'decided'],
   ] as const)('a hold caused by an operator needs another approver: %s', async (...row) => {
     const [, before, sentBy, directoryEvent, outcome] = row;
     const told = await company({ perHourCount: 1 }, { fourEyes: true });
@@ -527,12 +530,12 @@ describe('four eyes', () => {
     ['not_said', 'connections_set', ['ann']],
     ['not_said', 'import', []],
     ['not_said', 'holds_approve', []],
-  ] as const)('with the cause %s, the operator of %s counts as author: %j', (kind, action, authors) => {
+  ] as const)('the cause %s makes the operator of %s an author: %j', (kind, action, authors) => {
     expect([...authorsOf([{ kind }, { kind: 'said' }], [{ action, by: 'ann' }])]).toEqual(authors);
     expect([...authorsOf([{ kind, by: 'bob' }], [{ action, by: 'ann' }])]).toEqual(['bob', ...authors]);
   });
 
-  it('is asked of those alone who sent anything, where users were deleted, within the life of a hold', async () => {
+  it('for deleted users, four eyes binds only operators who sent events within the life of the hold', async () => {
     const told = await company({}, { fourEyes: true });
     await did('events_send')(told);
     await told.tell(...GO.map((forget) => ({ forget })));

@@ -83,8 +83,8 @@ describe('parseCsv', () => {
     ['a stray quote', 'a,b\nc"d,e\nf', 2, /begin with one/],
     ['text behind a quote', '"x\ny",2\n"f" g,h', 3, /behind a closing quote/],
     ['a quote that is never closed', 'a\n"b\nc', 3, /before the end/],
-    ['a record without end', `"${'x'.repeat(70_000)}`, 1, /at most 65536/],
-  ])('ends at %s, and says on which line', async (_, text, line, says) => {
+    ['a record that is too long', `"${'x'.repeat(70_000)}`, 1, /at most 65536/],
+  ])('stops at %s, and names the line', async (_, text, line, says) => {
     for (const size of [1, 1_000]) {
       expect((await records(text, size)).at(-1)).toMatchObject({
         line,
@@ -95,13 +95,13 @@ describe('parseCsv', () => {
 });
 
 describe('importCsv', () => {
-  it('stands in the order where the file was true, so that what the directory said since stays', async () => {
+  it('gives its events the time of the file, so that newer directory events win', async () => {
     const { events } = await run('g1,One,u1,u1@acme.test', { asOf: '2026-11-01T08:00:00+01:00' });
     expect(events.map(({ stamp }) => stamp.slice(0, 20))).toEqual(['2026-11-01T07:00:00.']);
   });
 
   it.each(['yesterday', new Date(NOW_MS + 301_000).toISOString(), '2024-01-01T00:00:00Z'])(
-    'sends nothing as of %s',
+    'sends nothing for the invalid time %s',
     async (asOf) => {
       await expect(run('g1,One,u1,u1@acme.test', { asOf })).rejects.toThrow(/^as of: expected a time/);
     },
@@ -120,7 +120,7 @@ describe('importCsv', () => {
     ]);
   });
 
-  it('cuts a large group into parts that are all there, and hold every member once', async () => {
+  it('splits a large group into complete parts that contain every member once', async () => {
     const rows = Array.from(
       { length: 5_000 },
       (_, at) => `big,B\u2028ig,member-${at % 4_500},p${at % 4_500}@acme.example`,
@@ -147,16 +147,11 @@ describe('importCsv', () => {
     ['another name for the same group', 'g1,One,m1,\ng1,Uno,m2,', 2, /line 1/],
     ['another address for the same member', 'g1,One,m1,a@x\ng1,One,m2,\ng1,One,m1,b@x', 3, /line 1/],
     ['an id that is too long', `g1,One,${'m'.repeat(513)},`, 1, /at most 512/],
-    [
-      'something that is no address',
-      'g1,One,m1,\ng1,One,m2,ann at acme',
-      2,
-      /e-mail address, got "ann at acme"/,
-    ],
-    ['nothing in it', '\n', 1, /empty file/],
+    ['an invalid address', 'g1,One,m1,\ng1,One,m2,ann at acme', 2, /e-mail address, got "ann at acme"/],
+    ['no content', '\n', 1, /empty file/],
     ['a header alone', 'group id,group name,member id\n', 1, /header alone/],
     ['a control character', 'g1,One,m\u0001,', 1, /control characters/],
-  ])('sends nothing at all for a file with %s, and names the line', async (_, csv, line, says) => {
+  ])('sends nothing for a file with %s, and names the line', async (_, csv, line, says) => {
     const { report, sent } = await run(csv);
     expect(sent).toEqual([]);
     expect(report).toMatchObject({ sent: false, errorCount: 1 });
@@ -165,10 +160,10 @@ describe('importCsv', () => {
 
   it.each([
     [
-      'columns in another order, with spellings of their own and columns of other things',
+      'other order, other spellings and additional columns',
       'Department,E-Mail,groupName,Group ID,Title,userId\nSales,a@x,One,g1,CEO,m1\nSales,,One,g1,,m2',
     ],
-    ['snake case, and no addresses', 'member_id,group_id,group_name\nm1,g1,One\nm2,g1,One'],
+    ['snake case and no addresses', 'member_id,group_id,group_name\nm1,g1,One\nm2,g1,One'],
     ['no header, in the documented order', 'g1,One,m1,a@x\ng1,One,m2'],
     ['semicolons and quotes', '"userId";"group id";"groupName"\n"m1";g1;"One"\n\n"m2";g1;One'],
     ['tabs, and commas in quotes', '\ng1\tOne\tm1\t"a@x"\ng1\tOne\tm2\t'],
@@ -182,7 +177,7 @@ describe('importCsv', () => {
     });
   });
 
-  it('takes the columns that a person names, and says which of them is not there', async () => {
+  it('uses the columns that the operator names, and reports a missing one', async () => {
     const csv = 'Team,Person,Room\nOne,ann@acme.test,4';
     const columns = new Map([
       ['group id', 'team'],
@@ -197,12 +192,12 @@ describe('importCsv', () => {
     expect(report.errors).toEqual([{ line: 1, message: expect.stringMatching(/a column "Squad"/) }]);
   });
 
-  it('takes a first row for a row although its group is called like a column', async () => {
+  it("does not take the first row for a header because of a group with a column's name", async () => {
     const { events } = await run('g1,Mail,m1,a@x');
     expect(events.map(({ change }) => change)).toMatchObject([{ group: 'g1', name: 'Mail' }]);
   });
 
-  it('takes addresses from the column of addresses, and says which columns are not read', async () => {
+  it('reads addresses from the address column, and reports the columns that are not read', async () => {
     const { planned, events } = await run(
       'mail,Title,user id,group id,group name\nann@acme.test,CEO,m1,g1,One',
     );
@@ -213,20 +208,20 @@ describe('importCsv', () => {
   });
 
   it.each([
-    ['headings that say nothing', 'Team,Label,Person,Contact', /expected a header .*"Team", "Label"/],
+    ['unknown headings', 'Team,Label,Person,Contact', /expected a header .*"Team", "Label"/],
     ['three unknown headings', 'Team,Label,Person', /group id, group name, member id, email/],
-    ['semicolons beside a comma', 'group id;group, name;member id', /--delimiter ';'/],
+    ['semicolons and a comma', 'group id;group, name;member id', /--delimiter ';'/],
     ['no column of members', 'group id,group name,department', /expected a column member id or email/],
     ['only one known heading', 'Name,Team,Person,Mail', /expected a column group id or group name/],
-    ['two columns of one thing', 'group id,group name,member id,Email,e-mail', /one column email/],
+    ['two columns of addresses', 'group id,group name,member id,Email,e-mail', /one column email/],
     ['a header and a row in one line', 'group id,group name,member id,ann@acme.test', /expected a header/],
-  ])('sends nothing for a first line with %s, and says what it expected', async (_, first, says) => {
+  ])('sends nothing for a first line with %s, and reports what was expected', async (_, first, says) => {
     const { report, sent } = await run(`${first}\ng1,One,m1,a@x\ng1,One,m2,`);
     expect(sent).toEqual([]);
     expect(report.errors).toEqual([{ line: 1, message: expect.stringMatching(says) }]);
   });
 
-  it('refuses a row whose fields are not those of the header', async () => {
+  it('refuses a row whose fields do not match the header', async () => {
     const { report } = await run('group name,group id,member id,email\nSales, EMEA,g1,m1,a@x\nOne,g1');
     expect(report.errors.map(({ line, message }) => [line, message])).toEqual([
       [2, expect.stringMatching(/expected 4 fields.*got 5/)],
@@ -234,7 +229,7 @@ describe('importCsv', () => {
     ]);
   });
 
-  it('takes a repeated line for what it is', async () => {
+  it('counts a repeated line once', async () => {
     const { events } = await run('g1,One,m1,a@x\ng1,One,m1,a@x');
     expect(events[0]?.change).toMatchObject({ members: [{ id: 'm1' }] });
   });
@@ -247,7 +242,7 @@ describe('importCsv', () => {
     await expect(rowSort.add(row)).rejects.toThrow(/^line 3: expected at most 2 rows in one file, got more/);
   });
 
-  it('sends nothing in a dry run, nor without consent', async () => {
+  it('sends nothing in a dry run, and nothing without consent', async () => {
     const csv = 'g1,One,m1,\ng1,One,m2,\ng1,One,m3,\ng1,One,m4,';
     expect((await run(csv, { dryRun: true })).sent).toEqual([]);
     expect((await run(csv, { confirmed: false })).sent).toEqual([]);

@@ -43,8 +43,8 @@ async function company() {
   };
 }
 
-describe('the log', () => {
-  it('tells of all groups and of the connection, newest last, with who it was', async () => {
+describe('groupsync log', () => {
+  it('lists all groups and the connection, newest last, with the actor of each entry', async () => {
     const { lines, cli } = await company();
     const [create, second, third] = ['create test', 'patch test', 'patch test'];
     const actions = ['pause Bob', 'resume local:tester', 'connections_set local:tester'] as const;
@@ -70,7 +70,7 @@ describe('the log', () => {
     expect(stdout).toMatch(/Bob {2}pause {2}Blue \(g\) {2}running → paused {2}ticket 12\n$/);
   });
 
-  it('tells of what others did on the platform, and who', async () => {
+  it('lists external changes on the platform with their author', async () => {
     const { ports, lines, cli, platform, apply, refOf, clock } = await company();
     const state = await ports.groups.read(refOf('g'));
     const id = String(state?.platformId);
@@ -93,7 +93,7 @@ describe('the log', () => {
     });
   });
 
-  it('reads the newest of what others did to a group, and none of the hundreds before', async () => {
+  it('reads only the newest of hundreds of external changes of a group', async () => {
     const { ports, cli, platform, apply, refOf, clock, table } = await company();
     const { platformId } = (await ports.groups.read(refOf('g'))) ?? {};
     for (let turn = 1; turn <= 120; turn += 1) {
@@ -147,8 +147,8 @@ describe('the log', () => {
   });
 });
 
-describe('an audit', () => {
-  it('names each of its entries, of a group and of the connection', async () => {
+describe('audit check', () => {
+  it('finds every entry of a group and of the connection intact', async () => {
     const { verify, ports, connection } = await company();
     expect(await verify()).toEqual({ group: 'g', entries: 5, named: 5, broken: null });
     expect(await verifyAudit(journalOf(connection.name), ports)).toMatchObject({
@@ -158,7 +158,7 @@ describe('an audit', () => {
     });
   });
 
-  it('tells which entry was changed in whatever it says, or removed', async () => {
+  it('names the entry of which any field was changed, or that was removed', async () => {
     const { verify, entries, table } = await company();
     const ofGroup = entries().filter(({ pk }) => pk.endsWith('#g'));
     expect(ofGroup).toHaveLength(5);
@@ -189,7 +189,7 @@ describe('an audit', () => {
     }
   });
 
-  it('is told on the command line, with exit code 3', async () => {
+  it('the command line reports a broken audit with exit code 3', async () => {
     const { cli, entries, table } = await company();
     expect(await cli('audit', 'g', '--verify')).toMatchObject({
       code: 0,
@@ -201,7 +201,7 @@ describe('an audit', () => {
     expect({ code, json }).toMatchObject({ code: 3, json: { broken: { problem: 'missing' } } });
   });
 
-  it('keeps what two people did at the same moment, the later after the earlier', async () => {
+  it('keeps two simultaneous actions, one after the other', async () => {
     const { ports, refOf, verify, cli } = await company();
     const { audit } = ports;
     let others = 0;
@@ -214,7 +214,7 @@ describe('an audit', () => {
     expect(await verify()).toEqual({ group: 'g', entries: 7, named: 7, broken: null });
   });
 
-  it('takes nothing for missing that its time has removed', async () => {
+  it('entries that have expired do not count as missing', async () => {
     const { verify, entries, table, clock } = await company();
     const [first] = entries().sort((a, b) => (a.sk < b.sk ? -1 : 1));
     await table.delete(first as Item);
@@ -224,7 +224,7 @@ describe('an audit', () => {
   });
 });
 
-describe('the actor of an event', () => {
+describe('actor of an event', () => {
   const byAda = { actor: '00uada' };
   const event = (id: string, type: string, data: object, more: object = byAda) =>
     JSON.stringify({ specversion: '1.0', id, source: 'okta', type: `directory.${type}`, data, ...more });
@@ -249,7 +249,7 @@ describe('the actor of an event', () => {
     return json.entries.map(({ actor }: { actor: { id: string } }) => actor.id);
   }
 
-  it('is that of the write which the event caused, of a member and of the group', async () => {
+  it('the audit names the actor of the event that caused the write', async () => {
     const other = { actor: 'eve@acme.test' };
     expect(
       await told(
@@ -260,7 +260,7 @@ describe('the actor of an event', () => {
     ).toEqual(['00uada', 'eve@acme.test', '00uada']);
   });
 
-  it('is not kept past an event that says nothing of it, or nothing that is an id', async () => {
+  it('a later event without a valid actor replaces the stored actor', async () => {
     expect(
       await told(
         event('1', 'group.upserted', g),
@@ -270,7 +270,7 @@ describe('the actor of an event', () => {
     ).toEqual(['00uada', 'okta', 'okta']);
   });
 
-  it('is told by explain, with the name that Okta gives', async () => {
+  it('explain shows the actor with the name from Okta', async () => {
     const world = await savedWorld();
     const time = new Date(world.clock.ms).toISOString();
     const okta = {

@@ -22,7 +22,7 @@ async function company(settings: object = {}) {
   return { ...told, theirs };
 }
 
-describe('a platform group that was there before', () => {
+describe('platform group that existed before', () => {
   it.each([
     ['never', 'g', 'Group g', 2],
     ['bySpokeId', 'g', 'Another name', 1],
@@ -30,7 +30,7 @@ describe('a platform group that was there before', () => {
     ['byName', 'x', 'Group g', 1],
     ['byName', 'x', 'group g', 2],
   ])(
-    'adoptExisting %s with spokeId %s and name %s leaves %i groups',
+    'adoptExisting %s with spokeId %s and name %s leads to %i groups',
     async (adoptExisting, spokeId, name, count) => {
       const { tell, world } = await company({ adoptExisting });
       const id = world.platform.addForeign({ name, spokeId, users: ['stranger'] });
@@ -43,7 +43,7 @@ describe('a platform group that was there before', () => {
     },
   );
 
-  it('a group of another application whose spokeId has a chosen name loses no member past the guard', async () => {
+  it('an adopted group of another application loses no member past the guard', async () => {
     const guard = { minSize: 1, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
     const { tell, world, state, theirs } = await company({ adoptExisting: 'bySpokeId', guard });
     const strangers = ['s1', 's2', 's3', 's4'];
@@ -53,7 +53,7 @@ describe('a platform group that was there before', () => {
     expect(await state('sales')).toMatchObject({ settled: 'held', hold: { removes: 4 } });
   });
 
-  it('is not adopted by name where two have it', async () => {
+  it('a group is not adopted by name if two groups have the name', async () => {
     const { tell, world } = await company({ adoptExisting: 'byName' });
     for (const spokeId of ['x', 'y']) world.platform.addForeign({ name: 'Group g', spokeId, users: [] });
     await tell({ upsert: 'g' });
@@ -61,8 +61,8 @@ describe('a platform group that was there before', () => {
   });
 });
 
-describe('adopting by hand', () => {
-  it('links the group, claims it, and makes it what the directory says', async () => {
+describe('adoption by an operator', () => {
+  it('links the group, claims it, and makes it equal to the directory', async () => {
     const { tell, world, ref, shown, theirs } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     await releaseGroup(ref('g'), world.toolPorts);
@@ -79,7 +79,7 @@ describe('adopting by hand', () => {
     expect(owners.get(id)).toEqual(ref('g'));
   });
 
-  it('leaves strangers where membership is additive', async () => {
+  it('keeps external users if membership is additive', async () => {
     const { tell, world, ref, theirs } = await company({ membership: 'additive' });
     await tell({ upsert: 'g' });
     await releaseGroup(ref('g'), world.toolPorts);
@@ -93,7 +93,7 @@ describe('adopting by hand', () => {
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b']);
   });
 
-  it('an adoption that loses the race for the group leaves no claim', async () => {
+  it('leaves no claim after an adoption that lost the race for the group', async () => {
     const { tell, world, ref } = await company({ groups: { exclude: ['h'] } });
     await tell({ upsert: 'h' });
     const id = platformGroupId(world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: [] }));
@@ -103,7 +103,7 @@ describe('adopting by hand', () => {
     expect((await world.toolPorts.claims.owners(COMPANY, [id])).now).toEqual(new Map());
   });
 
-  it('stays owned where a sweep comes between claim and link', async () => {
+  it('keeps its claim if a sweep runs between claim and link', async () => {
     const { tell, world, ref, theirs } = await company({ groups: { exclude: ['h'] } });
     await tell({ upsert: 'h' });
     const [id, { toolPorts }] = [theirs([]), world];
@@ -114,7 +114,7 @@ describe('adopting by hand', () => {
     expect((await toolPorts.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('h'));
   });
 
-  it('refuses what would take, delete or double a group', async () => {
+  it('refuses an unknown group, a linked group and a group of another owner', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
     const adopt = (group: string, id: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
@@ -130,8 +130,8 @@ describe('adopting by hand', () => {
   });
 });
 
-describe('a group that no event has named yet', () => {
-  it('leaves what a person linked to it as it is, unless it was deleted before', async () => {
+describe('group that no event has named yet', () => {
+  it('an adopted platform group stays unchanged until an event names the directory group', async () => {
     const { tell, world, ref, state } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
     const adopt = (group: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
@@ -145,8 +145,8 @@ describe('a group that no event has named yet', () => {
   });
 });
 
-describe('a released group', () => {
-  it('is written no more, whatever the directory says, until it is adopted again', async () => {
+describe('released group', () => {
+  it('a released group is not written any more until it is adopted again', async () => {
     const { tell, world, ref, shown, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.platformId ?? platformGroupId('');
@@ -181,7 +181,7 @@ describe('a released group', () => {
     ['refuses to clear the external id', 422, 1],
     ['fails each time', 503, 3],
     ['has lost the group', 404, 1],
-  ])('is released even if the platform %s (%i)', async (_, status, tries) => {
+  ])('a group is released even if the platform %s (%i)', async (_, status, tries) => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.platformId ?? platformGroupId('');
@@ -201,7 +201,7 @@ describe('a released group', () => {
   });
 
   it.each(['lost_after', 'lost_before', 'lost_late'] as const)(
-    'has no external id and no drift when the answer to the PATCH is missing (%s)',
+    'a released group has no external id and no drift if the PATCH was not answered (%s)',
     async (fault) => {
       const { tell, world, ref, shown, troubles } = await company();
       await tell({ snapshot: 'g', of: ['a'] });
@@ -231,7 +231,7 @@ describe('a released group', () => {
     expect((await state('g'))?.platformId).toBeUndefined();
   });
 
-  it('is not written when its policy is to report only', async () => {
+  it('a group under policy report is not written when it is released', async () => {
     const policies = [{ match: 'g', mode: 'report' }];
     const { tell, world, ref, theirs, state } = await company({ groups: { policies } });
     await tell({ snapshot: 'g', of: ['a'] });
@@ -246,36 +246,33 @@ describe('a released group', () => {
   });
 
   it.each([
-    ['by hand', {}],
-    ['as the directory has it again', { onGroupDeleted: 'release', adoptExisting: 'bySpokeId' }],
-  ])(
-    'a released group that is adopted again %s has our members as ours, and external users stay external',
-    async (how, settings) => {
-      const { tell, world, ref, state } = await company({ membership: 'additive', ...settings });
-      await tell({ snapshot: 'g', of: ['a', 'b'] });
-      const id = (await state('g'))?.platformId ?? platformGroupId('');
-      world.platform.changeAsOther(id, { users: [...users('a', 'b'), 'stranger'] });
-      if (how === 'by hand') await releaseGroup(ref('g'), world.toolPorts);
-      else await tell({ remove: 'g' });
-      await tell();
-      world.platform.adopted.add(id);
-      world.advance(60_000);
-      if (how === 'by hand') await adoptGroup(ref('g'), id, world.toolPorts);
-      await tell({ snapshot: 'g', of: ['a'] });
-      expect(world.platform.groups.get(id)?.users).toEqual([...users('a'), 'stranger']);
-    },
-  );
+    ['by an operator', {}],
+    ['after the directory creates it again', { onGroupDeleted: 'release', adoptExisting: 'bySpokeId' }],
+  ])('a released group that is adopted again %s keeps the origin of its members', async (how, settings) => {
+    const { tell, world, ref, state } = await company({ membership: 'additive', ...settings });
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    const id = (await state('g'))?.platformId ?? platformGroupId('');
+    world.platform.changeAsOther(id, { users: [...users('a', 'b'), 'stranger'] });
+    if (how === 'by an operator') await releaseGroup(ref('g'), world.toolPorts);
+    else await tell({ remove: 'g' });
+    await tell();
+    world.platform.adopted.add(id);
+    world.advance(60_000);
+    if (how === 'by an operator') await adoptGroup(ref('g'), id, world.toolPorts);
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(world.platform.groups.get(id)?.users).toEqual([...users('a'), 'stranger']);
+  });
 
   it.each([
-    ['released by a person', {}],
-    ['released as onGroupDeleted says', { onGroupDeleted: 'release' }],
+    ['released by an operator', {}],
+    ['released by onGroupDeleted', { onGroupDeleted: 'release' }],
     ['deleted', {}],
-  ])('%s has no claim left, whatever the effect before which apply died', async (how, settings) => {
+  ])('a group that is %s keeps no claim, wherever apply crashes', async (how, settings) => {
     await whereverItDies(async (worker, where) => {
       const { tell, say, work, world, ref, state } = await company(settings);
       await tell({ snapshot: 'g', of: ['a'] });
       const id = (await state('g'))?.platformId ?? platformGroupId('');
-      if (how === 'released by a person') await releaseGroup(ref('g'), world.toolPorts);
+      if (how === 'released by an operator') await releaseGroup(ref('g'), world.toolPorts);
       else {
         say({ remove: 'g' });
         await work(1);
@@ -294,7 +291,7 @@ describe('a released group', () => {
     ['under its id', 'g', 'bySpokeId'],
     ['under its name, with another id', 'h', 'byName'],
   ])(
-    'is linked again if the directory creates it again within a minute %s',
+    'a released group is linked again if the directory creates it again within a minute %s',
     async (_, again, adoptExisting) => {
       for (const seconds of [0, 10, 30, 59, 61]) {
         const { say, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
@@ -321,7 +318,7 @@ describe('a released group', () => {
     },
   );
 
-  it('is taken back at once, before or after apply has let go of it, and stays owned', async () => {
+  it('a released group can be adopted again immediately, and stays owned', async () => {
     await whereverItDies(async (worker, where) => {
       const { tell, world, ref, shown, state } = await company();
       await tell({ snapshot: 'g', of: ['a'] });
@@ -342,20 +339,20 @@ describe('a released group', () => {
     });
   });
 
-  it('must be known', async () => {
+  it('an unknown group cannot be released', async () => {
     const { world, ref } = await company();
     expect(await releaseGroup(ref('unheard-of'), world.toolPorts)).toBe(false);
   });
 });
 
-describe('a group that the directory deletes', () => {
+describe('group that the directory deletes', () => {
   const ends = [
     ['delete', []],
     ['empty', [[]]],
     ['release', [users('a')]],
   ] as const;
 
-  it.each(ends)('is treated as onGroupDeleted says: %s', async (onGroupDeleted, left) => {
+  it.each(ends)('a deleted group is handled as onGroupDeleted defines: %s', async (onGroupDeleted, left) => {
     const { tell, shown } = await company({ onGroupDeleted });
     await tell({ snapshot: 'g', of: ['a'] });
     await tell({ remove: 'g' });
@@ -365,7 +362,7 @@ describe('a group that the directory deletes', () => {
   });
 
   it.each(ends)(
-    'a deleted group that returns without a name has the same result, with or without an apply in between: %s',
+    'a deleted group that returns without a name ends the same with or without an apply between: %s',
     async (onGroupDeleted, left) => {
       for (const isLookedAt of [true, false]) {
         const { tell, say, shown, state } = await company({ onGroupDeleted });
@@ -383,7 +380,7 @@ describe('a group that the directory deletes', () => {
     },
   );
 
-  it('stays deleted where it comes back without a name and the deletion is told last', async () => {
+  it('a group that returns without a name stays deleted if its deletion is ingested last', async () => {
     const { world, say, tell, shown, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     say({ remove: 'g' });
@@ -396,7 +393,7 @@ describe('a group that the directory deletes', () => {
     expect(await state('g')).toMatchObject({ settled: 'unnamed' });
   });
 
-  it('is held like any other when it came back without a name', async () => {
+  it('a deleted group that returned without a name is held by the guard', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 1 };
     const { tell, say, shown, state } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -406,7 +403,7 @@ describe('a group that the directory deletes', () => {
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { rule: 'per_hour', removes: 2 } });
   });
 
-  it('keeps the policy that its name gave it', async () => {
+  it('keeps the policy that its name had selected', async () => {
     const groups = { include: ['Group *'], exclude: [], policies: [] };
     const { tell, shown } = await company({ groups });
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', name: 'Other', of: ['a'] });
@@ -416,7 +413,7 @@ describe('a group that the directory deletes', () => {
   });
 });
 
-describe('a policy of a group', () => {
+describe('policy of a group', () => {
   it('mode upsertOnly adds and renames but removes no member, and mode report writes nothing', async () => {
     const policies = [
       { match: 'g', mode: 'upsertOnly' },

@@ -25,7 +25,7 @@ async function pendingWorld() {
   return { ...world, cli };
 }
 
-describe('the preview of new match rules', () => {
+describe('preview of new match rules', () => {
   it('counts members that the new rules match, although the people index lacks the compared fields', async () => {
     const { cli, table } = await pendingWorld();
     const before = JSON.stringify([...table.items]);
@@ -36,7 +36,7 @@ describe('the preview of new match rules', () => {
     expect(JSON.stringify([...table.items])).toBe(before);
   });
 
-  it('counts the same in the console, and does not count what waits anyway', async () => {
+  it('counts the same in the console, and leaves out changes that are planned anyway', async () => {
     const { ports, publish } = await pendingWorld();
     await publish({ type: 'group.member.removed', data: { group: { id: 'g' }, members: [{ id: 'm-bob' }] } });
     const ask = asking(ports, 'default');
@@ -49,7 +49,7 @@ describe('the preview of new match rules', () => {
 });
 
 describe('people refresh --dry-run', () => {
-  it('reports who would join and leave by what the platform lists now, and changes nothing', async () => {
+  it("reports who would join and leave by the platform's current list, and changes nothing", async () => {
     const { cli, platform, table } = await pendingWorld();
     platform.employees = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay', 'zoe'].map((name) => ({
       role: `r-${name}`,

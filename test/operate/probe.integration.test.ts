@@ -88,7 +88,7 @@ describe('probe of the platform simulator', () => {
 });
 
 describe('write scopes of the platform simulator', () => {
-  it('end a probe with a clear message if the token may rename groups but not set their members', async () => {
+  it('probe ends with a clear message if the token may rename groups but not set their members', async () => {
     const { probe, groups } = await simulatorWith({}, ['groups:write']);
     const report = await probe();
     expect(report).toMatchObject({ kept: false, left: [] });
@@ -97,7 +97,7 @@ describe('write scopes of the platform simulator', () => {
     expect(await groups()).toEqual([]);
   });
 
-  it('fail a probe with a clear message if the token may not create groups', async () => {
+  it('probe fails with a clear message if the token may not create groups', async () => {
     const { probe } = await simulatorWith({}, ['group-members:write']);
     await expect(probe()).rejects.toThrow('the credential may not create or change groups');
   });
@@ -112,7 +112,7 @@ describe('write scopes of the platform simulator', () => {
     ],
     [['groups:write'], [false, true]],
     [['group-members:write'], [true, false]],
-  ])('show connect the refused write scopes of a token with the scopes %j', async (scopes, refused) => {
+  ])('connect shows the refused write scopes of a token with the scopes %j', async (scopes, refused) => {
     const { applicant, groups } = await simulatorWith({}, scopes);
     expect(await applicant.refusesWrite('groups')).toBe(refused[0]);
     expect(await applicant.refusesWrite('members')).toBe(refused[1]);
@@ -122,7 +122,7 @@ describe('write scopes of the platform simulator', () => {
   it.each([
     ['unknown groups', '*/groups/*', true],
     ['writes', '*/nowhere', false],
-  ])('are not known to connect only if 403 answers a GET too: 403 for %s', async (_, path, hides) => {
+  ])('connect knows no write scope only if 403 answers a GET too: 403 for %s', async (_, path, hides) => {
     const simulator = await simulatorWith({}, ['employees:name']);
     await simulator.break(
       { match: { method: 'PATCH', path: '*/groups/*' }, times: 2, status: 403 },

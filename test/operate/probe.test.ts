@@ -50,7 +50,7 @@ const failing = (kind: PlatformFailure['kind'], status?: number) => async () => 
 describe('probe', () => {
   it.each<[told: string, traits: Partial<Traits>, found: Readonly<Record<string, string>>]>([
     [
-      'nothing to wonder about',
+      'the documented behaviour',
       {},
       {
         ...honoured(),
@@ -79,11 +79,15 @@ describe('probe', () => {
     ['no spokeId', { echoSpokeId: false }, { ...honoured(), 'spokeId shown by': 'nothing' }],
     ['trimmed names', { names: 'trimmed' }, { ...honoured(), [ODD_NAME]: 'trimmed' }],
     ['folded names', { names: 'folded' }, { ...honoured(), [ODD_NAME]: 'folded' }],
-    ['an installer', { installer: 'u-boss' }, { ...honoured(), 'users in a group made without any': '1' }],
+    [
+      'an installer who joins each group',
+      { installer: 'u-boss' },
+      { ...honoured(), 'users in a group made without any': '1' },
+    ],
     ['a late list', { listLagMs: 5_000 }, { ...honoured(), 'new group in the list': 'after 5 s' }],
     ['late groups', { getLagMs: 3_000 }, { ...honoured(), 'new group by its id': 'after 3 s' }],
     ['a late feed', { feedLagMs: 3_600_000 }, { 'changes in the activity feed': 'not within 20 s' }],
-  ])('tells of a platform with %s, and leaves nothing behind', async (_, traits, found) => {
+  ])('reports a platform with %s, and leaves no group behind', async (_, traits, found) => {
     const { probe, platform, current } = await worldOf(traits);
     const report = await probe();
     expect(report.found).toMatchObject(found);
@@ -97,28 +101,28 @@ describe('probe', () => {
   it.each([
     ['drops', 'refused', 'is dropped; the rest of the write is done'],
     ['refuses', 'unacceptable', 'is refused with 422; the rest of the write is not done'],
-  ] as const)('tells of a platform that %s unknown users', async (_, platformFault, found) => {
+  ] as const)('reports a platform that %s unknown users', async (_, platformFault, found) => {
     const { probe, platform } = await worldOf();
     platform[platformFault].add(UNKNOWN_USER);
     expect((await probe()).found).toMatchObject({ ...honoured(), 'unknown user': found });
   });
 
   it.each([
-    ['cuts long names', (name: string) => name.slice(0, 80), { [LONG_NAME]: 'cut to 80' }],
-    ['makes other names', (name: string) => name.replace('CAPITALS', 'x'), { [ODD_NAME]: 'changed' }],
-  ])('tells of a platform that %s', async (_, nameAs, found) => {
+    ['shortens long names', (name: string) => name.slice(0, 80), { [LONG_NAME]: 'cut to 80' }],
+    ['changes names', (name: string) => name.replace('CAPITALS', 'x'), { [ODD_NAME]: 'changed' }],
+  ])('reports a platform that %s', async (_, nameAs, found) => {
     const { probe } = await worldOf({ nameAs });
     expect((await probe()).found).toMatchObject({ ...honoured(), ...found });
   });
 
-  it('tells which parameters of the activity feed go unheard', async () => {
+  it('reports which parameters of the activity feed the platform ignores', async () => {
     const activity = { startParam: 'from', endParam: 'to', sizeParam: 'size', pageSize: 1_000 };
     const { probe } = await worldOf({}, { activity });
     const ignored = { 'activity parameter from': 'ignored', 'activity parameter size': 'ignored' };
     expect((await probe()).found).toMatchObject(ignored);
   });
 
-  it('probe adds no employee to its group, and records who created it', async () => {
+  it('adds no employee to its group, and records who created it', async () => {
     const { probe, ports, connection, told } = await worldOf();
     const users = new Set<string>();
     const noted = <Fields extends GroupFields>(fields: Fields): Fields => {
@@ -138,7 +142,7 @@ describe('probe', () => {
     expect(entries).toMatchObject([{ action: 'probe', cause: 'local:tester', changes: [{ after: NAME }] }]);
   });
 
-  it('touches no group but its own, also where the answer to its creation is about another one', async () => {
+  it('changes only its own group, even if the answer to its creation shows another one', async () => {
     const { probe, platform } = await worldOf();
     const other = platform.addForeign({ name: 'Theirs', spokeId: 's', users: ['u-ann'] });
     const before = structuredClone(platform.groups.get(other));
@@ -153,7 +157,7 @@ describe('probe', () => {
     expect(platform.violations).toEqual([]);
   });
 
-  it('finds and deletes the group whose creation was not answered', async () => {
+  it('finds and deletes its group if the creation was not answered', async () => {
     const { probe, platform } = await worldOf();
     const report = await probe(({ create }) => ({
       create: async (fields) => {
@@ -166,7 +170,7 @@ describe('probe', () => {
     expect(platform.writes.map(({ action }) => action)).toEqual(['create', 'delete']);
   });
 
-  it('names the group that may come about yet, where no answer came and nothing is listed', async () => {
+  it('names the group that may still be created if the creation was not answered', async () => {
     const { probe } = await worldOf();
     expect(await probe(() => ({ create: failing('unanswered') }))).toMatchObject({
       kept: false,
@@ -174,13 +178,13 @@ describe('probe', () => {
     });
   });
 
-  it('fails, with nothing to tidy up, where no group may be made', async () => {
+  it('fails without anything to clean up if it may not create a group', async () => {
     const { probe, platform } = await worldOf();
     await expect(probe(() => ({ create: failing('forbidden', 403) }))).rejects.toThrow('as the test told it');
     expect(platform.writes).toEqual([]);
   });
 
-  it('does not begin while the gate is closed', async () => {
+  it('does not start while the gate is closed', async () => {
     const { probe, platform, ports, connection } = await worldOf();
     const gate = await ports.gates.read(connection.name);
     await ports.gates.write(connection.name, gate, { state: 'paused', closings: 0 });
@@ -211,7 +215,7 @@ describe('probe', () => {
     },
   );
 
-  it('deletes its group also after a fault of our own, and tells of that', async () => {
+  it('deletes its group after an internal error, and reports the error', async () => {
     const { probe, platform } = await worldOf();
     const broken = () => Promise.reject(new TypeError('a defect'));
     await expect(probe(() => ({ put: broken }))).rejects.toThrow('a defect');
@@ -220,15 +224,15 @@ describe('probe', () => {
 
   it.each([
     ['is refused', failing('unavailable', 503)],
-    ['is answered well and not done', async () => 'deleted' as const],
-  ])('names the id of its group where the deletion %s', async (_, answer) => {
+    ['is answered with success and not done', async () => 'deleted' as const],
+  ])('names the id of its group if the deletion %s', async (_, answer) => {
     const { probe, platform } = await worldOf();
     const report = await probe(() => ({ delete: answer }));
     expect(report).toMatchObject({ kept: true, stopped: null, left: [...platform.groups.keys()] });
     expect(report.left).toHaveLength(1);
   });
 
-  it('leaves unknown what cannot be tried, and tries the rest', async () => {
+  it('reports a finding as unknown if it cannot be tried, and tries the others', async () => {
     const { probe } = await worldOf();
     const report = await probe(() => ({ put: failing('unavailable', 503) }));
     expect(report.found).toMatchObject({
@@ -241,9 +245,9 @@ describe('probe', () => {
 
   it.each([
     ['is answered 503', failing('unavailable', 503)],
-    ['is answered well and not done', (_: unknown, get: () => Promise<unknown>) => get()],
+    ['is answered with success and not done', (_: unknown, get: () => Promise<unknown>) => get()],
     ['is refused with the current version too', failing('rejected', 422)],
-  ] as const)('says nothing of versions where PATCH %s, and the earlier report stays', async (_, answer) => {
+  ] as const)('makes no claim about versions if PATCH %s, and keeps its last report', async (_, answer) => {
     const { probe, current } = await worldOf({ enforceVersionOnPatch: false });
     await probe();
     const earlier = await current();
@@ -258,8 +262,8 @@ describe('probe', () => {
   });
 });
 
-describe('the report', () => {
-  it('is void at another address, and holds again at its own', async () => {
+describe('probe report', () => {
+  it('a probe report is invalid for another base URL, and valid again for its own', async () => {
     const { probe, ports, current } = await worldOf();
     await probe();
     const known = await current();
@@ -270,7 +274,7 @@ describe('the report', () => {
     expect((await current()).contract).toEqual(known.contract);
   });
 
-  it('is void for another company, and goes with its connection', async () => {
+  it('a probe report is invalid for another company, and is removed with its connection', async () => {
     const { probe, ports, current, connection } = await worldOf();
     await probe();
     await ports.connections.save({ ...connection, company: 'another' });
@@ -280,7 +284,7 @@ describe('the report', () => {
     expect((await current()).contract).toBeUndefined();
   });
 
-  it('is none where it cannot be read: the connection works on', async () => {
+  it('an unreadable probe report is ignored, and the connection keeps working', async () => {
     const { table, ports, current, connection } = await worldOf();
     await table.update(
       { pk: `C#${connection.name}`, sk: 'CONNECTION' },
@@ -291,7 +295,7 @@ describe('the report', () => {
     expect(await ports.connections.list()).toHaveLength(1);
   });
 
-  it('is not remembered beyond a new one', async () => {
+  it('a new report replaces the cached one immediately', async () => {
     const { probe, table, clock, connection } = await worldOf();
     const remembering = createConnectionStore(table, { clock: () => clock.ms, rememberMs: 30_000 });
     await remembering.find(connection.name);

@@ -68,7 +68,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
   };
 }
 
-describe('a company that is connected again under another name', () => {
+describe('company that is connected again under another name', () => {
   it('adopts the groups of the removed connection by their external id', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
     await remove();
@@ -106,7 +106,7 @@ describe('a company that is connected again under another name', () => {
     });
   });
 
-  it('removes a leaver that the removed connection had added, although members of other clients may stay', async () => {
+  it('removes a leaver that the removed connection had added, even if members of other clients may stay', async () => {
     const { remove, connect, says, apply, world, platformGroups } = await company({ membership: 'additive' });
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'stranger'] });
@@ -145,7 +145,7 @@ describe('a company that is connected again under another name', () => {
     expect(await adopted()).toEqual(['g']);
   });
 
-  it('can adopt a group of the removed connection by hand', async () => {
+  it('an operator can adopt a group of the removed connection', async () => {
     const { remove, connect, says, world, owner, refOf } = await company();
     const [id] = world.platform.groups.keys();
     await remove();
@@ -184,7 +184,7 @@ describe('a company that is connected again under another name', () => {
 });
 
 describe('two live connections of one company', () => {
-  it('do not overwrite each other: the second waits and names the connection that owns the group', async () => {
+  it('two connections never overwrite each other, and the second names the owner of the group', async () => {
     const { connect, says, apply, platformGroups, stateOf, owner, refOf } = await company();
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -199,7 +199,7 @@ describe('two live connections of one company', () => {
     });
   });
 
-  it('never create a group each if their adoptExisting settings differ', async () => {
+  it('two connections create only one group if their adoptExisting settings differ', async () => {
     const { connect, says, apply, world, platformGroups } = await company({ adoptExisting: 'never' });
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -208,7 +208,7 @@ describe('two live connections of one company', () => {
     expect(platformGroups()).toHaveLength(2);
   });
 
-  it('hand the group to the second within an hour after the first is removed', async () => {
+  it('the second connection takes over the group within an hour after the first is removed', async () => {
     const { remove, connect, says, apply, platformGroups, world } = await company();
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -219,7 +219,7 @@ describe('two live connections of one company', () => {
     expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
   });
 
-  it('do not overwrite each other when the first is connected again after the second took over its groups', async () => {
+  it('the first connection does not take back its groups when it is connected again', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf, stateOf } = await company();
     await remove();
     await connect(OTHER);
@@ -235,8 +235,8 @@ describe('two live connections of one company', () => {
   });
 });
 
-describe('a company that is connected again under the same name', () => {
-  it('continues with its previous groups', async () => {
+describe('company that is connected again under the same name', () => {
+  it('a connection continues with its previous groups', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
     await remove();
     await connect(CONNECTION);

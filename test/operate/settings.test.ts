@@ -38,8 +38,8 @@ async function company() {
   return { ...told, remembering, change, names };
 }
 
-describe('a changed setting', () => {
-  it('is known to the very next apply, however long workers remember connections', async () => {
+describe('changed setting', () => {
+  it('the next apply uses a changed setting, however long workers cache connections', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     expect(await change()).toEqual({ replanned: 1, requested: [] });
     world.advance(WORKERS_KNOW_AFTER_MS);
@@ -48,7 +48,7 @@ describe('a changed setting', () => {
     expect((await state('g'))?.dirtySinceMs).toBeUndefined();
   });
 
-  it('a changed setting takes effect even if the operator’s process dies before the groups are marked', async () => {
+  it("takes effect even if the operator's process crashes before the groups are marked", async () => {
     const { tell, names, world } = await company();
     const dying = {
       ...world.toolPorts,
@@ -90,7 +90,7 @@ describe('a changed setting', () => {
     expect(names()).toEqual(['new g']);
   });
 
-  it('may be an address of its own machine only where the functions run there', async () => {
+  it('a loopback address is accepted only if the functions run on the same machine', async () => {
     const { toolPorts } = (await story()).world;
     const tool = (allowsLoopback: boolean) => ({ ...toolPorts, deployment: { allowsLoopback } as never });
     const change = [{ key: 'baseUrl', value: 'http://127.0.0.1:1' }];
@@ -98,7 +98,7 @@ describe('a changed setting', () => {
     expect((await planSettings(CONNECTION, change, tool(true))).next.baseUrl).toBe('http://127.0.0.1:1');
   });
 
-  it('made while a group is looked at leaves the group dirty, or is what the look goes by', async () => {
+  it('a change during an apply is used by it or leaves the group dirty', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     await change();
     world.advance(WORKERS_KNOW_AFTER_MS);
@@ -130,8 +130,8 @@ describe('a changed setting', () => {
   });
 });
 
-describe('two people who change one connection at the same time', () => {
-  async function office(observing = false) {
+describe('two operators who change one connection at the same time', () => {
+  async function twoOperators(observing = false) {
     const { toolPorts } = (await story({ settings: { guard: {} }, observing })).world;
     const vault = { ...KEEPS_NONE, remove: async () => false };
     const settings = async () => (await toolPorts.connections.current(CONNECTION))?.settings;
@@ -151,8 +151,8 @@ describe('two people who change one connection at the same time', () => {
     return { toolPorts, settings, plan, change, told, journal };
   }
 
-  it('both have their settings, and the later one is told what else was changed', async () => {
-    const { plan, change, settings, told, journal } = await office();
+  it('both changes are kept, and the later operator gets the other change reported', async () => {
+    const { plan, change, settings, told, journal } = await twoOperators();
     const [ann, bob] = [
       await plan({ key: 'drift', value: 'report' }, { key: 'guard.minSize', value: 3 }),
       await plan({ key: 'onGroupDeleted', value: 'release' }, { key: 'guard.perHourCount', value: 50 }),
@@ -179,9 +179,9 @@ describe('two people who change one connection at the same time', () => {
     ['the same setting', 'guard.minSize', 7, 'guard.minSize: 5 → 3'],
     ['a setting and the group that it is part of', 'guard', null, 'guard: {'],
   ])(
-    'of two operators who change %s, the later one gets an error and nothing is overwritten',
+    'the later of two operators who change %s gets an error, and nothing is overwritten',
     async (_, key, value, says) => {
-      const { plan, change, settings } = await office();
+      const { plan, change, settings } = await twoOperators();
       const [ann, bob] = [await plan({ key: 'guard.minSize', value: 3 }), await plan({ key, value })];
       await change(ann, 'Ann');
       await expect(change(bob, 'Bob')).rejects.toThrow(says);
@@ -192,7 +192,7 @@ describe('two people who change one connection at the same time', () => {
   );
 
   it('a changed setting and the end of observing by another operator are both kept', async () => {
-    const { plan, change, toolPorts } = await office(true);
+    const { plan, change, toolPorts } = await twoOperators(true);
     const ann = await plan({ key: 'drift', value: 'report' });
     await resumeConnection(CONNECTION, toolPorts);
     await change(ann, 'Ann');
@@ -203,7 +203,7 @@ describe('two people who change one connection at the same time', () => {
   });
 
   it('connecting again with outdated settings does not undo the change of another operator', async () => {
-    const { plan, change, toolPorts, settings } = await office();
+    const { plan, change, toolPorts, settings } = await twoOperators();
     const known = await toolPorts.connections.current(CONNECTION);
     if (known === undefined) throw new Error('expected a connection');
     const stored: string[] = [];
@@ -234,15 +234,15 @@ describe('two people who change one connection at the same time', () => {
   });
 
   it('a changed setting does not restore a connection that another operator removed', async () => {
-    const { plan, change, toolPorts } = await office();
+    const { plan, change, toolPorts } = await twoOperators();
     const ann = await plan({ key: 'drift', value: 'report' });
     await toolPorts.connections.remove(CONNECTION);
     await expect(change(ann, 'Ann')).rejects.toThrow('removed meanwhile');
     expect(await toolPorts.connections.current(CONNECTION)).toBeUndefined();
   });
 
-  it('changes beside what a later version of groupsync wrote, which is told once, kept and not heeded', async () => {
-    const { plan, change, toolPorts, settings } = await office();
+  it('settings of a later version of groupsync are reported once, kept and not used', async () => {
+    const { plan, change, toolPorts, settings } = await twoOperators();
     const stored = async () => (await toolPorts.table.get(connectionKey(CONNECTION)))?.['settings'];
     const policies = [{ match: 'x', mode: 'sync', until: 2030 }];
     const ours = (await settings()) as unknown as Record<'guard' | 'groups', Record<string, Value>>;

@@ -35,7 +35,7 @@ const standing = (now: Partial<LatestStamps>, given = acceptedDrift(), group = w
   standingAcceptedDrift(given, latestStamps(now), group);
 
 describe('acceptDrift', () => {
-  it('keeps what was accepted before, and takes back what is undone', () => {
+  it('keeps earlier accepted differences, and drops those that are undone', () => {
     const next = acceptDrift({
       policy: 'report',
       seen: at('4'),
@@ -59,7 +59,7 @@ describe('acceptDrift', () => {
     [{ kind: 'members_added', before: [], after: ['a'] }, { present: set('a') }],
     [{ kind: 'name', before: 'a', after: 'b' }, { name: true }],
     [{ kind: 'spoke_id', before: 'a', after: null }, { spokeId: true }],
-  ])('accepts nothing but what differs: %o', (difference, expected) => {
+  ])('accepts only the given differences: %o', (difference, expected) => {
     const next = acceptDrift({
       policy: 'adopt',
       seen: at('4'),
@@ -71,7 +71,7 @@ describe('acceptDrift', () => {
 });
 
 describe('remainder of an accepted drift', () => {
-  it('is the whole drift while the directory sends nothing new', () => {
+  it('the remainder is the whole drift while the directory sends nothing new', () => {
     expect(standing({})).toEqual(acceptedDrift());
     expect(standing({}, acceptedDrift({ policy: 'report' }))).toEqual(acceptedDrift({ policy: 'report' }));
   });
@@ -79,35 +79,31 @@ describe('remainder of an accepted drift', () => {
   it.each<[string, Partial<LatestStamps>, Partial<AcceptedDrift>]>([
     ['the name', { field: { ...latestStamps().field, name: at('6') } }, { name: false }],
     ['a user who was added', { user: () => at('6') }, { absent: set('') }],
-    [
-      'a user who was taken out',
-      { departed: new Map([[platformUserId('x'), at('6')]]) },
-      { present: set('') },
-    ],
-    ['a user who was taken out before', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
+    ['a removed user', { departed: new Map([[platformUserId('x'), at('6')]]) }, { present: set('') }],
+    ['a user who was removed before', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
     ['all users', { allUsers: at('6') }, { present: set('') }],
     ['something else', {}, {}],
-  ])('under adopt ends only with a newer event about %s', (_, now, changed) => {
+  ])('accepted drift under policy adopt ends only with a newer event about %s', (_, now, changed) => {
     expect(standing({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));
   });
 
   it.each<[string, Partial<AcceptedDrift>]>([
-    ['users who are there', { present: set('x') }],
-    ['users who are missing', { absent: set('a') }],
+    ['additional users', { present: set('x') }],
+    ['missing users', { absent: set('a') }],
     ['the name', { name: true }],
     ['the spokeId', { spokeId: true }],
-  ])('is kept for %s alone', (_, one) => {
+  ])('an accepted drift is kept for %s alone', (_, one) => {
     const alone = acceptedDrift({ ...NOTHING, ...one });
     expect(standing({}, alone)).toEqual(alone);
   });
 
-  it('leaves out members that differ no longer', () => {
+  it('leaves out members that no longer differ', () => {
     expect(standing({}, acceptedDrift(), wanted('xb'))).toEqual(
       acceptedDrift({ present: set(''), absent: set('') }),
     );
   });
 
-  it('is undefined when no part of it remains', () => {
+  it('the remainder is undefined if no part of the drift remains', () => {
     expect(standing({}, acceptedDrift({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
     expect(standingAcceptedDrift(undefined, latestStamps(), wanted(''))).toBeUndefined();
     // Under `report`, once the directory has said anything newer.

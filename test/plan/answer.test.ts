@@ -23,14 +23,14 @@ const shown = (users: readonly never[], name = 'New') => ({
   version: versionToken('v1'),
 });
 
-describe('an answer to a write', () => {
+describe('answer to a write', () => {
   it.each<[string, Plan, readonly never[], readonly never[], boolean]>([
     ['shows what was sent', plan('patch', { removals: [b] }), [a], [], false],
     ['shows a user that a change removed', plan('patch', { removals: [b] }), [a, b], [b], false],
     ['shows a user that a whole write removed', plan('put', { removals: [b] }), [a, b], [b], false],
-    ['to a change shows a stranger: not judged here', plan('patch', { removals: [b] }), [a, c], [], false],
-    ['to a whole write shows a stranger', plan('put', { removals: [b] }), [a, c], [], true],
-    ['to a creation shows a stranger', plan('create'), [a, c], [], true],
+    ['to a PATCH shows an external user (not checked)', plan('patch', { removals: [b] }), [a, c], [], false],
+    ['to a PUT shows an external user', plan('put', { removals: [b] }), [a, c], [], true],
+    ['to a creation shows an external user', plan('create'), [a, c], [], true],
     ['lacks a user', plan('create'), [], [], false],
   ])('an answer that %s', (_, sent, users, kept, hasAdded) => {
     const answer = readAnswer(sent, shown(users));
@@ -42,10 +42,10 @@ describe('an answer to a write', () => {
   const MADE = { name: 'new', alias: 'New' };
   it.each([
     ['the old name', renaming, 'Old', true, { name: 'Old' }],
-    ['what it made of ours', renaming, 'new', false, MADE],
+    ['a normalised form of the new name', renaming, 'new', false, MADE],
     ['a name that was not sent', plan('patch'), 'Theirs', false, { name: 'New' }],
-    ['what it made of a new group’s', plan('create'), 'new', false, MADE],
-    ['an old name folded', plan('patch', { changes: [{ ...rename, before: 'new' }] }), 'new', false, MADE],
+    ["a normalised form of a new group's name", plan('create'), 'new', false, MADE],
+    ['a folded old name', plan('patch', { changes: [{ ...rename, before: 'new' }] }), 'new', false, MADE],
   ])('an answer that shows %s', (_, sent, name, keepsName, made) => {
     const answer = readAnswer(sent, shown([a], name));
     expect(answer).toMatchObject({ keepsName, made });
@@ -65,7 +65,7 @@ describe('an answer to a write', () => {
     [{ keepsName: true }, 'the name that the group had'],
     [{ kept: [b], keepsName: true }, '1 user that groupsync removed, and the name that the group had'],
     [{ hasAdded: true }, undefined],
-  ])('is told of as it is: %o', (over, told) => {
+  ])('the message about kept users and names is correct: %o', (over, told) => {
     const answer = { made: after, kept: [], hasAdded: false, keepsName: false, ...over };
     expect(toldOf(answer)).toBe(told && `the platform keeps ${told}`);
   });
@@ -80,7 +80,7 @@ describe('an answer to a write', () => {
     ['all that was sent', adding('patch'), [a, b], 'New', true],
     ['another user as well', adding('patch'), [a, b, c], 'New', true],
     ['no user who was sent', adding('create'), [], 'New', false],
-    ['a user who was taken out', removing, [a, b], 'New', false],
+    ['a removed user', removing, [a, b], 'New', false],
     ['the old name', renaming, [a], 'Old', false],
     ['a name in the form of the platform', renaming, [a], 'new', true],
     ['no users after a new name', renaming, [], 'New', false],
@@ -96,9 +96,9 @@ describe('an answer to a write', () => {
       [a],
       { isAsPrepared: false, unshown: [b], foreign: undefined },
     ],
-    ['shows who was not sent, after all', adding('put'), [a, b, c], { foreign: undefined, isUndone: true }],
+    ['to a PUT shows a user not sent', adding('put'), [a, b, c], { foreign: undefined, isUndone: true }],
     [
-      'to a change shows who was not sent',
+      'to a PATCH shows a user that was not sent',
       adding('patch'),
       [a, b, c],
       { foreign: theirs([{ kind: 'members_added', before: [], after: [c] }]), isAsPrepared: false },
@@ -118,7 +118,7 @@ describe('an answer to a write', () => {
         ...{ foreign: undefined, view: { users: both.users } },
       },
     ],
-    ['is none', plan('delete', { after: undefined }), undefined, { view: undefined, isAsPrepared: false }],
+    ['is missing', plan('delete', { after: undefined }), undefined, { view: undefined, isAsPrepared: false }],
   ])('an answer to an addition that %s is evaluated', (_, sent, users, expected) => {
     const registers = { upserted: '', deleted: '', snapshot: '' };
     const facts = {

@@ -21,7 +21,7 @@ describe('attribute', () => {
     ['spoke_id', OTHER],
     ['duplicate_spoke_id', ADDED],
     ['duplicate_spoke_id', OTHER],
-  ])('for %s attribute prefers the event type %s to stronger initiators of other events', (kind, type) => {
+  ])('attribute for %s prefers the event type %s to stronger initiators of other events', (kind, type) => {
     const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
     const told = traces(['right', 'EXTERNAL', type], ...wrong.map((one) => [one, 'ROLE', one] as const));
     expect(attribute(kind, told)).toEqual({ initiator: 'EXTERNAL', eventIds: ['right'] });
@@ -31,20 +31,20 @@ describe('attribute', () => {
     ['a person before the platform', ['SYSTEM', 'ROLE'], 'ROLE'],
     ['the platform before an application, which may be ours', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
     ['a known initiator before an unknown one', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
-    ['the first of equals', ['ROBOT', 'GHOST'], 'ROBOT'],
-  ])('names %s, with that one’s events alone', (_, initiators, named) => {
+    ['the first of equal initiators', ['ROBOT', 'GHOST'], 'ROBOT'],
+  ])('names %s, and only the events of that initiator', (_, initiators, named) => {
     const told = traces(
       ...initiators.map((initiator) => [`by ${initiator}`, initiator, MEMBER_ADDED] as const),
     );
     expect(attribute('members_added', told)).toEqual({ initiator: named, eventIds: [`by ${named}`] });
   });
 
-  it('takes any event where none is of a fitting type', () => {
+  it('uses any event if none has a fitting type', () => {
     const told = traces(['a', 'ROLE', MEMBER_REMOVED]);
     expect(attribute('name', told)).toEqual({ initiator: 'ROLE', eventIds: ['a'] });
   });
 
-  it('takes no application’s word for another thing: it may be ours, and the event that explains may be to come', () => {
+  it('does not attribute a difference to another action of an application, which may be groupsync', () => {
     const told = traces(['own', 'EXTERNAL', MEMBER_ADDED]);
     expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
     const unlisted = traces(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'EXTERNAL', OTHER]);

@@ -17,6 +17,7 @@ import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import { decide } from '../../shared/plan/decide/index.ts';
 import { READ_GROUP, readList } from '../../shared/plan/decision.ts';
 import type { Facts, Wanted } from '../../shared/plan/facts.ts';
+import { NOTHING_REMOVED } from '../../shared/plan/guard.ts';
 import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
@@ -152,7 +153,14 @@ const leaving = (removals: number, concurrent = 0) => ({
     atMs: 0,
     removals,
     size: EVERYBODY.length,
-    recent: { group: concurrent, connection: concurrent, largestSize: EVERYBODY.length, concurrent },
+    deletes: false,
+    recent: {
+      ...NOTHING_REMOVED,
+      group: concurrent,
+      connection: concurrent,
+      largestSize: EVERYBODY.length,
+      concurrent,
+    },
   },
 });
 /** The group after the change of another client. */
@@ -176,33 +184,33 @@ const accepted = (policy: 'report' | 'adopt') => ({
 
 describe('decide', () => {
   it.each<[string, Partial<Facts>, object]>([
-    ['is in sync: it is settled', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
-    ['is not read yet: it is read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
-    ['lacks a member: added', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
+    ['is in sync is settled', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
+    ['is not read yet is read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
+    ['lacks a member gets the member by PATCH', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
     [
-      'may lack a member',
+      'may lack a member is settled',
       { wanted: { ...wanted('ab'), group: wanted('a').group } },
       { counts: { wanted: 2, applied: 1 } },
     ],
-    ['seemed gone and is wanted: asked for first', { ...NO_BASE, ...NONE, state: LOST }, ADOPT_P],
-    ['is gone indeed: made', { ...NO_BASE, ...NONE, ...NOT_FOUND_P, state: LOST }, CREATE],
+    ['seemed gone and is wanted is read by its old id first', { ...NO_BASE, ...NONE, state: LOST }, ADOPT_P],
+    ['is gone and wanted is created', { ...NO_BASE, ...NONE, ...NOT_FOUND_P, state: LOST }, CREATE],
     [
-      'was deleted, and departs',
+      'was deleted and is not wanted is settled as deleted',
       { ...NO_BASE, wanted: ABSENT, state: { ...LOST, registers: DEPARTED } },
       { as: 'deleted' },
     ],
     [
-      'was deleted and is listed again: it is linked again',
+      'was deleted and is listed again is linked again',
       { ...NO_BASE, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
       ADOPT_P,
     ],
     [
-      'was deleted and is listed again, but answers 404: the list is asked',
+      'was deleted and is listed again, but answers 404, leads to a read of the list',
       { ...NO_BASE, ...NOT_FOUND_P, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
       { kind: 'read', what: ['list'] },
     ],
     [
-      '… and the list shows it no more: settled',
+      'was deleted, answers 404 and is not listed any more is settled as deleted',
       {
         ...NO_BASE,
         ...NONE,
@@ -212,24 +220,24 @@ describe('decide', () => {
       },
       { as: 'deleted' },
     ],
-    ['is there, and answers 404: noted', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, MISSED],
+    ['is a candidate with a 404 has the 404 recorded', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, MISSED],
     [
-      '… again, and is listed: waits',
+      'is a listed adoption candidate and answers 404 twice waits',
       { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
       { kind: 'wait', why: { code: 'missing' } },
     ],
     [
-      'answered 404 as a candidate and is listed no more, nor is any other: waits',
+      'was a candidate with a 404 waits if the list is empty',
       { ...NONE, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
       { kind: 'wait', why: { code: 'missing' } },
     ],
     [
-      'is there, and a live connection of the company owns it: waits, and names the owner',
+      'is owned by a live connection of the company waits and names the owner',
       { ...UNLINKED, ...Q, ...OWNED_Q },
       { kind: 'wait', why: { code: 'owned', message: expect.stringContaining('connection other') } },
     ],
     [
-      'has the name of a group that another connection owns: made',
+      'has the name of a group of another connection is created',
       {
         ...UNLINKED,
         ...OWNED_Q,
@@ -238,9 +246,9 @@ describe('decide', () => {
       },
       CREATE,
     ],
-    ['was let go of', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
+    ['was unlinked is created again', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
     [
-      'was released: its external id is cleared first',
+      'was released has its external id cleared first',
       { state: state({ released: true }) },
       {
         kind: 'write',
@@ -252,82 +260,94 @@ describe('decide', () => {
       },
     ],
     [
-      'was released, and the platform has answered',
+      'was released and whose clearing was answered is released',
       { state: state({ released: true }), look: shown('a') },
       RELEASE,
     ],
     [
-      'was released, and refused',
+      'was released and whose clearing was refused is released',
       { state: state({ released: true }), rejected: { owed: undefined } },
       RELEASE,
     ],
-    ['was released, and cannot be written', { state: state({ released: true, attempts: 3 }) }, RELEASE],
-    ['was released, and is only watched', { state: state({ released: true }), settings: WATCHED }, RELEASE],
+    ['was released and not written is released', { state: state({ released: true, attempts: 3 }) }, RELEASE],
     [
-      'was released, and has an external id of others',
+      'was released and watched is released',
+      { state: state({ released: true }), settings: WATCHED },
+      RELEASE,
+    ],
+    [
+      'was released and has another external id is released',
       { state: state({ released: true }), views: views(view('a', { spokeId: 'x' })) },
       RELEASE,
     ],
-    ['was released and let go', { state: unlinked(state({ released: true })) }, EXCLUDED],
-    ['is left out by the settings', { settings: settingsWith({ groups: { exclude: ['Eng'] } }) }, EXCLUDED],
-    ['has no name', { wanted: { ...ABSENT, state: 'unnamed' } }, { as: 'unnamed', ending: 'open' }],
-    ['is under suspicion: it is looked at', SUSPECTED, READ_GROUP],
-    ['is suspected in vain', { ...SUSPECTED, look: shown('a') }, UNCHANGED],
-    ['has a view that cannot be read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
-    ['would be changed: it is fetched first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
-    ['would be deleted: it is fetched first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
+    ['was released and unlinked is excluded', { state: unlinked(state({ released: true })) }, EXCLUDED],
     [
-      'would be changed, and was fetched when it had another version: it is fetched again',
+      'the settings exclude is excluded',
+      { settings: settingsWith({ groups: { exclude: ['Eng'] } }) },
+      EXCLUDED,
+    ],
+    [
+      'without a name is unnamed',
+      { wanted: { ...ABSENT, state: 'unnamed' } },
+      { as: 'unnamed', ending: 'open' },
+    ],
+    ['has a suspected change is read', SUSPECTED, READ_GROUP],
+    ['was suspected without reason is observed as unchanged', { ...SUSPECTED, look: shown('a') }, UNCHANGED],
+    ['has an unreadable view is read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
+    ['would be changed is fetched first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
+    ['would be deleted is fetched first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
+    [
+      'would be changed and was fetched with another version is fetched again',
       { wanted: wanted('ab'), shown: { ...changed(''), atMs: NOW_MS } },
       READ_GROUP,
     ],
     [
-      'would be changed, and another group was fetched last: it is fetched first',
+      'would be changed is fetched first if another group was fetched last',
       { wanted: wanted('ab'), shown: { ...shown('', { id: 'q' }), atMs: NOW_MS } },
       READ_GROUP,
     ],
     [
-      'would be changed, and was fetched over five seconds ago: it is fetched again',
+      'would be changed is fetched again if the fetch is over five seconds old',
       { wanted: wanted('ab'), shown: { ...shown(''), atMs: NOW_MS - 5_001 } },
       READ_GROUP,
     ],
     [
-      'would be changed, and is as stored: it is changed',
+      'would be changed and is as stored is changed',
       { wanted: wanted('ab'), ...UNREAD, look: shown('a') },
       PATCH,
     ],
     [
-      'would be changed, and another client changed it: that change is taken first',
+      'would be changed and was changed by another client has that change recorded first',
       { wanted: wanted('ab'), ...UNREAD, look: changed('ax') },
       { kind: 'observe', external: {} },
     ],
-    ['needs no write: it is not fetched', UNREAD, { kind: 'settle', as: 'in_sync' }],
+    ['needs no write is not fetched', UNREAD, { kind: 'settle', as: 'in_sync' }],
     [
-      'is to be released',
+      'is to be released is released',
       { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }) },
       { kind: 'release' },
     ],
     [
-      'was changed by another client',
+      'was changed by another client is observed with an external change',
       { ...SUSPECTED, look: changed('ax') },
       { kind: 'observe', view: { spokeId: 'g' }, external: {} },
     ],
     [
-      'was changed, but is only watched',
+      'was changed in mode report is observed without flap damping',
       { ...SUSPECTED, look: changed('ax'), settings: WATCHED },
       { flapDamping: undefined },
     ],
-    ['shows no spokeId', { ...SUSPECTED, look: unechoed }, readList(5_000)],
-    ['may differ', accepted('report'), { kind: 'settle', as: 'in_sync' }],
-    ['may differ until …', accepted('adopt'), { kind: 'read', what: ['departed'] }],
+    ['shows no spokeId leads to a read of the list', { ...SUSPECTED, look: unechoed }, readList(5_000)],
+    ['may differ under policy report is settled', accepted('report'), { kind: 'settle', as: 'in_sync' }],
+    ['may differ under adopt leads to a read', accepted('adopt'), { kind: 'read', what: ['departed'] }],
     [
-      'would lose a member: the guard is asked',
+      'would lose a member leads to a reservation in the guard',
       { views: views(view('ab')) },
       { kind: 'reserve', removals: 1 },
     ],
-    ['would lose too many: a hold', leaving(7), { kind: 'hold', rule: 'share', size: 8 }],
+    ['would lose too many members is held', leaving(7), { kind: 'hold', rule: 'share', size: 8 }],
     [
-      'would lose too many with another worker who may be about to do the same: one after the other',
+      "would lose too many members together with another worker's removals waits for them",
       {
         ...leaving(7, 7),
         settings: settingsWith({
@@ -336,15 +356,15 @@ describe('decide', () => {
       },
       { kind: 'wait', yields: true, waitMs: 2_000 },
     ],
-    ['is to be made: is it there?', UNLINKED, { kind: 'read', what: ['list'] }],
-    ['is there already: it is adopted', { ...UNLINKED, ...Q }, ADOPT_Q],
+    ['is to be created leads to a read of the list', UNLINKED, { kind: 'read', what: ['list'] }],
+    ['exists already is adopted', { ...UNLINKED, ...Q }, ADOPT_Q],
     [
-      'is there, and not to be adopted',
+      'exists and must not be adopted is created',
       { ...UNLINKED, ...Q, settings: NEVER_ADOPTS },
       { ...CREATE, known: ['q'] },
     ],
     [
-      'is what an earlier creation made after all: ours',
+      'an earlier creation made after all is adopted',
       {
         ...{ state: unlinked(state(uncertainly({ action: 'create' }))), settings: NEVER_ADOPTS },
         listed: listing(shown('a', { id: 'r', spokeId: 'x' }), ...Q.listed.groups),
@@ -352,8 +372,8 @@ describe('decide', () => {
       },
       ADOPT_Q,
     ],
-    ['was refused: a person is told', { rejected: { owed: undefined }, look: shown('a') }, { kind: 'fail' }],
-    ['was refused, and is gone', { rejected: { owed: undefined }, look: 'gone' }, MISSED],
+    ['was refused fails', { rejected: { owed: undefined }, look: shown('a') }, { kind: 'fail' }],
+    ['was refused and is gone has the 404 recorded', { rejected: { owed: undefined }, look: 'gone' }, MISSED],
   ])('a group that %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
@@ -379,104 +399,124 @@ describe('decide', () => {
   const waits = (code: string) => ({ kind: 'wait', why: { code } });
   const RECORD = { intent: intentId('i9'), atMs: 1, removals: 1 };
   it.each<[string, Partial<Facts>, object]>([
-    ['is not known: a look', opened(), READ_GROUP],
-    ['shows: it happened', { ...made, look: changed('ab') }, { kind: 'observe', intent: {}, view: {} }],
-    ['shows, but for the spokeId', { ...made, look: unechoed }, readList(MINUTE_MS)],
+    ['an unknown outcome leads to a read of the group', opened(), READ_GROUP],
     [
-      'shows under another name',
+      'a shown write is observed',
+      { ...made, look: changed('ab') },
+      { kind: 'observe', intent: {}, view: {} },
+    ],
+    [
+      'a write shown without a spokeId leads to a read of the list',
+      { ...made, look: unechoed },
+      readList(MINUTE_MS),
+    ],
+    [
+      'a write that is shown under another name is observed with an external change',
       { ...made, look: changed('ab', 'Theirs') },
       { kind: 'observe', external: {} },
     ],
-    ['does not show: dropped', { ...made, look: shown('a') }, { kind: 'drop' }],
-    ['is refused: its removals are not owed', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
-    ['is refused at last', { ...made, ...refused, rejected: { owed: RECORD } }, { owed: RECORD }],
+    ['a write that is not shown is dropped', { ...made, look: shown('a') }, { kind: 'drop' }],
+    ['a refused write owes no removals', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
     [
-      'also shows the change of another client: only that is external',
+      'a refusal may keep its guard record',
+      { ...made, ...refused, rejected: { owed: RECORD } },
+      { owed: RECORD },
+    ],
+    [
+      'only the change of another client is recorded as external',
       { ...made, look: changed('abx') },
       added('x'),
     ],
     [
-      'was refused: what it would have added too',
+      'a refused write records its shown additions as external',
       { ...made, ...refused, look: changed('abx') },
       added('b', 'x'),
     ],
     [
-      'is not shown by a read that may be older than the last write',
+      'a read that may be older than the last write leads to a wait',
       { ...made, state: state({ intent, lastWriteAtMs: NOW_MS - 1 }), look: changed('abx') },
       waits('waiting'),
     ],
-    ['… beside what cannot be read', { ...opened(), look: changed('ax') }, added('x')],
+    ['a write with an unreadable view may find additions', { ...opened(), look: changed('ax') }, added('x')],
     [
-      'was a deletion that was answered, and it is gone: done',
+      'an answered deletion of a group that is gone is done',
       { ...deleting, look: 'gone', deletion: 'deleted' },
       { kind: 'observe', observed: 'gone', intent: {} },
     ],
-    ['was a deletion, and it answers 404 once', { ...deleting, look: 'gone' }, MISSED],
+    ['a deletion with a single 404 has the 404 recorded', { ...deleting, look: 'gone' }, MISSED],
     [
-      'was a deletion that was answered 404, likewise',
+      'a deletion answered with 404 has the 404 recorded',
       { ...deleting, look: 'gone', deletion: 'absent' },
       MISSED,
     ],
     [
-      '… again, and is listed',
+      'a deletion with two 404s waits while the group is listed',
       { ...deletingMissed, look: 'gone', listed: listing(shown('a')) },
       waits('missing'),
     ],
     [
-      '… again, and others are listed: done',
+      'a deletion with two 404s is done if other managed groups are listed',
       { ...deletingMissed, look: 'gone', listed: { ...listing(other), showsManaged: true } },
       { kind: 'observe', observed: 'gone', intent: {} },
     ],
     [
-      '… again, and a list of others: whose are they?',
+      'a deletion with two 404s leads to a check whether listed groups are managed',
       { ...deletingMissed, look: 'gone', listed: listing(other) },
       { kind: 'read', what: ['managed'] },
     ],
-    ['was a deletion, and it is there: dropped', { ...deleting, look: shown('a') }, { kind: 'drop' }],
+    ['a deletion of an existing group is dropped', { ...deleting, look: shown('a') }, { kind: 'drop' }],
     [
-      '… soon after it was answered: the read may be older',
+      'an answered deletion waits shortly because the read may be older',
       { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), look: shown('a'), deletion: 'deleted' },
       { ...waits('kept'), waitMs: MINUTE_MS - 1_000, noting: { misses: 1 } },
     ],
     [
-      '… soon, and it was not answered',
+      'an unanswered deletion waits shortly after it was sent',
       { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), look: shown('a') },
       waits('kept'),
     ],
     [
-      '… after three answers: refused',
+      'a deletion without an effect fails after three answers',
       { ...opened({ action: 'delete', misses: 3 }), look: shown('a') },
       { kind: 'drop', failing: { code: 'platform_rejected' } },
     ],
     [
-      'was a creation, not to be seen',
+      'a creation that is not shown has the miss recorded',
       { ...opened({ action: 'create' }), look: 'gone' },
       { noting: { misses: 1 } },
     ],
-    ['… nor the third time, soon', { ...creating(2, 9), look: 'gone' }, { noting: { misses: 3 } }],
-    ['… nor the second time, late', { ...creating(1, 10), look: 'gone' }, { noting: { misses: 2 } }],
-    ['… nor the third time: the list', { ...creating(2, 10), look: 'gone' }, readList(0)],
     [
-      '… nor the third time: reads which groups the list lacks',
+      'a third miss within ten minutes is recorded',
+      { ...creating(2, 9), look: 'gone' },
+      { noting: { misses: 3 } },
+    ],
+    [
+      'a second miss after ten minutes is recorded',
+      { ...creating(1, 10), look: 'gone' },
+      { noting: { misses: 2 } },
+    ],
+    ['a creation with three misses leads to the list', { ...creating(2, 10), look: 'gone' }, readList(0)],
+    [
+      'a creation with three misses leads to a check of the list',
       { ...creating(2, 10), look: 'gone', listed: listing(other) },
       { kind: 'read', what: ['unlisted'] },
     ],
     [
-      '… nor the third time, and the list lacks no group: dropped',
+      'a creation that a complete list does not show is dropped',
       { ...creating(2, 10), look: 'gone', listed: lacking(undefined, false) },
       { kind: 'drop' },
     ],
     [
-      '… nor the third time, and the list lacks a group',
+      'a creation waits while the list lacks an existing group',
       { ...creating(2, 10), look: 'gone', listed: lacking(platformGroupId('q'), false) },
       { ...waits('list_incomplete'), noting: { misses: 3 } },
     ],
     [
-      '… nor the third time, and the list lacks every managed group',
+      'a creation waits while the list lacks every managed group',
       { ...creating(2, 10), look: 'gone', listed: lacking(undefined, true) },
       waits('list_incomplete'),
     ],
-  ])('a write whose outcome %s', (_, over, expected) => {
+  ])('an open write: %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
@@ -515,15 +555,19 @@ describe('decide', () => {
     listed: { ...listing(...listed), showsManaged: true },
   });
   const departed = { registers: DEPARTED };
-  const fight = {
+  const damping = {
     suspectedChange: { ...suspectedChange, version: null },
     flapDamping: { sinceMs: NOW_MS, count: 2 },
   };
   it.each<[string, Partial<Facts>, object]>([
-    ['a refused name that no other group has', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
-    ['… that another has', named(other), waits('name_in_use')],
     [
-      '… that another has: the rest is written, and no more',
+      'a refused name that no other group has is tried again a minute later',
+      named(shown('a'), shown('', { id: 'q', name: 'X' })),
+      AGAIN,
+    ],
+    ['a refused name that another group has leads to a wait', named(other), waits('name_in_use')],
+    [
+      'a refused name that another group has is left out while the rest is written',
       {
         ...named(other),
         wanted: wanted('ab'),
@@ -532,78 +576,94 @@ describe('decide', () => {
       },
       { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
     ],
-    ['refused after another trouble', { ...refused, state: state({ lastError }) }, AGAIN],
+    ['a refusal after another error is tried again', { ...refused, state: state({ lastError }) }, AGAIN],
     [
-      'another version, just after our own write',
+      'another version just after our own write leads to a wait',
       { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), look: changed('a') },
       { ...waits('waiting'), waitMs: 59_000 },
     ],
     [
-      '… that a refused write may have met',
+      'another version that a refused write may have met leads to a wait',
       { ...refused, look: changed('ab'), state: state({ lastWriteAtMs: NOW_MS - 1 }) },
       waits('waiting'),
     ],
     [
-      'a suspicion of no group',
+      'a suspected change without a linked group is observed as gone',
       { ...UNLINKED, state: unlinked(state({ suspectedChange })) },
       { kind: 'observe', observed: 'gone' },
     ],
     [
-      'a 404 that was none',
+      'a 404 that was wrong is observed as unchanged',
       { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), ...UNREAD, look: shown('a') },
       UNCHANGED,
     ],
     [
-      'a fight that is not read',
-      { state: state({ ...fight, suspectedChange }), look: changed('ax'), wanted: undefined },
+      'a damped group that is not read is read',
+      { state: state({ ...damping, suspectedChange }), look: changed('ax'), wanted: undefined },
       { kind: 'read' },
     ],
     [
-      'a person who asks in a fight',
-      { state: state(fight), look: shown('a') },
+      "an operator's sync of a damped group resets the damping",
+      { state: state(damping), look: shown('a') },
       { flapDamping: { count: 0 } },
     ],
     [
-      'a deletion that takes effect late',
+      'a late effect of our own deletion is no difference',
       late(2, uncertainly({ action: 'delete' }), other),
       { difference: undefined },
     ],
-    ['a wrong route', late(59, departed), waits('missing')],
-    ['… for an hour', late(60, departed), { kind: 'unlink' }],
-    ['… for one', late(1, departed, other), { kind: 'unlink' }],
-    ['a deletion that stands', gone(1, 'report'), { kind: 'settle', as: 'in_sync' }],
-    ['… until the directory says more', gone(1, 'report', 2), { kind: 'read', what: ['list'] }],
-    ['… of the group itself', gone(1, 'adopt', 2), { kind: 'settle', as: 'in_sync' }],
-    ['… which it does', gone(0, 'adopt'), { kind: 'read', what: ['list'] }],
+    ['a group that seems to be gone waits for an hour', late(59, departed), waits('missing')],
+    ['a group that seems to be gone for an hour is unlinked', late(60, departed), { kind: 'unlink' }],
+    ['a group that is gone while another is listed unlinks', late(1, departed, other), { kind: 'unlink' }],
+    ['an accepted deletion settles the group', gone(1, 'report'), { kind: 'settle', as: 'in_sync' }],
+    ['an accepted deletion ends with a newer event', gone(1, 'report', 2), { kind: 'read', what: ['list'] }],
+    ['an adopted deletion outlasts member events', gone(1, 'adopt', 2), { kind: 'settle', as: 'in_sync' }],
+    ['an adopted deletion ends with a group event', gone(0, 'adopt'), { kind: 'read', what: ['list'] }],
     [
-      'in sync, until a write takes effect late',
+      'a group in sync is checked again while a write may take effect late',
       { state: state(uncertainly({})) },
       { againAtMs: NOW_MS + 1 },
     ],
-    ['… as it might have', { state: state(uncertainly({}, NOW_MS)) }, READ_GROUP],
+    ['a group is read after a possible late write', { state: state(uncertainly({}, NOW_MS)) }, READ_GROUP],
     [
-      '… a deletion of another',
+      'a late deletion of another group leads to no read',
       { state: state(uncertainly({ action: 'delete', platformId: 'x' as never }, 0)) },
       { kind: 'settle' },
     ],
     [
-      '… of what is gone',
+      'a late write of a group that is gone settles it as deleted',
       { ...NO_BASE, wanted: ABSENT, state: unlinked(state(uncertainly({}, 0))) },
       { as: 'deleted' },
     ],
-    ['tried, and in', { wanted: wanted('ab'), views: views(view('ab')), barred: B.users }, { as: 'in_sync' }],
-    ['still to be tried', { wanted: wanted('ab'), barred: B.users }, waits('platform_rejected')],
-    ['only watched', { views: views(view('ab')), settings: WATCHED }, { ending: 'report' }],
-    ['a hold', holding('ab'), { kind: 'settle', as: 'held', ending: 'open' }],
-    ['a hold without removals', holding('a', APPROVED), { kind: 'hold', ends: expect.any(Array) }],
     [
-      'a hold over others',
+      'a member that was tried and is shown settles the group',
+      { wanted: wanted('ab'), views: views(view('ab')), barred: B.users },
+      { as: 'in_sync' },
+    ],
+    [
+      'a member still to be tried waits',
+      { wanted: wanted('ab'), barred: B.users },
+      waits('platform_rejected'),
+    ],
+    [
+      'a removal in mode report is settled',
+      { views: views(view('ab')), settings: WATCHED },
+      { ending: 'report' },
+    ],
+    ['a hold settles the group as held', holding('ab'), { kind: 'settle', as: 'held', ending: 'open' }],
+    ['a hold without removals ends', holding('a', APPROVED), { kind: 'hold', ends: expect.any(Array) }],
+    [
+      'a hold of another kind of write ends',
       holding('ab', {}, { ...B, about: 'delete' }),
       { kind: 'hold', ends: expect.any(Array) },
     ],
-    ['a hold, and another leaver', holding('abc'), { kind: 'hold', users: ['b', 'c'], size: 3 }],
-    ['an approved hold', holding('ab', APPROVED), { kind: 'write', consumes: 'd', isReserved: false }],
-    ['an approved hold, and another leaver', holding('abc', APPROVED), { kind: 'reserve', removals: 1 }],
+    ['a hold and a leaver are held together', holding('abc'), { kind: 'hold', users: ['b', 'c'], size: 3 }],
+    ['an approval is written', holding('ab', APPROVED), { kind: 'write', consumes: 'd', isReserved: false }],
+    [
+      'an approval and a leaver lead to a reservation',
+      holding('abc', APPROVED),
+      { kind: 'reserve', removals: 1 },
+    ],
   ])('%s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
@@ -614,51 +674,55 @@ describe('decide', () => {
   const LATER = { kind: 'wait', waitMs: undefined };
   const OTHERS = { ...listing(other), showsManaged: true };
   it.each<[string, Partial<Facts>, object]>([
-    ['just made: waits', { state: state({ suspectedChange, createdAtMs: NOW_MS - 1 }) }, waits('waiting')],
-    ['for the first time: noted', SUSPECTED, { ...MISSED, waitMs: MINUTE_MS }],
-    ['again within the minute: waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
-    ['later: the list is asked', { state: missed(2) }, { kind: 'read', what: ['list'] }],
-    ['soon, where groups show soon', { state: missed(0.5), createSettleMs: 9_000 }, readList(MINUTE_MS / 2)],
-    ['and is listed: waits, ever longer', { state: missed(2), listed: listing(shown('a')) }, LATER],
+    ['just created waits', { state: state({ suspectedChange, createdAtMs: NOW_MS - 1 }) }, waits('waiting')],
+    ['for the first time has the 404 recorded', SUSPECTED, { ...MISSED, waitMs: MINUTE_MS }],
+    ['again within a minute waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
+    ['again after a minute leads to the list', { state: missed(2) }, { kind: 'read', what: ['list'] }],
     [
-      'and another group is listed: whose is it?',
+      'leads to a read of the list sooner if createSettleSeconds is small',
+      { state: missed(0.5), createSettleMs: 9_000 },
+      readList(MINUTE_MS / 2),
+    ],
+    ['and is listed waits longer and longer', { state: missed(2), listed: listing(shown('a')) }, LATER],
+    [
+      'while another group is listed leads to a check whether that one is managed',
       { state: missed(2), listed: listing(other) },
       { kind: 'read', what: ['managed'] },
     ],
     [
-      'and other managed groups are listed: unlinked',
+      'while other managed groups are listed is unlinked',
       { state: missed(2), listed: OTHERS },
       { ...UNLINK, difference: { kind: 'deleted' } },
     ],
     [
-      'and no managed group is listed: a wrong route?',
+      'while no managed group is listed waits',
       { state: missed(59), listed: { ...OTHERS, showsManaged: false } },
       { ...waits('missing'), waitMs: MINUTE_MS },
     ],
-    ['and no group is listed: a wrong route?', { state: missed(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
-    ['and no group is listed for an hour: unlinked', { state: missed(60), ...NONE }, UNLINK],
+    ['while no group is listed waits minutes', { state: missed(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
+    ['while no group is listed for an hour is unlinked', { state: missed(60), ...NONE }, UNLINK],
     [
-      'and may stay deleted: a wrong route?',
+      'waits under policy report because the base URL may be wrong',
       { state: missed(59), ...NONE, settings: REPORT },
       { waitMs: MINUTE_MS },
     ],
     [
-      'and may stay deleted, as the feed tells',
+      'is unlinked under policy report if the feed reports the deletion',
       { state: { ...missed(2), suspectedChange: told }, ...NONE, settings: REPORT },
       { ...UNLINK, acceptedDrift: { policy: 'report' } },
     ],
     [
-      'and departs, as the feed tells',
+      'is unlinked if the directory deleted it and the feed reports the deletion',
       { state: { ...missed(2), registers: DEPARTED, suspectedChange: told }, ...NONE },
       UNLINK,
     ],
     [
-      'and may stay deleted, where others are listed',
+      'is unlinked under policy adopt if other groups are listed',
       { state: missed(2), listed: OTHERS, settings: settingsWith({ drift: 'adopt' }) },
       { ...UNLINK, acceptedDrift: { policy: 'adopt' } },
     ],
     [
-      'and another has our spokeId',
+      'is recorded as recreated if another group has its spokeId',
       { state: missed(2), listed: { ...Q.listed, showsManaged: true } },
       { difference: { kind: 'recreated', after: 'q' } },
     ],
@@ -666,7 +730,7 @@ describe('decide', () => {
     expect(decide(facts({ ...over, look: 'gone' }))).toMatchObject(expected);
   });
 
-  it('does not treat its own late addition, removal or name as a change by another client', () => {
+  it("a late effect of groupsync's own write is not a change by another client", () => {
     const sent = { ...NOTHING_SENT, name: ['Eng  x'], spokeId: ['g'] };
     const uncertain = { write: intent, sent, untilMs: NOW_MS + 1 };
     const late = { state: state({ suspectedChange, uncertain }), settings: settingsWith({ drift: 'adopt' }) };
@@ -688,7 +752,7 @@ describe('decide', () => {
     });
   });
 
-  it('treats every user with a register as ours when external users may stay and our view is lost', () => {
+  it('every user with a register counts as ours if others may stay and the view is lost', () => {
     const lost = facts({
       settings: settingsWith({ membership: 'additive' }),
       views: views(undefined, { isUnreadable: true }),
@@ -699,28 +763,36 @@ describe('decide', () => {
     expect(decide(lost)).toMatchObject({ kind: 'observe', view: { users }, external: {} });
   });
 
-  describe('a group that another client changes again and again', () => {
+  describe('flap damping', () => {
     const flapDamping = { sinceMs: NOW_MS - 10 * MINUTE_MS, count: 3, seen: stampAt(1) };
-    const fought = (over: Partial<FlapDamping>, by: SuspectedChange = suspectedChange) => ({
+    const dampedAfter = (over: Partial<FlapDamping>, by: SuspectedChange = suspectedChange) => ({
       state: state({ flapDamping: { ...flapDamping, ...over }, suspectedChange: by }),
     });
     it.each<[string, Partial<Facts>, object]>([
-      ['waits for the rest of the hour', {}, { kind: 'wait' }],
-      ['looks after the hour', { nowMs: NOW_MS + 50 * MINUTE_MS }, READ_GROUP],
-      ['looks when a person asks', fought({}, { ...suspectedChange, version: null }), READ_GROUP],
-      ['looks at once on news', fought({ seen: STAMP_ZERO }), READ_GROUP],
-      ['looks while it is seldom', fought({ count: 2 }), READ_GROUP],
-      ['is read when one of our members must leave it', { views: views(view('ab')) }, READ_GROUP],
+      ['a damped group waits for the rest of the hour', {}, { kind: 'wait' }],
+      ['a damped group is read after the hour', { nowMs: NOW_MS + 50 * MINUTE_MS }, READ_GROUP],
       [
-        'waits together with the users that another client added',
+        'a damped group is read on request',
+        dampedAfter({}, { ...suspectedChange, version: null }),
+        READ_GROUP,
+      ],
+      [
+        'a damped group is read immediately after a newer event',
+        dampedAfter({ seen: STAMP_ZERO }),
+        READ_GROUP,
+      ],
+      ['a group is read immediately while it changes rarely', dampedAfter({ count: 2 }), READ_GROUP],
+      ['a damped group is read when a member we added must leave', { views: views(view('ab')) }, READ_GROUP],
+      [
+        'a damped group waits with the users that another client added',
         { views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }) },
         { kind: 'wait' },
       ],
     ])('%s', (_, over, decision) => {
-      expect(decide(facts({ ...fought({}), ...over }))).toMatchObject(decision);
+      expect(decide(facts({ ...dampedAfter({}), ...over }))).toMatchObject(decision);
     });
 
-    it('is counted: twice at once, then once an hour, and forgiven after two or where a person asks', () => {
+    it('reverts twice immediately, then once an hour, and starts again after a calm time or on request', () => {
       const look = changed('ax');
       const flapDampingAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
         const decision = decide(facts({ state: state({ suspectedChange, ...over }), look, nowMs, ...more }));

@@ -38,14 +38,14 @@ const change = (
   whose?: ReturnType<typeof member> | null,
 ) => ({ kind, ...(whose !== undefined && { member: whose }), before, after, reason });
 
-describe('a plan for a group that exists', () => {
-  it('does nothing where nothing differs, also when it may send everything', () => {
+describe('plan for a group that exists', () => {
+  it('contains nothing if nothing differs, even if everything may be sent', () => {
     expect(draft({})).toMatchObject({ action: 'none', changes: [], removals: [], departs: false });
     expect(draft({ whole: true }).action).toBe('none');
     expect(draft({ wanted: wanted('a'), whole: true }).action).toBe('put');
   });
 
-  it('creates what the platform does not have', () => {
+  it('creates a group that the platform does not have', () => {
     const plan = draft({ current: undefined });
     expect(plan).toMatchObject({ action: 'create', removals: [], departs: false });
     expect(plan.after).toEqual(view({ a: true, b: true }));
@@ -60,16 +60,13 @@ describe('a plan for a group that exists', () => {
     ['the name that we sent', 'Eng', 'none'],
     ['the name that the platform made of it', 'eng', 'none'],
     ['another', 'ENG', 'patch'],
-  ])(
-    'renames a group whose name the platform writes in its own way only to a new one: %s',
-    (_, name, action) => {
-      const current = view({ a: true, b: true }, { name: 'eng', alias: 'Eng' });
-      const plan = draft({ current, wanted: { ...wanted('a', 'b'), name } });
-      expect(plan.action).toBe(action);
-      const { name: after, alias } = plan.after ?? {};
-      expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
-    },
-  );
+  ])('renames a group whose name the platform normalises only for a new name: %s', (_, name, action) => {
+    const current = view({ a: true, b: true }, { name: 'eng', alias: 'Eng' });
+    const plan = draft({ current, wanted: { ...wanted('a', 'b'), name } });
+    expect(plan.action).toBe(action);
+    const { name: after, alias } = plan.after ?? {};
+    expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
+  });
 
   it('lists changes by kind, then by user, whatever the order of its input', () => {
     const plan = draft({
@@ -97,7 +94,7 @@ describe('a plan for a group that exists', () => {
     ]);
   });
 
-  it('a plan gives the reason for the removal of a member that the directory names, and the member', () => {
+  it('names the member and the reason for each removal', () => {
     const reason = 'their roleState is TERMINATED';
     const plan = draft({
       wanted: wanted('a'),
@@ -106,13 +103,13 @@ describe('a plan for a group that exists', () => {
     expect(plan.changes).toEqual([change('remove_member', ['b', null], reason, member('b'))]);
   });
 
-  it('a plan keeps the users that the guard holds, and contains the other changes', () => {
+  it('keeps the users that the guard holds, and contains the other changes', () => {
     const plan = draft({ wanted: wanted('c'), held: new Set([platformUserId('a')]) });
     expect(plan.removals).toEqual(['b']);
     expect(usersOf(plan)).toEqual({ a: true, c: true });
   });
 
-  it('an additive group keeps external users and loses only those that we added', () => {
+  it('an additive group keeps external users and loses only users that groupsync added', () => {
     const plan = draft({
       wanted: wanted('n'),
       membership: 'additive',
@@ -122,7 +119,7 @@ describe('a plan for a group that exists', () => {
     expect(usersOf(plan)).toEqual({ theirs: false, n: true });
   });
 
-  it('a plan removes no user in mode upsertOnly and changes nothing in mode report', () => {
+  it('removes no user in mode upsertOnly and changes nothing in mode report', () => {
     expect(draft({ wanted: wanted('c'), mode: 'upsertOnly' }).removals).toEqual([]);
     const current = view({ a: true });
     expect(draft({ wanted: wanted('c'), mode: 'report', current })).toEqual({
@@ -135,10 +132,10 @@ describe('a plan for a group that exists', () => {
   });
 });
 
-describe('a plan for a group that the directory deleted', () => {
+describe('plan for a group that the directory deleted', () => {
   const gone = { wanted: undefined };
 
-  it('deletes it with everybody in it', () => {
+  it('deletes the group with all its users', () => {
     expect(draft({ ...gone, current: view({ b: true, a: false }) })).toEqual({
       action: 'delete',
       changes: [change('delete_group', ['Eng', null], 'the directory deleted this group')],
@@ -149,15 +146,15 @@ describe('a plan for a group that the directory deleted', () => {
   });
 
   it.each<[string, Partial<DraftInput>, string]>([
-    ['the platform has none either', { current: undefined }, 'none'],
+    ['the platform has no such group either', { current: undefined }, 'none'],
     ['a user in it is held', { held: new Set([platformUserId('b')]) }, 'none'],
     ['a user of another group is held', { held: new Set([platformUserId('elsewhere')]) }, 'delete'],
     ['it is in mode upsertOnly', { mode: 'upsertOnly' }, 'none'],
-  ])('the plan for a deleted group when %s: %3$s', (_, over, action) => {
+  ])('the plan for a deleted group if %s: $2', (_, over, action) => {
     expect(draft({ ...gone, ...over }).action).toBe(action);
   });
 
-  it('a plan empties the group except for the users that the guard holds', () => {
+  it('empties the group except for the users that the guard holds', () => {
     const empty = { ...gone, onGroupDeleted: 'empty' } as const;
     const plan = draft({ ...empty, held: new Set([platformUserId('b')]) });
     expect(plan).toMatchObject({ action: 'patch', removals: ['a'], departs: true });
@@ -168,7 +165,7 @@ describe('a plan for a group that the directory deleted', () => {
     expect(draft({ ...empty, current: view({}) }).action).toBe('none');
   });
 
-  it('lets it go', () => {
+  it('releases the group', () => {
     expect(draft({ ...gone, onGroupDeleted: 'release' })).toEqual({
       action: 'release',
       changes: [change('release_group', ['Eng', null], 'the directory deleted this group')],
@@ -179,7 +176,7 @@ describe('a plan for a group that the directory deleted', () => {
   });
 });
 
-describe('a plan with an accepted drift', () => {
+describe('plan with an accepted drift', () => {
   const acceptedDrift: AcceptedDrift = {
     policy: 'report',
     seen: STAMP_ZERO,
@@ -189,7 +186,7 @@ describe('a plan with an accepted drift', () => {
     spokeId: true,
   };
 
-  it('wants what is accepted as it is', () => {
+  it('keeps the accepted values', () => {
     const current = view({ a: true, stranger: false, other: false }, { name: 'Theirs', spokeId: 'x' });
     const plan = draft({ current, acceptedDrift });
     expect(plan.removals).toEqual(['other']);
@@ -204,14 +201,14 @@ describe('a plan with an accepted drift', () => {
     });
   });
 
-  it('leaves a spokeId that was taken away, and sends the other fields alone', () => {
+  it('keeps a removed spokeId, and sends only the other fields', () => {
     const current = view({ a: true }, { name: 'Theirs', spokeId: null });
     const plan = draft({ current, whole: true, acceptedDrift: { ...acceptedDrift, name: false } });
     expect(shortOf(plan)).toEqual([['rename', 'Theirs', 'Eng']]);
     expect(plan).toMatchObject({ action: 'patch', after: { spokeId: null } });
   });
 
-  it('still sets every field that is not accepted', () => {
+  it('sets every field that is not accepted', () => {
     const spokeOnly = draft({
       current: view({ a: true }, { spokeId: 'x' }),
       acceptedDrift: { ...acceptedDrift, spokeId: false },

@@ -24,40 +24,40 @@ const judged = (notFoundForMs: number, evidence: Partial<AbsenceEvidence> = {}) 
   );
 
 describe('existence of a platform group', () => {
-  it('is unknown after a single 404, whatever else is known', () => {
+  it("a group's existence is unknown after a single 404, whatever else is known", () => {
     const evidence = { listing: OTHERS_LISTED, isDeletionReportedByFeed: true };
     expect(judged(HOUR_MS, { ...evidence, firstNotFoundAtMs: undefined })).toBe('unknown');
   });
 
-  it('is unknown after two 404s that are less than a minute apart', () => {
+  it("a group's existence is unknown after two 404s less than a minute apart", () => {
     expect(judged(MINUTE_MS - 1, { listing: OTHERS_LISTED, isDeletionReportedByFeed: true })).toBe('unknown');
   });
 
-  it('is gone after two 404s a minute apart when a list shows other managed groups but not this one', () => {
+  it('a group is gone after two 404s a minute apart if a list shows only other managed groups', () => {
     expect(judged(MINUTE_MS, { listing: OTHERS_LISTED })).toBe('gone');
   });
 
-  it('is gone after two 404s a minute apart when the feed reports the deletion', () => {
+  it('a group is gone after two 404s a minute apart when the feed reports the deletion', () => {
     expect(judged(MINUTE_MS, { isDeletionReportedByFeed: true })).toBe('gone');
     expect(judged(MINUTE_MS, { isDeletionReportedByFeed: true, listing: undefined })).toBe('gone');
   });
 
-  it('stays unknown behind a wrong base URL, where every group is 404 and the list is empty', () => {
+  it('existence is unknown behind a wrong base URL, where every group is 404 and the list is empty', () => {
     expect(judged(HOUR_MS - 1)).toBe('unknown');
     expect(judged(HOUR_MS - 1, { listing: undefined })).toBe('unknown');
   });
 
-  it('is gone after an hour of 404s without any other evidence', () => {
+  it('a group is gone after an hour of 404s without any other evidence', () => {
     expect(judged(HOUR_MS)).toBe('gone');
   });
 
-  it('is gone at the first 404 after a DELETE that was answered with 2xx', () => {
+  it('a group is gone at the first 404 after a DELETE that was answered with 2xx', () => {
     expect(judged(0, { firstNotFoundAtMs: undefined, listing: undefined, isDeletionAnswered: true })).toBe(
       'gone',
     );
   });
 
-  it('is gone at the first 404 when the rule had ended the link before', () => {
+  it('a group is gone at the first 404 if it was judged gone before', () => {
     expect(judged(0, { firstNotFoundAtMs: undefined, wasGone: true })).toBe('gone');
   });
 
@@ -66,11 +66,11 @@ describe('existence of a platform group', () => {
     ['a deletion in the feed', { isDeletionReportedByFeed: true }],
     ['a DELETE that was answered', { isDeletionAnswered: true }],
     ['an earlier end of the link', { wasGone: true }],
-  ])('is a fact while a list shows the group, despite %s', (_, evidence) => {
+  ])('a group exists while a list shows it, despite %s', (_, evidence) => {
     expect(judged(HOUR_MS, { ...evidence, listing: LISTED })).toBe('exists');
   });
 
-  it('is decided sooner if createSettleSeconds is smaller', () => {
+  it('a smaller createSettleSeconds shortens the time until a decision', () => {
     expect(absenceLimits(10_000)).toEqual({ apartMs: 10_000, uncertainMs: MINUTE_MS });
     expect(absenceLimits(HOUR_MS)).toEqual({ apartMs: MINUTE_MS, uncertainMs: HOUR_MS });
   });

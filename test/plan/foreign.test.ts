@@ -33,44 +33,44 @@ const change = <Kind extends string, Value>(kind: Kind, before: Value, after: Va
 
 describe('foreignDifferences', () => {
   it.each<[string, View[], ObservedGroup, Difference[]]>([
-    ['nothing where nothing differs, in whatever order and however often', [view('ab')], observed('baa'), []],
+    ['nothing if nothing differs, in any order and number', [view('ab')], observed('baa'), []],
     ['a name', [view('')], observed('', { name: 'X' }), [change('name', 'Ours', 'X')]],
     [
-      'no name that the platform made of ours, nor the one that we sent',
+      'no normalised form of the sent name, and not the sent name',
       [view('', { name: 'ours', alias: 'Ours' })],
       observed('', { name: 'Ours' }),
       [],
     ],
     ['a spokeId', [view('')], observed('', { spokeId: 'x' }), [change('spoke_id', 'g', 'x')]],
     [
-      'no spokeId that one of our writes may have set',
+      'no spokeId that an own write may have set',
       [view(''), view('', { spokeId: 'x' })],
       observed('', { spokeId: 'x' }),
       [],
     ],
-    ['no spokeId where the platform shows none', [view('')], observed('', { spokeId: null }), []],
-    ['additions, sorted', [view('b')], observed('cba'), [change('members_added', [], ['a', 'c'])]],
-    ['removals, sorted', [view('cba')], observed('b'), [change('members_removed', ['a', 'c'], [])]],
-    ['nothing that a write of ours may have done: added', [view('a'), view('ab')], observed('ab'), []],
-    ['nothing that a write of ours may have done: removed', [view('ab'), view('a')], observed('a'), []],
+    ['no spokeId if the platform shows none', [view('')], observed('', { spokeId: null }), []],
+    ['sorted additions', [view('b')], observed('cba'), [change('members_added', [], ['a', 'c'])]],
+    ['sorted removals', [view('cba')], observed('b'), [change('members_removed', ['a', 'c'], [])]],
+    ['no addition that an own write may have made', [view('a'), view('ab')], observed('ab'), []],
+    ['no removal that an own write may have made', [view('ab'), view('a')], observed('a'), []],
     [
-      'nothing that a write of ours may have done: half of it',
+      'no part of a change that an own write may have made',
       [view('ab'), view('bc', { name: 'New' })],
       observed('abc', { name: 'New' }),
       [],
     ],
     [
-      'what neither view explains',
+      'changes that neither view explains',
       [view('ab'), view('bc')],
       observed('acx'),
       [change('members_added', [], ['x']), change('members_removed', ['b'], [])],
     ],
-    ['nothing where no view of ours is known', [], observed('a', { name: 'X' }), []],
+    ['nothing if no view is known', [], observed('a', { name: 'X' }), []],
   ])('finds %s', (_, ours, seen, expected) => {
     expect(foreignDifferences(ours, seen)).toEqual(expected);
   });
 
-  it('finds a spokeId that was taken away, where the platform shows spokeIds', () => {
+  it('finds a removed spokeId if the platform shows spokeIds', () => {
     const gone = foreignDifferences([view('')], observed('', { spokeId: null }), {
       lost: new Set(['spokeId']),
     });
@@ -79,21 +79,21 @@ describe('foreignDifferences', () => {
 });
 
 it.each<[string, View | undefined, Partial<ObservedGroup>, boolean]>([
-  ['bears our spokeId', undefined, {}, true],
-  ['bears another', view('a'), { spokeId: 'x' }, false],
-  ['was there before', view('a'), { id: 'known' }, false],
+  ['has our spokeId', undefined, {}, true],
+  ['has another spokeId', view('a'), { spokeId: 'x' }, false],
+  ['existed before', view('a'), { id: 'known' }, false],
   ['has our name and users, and one more', view('a'), { spokeId: null, name: 'OURS ' }, true],
   ['has another name', view('a'), { spokeId: null, name: 'Theirs' }, false],
   ['lacks a user', view('abc'), { spokeId: null }, false],
-  ['has users where we sent none', view(''), { spokeId: null }, false],
-  ['is as empty as ours', view(''), { spokeId: null, users: [] }, true],
-  ['may be any, as it is unknown what we sent', undefined, { spokeId: null }, false],
-])('a group that %s: our creation is %4$s', (_, prepared, over, expected) => {
+  ['has users although none were sent', view(''), { spokeId: null }, false],
+  ['is empty as it was sent', view(''), { spokeId: null, users: [] }, true],
+  ['has no spokeId if the sent values are unknown', undefined, { spokeId: null }, false],
+])('a group that %s counts as the created one: $3', (_, prepared, over, expected) => {
   const intent = { spokeId: 'g', known: [platformGroupId('known')] } as never;
   expect(isOurCreation(observed('ab', over), intent, prepared)).toBe(expected);
 });
 
-it('a read of another version proves nothing within a minute of our last write', () => {
+it("a read of another version proves nothing within a minute of groupsync's last write", () => {
   const [v1, v2] = ['v1', 'v2'].map(versionToken) as [never, never];
   const after = (version: never, state: object, nowMs: number, createSettleMs = 600_000) =>
     mayPrecedeWriteForMs(observed('', { version }), {
@@ -115,11 +115,11 @@ it.each<[string, Partial<ObservedGroup>, boolean]>([
   ['aab', {}, true],
   ['ac', {}, false],
   ['ab', { name: 'Theirs' }, false],
-])('a group of %s, %o, shows what was sent: %s', (users, over, expected) => {
+])('a group with the users %s and %o shows what was sent: %s', (users, over, expected) => {
   expect(shows(observed(users, over), view('ab'))).toBe(expected);
 });
 
-it('a view keeps what the platform does not echo, and what was accepted', () => {
+it('a view keeps fields that the platform does not show, and accepted drift', () => {
   const acceptedDrift = { policy: 'report', absent: new Set(), present: new Set() };
   const before = view('a', { acceptedDrift: acceptedDrift as never });
   const expected = { ...before, users: new Map([...view('a').users, [platformUserId('x'), false]]) };

@@ -24,77 +24,116 @@ const ruleOf = (change: Partial<GuardInput>) => {
 
 describe('judgeRemovals', () => {
   it.each<[string, Partial<GuardInput>, string]>([
-    ['as many as one group may lose', { removals: 10 }, 'allowed'],
-    ['one more', { removals: 11 }, 'count'],
+    ['the largest allowed number of removals of a group', { removals: 10 }, 'allowed'],
+    ['one removal more than a group may lose', { removals: 11 }, 'count'],
     [
-      'one more together with what went before',
-      { removals: 1, recent: { group: 10, connection: 10, largestSize: 100 } },
+      'one removal too many together with earlier ones',
+      { removals: 1, recent: { ...NOTHING_REMOVED, group: 10, connection: 10, largestSize: 100 } },
       'count',
     ],
     [
-      'just that many together',
-      { removals: 1, recent: { group: 9, connection: 9, largestSize: 100 } },
+      'the largest allowed number together with earlier removals',
+      { removals: 1, recent: { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 100 } },
       'allowed',
     ],
     ['half of a group', { size: 10, removals: 5 }, 'allowed'],
-    ['more than half', { size: 10, removals: 6 }, 'share'],
+    ['more than half of a group', { size: 10, removals: 6 }, 'share'],
     [
-      'half of what it was before the hour',
-      { size: 8, removals: 3, recent: { group: 2, connection: 2, largestSize: 10 } },
+      "half of the group's size before the hour",
+      { size: 8, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
       'allowed',
     ],
     [
-      'more than half of what it was',
-      { size: 8, removals: 4, recent: { group: 2, connection: 2, largestSize: 10 } },
+      "more than half of the group's size before the hour",
+      { size: 8, removals: 4, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
       'share',
     ],
-    ['all of a group below the least size', { size: 4, removals: 4 }, 'allowed'],
-    ['all of a group of the least size', { size: 5, removals: 5 }, 'share'],
+    ['all members of a group below minSize', { size: 4, removals: 4 }, 'allowed'],
+    ['all members of a group of minSize', { size: 5, removals: 5 }, 'share'],
     [
-      'the rest of a group that was of the least size',
-      { size: 3, removals: 3, recent: { group: 2, connection: 2, largestSize: 5 } },
+      'the rest of a group that had minSize members',
+      { size: 3, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 5 } },
       'share',
     ],
     [
-      'the third user in one place of a group that always was below the least size',
-      { size: 3, removals: 1, recent: { group: 2, connection: 2, largestSize: 3 } },
+      'a third replacement in a group that was always below minSize',
+      { size: 3, removals: 1, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 } },
       'allowed',
     ],
     [
-      'the sixth of ten users who were replaced one by one',
-      { size: 10, removals: 1, recent: { group: 5, connection: 5, largestSize: 10 } },
+      'the sixth of ten users replaced one by one',
+      { size: 10, removals: 1, recent: { ...NOTHING_REMOVED, group: 5, connection: 5, largestSize: 10 } },
       'share',
     ],
     [
-      'the fifth of ten users who were replaced one by one',
-      { size: 10, removals: 1, recent: { group: 4, connection: 4, largestSize: 10 } },
+      'the fifth of ten users replaced one by one',
+      { size: 10, removals: 1, recent: { ...NOTHING_REMOVED, group: 4, connection: 4, largestSize: 10 } },
       'allowed',
     ],
     [
-      'as many as the connection may lose in an hour',
+      'the largest allowed number of a connection in an hour',
       { removals: 5, recent: { ...NOTHING_REMOVED, connection: 15 } },
       'allowed',
     ],
-    ['one more than that', { removals: 6, recent: { ...NOTHING_REMOVED, connection: 15 } }, 'per_hour'],
-    ['more than the hour allows, before any other rule', { size: 21, removals: 21 }, 'per_hour'],
     [
-      'everybody, with a group that the directory deleted',
+      'one removal more than a connection may lose in an hour',
+      { removals: 6, recent: { ...NOTHING_REMOVED, connection: 15 } },
+      'per_hour',
+    ],
+    ['more removals than an hour allows, before any other rule', { size: 21, removals: 21 }, 'per_hour'],
+    [
+      'all members of a group that the directory deleted',
       { size: 15, removals: 15, deletesGroup: true },
       'allowed',
     ],
-    ['a deletion past the hour', { size: 21, removals: 21, deletesGroup: true }, 'per_hour'],
-    ['anything with the guard off', { limits: null, size: 1_000, removals: 1_000 }, 'allowed'],
+    ['a deletion above the hourly limit', { size: 21, removals: 21, deletesGroup: true }, 'per_hour'],
     [
-      'nothing, however much went before',
-      { removals: 0, recent: { group: 50, connection: 50, largestSize: 100 } },
+      'the second deleted group within the hour',
+      { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 1 } },
       'allowed',
     ],
-  ])('%s', (_, change, rule) => {
+    [
+      'the third deleted group of a small company',
+      { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 59 } },
+      'deleted_groups',
+    ],
+    [
+      'the third deleted group of a company that may lose 5 %',
+      { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 60 } },
+      'allowed',
+    ],
+    [
+      'an empty group that is deleted after two others',
+      {
+        size: 0,
+        removals: 0,
+        deletesGroup: true,
+        recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 40 },
+      },
+      'deleted_groups',
+    ],
+    [
+      'the deletion of an empty group after the removals of an hour',
+      { size: 0, removals: 0, deletesGroup: true, recent: { ...NOTHING_REMOVED, connection: 20 } },
+      'allowed',
+    ],
+    [
+      'removals from a group that is not deleted, after many deletions',
+      { recent: { ...NOTHING_REMOVED, deletedGroups: 9, managedGroups: 40 } },
+      'allowed',
+    ],
+    ['any number of removals with the guard off', { limits: null, size: 1_000, removals: 1_000 }, 'allowed'],
+    [
+      'no removal after many earlier ones',
+      { removals: 0, recent: { ...NOTHING_REMOVED, group: 50, connection: 50, largestSize: 100 } },
+      'allowed',
+    ],
+  ])('the guard judges %s as $2', (_, change, rule) => {
     expect(ruleOf(change)).toBe(rule);
   });
 
   it('never reports a share above the whole group', () => {
-    const recent = { group: 9, connection: 9, largestSize: 6 };
+    const recent = { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 6 };
     const whole = { ...limits, maxRemovedShare: 1 };
     expect(judgeRemovals({ ...calm, size: 6, removals: 1, recent })).toMatchObject({ share: 1 });
     expect(judgeRemovals({ ...calm, limits: whole, size: 6, removals: 1, recent })).toEqual({
@@ -112,9 +151,14 @@ describe('judgeRemovals', () => {
     expect(verdict).toEqual({ allowed: false, rule: 'per_hour', share: 0 });
   });
 
-  it('says which share of the group was at stake', () => {
+  it('returns the share of the group that would be removed', () => {
     expect(
-      judgeRemovals({ ...calm, size: 8, removals: 4, recent: { group: 2, connection: 2, largestSize: 10 } }),
+      judgeRemovals({
+        ...calm,
+        size: 8,
+        removals: 4,
+        recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
+      }),
     ).toEqual({
       allowed: false,
       rule: 'share',
@@ -138,10 +182,25 @@ describe('judgeRemovals', () => {
 describe('sizeBefore', () => {
   it.each([
     ['there were no removals', 7, NOTHING_REMOVED, 7],
-    ['there were no additions since', 8, { group: 2, connection: 2, largestSize: 10 }, 10],
-    ['everybody removed was replaced', 3, { group: 2, connection: 2, largestSize: 3 }, 3],
-    ['the group has grown since', 40, { group: 2, connection: 2, largestSize: 3 }, 40],
-    ['another client removed some as well', 2, { group: 2, connection: 2, largestSize: 10 }, 4],
+    [
+      'there were no additions since',
+      8,
+      { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
+      10,
+    ],
+    [
+      'all removed members were replaced',
+      3,
+      { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 },
+      3,
+    ],
+    ['the group has grown since', 40, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 40],
+    [
+      'another client removed some as well',
+      2,
+      { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
+      4,
+    ],
   ])('returns the size before the removals when %s', (_, size, recent, before) => {
     expect(sizeBefore(size, recent)).toBe(before);
   });
@@ -157,7 +216,7 @@ describe('mayUnlink', () => {
     [77, 3, true],
     [996, 49, true],
     [960, 50, false],
-  ])('with %i links and %i given up this hour, one more is allowed: %s', (links, recent, allowed) => {
+  ])('another unlink after %i links and %i unlinked this hour is allowed: %s', (links, recent, allowed) => {
     expect(mayUnlink({ links, recent })).toBe(allowed);
   });
 });

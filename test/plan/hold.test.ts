@@ -27,7 +27,7 @@ const judged = (parts: Partial<ReturnType<typeof judgeByHold>>) => ({
 });
 
 describe('judgeByHold', () => {
-  it('leaves everything to the guard where nothing is held', () => {
+  it('leaves the decision to the guard if there is no hold', () => {
     expect(judgeByHold(users('a'), undefined, 0)).toEqual(judged({ unjudged: users('a') }));
   });
 
@@ -37,7 +37,7 @@ describe('judgeByHold', () => {
     ['approved', approved, users('a'), judged({ approved: users('a') })],
     ['approved', approved, users('b', 'c'), judged({ approved: users('b'), unjudged: users('c') })],
     ['rejected', rejected, users('b', 'c'), judged({ unjudged: users('c'), held: users('b') })],
-  ] as const)('a hold that is %s', (_, hold, removals, verdict) => {
+  ] as const)('a hold that is %s applies to the removals $2', (_, hold, removals, verdict) => {
     expect(judgeByHold(removals, { hold, users: SET }, EXPIRES_MS - 1)).toEqual(verdict);
   });
 
@@ -45,7 +45,7 @@ describe('judgeByHold', () => {
     ['waiting', waiting, true],
     ['approved', approved, true],
     ['rejected', rejected, false],
-  ] as const)('is over at its time where it is %s: %3$s', (_, hold, over) => {
+  ] as const)('a hold that is %s is over when it expires: $2', (_, hold, over) => {
     expect(isOver(hold, EXPIRES_MS)).toBe(over);
     expect(isOver(hold, EXPIRES_MS - 1)).toBe(false);
     expect(judgeByHold(users('a', 'c'), { hold, users: SET }, EXPIRES_MS)).toEqual(
@@ -70,17 +70,17 @@ describe('holdWithSay', () => {
     ['waiting', waiting, {}, true],
     ['waiting, with the guard off', waiting, { guard: false }, false],
     ['waiting after a rejection, with the guard off', AFTER_REJECTION, { guard: false }, true],
-    ['waiting for nothing that is wanted', waiting, { removal: 'c' }, false],
+    ['waiting, with other removals than the wanted one', waiting, { removal: 'c' }, false],
     ['approved, with the guard off', approved, { guard: false }, true],
-    ['approved once, with the guard off', approved, { guard: false, nowMs: EXPIRES_MS }, false],
-    ['approved once', approved, { nowMs: EXPIRES_MS }, true],
+    ['approved and expired, with the guard off', approved, { guard: false, nowMs: EXPIRES_MS }, false],
+    ['approved and expired', approved, { nowMs: EXPIRES_MS }, true],
     ['rejected, with the guard off', rejected, { guard: false, nowMs: EXPIRES_MS }, true],
-  ])('a hold that is %s: %4$s', (_, hold, circumstances, expected) => {
+  ])('a hold that is %s applies: $3', (_, hold, circumstances, expected) => {
     expect(say(hold, circumstances)).toBe(expected);
   });
 
   it.each([undefined, 'delete'] as const)(
-    'is about another group, or kind of write, and says nothing: %s',
+    'a hold of another group or kind of write (%s) does not apply',
     (about) => {
       const asked = { plan: removing('a'), limits, nowMs: 0 };
       expect(holdWithSay(waiting, { users: SET, about }, asked)).toBeUndefined();
@@ -89,7 +89,16 @@ describe('holdWithSay', () => {
     },
   );
 
-  it('a hold whose set cannot be read may be over any of these removals, so all are held again', () => {
+  it('covers the deletion of the group after all its users left', () => {
+    const plan = { ...NO_PLAN(undefined), action: 'delete', departs: true } as const;
+    const covers = (hold: Hold, about: 'remove' | 'delete') =>
+      holdWithSay(hold, { users: SET, about }, { plan, limits, nowMs: 0, isEmptyDeletion: true }) !==
+      undefined;
+    expect([covers(waiting, 'delete'), covers(rejected, 'delete')]).toEqual([true, true]);
+    expect([covers(waiting, 'remove'), covers(rejected, 'remove')]).toEqual([false, false]);
+  });
+
+  it('a hold whose set cannot be read may contain any of these removals, so all are held again', () => {
     const unreadable = { users: undefined, about: undefined };
     const current = holdWithSay(approved, unreadable, { plan: removing('a'), limits, nowMs: 0 });
     expect(judgeByHold(users('a'), current, 0)).toMatchObject({ held: users('a'), superseded: true });

@@ -59,7 +59,7 @@ function errorOf(met: number | string, method: string, pathTemplate: string): Pl
 const cases = TABLE.flatMap(([statuses, cells]) => statuses.map((met) => [met, cells] as const));
 
 describe('meaning of an answer', () => {
-  it.each(cases)('%s, to every call of the client', (met, cells) => {
+  it.each(cases)('the meaning of %s is correct for every call of the client', (met, cells) => {
     for (const [call, method, path] of CALLS) {
       const failure = failureOf(errorOf(met, method, path), 'v1');
       const { happened, whose, next } = meaningOf(failure, failure.call);
@@ -68,7 +68,7 @@ describe('meaning of an answer', () => {
     }
   });
 
-  it('is known of every kind of failure, also of one that names neither call nor status', () => {
+  it('every kind of failure has a meaning, even without a call or a status', () => {
     const kinds: readonly FailureKind[] = [
       'unauthorized',
       'forbidden',

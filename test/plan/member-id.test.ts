@@ -4,24 +4,24 @@ import { memberIdEvidence, memberIdFieldOf } from '../../shared/plan/member-id.t
 const EMPLOYEES = { ids: new Set(['r1', 'r2', 'same']), userIds: new Set(['u1', 'u2', 'same']) };
 const fieldOf = (users: readonly string[]) => memberIdFieldOf(memberIdEvidence(users, EMPLOYEES));
 
-describe('the id that groups hold', () => {
+describe('id that groups hold', () => {
   it.each<[string, readonly string[], string | undefined]>([
-    ['userId where the ids are user ids', ['u1', 'u2', 'u1'], 'userId'],
-    ['id where the ids are employee ids', ['r1', 'unknown'], 'id'],
-    ['unknown where there are no ids', [], undefined],
-    ['unknown where no employee has the ids', ['x', 'y'], undefined],
-    ['unknown where an id is both', ['same'], undefined],
-    ['unknown where both kinds are mixed', ['u1', 'r1'], undefined],
-  ])('is %s', (_, users, field) => {
+    ['userId if the ids are user ids', ['u1', 'u2', 'u1'], 'userId'],
+    ['id if the ids are employee ids', ['r1', 'unknown'], 'id'],
+    ['unknown if there are no ids', [], undefined],
+    ['unknown if no employee has the ids', ['x', 'y'], undefined],
+    ['unknown if an id is both', ['same'], undefined],
+    ['unknown if both kinds are mixed', ['u1', 'r1'], undefined],
+  ])('the field of the ids is %s', (_, users, field) => {
     expect(fieldOf(users)).toBe(field);
   });
 
-  it('is known if nine of ten matching ids are of one field', () => {
+  it('the field is known if nine of ten matching ids are of one field', () => {
     expect(memberIdFieldOf({ users: 20, userId: 1, id: 9 })).toBe('id');
     expect(memberIdFieldOf({ users: 20, userId: 2, id: 9 })).toBeUndefined();
   });
 
-  it('counts each id once', () => {
+  it('each id is counted once', () => {
     expect(memberIdEvidence(['u1', 'u1', 'r1', 'x'], EMPLOYEES)).toEqual({ users: 3, userId: 1, id: 1 });
   });
 });

@@ -26,7 +26,7 @@ function merge(row: (typeof TABLE)[number], membership: MergeInput['membership']
 }
 
 describe('mergeUsers', () => {
-  it.each(TABLE)('wanted %s, there %s, mine %s: authoritative %s, additive %s; kept, stays', (...row) => {
+  it.each(TABLE)('wanted %s, present %s, managed %s: authoritative %s, additive %s', (...row) => {
     const [wanted, there, mine, ...expected] = row;
     for (const membership of ['authoritative', 'additive'] as const) {
       const outcome = expected[membership === 'authoritative' ? 0 : 1];
@@ -35,7 +35,7 @@ describe('mergeUsers', () => {
     }
   });
 
-  it('mergeUsers asks whether to keep only those users that it would remove', () => {
+  it('mergeUsers asks only about users that it would remove', () => {
     const asked: string[] = [];
     mergeUsers({
       ours: new Set(['a', 'b'].map(platformUserId)),
@@ -50,7 +50,7 @@ describe('mergeUsers', () => {
     expect(asked).toEqual(['c']);
   });
 
-  it('takes time in proportion to both sides', () => {
+  it('merges 100,000 users on both sides in linear time', () => {
     const users = Array.from({ length: 100_000 }, (_, index) => platformUserId(`u${index}`));
     const merged = mergeUsers({
       ours: new Set(users.slice(1)),

@@ -5,7 +5,7 @@ const group = { name: 'Night shift', spokeId: 'g' };
 const other = { id: 'p1', name: 'Night shift', spokeId: null };
 
 describe('name clash of a new group', () => {
-  it.each(['Night shift', ' night  SHIFT ', 'NIGHT SHIFT'])('is a platform group named %j', (name) => {
+  it.each(['Night shift', ' night  SHIFT ', 'NIGHT SHIFT'])('%j clashes with the new group', (name) => {
     const listed = [
       { ...other, name },
       { ...other, id: 'p2', name: 'Day shift' },
@@ -13,23 +13,23 @@ describe('name clash of a new group', () => {
     expect(clashFinder(listed, 'bySpokeId')(group).map(({ id }) => id)).toEqual(['p1']);
   });
 
-  it('does not exist when the group with its spokeId is adopted', () => {
+  it('the group with the same spokeId is no clash if it is adopted', () => {
     const listed = [other, { id: 'p2', name: 'Renamed', spokeId: 'g' }];
     expect(clashFinder(listed, 'bySpokeId')(group)).toEqual([]);
   });
 
-  it('includes the group with its spokeId when nothing is adopted', () => {
+  it('the group with the same spokeId is a clash if nothing is adopted', () => {
     const listed = [other, { id: 'p2', name: 'Renamed', spokeId: 'g' }];
     expect(clashFinder(listed, 'never')(group)).toHaveLength(2);
   });
 
-  it('does not exist when the only group with its name is adopted, and is both groups when there are two', () => {
+  it('the only group with the name is no clash if it is adopted, and two such groups are', () => {
     const twin = { ...other, id: 'p2' };
     expect(clashFinder([other], 'byName')(group)).toEqual([]);
     expect(clashFinder([other, twin], 'byName')(group)).toEqual([other, twin]);
   });
 
-  it('never includes a listed group without a name', () => {
+  it('a listed group without a name is no clash', () => {
     const listed = [
       { id: 'p1', spokeId: null },
       { id: 'p2', name: '', spokeId: null },

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { ListedGroup } from '../../shared/domain/view.ts';
 import { alreadyThere, foldName, isListed, namedLike, renamedTo, says } from '../../shared/plan/names.ts';
 
-describe('names that platforms write in their own way', () => {
+describe('names that platforms normalise', () => {
   it.each([
     [' Sales ', 'sales'],
     ['Sales  in\tEurope', 'sales in europe'],
     ['Ve\u0301rtrieb', 'v\u00e9rtrieb'],
-  ])('%j folds to %j', (name, fold) => {
+  ])('the name %j folds to %j', (name, fold) => {
     expect(foldName(name)).toBe(fold);
   });
 
@@ -15,12 +15,12 @@ describe('names that platforms write in their own way', () => {
     ['Sales', ['Sales']],
     [' Sales', ['Sales', 'Sales ']],
     ['SALES', []],
-  ])('%j is carried by %j: exactly, else but for white space', (name, found) => {
+  ])('the name %j is found in %j, exactly or except for white space', (name, found) => {
     const groups = ['Sales', 'Sales ', 'Other'].map((one) => ({ name: one }));
     expect(namedLike(groups, name).map((group) => group.name)).toEqual(found);
   });
 
-  it('are remembered as sent, beside what is shown', () => {
+  it('a view stores the sent name next to the shown one', () => {
     const view = { name: ' Sales', spokeId: 'g', users: new Map() };
     const shown = renamedTo(view, { name: 'Sales' });
     expect(shown).toEqual({ ...view, name: 'Sales', alias: ' Sales' });
@@ -30,7 +30,7 @@ describe('names that platforms write in their own way', () => {
     expect(said).toEqual([' Sales', 'Sales']);
   });
 
-  it('are looked for in a listing that is gone through once, however many groups are made', () => {
+  it('names are searched in one pass over a listing, however many groups are created', () => {
     let looks = 0;
     const found = [
       { name: 'Sales', spokeId: null, version: 'v' },

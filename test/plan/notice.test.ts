@@ -27,31 +27,36 @@ function told(counts: Readonly<Record<number, number>>, minutes: number, failing
 
 describe('notifications about findings', () => {
   it.each<[string, Readonly<Record<number, number>>, number, string, (readonly number[])?]>([
-    ['nothing, where nothing is', {}, 60, ''],
-    ['once, however long it lasts', { 2: 3 }, 600, '2 began 3'],
-    ['its end, a quarter of an hour after its beginning', { 0: 1, 4: 0 }, 60, '0 began 1, 15 ended 1'],
-    ['its end, at once where the beginning is long past', { 0: 1, 40: 0 }, 90, '0 began 1, 40 ended 1'],
-    ['that it grew, not that it shrank', { 0: 1, 5: 4, 30: 2, 50: 3 }, 90, '0 began 1, 15 grew 4'],
-    ['nothing of a gap', { 0: 1, 5: 0, 9: 1 }, 60, '0 began 1'],
-    ['a new beginning, later', { 0: 1, 20: 0, 21: 2 }, 60, '0 began 1, 20 ended 1, 35 began 2'],
-    ['nothing of one that ended between', { 0: 1, 20: 0, 21: 2, 30: 0 }, 60, '0 began 1, 20 ended 1'],
+    ['nothing is notified without a finding', {}, 60, ''],
+    ['a finding is notified once, however long it lasts', { 2: 3 }, 600, '2 began 3'],
+    ['the end is notified after a quarter of an hour', { 0: 1, 4: 0 }, 60, '0 began 1, 15 ended 1'],
+    ['the end of a long episode is notified immediately', { 0: 1, 40: 0 }, 90, '0 began 1, 40 ended 1'],
+    ['growth is notified, and shrinking is not', { 0: 1, 5: 4, 30: 2, 50: 3 }, 90, '0 began 1, 15 grew 4'],
+    ['a short gap is not notified', { 0: 1, 5: 0, 9: 1 }, 60, '0 began 1'],
+    ['a new beginning is notified later', { 0: 1, 20: 0, 21: 2 }, 60, '0 began 1, 20 ended 1, 35 began 2'],
     [
-      'a failed notification again, after a quarter of an hour',
+      'an episode that ended before its notification is not notified',
+      { 0: 1, 20: 0, 21: 2, 30: 0 },
+      60,
+      '0 began 1, 20 ended 1',
+    ],
+    [
+      'a failed notification is repeated after a quarter of an hour',
       { 0: 1 },
       60,
       '0 began 1 in vain, 15 began 1',
       [0],
     ],
     [
-      'no end of an episode whose beginning was never delivered',
+      'the end is not notified if the beginning was never delivered',
       { 0: 1, 5: 0 },
       60,
       '0 began 1 in vain',
       [0],
     ],
-    ['an end in vain', { 0: 1, 20: 0 }, 60, '0 began 1, 20 ended 1 in vain, 35 ended 1', [20]],
+    ['a failed end is sent again', { 0: 1, 20: 0 }, 60, '0 began 1, 20 ended 1 in vain, 35 ended 1', [20]],
     [
-      'every flapping at most four times an hour',
+      'a flapping finding is notified at most four times an hour',
       Object.fromEntries(Array.from({ length: 60 }, (_, at) => [at, at % 2])),
       59,
       '1 began 1, 16 ended 1, 31 began 1, 46 ended 1',
@@ -69,7 +74,7 @@ describe('notifications about findings', () => {
     expect(observe(known, [], { looked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
   });
 
-  it('says what, how many, since when, and the command', () => {
+  it('a notification contains the finding, the count, the start time and the command', () => {
     const names = ['Engineering', 'evil\u202e\nname', 'c', 'd', 'e'];
     const episode = { subject: 'hold', count: 7, sinceMs: START_MS, names } as const;
     const acme = connectionName('acme');

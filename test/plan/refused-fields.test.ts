@@ -14,24 +14,24 @@ describe('refused fields of a group', () => {
     ['the wanted name was refused', { name: refused('Sales', 0) }, ['name']],
     ['another name was refused', { name: refused('Purchases', 0) }, []],
     ['both were refused', { name: refused('Sales', 0), spokeId: refused('g', 0) }, ['name', 'spokeId']],
-  ])('are found by the wanted value if %s', (_, fields, expected) => {
+  ])('refused fields are found by the wanted value if %s', (_, fields, expected) => {
     expect(refusedOf(wanted, stateWith(fields))).toEqual(expected);
   });
 
   it.each([
     [DAY_MS - 1, undefined],
     [DAY_MS, 'spokeId'],
-  ])('are due a day after the refusal (after %i ms)', (nowMs, expected) => {
+  ])('refused fields are tried again a day after the refusal (after %i ms)', (nowMs, expected) => {
     const state = stateWith({ name: refused('Sales', 1), spokeId: refused('g', 0) });
     expect(dueField(['name', 'spokeId'], state, nowMs)).toBe(expected);
   });
 
-  it('differ only if the platform shows another value than the wanted one, normalized or as sent', () => {
+  it('refused fields differ only if the platform shows neither the wanted value nor its normalized form', () => {
     const view = { name: 'sales', alias: 'Sales', spokeId: 'theirs', users: new Map() };
     expect(differing(['name', 'spokeId'], wanted, view)).toEqual(['spokeId']);
   });
 
-  it('are reported with the error code of the first field, all labels, and each answer once', () => {
+  it('refused fields are reported with the first error code, all labels, and each answer once', () => {
     const fields = { name: refused('Sales', 5), spokeId: { ...refused('g', 9), message: 'no to Sales' } };
     expect(fieldFailure(['name', 'spokeId'], stateWith(fields))).toEqual({
       code: 'name_refused',
@@ -47,7 +47,7 @@ describe('refused fields of a group', () => {
     [{ failedAtMs: 1, lastError: { code: 'platform_rejected' } }, true],
     [{ failedAtMs: 1, lastError: { code: 'name_refused' } }, false],
     [{ failedAtMs: 1, lastError: { code: 'spoke_id_refused' } }, false],
-  ])('do not count as a refusal of the members (%o)', (over, expected) => {
+  ])('the answer does not count as a refusal of the members (%o)', (over, expected) => {
     expect(hasFailed(stateWith({}, over))).toBe(expected);
   });
 });

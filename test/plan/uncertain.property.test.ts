@@ -90,8 +90,8 @@ it('a view with the change of an intent equals the view after the write', () => 
   );
 });
 
-describe('the record of uncertain writes', () => {
-  it('is the same for every grouping of the merged writes', () => {
+describe('record of uncertain writes', () => {
+  it('the record is the same for every grouping of the merged writes', () => {
     fc.assert(
       fc.property(writes(6), fc.nat(4), (drawn, at) => {
         const all = recordsOf(drawn);
@@ -102,7 +102,7 @@ describe('the record of uncertain writes', () => {
     );
   });
 
-  it('loses no user, no later deadline and no larger guard record, and is answered only if all writes are', () => {
+  it('loses no user, later deadline or larger guard record, and is answered only if all writes are', () => {
     fc.assert(
       fc.property(writes(6), (drawn) => {
         const all = recordsOf(drawn);

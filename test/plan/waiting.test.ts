@@ -10,11 +10,11 @@ const dirty = { dirtySinceMs: NOW_MS, wakeAtMs: untilMs, paused: false };
 const waits = (over: object) => waitingOf({ ...dirty, ...over } as unknown as GroupState, NOW_MS);
 
 describe('reason why a dirty group waits', () => {
-  it('is a last check, when the group is as wanted and an earlier write may still take effect', () => {
+  it('a group that is as wanted waits for a last check while a write may take effect late', () => {
     expect(waits({ uncertain })).toMatchObject({ untilMs, code: 'as_wanted' });
   });
 
-  it('is the outcome of an earlier write, when the group is read before the deadline of that write', () => {
+  it("a group waits for the outcome of an earlier write if it is read before that write's deadline", () => {
     const waiting = waits({ uncertain: { untilMs: untilMs + 1 } });
     expect(reportWaiting(waiting)).toEqual({
       until: '2026-11-20T11:38:00.000Z',
@@ -23,18 +23,18 @@ describe('reason why a dirty group waits', () => {
     });
   });
 
-  it('is the earlier write, with the last error, when reading the outcome of that write failed', () => {
+  it('a group waits for the earlier write, with the last error, if reading its outcome failed', () => {
     expect(waits({ lastError, intent: {} })).toMatchObject({
       code: 'earlier_write',
       reason: 'outcome of an earlier write unknown; last error: answered 500',
     });
   });
 
-  it('is its retry after an error', () => {
+  it('a group waits for its retry after an error', () => {
     expect(waits({ lastError })).toEqual({ untilMs, code: 'unavailable', reason: 'answered 500' });
   });
 
-  it('the wait ends now when the retry is due or running', () => {
+  it('the wait ends now if the retry is due or running', () => {
     expect(waits({ lastError, wakeAtMs: NOW_MS - 5_000 })).toMatchObject({ untilMs: NOW_MS });
   });
 
@@ -42,7 +42,7 @@ describe('reason why a dirty group waits', () => {
     ['is clean', { dirtySinceMs: undefined }],
     ['is paused', { paused: true }],
     ['waits for the end of its coalescing window', { uncertain: undefined, lastError: undefined }],
-  ])('is nothing when it %s', (_, over) => {
+  ])('there is no reason if the group %s', (_, over) => {
     expect(waits({ uncertain, lastError, ...over })).toBeUndefined();
   });
 });

@@ -14,7 +14,7 @@ const inTurn =
     answers[index] ?? { status: 410 };
 
 describe('activity.follow', () => {
-  it('begins with the start date and the page size, then sends the cursor alone', async () => {
+  it('begins with the start date and the page size, then sends only the cursor', async () => {
     const { client, platform, time } = await rig(
       inTurn(page(['a'], 'c1'), page(['b'], 'c2'), page([], null)),
     );
@@ -40,7 +40,7 @@ describe('activity.follow', () => {
     expect(platform.seen[0]?.query['page_size']).toBe('50');
   });
 
-  it('goes on from a stored cursor', async () => {
+  it('continues from a stored cursor', async () => {
     const { client, platform } = await rig(inTurn(page(['b'], 'c2'), page([], 'c2')));
     await collect(client.activity.follow({ cursor: 'c1&x' }));
     expect(platform.seen.map(({ query }) => query)).toEqual([{ next: 'c1&x' }, { next: 'c2' }]);
@@ -51,7 +51,7 @@ describe('activity.follow', () => {
     ['absent', undefined],
     ['empty', ''],
     ['the same cursor again', 'c1'],
-  ])('ends at a next that is %s, gives its events and keeps the last usable cursor', async (_, next) => {
+  ])('ends if next is %s, returns its events and keeps the last usable cursor', async (_, next) => {
     const { client, platform } = await rig(inTurn(page(['z'], next)));
     const pages = await collect(client.activity.follow({ cursor: 'c1' }));
     expect(pages).toEqual([{ events: [event('z')], next: 'c1', done: true }]);
@@ -63,7 +63,7 @@ describe('activity.follow', () => {
     ['data.events: null', { data: { events: null, next: 'c2' }, error: null }, 'c2'],
     ['data.events: null without next', { data: { events: null }, error: null }, 'c1'],
     ['events: null in a flat envelope', { events: null, next: 'c2' }, 'c2'],
-  ])('takes %s for an empty page and keeps the last usable cursor', async (_, body, cursor) => {
+  ])('counts %s as an empty page and keeps the last usable cursor', async (_, body, cursor) => {
     const { client } = await rig(inTurn({ body }, page([], null)));
     const pages = await collect(client.activity.follow({ cursor: 'c1' }));
     expect(pages.flatMap(({ events }) => events)).toEqual([]);
@@ -82,12 +82,12 @@ describe('activity.follow', () => {
     ]);
   });
 
-  it('has no cursor to store where none ever came', async () => {
+  it('the feed has no cursor to store if it never gave one', async () => {
     const { client } = await rig(inTurn(page(['z'], null)));
     await expect(collect(client.activity.follow())).resolves.toMatchObject([{ next: null, done: true }]);
   });
 
-  it('goes on over an empty page with a new cursor, but not for ever', async () => {
+  it('continues after an empty page with a new cursor, but not endlessly', async () => {
     const middle = await rig(inTurn(page([], 'c1'), page(['a'], 'c2'), page([], 'c2')));
     const pages = await collect(middle.client.activity.follow());
     expect(pages.flatMap(({ events }) => events.map(({ id }) => id))).toEqual(['a']);
@@ -96,12 +96,12 @@ describe('activity.follow', () => {
     expect(last).toEqual({ events: [], next: 'c19', done: true });
   });
 
-  it('fails where the cursors run in a circle', async () => {
+  it('fails if the cursors form a cycle', async () => {
     const { client } = await rig((_, index) => page(['a'], index % 2 === 0 ? 'c1' : 'c2'));
     await expect(collect(client.activity.follow())).rejects.toMatchObject({ field: 'data.next' });
   });
 
-  it("makes the envelope's error an error, redacted", async () => {
+  it('redacts the error of the envelope', async () => {
     const error = { code: 'bad_cursor', token: 'abc' };
     const { client } = await rig(inTurn({ body: { data: null, error } }));
     const thrown = await rejection(collect(client.activity.follow()));
@@ -122,14 +122,14 @@ describe('activity.follow', () => {
       { data: { events: Array(10).fill({ name: 'x' }) }, error: null },
       'events with ids',
     ],
-  ])('another envelope, %s, is an error that says what came', async (_, body, message) => {
+  ])('reports the unexpected envelope %s as an error with its shape', async (_, body, message) => {
     const { client } = await rig(inTurn({ body }));
     const error = await rejection(collect(client.activity.follow()));
     expect(error).toBeInstanceOf(UnexpectedBodyError);
     expect((error as Error).message).toContain(message);
   });
 
-  it('an event of an unknown type, with odd details, is data', async () => {
+  it('keeps an event of an unknown type with unexpected details', async () => {
     const odd = {
       id: 'e1',
       event_type: 'NEW',
@@ -143,7 +143,7 @@ describe('activity.follow', () => {
     ]);
   });
 
-  it('an event without an id, or no event at all, is left out and reported, and so is a subject that is none', async () => {
+  it('leaves out and reports an event without an id, a value that is no event, and an invalid subject', async () => {
     const group = { instance: 'g1', type: 'GROUP' };
     const events = [
       null,

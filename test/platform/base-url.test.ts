@@ -8,7 +8,7 @@ describe('parseSecureUrl', () => {
     ['http://127.0.0.1:8080/', { origin: 'http://127.0.0.1:8080', path: '' }],
     ['http://localhost:1', { origin: 'http://localhost:1', path: '' }],
     ['http://[::1]:1', { origin: 'http://[::1]:1', path: '' }],
-  ])('accepts %s', (text, expected) => {
+  ])('accepts the URL %s', (text, expected) => {
     expect(parseSecureUrl(text, 'baseUrl')).toEqual(expected);
   });
 
@@ -20,7 +20,7 @@ describe('parseSecureUrl', () => {
     ['a password', 'https://user:hunter2@api.acme.test', 'no user or password'],
     ['a query', 'https://api.acme.test/?key=hunter2', 'no query'],
     ['an empty fragment', 'https://api.acme.test/#', 'no query or fragment'],
-  ])('refuses %s, without repeating it', (_, text, message) => {
+  ])('refuses %s without repeating the URL', (_, text, message) => {
     const refuse = () => parseSecureUrl(text, 'baseUrl');
     expect(refuse).toThrow(message);
     expect(refuse).not.toThrow('hunter2');

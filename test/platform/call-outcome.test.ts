@@ -22,7 +22,7 @@ describe('outcome of a call', () => {
     expect(outcomeOf({ ...facts, ...of })).toEqual({ endpoint, failure });
   });
 
-  it('is not known before the last attempt, or when the caller ended the call', () => {
+  it('the outcome is unknown before the last attempt, or if the caller cancelled the call', () => {
     expect(outcomeOf({ ...facts, status: 503, error: 'ServerError', waitMs: 200 })).toBeUndefined();
     expect(outcomeOf({ ...facts, error: 'AbortedError' })).toBeUndefined();
   });

@@ -27,7 +27,7 @@ describe('request of a platform call', () => {
     expect(headers).not.toHaveProperty('content-type');
   });
 
-  it('sends JSON with its content type where there is a body', async () => {
+  it('sends JSON with its content type if there is a body', async () => {
     const { client, platform } = await rig(() => ({ body: GROUP }));
     await client.groups.create(NEW_GROUP);
     expect(platform.seen[0]?.headers['content-type']).toBe('application/json');
@@ -53,7 +53,7 @@ describe('request of a platform call', () => {
   });
 });
 
-describe('an answer outside 2xx', () => {
+describe('answer outside 2xx', () => {
   it.each<[number, new (...args: never[]) => errors.PlatformError, boolean]>([
     [400, errors.BadRequestError, false],
     [302, errors.UnexpectedStatusError, false],
@@ -72,7 +72,7 @@ describe('an answer outside 2xx', () => {
     [503, errors.ServerError, true],
     [504, errors.ServerError, true],
   ])(
-    '%i is a typed error that names method, path template, status and request id',
+    'the status %i is a typed error that names method, path template, status and request id',
     async (status, type, mayBeDone) => {
       const headers = { 'x-request-id': 'req-7' };
       const { client } = await rig(() => ({ status, headers, body: { detail: 'no such thing' } }), {
@@ -96,7 +96,7 @@ describe('an answer outside 2xx', () => {
     },
   );
 
-  it('is an error for a redirect, which is not followed', async () => {
+  it('a redirect is an error and is not followed', async () => {
     const { client, platform } = await rig(() => ({ status: 302, headers: { location: '/elsewhere' } }));
     await expect(client.me()).rejects.toBeInstanceOf(errors.UnexpectedStatusError);
     expect(platform.seen).toHaveLength(1);
@@ -111,12 +111,12 @@ describe('an answer outside 2xx', () => {
     ['no body', { status: 404, body: '' }],
     ['a body that breaks off', { status: 404, failure: 'cut' }],
     ['a body with a wrong encoding', { status: 404, headers: { 'content-encoding': 'gzip' }, body: 'plain' }],
-  ])('needs no shape: %s', async (_, answer) => {
+  ])('an error answer may have any body: %s', async (_, answer) => {
     const { client } = await rig(() => answer);
     await expect(client.groups.get('g1')).rejects.toBeInstanceOf(errors.NotFoundError);
   });
 
-  it('shows no token and no address, however deep one looks', async () => {
+  it('an error shows no token and no address, also in nested causes', async () => {
     const { client } = await rig(() => ({ status: 400, body: `token ${TOKEN} of ann@acme.test` }));
     const error = await rejection(client.me());
     const shown = inspect(error, { depth: 10, showHidden: true });
@@ -127,7 +127,7 @@ describe('an answer outside 2xx', () => {
 });
 
 describe('platform call without a complete answer', () => {
-  it('a hanging answer ends at the time limit; a write may have been done', async () => {
+  it('a call without an answer ends at the time limit, and a write may have been done', async () => {
     const { client, platform } = await rig(() => ({ failure: 'hang' }), { timeoutMs: 50 });
     const error = await rejection(client.groups.create(NEW_GROUP));
     expect(error).toBeInstanceOf(errors.TimeoutError);
@@ -136,12 +136,12 @@ describe('platform call without a complete answer', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('an error whose body never ends is still that error', async () => {
+  it('an error whose body never ends is still reported as that error', async () => {
     const { client } = await rig(() => ({ status: 404, failure: 'stall' }), { timeoutMs: 50 });
     await expect(client.groups.get('g1')).rejects.toBeInstanceOf(errors.NotFoundError);
   });
 
-  it('a broken connection is a network error; a write is not repeated and may have been done', async () => {
+  it('a broken connection is a network error, and a write is not repeated and may have been done', async () => {
     const { client, platform } = await rig(() => ({ failure: 'drop' }));
     const error = await rejection(client.groups.create(NEW_GROUP));
     expect(error).toBeInstanceOf(errors.NetworkError);
@@ -150,7 +150,7 @@ describe('platform call without a complete answer', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('a 2xx that breaks off was answered: a read is repeated, a write may have been done', async () => {
+  it('a 2xx answer that breaks off leads to a repeated read, while a write may have been done', async () => {
     const { client, platform } = await rig(inTurn({ failure: 'cut' }, { body: GROUP }));
     await expect(client.groups.get('g1')).resolves.toEqual(GROUP);
     expect(platform.seen).toHaveLength(2);
@@ -161,14 +161,14 @@ describe('platform call without a complete answer', () => {
     expect(cut.platform.seen).toHaveLength(1);
   });
 
-  it('a write whose 2xx cannot be read was done', async () => {
+  it('a write counts as possibly done if its 2xx answer cannot be read', async () => {
     const { client } = await rig(() => ({ body: {} }));
     const error = await rejection(client.groups.create(NEW_GROUP));
     expect(error).toBeInstanceOf(errors.PlatformError);
     expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
   });
 
-  it('a refused connection sent nothing, so even a POST is tried again', async () => {
+  it('a refused connection sent nothing, so even a POST is repeated', async () => {
     const { client, platform, time } = await rig(() => ({}));
     await platform.close();
     const error = await rejection(client.groups.create(NEW_GROUP));
@@ -179,13 +179,13 @@ describe('platform call without a complete answer', () => {
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(TOKEN);
   });
 
-  it('an unknown host sent nothing', async () => {
+  it('an unknown host means that nothing was sent', async () => {
     const { client } = await rig(() => ({}), { baseUrl: 'https://groupsync.invalid', maxAttempts: 1 });
     await expect(client.me()).rejects.toMatchObject({ sent: 'no' });
   });
 });
 
-describe('possible arrival of a failed request', () => {
+describe('whether a failed request may have arrived', () => {
   const failed = (syscall: string, code = 'ETIMEDOUT') => Object.assign(new Error(code), { code, syscall });
 
   it.each([
@@ -199,7 +199,7 @@ describe('possible arrival of a failed request', () => {
     ['one address that was connected to', new AggregateError([failed('connect'), failed('read')]), 'maybe'],
     ['an untrusted certificate', failed('', 'DEPTH_ZERO_SELF_SIGNED_CERT'), 'no'],
     ['a reset', failed('read', 'ECONNRESET'), 'maybe'],
-  ])('%s', async (_, thrown, sent) => {
+  ])('arrival of a request that failed with %s', async (_, thrown, sent) => {
     const agent = new MockAgent();
     agent.disableNetConnect();
     agent.get('https://api.acme.test').intercept({ path: '/platform/api/me' }).replyWithError(thrown);
@@ -210,8 +210,8 @@ describe('possible arrival of a failed request', () => {
   });
 });
 
-describe('a caller that gives up', () => {
-  it('is told so also where an error was on its way', async () => {
+describe('cancellation by the caller', () => {
+  it('a cancelled call is reported as cancelled even if an error was on its way', async () => {
     const controller = new AbortController();
     const { client } = await rig(() => {
       setTimeout(() => controller.abort(), 20);
@@ -236,7 +236,7 @@ describe('a caller that gives up', () => {
     expect(error).toMatchObject({ sent: 'maybe', cause: { message: 'enough' } });
   });
 
-  it('sends nothing where the signal fired before', async () => {
+  it('sends nothing if the signal fired before', async () => {
     const { client, platform } = await rig(() => ({ body: USER }));
     await expect(client.me({ signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: 'AbortedError',
@@ -245,7 +245,7 @@ describe('a caller that gives up', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('ends the wait between two tries', async () => {
+  it('ends the wait between two attempts', async () => {
     const controller = new AbortController();
     const { client } = await rig(() => {
       controller.abort();
@@ -270,7 +270,7 @@ describe('attempts of a platform call', () => {
     expect(platform.seen.map(({ method }) => method)).toEqual(['POST', 'POST']);
   });
 
-  it('a Retry-After longer than the time left is an error that carries it', async () => {
+  it('a Retry-After longer than the remaining time is an error that carries it', async () => {
     const { client, time } = await rig(() => ({ status: 429, headers: { 'retry-after': '600' } }));
     const error = await rejection(client.me({ deadlineMs: time.nowMs + 5000 }));
     expect(error).toBeInstanceOf(errors.RateLimitedError);
@@ -286,7 +286,7 @@ describe('attempts of a platform call', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('sends nothing once the deadline has passed', async () => {
+  it('sends nothing after the deadline', async () => {
     const { client, platform, time } = await rig(() => ({ body: USER }));
     await expect(client.me({ deadlineMs: time.nowMs })).rejects.toMatchObject({
       name: 'TimeoutError',
@@ -326,7 +326,7 @@ describe('attempts of a platform call', () => {
   });
 });
 
-describe('a body that is not as specified', () => {
+describe('body that is not as specified', () => {
   const { version: _version, ...withoutVersion } = GROUP;
   const { users: _users, ...withoutUsers } = GROUP;
 
@@ -350,7 +350,7 @@ describe('a body that is not as specified', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('one odd group hides no other of a list: id and spokeId are kept, and what has no id is only told of', async () => {
+  it('an invalid group of a list keeps its id and spokeId, and one without an id is only reported', async () => {
     const odd = { ...GROUP, id: 'odd' };
     const told: unknown[] = [];
     const { client } = await rig(
@@ -380,7 +380,7 @@ describe('a body that is not as specified', () => {
     await expect(client.groups.list()).rejects.toThrow('an object with keys results, next');
   });
 
-  it('a list of nothing that has an id is an error, never an empty list', async () => {
+  it('a list whose entries have no id is an error and not an empty list', async () => {
     const { client } = await rig(() => ({ body: [{ error: 'try later' }] }));
     await expect(client.groups.list()).rejects.toThrow('expected groups with ids');
   });
@@ -392,14 +392,14 @@ describe('a body that is not as specified', () => {
     ['bytes that are no UTF-8', { body: Buffer.from([0x22, 0xff, 0x22]) }],
     ['a wrong encoding', { headers: { 'content-encoding': 'gzip' }, body: 'plain' }],
     ['an unknown encoding', { headers: { 'content-encoding': 'zstd' }, body: 'x' }],
-  ])('%s is an error without the text', async (_, answer) => {
+  ])('%s is an error that does not quote the text', async (_, answer) => {
     const { client } = await rig(() => answer);
     const error = await rejection(client.me());
     expect(error).toBeInstanceOf(errors.UnexpectedBodyError);
     expect(inspect(error)).not.toContain('ann@acme.test');
   });
 
-  it('a body larger than allowed is an error, compressed or not', async () => {
+  it('a body above the size limit is an error, compressed or not', async () => {
     const large = JSON.stringify({ ...USER, note: 'x'.repeat(5000) });
     const plain = await rig(() => ({ body: large }), { maxBodyBytes: 1000 });
     await expect(plain.client.me()).rejects.toThrow('expected at most 1000 bytes');
@@ -415,7 +415,7 @@ describe('a body that is not as specified', () => {
     expect(platform.seen[0]?.headers['accept-encoding']).toContain('gzip');
   });
 
-  it('an optional field of another form is left out and told of; the rest is read', async () => {
+  it('an optional field of another type is left out and reported, and the others are read', async () => {
     const facts: AttemptFacts[] = [];
     const body = { id: 'r1', name: 'Ann', photo: { url: 'x' }, workSchedule: { MONDAY: { hours: '8' } } };
     const { client } = await rig(() => ({ body }), { onAttempt: (fact) => facts.push(fact) });
@@ -427,14 +427,14 @@ describe('a body that is not as specified', () => {
     expect(facts[0]?.ignoredFields).toEqual(['workSchedule.MONDAY.hours', 'photo']);
   });
 
-  it('so are as many as an answer holds', async () => {
+  it('60,000 optional fields of another type are left out, and the list is read', async () => {
     const { client } = await rig(() => ({ body: Array(60_000).fill({ id: 'l', name: 7, isUnpaid: 'no' }) }));
     await expect(client.company.leaveTypes()).resolves.toEqual(Array(60_000).fill({ id: 'l' }));
   });
 });
 
-describe('an injected dispatcher', () => {
-  it('is used, and left open by close', async () => {
+describe('injected dispatcher', () => {
+  it('the injected dispatcher is used, and close leaves it open', async () => {
     const agent = new MockAgent();
     agent.disableNetConnect();
     agent.get('https://api.acme.test').intercept({ path: '/platform/api/me' }).reply(200, USER).times(2);

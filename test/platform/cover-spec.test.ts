@@ -3,33 +3,36 @@ import { CONTRACT_CASES } from './support/contract-cases.ts';
 import { type CoveredItem, measureCoverage, runCase } from './support/coverage.ts';
 import { SPECIFICATION } from './support/specification.ts';
 
-describe('the client before recorded bodies', () => {
-  it.each(CONTRACT_CASES.map((one) => [one.title, one] as const))('%s', async (_, one) => {
-    const { result } = await runCase(one);
-    expect(result).toEqual(one.expected);
-  });
+describe('client with recorded bodies', () => {
+  it.each(CONTRACT_CASES.map((one) => [one.title, one] as const))(
+    'reads the recorded answer: %s',
+    async (_, one) => {
+      const { result } = await runCase(one);
+      expect(result).toEqual(one.expected);
+    },
+  );
 });
 
-describe('the specification', () => {
+describe('specification of the platform', () => {
   let items: CoveredItem[];
   beforeAll(async () => {
     items = await measureCoverage();
   });
 
-  it('has 25 endpoints in its seven areas', () => {
+  it('the specification has 25 endpoints in seven areas', () => {
     expect(SPECIFICATION).toHaveLength(25);
     const areas = [...new Set(SPECIFICATION.map(({ area }) => area))];
     const sizes = areas.map((name) => SPECIFICATION.filter(({ area }) => area === name).length);
     expect(sizes).toEqual([3, 7, 5, 6, 1, 1, 2]);
   });
 
-  it('is exercised whole: every endpoint, parameter and field of its tables has a test', () => {
+  it('every endpoint, parameter and field of the specification is tested', () => {
     const missing = items.filter(({ cases }) => cases.length === 0);
     expect(missing.map(({ endpoint, kind, name }) => `${endpoint}: ${kind} ${name}`)).toEqual([]);
     expect(items.length).toBeGreaterThan(400);
   });
 
-  it('is measured: a field that the client does not read would be missing', async () => {
+  it('the coverage check finds a field that the client does not read', async () => {
     const [me] = CONTRACT_CASES.filter(({ title }) => title === 'me');
     if (me === undefined) throw new Error('no case named me');
     const unread = await runCase(me, { ...(me.answer as object), nickname: 'changed' });

@@ -10,15 +10,15 @@ describe('targetOf', () => {
     ['../me', '/platform/api/groups/..%2Fme'],
     ['ü 💡%', '/platform/api/groups/%C3%BC%20%F0%9F%92%A1%25'],
     ['$&', '/platform/api/groups/%24%26'],
-  ])('puts the id %j into one segment', (groupId, expected) => {
+  ])('puts the id %j into one path segment', (groupId, expected) => {
     expect(targetOf(READ, { groupId })).toBe(expected);
   });
 
-  it.each(['', '.', '..', '\ud800'])('refuses the id %j', (groupId) => {
+  it.each(['', '.', '..', '\ud800'])('targetOf refuses the id %j', (groupId) => {
     expect(() => targetOf(READ, { groupId })).toThrow(TypeError);
   });
 
-  it('adds what is given of the query, encoded', () => {
+  it('adds the given query parameters in encoded form', () => {
     const query = { limit: 10, flag: false, none: undefined, next: 'a+b&c=d' };
     expect(targetOf({ method: 'GET', path: '/x' }, {}, query)).toBe(
       '/x?limit=10&flag=false&next=a%2Bb%26c%3Dd',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLimiter } from '../../shared/platform/caller.ts';
 
 describe('createLimiter', () => {
-  it('runs no more than its number at once, in the order of asking, and all of them', async () => {
+  it('runs at most the given number of tasks at once, all of them, in order', async () => {
     const limiter = createLimiter(3);
     const order: number[] = [];
     let running = 0;
@@ -21,7 +21,7 @@ describe('createLimiter', () => {
     expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n));
   });
 
-  it('lets a waiter leave by its signal without losing the slot', async () => {
+  it('a waiting task can be cancelled without losing the slot', async () => {
     const limiter = createLimiter(1);
     const controller = new AbortController();
     let finish = () => {};

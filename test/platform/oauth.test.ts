@@ -78,7 +78,7 @@ describe('oauthCredential', () => {
     expect(bearers()).toEqual(['Bearer access-0']);
   });
 
-  it('uses a token until a minute before its end, then the rotated refresh token', async () => {
+  it('uses a token until a minute before it expires, then the rotated refresh token', async () => {
     const { client, time, requests, stored } = await setup();
     await client.me();
     time.nowMs += 3_539_999;
@@ -93,7 +93,7 @@ describe('oauthCredential', () => {
     ]);
   });
 
-  it('keeps the old refresh token where no new one comes, and uses what could not be stored', async () => {
+  it('keeps the old refresh token if no new one comes, and uses tokens that could not be stored', async () => {
     const meant: OAuthTokens[] = [];
     const onTokens = (fresh: OAuthTokens) => Promise.reject(new Error(`version ${meant.push(fresh)}`));
     const token = () => ({ body: { access_token: 'a' } });
@@ -103,7 +103,7 @@ describe('oauthCredential', () => {
     expect(bearers()).toEqual(['Bearer a']);
   });
 
-  it('uses a token of a short life for nine tenths of it', async () => {
+  it('uses a token of a short life for nine tenths of that life', async () => {
     const { client, time, requests } = await setup({
       token: (index) => ({ body: { access_token: `a${index}`, expires_in: '30' } }),
     });
@@ -130,7 +130,7 @@ describe('oauthCredential', () => {
       'refresh-0',
       ['refresh-0'],
     ],
-    ['do not replace what another process stored since, which is taken over', 'refresh-9', ['refresh-0']],
+    ['do not replace newer tokens of another process, which are used instead', 'refresh-9', ['refresh-0']],
   ])('tokens that could not be stored %s', async (_, refreshToken, writes) => {
     let inStore: OAuthTokens = { refreshToken: 'refresh-start' };
     const written: string[] = [];
@@ -147,7 +147,7 @@ describe('oauthCredential', () => {
     expect(written).toEqual(writes);
   });
 
-  it('refreshes once after a 401 and tries once more, for all calls that got it', async () => {
+  it('refreshes once after a 401 and repeats every call that got it once', async () => {
     const { client, requests, bearers } = await setup({
       tokens: { refreshToken: 'r', accessToken: 'revoked' },
       accepts: (token) => token === 'access-0',
@@ -183,7 +183,7 @@ describe('oauthCredential', () => {
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('access-');
   });
 
-  it('invalid_grant is an error of its own, without a secret, and nothing was sent to the platform', async () => {
+  it('invalid_grant is an error of its own without a secret, and nothing is sent to the platform', async () => {
     const body = { error: 'invalid_grant', error_description: 'refresh-start is revoked' };
     const { client, bearers, requests } = await setup({ token: () => ({ status: 400, body }) });
     const error = await rejection(client.me());
@@ -197,9 +197,9 @@ describe('oauthCredential', () => {
   it.each<[string, Answer, unknown]>([
     ['a client that is not accepted', { status: 401, body: { error: 'invalid_client' } }, UnauthorizedError],
     ['a failing token endpoint', { status: 503, body: 'down' }, ServerError],
-    ['a token endpoint that is away, as if a group were,', { status: 404, body: 'not found' }, ServerError],
+    ['a token endpoint that answers 404', { status: 404, body: 'not found' }, ServerError],
     ['a broken connection', { failure: 'drop' }, NetworkError],
-  ])('%s sent nothing to the platform, and is not repeated', async (_, answer, type) => {
+  ])('%s means that nothing was sent to the platform, and is not repeated', async (_, answer, type) => {
     const { client, requests } = await setup({ token: () => answer });
     const error = await rejection(client.groups.create({ name: 'x', spokeId: 's', users: [] }));
     expect(error).toBeInstanceOf(type);
@@ -207,13 +207,13 @@ describe('oauthCredential', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('a failed refresh is tried again by the next call', async () => {
+  it('a failed refresh is repeated by the next call', async () => {
     const { client } = await setup({ token: (index) => (index === 0 ? { status: 503 } : given(index)) });
     await expect(client.me()).rejects.toBeInstanceOf(ServerError);
     await expect(client.me()).resolves.toEqual(USER);
   });
 
-  it('reads the store again after invalid_grant, for another process may have rotated the token', async () => {
+  it('reads the store again after invalid_grant, because another process may have rotated the token', async () => {
     let reads = 0;
     const { client, requests } = await setup({
       token: (index) => (index === 0 ? { status: 400, body: { error: 'invalid_grant' } } : given(index)),
@@ -223,7 +223,7 @@ describe('oauthCredential', () => {
     expect(requests.map(({ text }) => text.split('refresh_token=')[1])).toEqual(['refresh-start', 'rotated']);
   });
 
-  it('refreshes and stores both tokens inside the lease, before it uses them', async () => {
+  it('refreshes and stores both tokens within the lease, before it uses them', async () => {
     const order: string[] = [];
     const { client } = await setup({
       accepts: () => order.push('use') > 0,
@@ -248,7 +248,7 @@ describe('oauthCredential', () => {
     expect(order).toEqual(['lease', 'refresh', 'store access-0 refresh-0', 'release', 'use']);
   });
 
-  it('a caller that gives up ends its own wait, not the refresh of the others', async () => {
+  it('a cancelled caller ends only its own wait, and not the refresh of the others', async () => {
     const controller = new AbortController();
     const { client } = await setup({
       token: async (index) => {

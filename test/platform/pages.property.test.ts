@@ -7,7 +7,7 @@ import { collect } from './support/platform-client.ts';
 const endpoint = { method: 'GET', path: '/platform/api/employees' } as const;
 const facts = { method: 'GET', pathTemplate: endpoint.path, sent: 'answered', status: 504 } as const;
 
-it('skips and repeats nothing, whatever is too slow and however short pages are', async () => {
+it('readPages skips and repeats no item, whatever pages are too slow or short', async () => {
   const world = fc.record({
     items: fc.nat({ max: 250 }),
     limit: fc.integer({ min: 1, max: 100 }),
@@ -32,7 +32,7 @@ it('skips and repeats nothing, whatever is too slow and however short pages are'
   );
 });
 
-it('skips exactly the failing items if the option to skip is set', async () => {
+it('readPages skips exactly the failing items if the option to skip is set', async () => {
   const world = fc.record({
     items: fc.nat({ max: 250 }),
     limit: fc.integer({ min: 1, max: 100 }),
@@ -67,7 +67,7 @@ it('skips exactly the failing items if the option to skip is set', async () => {
   );
 });
 
-it('gives up a list in which every item after some position fails', async () => {
+it('readPages stops with an error if every item after some position fails', async () => {
   const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) => {
     if (offset + limit > 150) throw new ServerError('fails', { ...facts, status: 500 });
     return Array.from({ length: limit }, (_, at) => offset + at);

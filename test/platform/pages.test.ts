@@ -16,15 +16,15 @@ const serve = (request: Seen): Answer => {
 };
 const asked = (seen: readonly Seen[]) => seen.map(({ query }) => `${query['limit']}@${query['offset']}`);
 
-describe('a paginated list', () => {
-  it('is read to the empty page, 100 at a time', async () => {
+describe('paginated list', () => {
+  it('a list is read until the empty page, 100 items at a time', async () => {
     const { client, platform } = await rig(serve);
     const people = await collect(client.employees.list());
     expect(people.map(({ id }) => id)).toEqual(IDS);
     expect(asked(platform.seen)).toEqual(['100@0', '100@100', '100@200', '100@250']);
   });
 
-  it('goes on after a short page, by as much as came', async () => {
+  it('continues after a short page by the number of items that came', async () => {
     const { client, platform } = await rig((request) => {
       const offset = Number(request.query['offset']);
       return { body: PEOPLE.slice(offset, offset + 70) };
@@ -33,14 +33,14 @@ describe('a paginated list', () => {
     expect(asked(platform.seen)).toEqual(['100@0', '100@70', '100@140', '100@210', '100@250']);
   });
 
-  it('gives pages, none of them empty, from an offset and of a size', async () => {
+  it('pages are never empty, and have the given offset and size', async () => {
     const { client } = await rig(serve);
     const pages = await collect(client.employees.pages({ limit: 60, offset: 100 }));
     expect(pages.map((page) => page.length)).toEqual([60, 60, 30]);
     expect(pages[0]?.[0]?.id).toBe('r100');
   });
 
-  it('reads no further than it is consumed', async () => {
+  it('requests no page that the caller does not consume', async () => {
     const { client, platform } = await rig(serve);
     for await (const person of client.employees.list()) if (person.id === 'r50') break;
     expect(platform.seen).toHaveLength(1);
@@ -54,7 +54,7 @@ describe('a paginated list', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('takes a page that answers 504 in smaller ones, then grows back below what failed', async () => {
+  it('reads a page that answers 504 in smaller pages, then grows below the failed size', async () => {
     const { client, platform, time } = await rig((request) =>
       Number(request.query['limit']) > 30 ? { status: 504 } : serve(request),
     );
@@ -63,7 +63,7 @@ describe('a paginated list', () => {
     expect(time.waits).toEqual([]);
   });
 
-  it('takes a page that times out in smaller ones', async () => {
+  it('reads a page that times out in smaller pages', async () => {
     const { client, platform } = await rig(
       (request) => (Number(request.query['limit']) > 60 ? { failure: 'hang' } : serve(request)),
       { timeoutMs: 60 },
@@ -74,7 +74,7 @@ describe('a paginated list', () => {
     expect(asked(platform.seen).slice(0, 2)).toEqual(['100@200', '50@200']);
   });
 
-  it('gives up where even one item is too slow, after the usual tries', async () => {
+  it('fails after the usual attempts if even one item is too slow', async () => {
     const { client, platform } = await rig(() => ({ status: 504 }));
     await expect(collect(client.employees.list())).rejects.toMatchObject({
       name: 'ServerError',
@@ -83,18 +83,18 @@ describe('a paginated list', () => {
     expect(asked(platform.seen).slice(-5)).toEqual(['3@0', '1@0', '1@0', '1@0', '1@0']);
   });
 
-  it('ends, whole, where an endpoint knows no offset and gave less than it was asked for', async () => {
+  it('ends with all items if an endpoint ignores the offset and returned fewer items than requested', async () => {
     const { client, platform } = await rig(() => ({ body: PEOPLE.slice(0, 3) }));
     expect(await collect(client.employees.list())).toHaveLength(3);
     expect(platform.seen).toHaveLength(2);
   });
 
-  it('ends, whole, where an endpoint knows neither limit nor offset', async () => {
+  it('ends with all items if an endpoint ignores limit and offset', async () => {
     const { client } = await rig(() => ({ body: PEOPLE }));
     expect(await collect(client.employees.list())).toHaveLength(250);
   });
 
-  it('fails where the offset is ignored and the list may have been cut', async () => {
+  it('fails if the offset is ignored and the list may be incomplete', async () => {
     const { client } = await rig(() => ({ body: PEOPLE.slice(0, 100) }));
     const error = await rejection(collect(client.employees.list()));
     expect(error).toMatchObject({
@@ -103,13 +103,13 @@ describe('a paginated list', () => {
     });
   });
 
-  it('names the item and the field where a guaranteed one is missing, and gives none of that page', async () => {
+  it('names the item and the missing guaranteed field, and returns nothing of that page', async () => {
     const { client } = await rig(() => ({ body: [PEOPLE[0], { id: 'r1', roleState: 'ACTIVE' }] }));
     const error = await rejection(collect(client.employees.list()));
     expect(error).toMatchObject({ field: '[1].personalEmail', pathTemplate: '/platform/api/employees' });
   });
 
-  it('guarantees less of employees who may have left', async () => {
+  it('employees who may have left have fewer guaranteed fields', async () => {
     const { client } = await rig((_, index) => ({ body: index === 0 ? [{ id: 'r1' }] : [] }));
     expect(await collect(client.employees.listAll())).toEqual([{ id: 'r1' }]);
   });
@@ -125,7 +125,7 @@ describe('a paginated list', () => {
     });
   });
 
-  it('holds one page of 10,000 people at a time', async () => {
+  it('holds only one page of 10,000 people in memory', async () => {
     let served = 0;
     const { client } = await rig((request) => {
       served = Number(request.query['offset']);

@@ -60,8 +60,8 @@ async function start() {
   return { state, control, open: (how?: Opening) => platforms.open(connection as never, how) };
 }
 
-describe('the platform of a connection', () => {
-  it('is opened once and its secret read again after an hour', async () => {
+describe('platform of a connection', () => {
+  it('the platform is opened once, and its secret is read again after an hour', async () => {
     const { state, open } = await start();
     const first = await open();
     state.nowMs = 3_599_999;
@@ -72,7 +72,7 @@ describe('the platform of a connection', () => {
     expect(state.reads).toBe(2);
   });
 
-  it('takes up a rotated secret within that hour, and says which version is in use', async () => {
+  it('uses a rotated secret within an hour, and names the version in use', async () => {
     const { state, open } = await start();
     expect((await open()).secretVersion).toBe('version of old');
     state.token = 'new';
@@ -82,7 +82,7 @@ describe('the platform of a connection', () => {
     expect(await rotated.probe()).toBeUndefined();
   });
 
-  it('reads the secret again at once where the platform refused it', async () => {
+  it('reads the secret again immediately after the platform refused it', async () => {
     const { state, control, open } = await start();
     const platform = await open();
     await control('faults', [{ match: { path: '/platform/api/groups' }, status: 401 }]);
@@ -95,7 +95,7 @@ describe('the platform of a connection', () => {
     { unlessSecret: 'version of old' },
     { refusedSecret: { version: 'version of old' } },
     { refusedAtGroups: { version: 'version of old' } },
-  ])('does so where another worker met the refusal: %j', async (how) => {
+  ])('reads the secret again after another worker met the refusal: %j', async (how) => {
     const { state, open } = await start();
     await open();
     state.token = 'new';
@@ -103,7 +103,7 @@ describe('the platform of a connection', () => {
     expect((await open()).secretVersion).toBe('version of new');
   });
 
-  it('is refused where the secret is of another company, before anything else is asked', async () => {
+  it('a secret of another company is refused before any other call', async () => {
     const { state, open } = await start();
     state.token = 'theirs';
     await expect(open()).rejects.toMatchObject({
@@ -115,7 +115,7 @@ describe('the platform of a connection', () => {
     await expect(open()).resolves.toMatchObject({ secretVersion: 'version of old' });
   });
 
-  it('is refused where the secret cannot be read or is not accepted, without a word of what it holds', async () => {
+  it('an unreadable or refused secret is an error that does not quote the secret', async () => {
     const { state, open } = await start();
     state.isReadable = false;
     await expect(open()).rejects.toMatchObject({ kind: 'unauthorized' });
@@ -127,7 +127,7 @@ describe('the platform of a connection', () => {
     }
   });
 
-  it('is well while `/me` is, however slow or odd the list of groups', async () => {
+  it('a probe succeeds while `/me` does, even if the list of groups is slow or invalid', async () => {
     const { control, open } = await start();
     const platform = await open();
     await control('faults', [
@@ -142,7 +142,7 @@ describe('the platform of a connection', () => {
     expect(await platform.probe()).toBeUndefined();
   });
 
-  it('shares a listing of groups until it is older than a caller accepts, and never shares a failed one', async () => {
+  it('shares a listing until it is too old for a caller, and never shares a failed one', async () => {
     const { state, control, open } = await start();
     const { groups } = await open();
     await control('faults', [{ match: { path: '/platform/api/groups' }, status: 400 }]);
@@ -155,14 +155,14 @@ describe('the platform of a connection', () => {
     expect(await groups.list(60_000)).toHaveLength(1);
   });
 
-  it('reports a group that answers 404 as missing, and a deletion of it as one without effect', async () => {
+  it('reports a group that answers 404 as missing, and its deletion as one without effect', async () => {
     const { open } = await start();
     const { groups } = await open();
     expect(await groups.get('unknown' as never)).toBeUndefined();
     await expect(groups.delete('unknown' as never)).resolves.toBe('absent');
   });
 
-  it('tells an employee that the platform knows by id from one that answers 404, and both from a failure', async () => {
+  it('distinguishes a known employee, a 404 and a failure', async () => {
     const { open, control } = await start();
     await control('employees', { id: 'r1', userId: 'u1', workEmail: 'ann@acme.test', company: 'acme' });
     const platform = await open();

@@ -14,7 +14,7 @@ async function eventOf(event: object) {
   throw new Error('expected a page');
 }
 
-it('keeps an event storable, whatever it tells', async () => {
+it('activity events with very long values are cut to a size that can be stored', async () => {
   const event = await eventOf({
     id: VAST,
     event_type: VAST,
@@ -27,7 +27,7 @@ it('keeps an event storable, whatever it tells', async () => {
   expect(another?.id).not.toBe(event?.id);
 });
 
-it('takes a subject without an id for no group', async () => {
+it('a subject without an id is not a group', async () => {
   const subjects = [
     { type: 'GROUP', instance: '' },
     { type: 'GROUP', instance: 'g1' },
@@ -35,7 +35,7 @@ it('takes a subject without an id for no group', async () => {
   expect((await eventOf({ subjects }))?.groups).toEqual(['g1']);
 });
 
-it('takes an empty userId for none that was told', () => {
+it('an empty userId counts as a missing one', () => {
   const role = roleId('r1');
   expect(recordOf({ id: role, userId: '' } as never, [])).not.toHaveProperty('userId');
   expect(recordOf({ id: role, userId: 'u1' } as never, [])).toMatchObject({ userId: 'u1' });

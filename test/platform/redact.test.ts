@@ -4,7 +4,7 @@ import { excerptOf, redact, safeCause } from '../../shared/platform/redact.ts';
 
 describe('redact', () => {
   it.each([
-    ['a secret it is told of', 'got s3cr3t here', ['s3cr3t'], 'got [redacted] here'],
+    ['a given secret', 'got s3cr3t here', ['s3cr3t'], 'got [redacted] here'],
     ['a bearer value', 'Authorization was Bearer abc.def-123', [], 'Authorization was Bearer [redacted]'],
     ['a basic value', 'basic dXNlcjpwYXNz', [], 'basic [redacted]'],
     ['a member named token', '{"access_token": "abc", "x": 1}', [], '{"access_token": [redacted], "x": 1}'],
@@ -15,16 +15,16 @@ describe('redact', () => {
     ['an e-mail address', 'user Ann.Lee+x@acme.test is unknown', [], 'user [e-mail] is unknown'],
     ['an e-mail address, percent-encoded', '?q=ann%40acme.test&x=1', [], '?q=[e-mail]&x=1'],
     ['control and bidi characters', 'a\u0000\u001b[31m\u061c\u202eb\nc', [], 'a [31m b c'],
-  ])('takes out %s', (_, text, secrets, expected) => {
+  ])('removes %s', (_, text, secrets, expected) => {
     expect(redact(text, secrets)).toBe(expected);
   });
 
-  it('keeps ids, which logs are read by', () => {
+  it('keeps ids, which readers of logs need', () => {
     const text = 'group 5f9c1b2e8d4a6c0011223344, user 3f2504e0-4f89-11d3-9a0c-0305e82c3301 not found';
     expect(redact(text)).toBe(text);
   });
 
-  it('takes linear time over a hostile text', () => {
+  it('takes linear time for a hostile text', () => {
     const started = process.hrtime.bigint();
     for (const piece of ['a', '@', 'token', '"', 'eyJ-', '.a', '%40']) excerptOf(piece.repeat(200_000));
     expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(2000);
@@ -32,7 +32,7 @@ describe('redact', () => {
 });
 
 describe('excerptOf', () => {
-  it('has at most 500 characters', () => {
+  it('returns at most 500 characters', () => {
     expect(excerptOf('x y '.repeat(1000))).toHaveLength(500);
   });
 

@@ -26,7 +26,7 @@ const question: fc.Arbitrary<RetryQuestion> = fc.record({
   random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
 });
 
-it('never waits past the deadline, nor shorter than Retry-After, nor beyond the last try', () => {
+it('a retry never waits past the deadline, less than Retry-After, or after the last attempt', () => {
   fc.assert(
     fc.property(question, (asked) => {
       const decision = decideRetry(asked);

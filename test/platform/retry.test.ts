@@ -48,7 +48,7 @@ const TABLE: readonly [string, RetryFailure, string, string, string][] = [
 ];
 
 describe('decideRetry', () => {
-  it.each(TABLE)('after %s', (_, failure, get, write, post) => {
+  it.each(TABLE)('decides after %s', (_, failure, get, write, post) => {
     const expected = { GET: get, PUT: write, PATCH: write, DELETE: write, POST: post };
     for (const method of METHODS) {
       const decision = ask(method, failure);
@@ -56,11 +56,11 @@ describe('decideRetry', () => {
     }
   });
 
-  it('waits as long as the platform asks, a little spread', () => {
+  it('waits as long as the platform requests, with a little jitter', () => {
     expect(ask('GET', { status: 429, retryAfterMs: 2000 })).toEqual({ wait: 2125 });
   });
 
-  it('doubles the range of the jitter with each try and caps it', () => {
+  it('doubles the range of the jitter with each attempt, up to a limit', () => {
     const waits = [1, 2, 3].map((attempt) => ask('GET', { status: 500 }, { attempt }));
     expect(waits).toEqual([{ wait: 100 }, { wait: 200 }, { wait: 400 }]);
     const late = decideRetry({
@@ -75,11 +75,11 @@ describe('decideRetry', () => {
     expect(late).toEqual({ wait: 10_000 });
   });
 
-  it('stops after the last try', () => {
+  it('stops after the last attempt', () => {
     expect(ask('GET', { status: 500 }, { attempt: 4 })).toEqual({ stop: 'attempts' });
   });
 
-  it('stops where Retry-After is longer than the time left', () => {
+  it('stops if Retry-After is longer than the remaining time', () => {
     const failure = { status: 429, retryAfterMs: 4875 };
     expect(ask('GET', failure, { leftMs: 5001 })).toEqual({ wait: 5000 });
     expect(ask('GET', failure, { leftMs: 5000 })).toEqual({ stop: 'deadline' });
@@ -99,14 +99,14 @@ describe('retryAfterOf', () => {
     ['an asctime date, in GMT whatever the machine', 'Fri Nov 20 10:00:30 2026', 30_000],
     ['a date that has passed, as a second', 'Fri, 20 Nov 2026 09:00:00 GMT', 1000],
     ['two hours, as a quarter of an hour', '7200', 900_000],
-    ['a date tomorrow, likewise', new Date(TEN_O_CLOCK + 86_400_000).toUTCString(), 900_000],
-    ['more seconds than a number holds exactly, likewise', '9'.repeat(30), 900_000],
-  ])('reads %s', (_, header, expected) => {
+    ['a date tomorrow, as a quarter of an hour', new Date(TEN_O_CLOCK + 86_400_000).toUTCString(), 900_000],
+    ['more seconds than a number holds exactly, as a quarter of an hour', '9'.repeat(30), 900_000],
+  ])('reads Retry-After as %s', (_, header, expected) => {
     expect(retryAfterOf(header, TEN_O_CLOCK)).toBe(expected);
   });
 
   it.each([undefined, '', 'soon', '-5', '5 apples', 'Fri, 99 Foo 2026 10:00:30 GMT', '2026-11-20T10:00:30Z'])(
-    'takes %j as absent',
+    'counts %j as absent',
     (header) => {
       expect(retryAfterOf(header, TEN_O_CLOCK)).toBeUndefined();
     },

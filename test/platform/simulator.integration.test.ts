@@ -53,7 +53,7 @@ const WORLD: WorldInput = {
   ],
 };
 
-describe('the client and the simulator, written apart from one specification', () => {
+describe('the client with the simulator, both written from one specification', () => {
   const answered = new Set<string>();
   let simulator: Simulator;
   let url: string;
@@ -171,7 +171,7 @@ describe('the client and the simulator, written apart from one specification', (
     await expect(key.groups.list()).rejects.toBeInstanceOf(ForbiddenError);
   });
 
-  it('is told of a stale version by whatever status the platform chose', async () => {
+  it('recognises a stale version by any status that the platform uses', async () => {
     const group = await app.groups.create({ name: 'Stale', spokeId: '00g2', users: [] });
     const attempt = () => rejection(app.groups.patch(group.id, { name: 'x', version: 'old' }));
     for (const [staleVersionStatus, type] of [
@@ -238,7 +238,7 @@ describe('the client and the simulator, written apart from one specification', (
     expect(fresh.every(({ subjects }) => subjects?.some(({ instance }) => instance === group.id))).toBe(true);
   });
 
-  it('knows who it is, marks itself installed, and is refused with another token', async () => {
+  it('reads its own identity, marks itself installed, and is refused with an unknown token', async () => {
     await expect(app.me()).resolves.toMatchObject({ company: 'company-1', workEmail: 'person1@acme.test' });
     await expect(app.markInstalled()).resolves.toEqual({ ok: true });
     const stranger = connect('no-such-token');
@@ -246,20 +246,20 @@ describe('the client and the simulator, written apart from one specification', (
     await stranger.close();
   });
 
-  it('reads past pages that are too slow, whole', async () => {
+  it('reads a list completely despite pages that are too slow', async () => {
     const slow = { match: { method: 'GET', path: '/platform/api/employees' }, times: 2, status: 504 };
     await control('faults', [slow]);
     expect(await collect(app.employees.list())).toHaveLength(117);
   });
 
-  it('tells of a write whose answer was lost that it may have been done, as it was', async () => {
+  it('reports that a write with a lost answer may have been done', async () => {
     await control('faults', [{ match: { method: 'POST', path: '/platform/api/groups' }, drop: 'after' }]);
     const error = await rejection(app.groups.create({ name: 'Lost', spokeId: '00g4', users: [] }));
     expect(error).toMatchObject({ name: 'NetworkError', sent: 'maybe' });
     expect((await app.groups.list()).filter(({ spokeId }) => spokeId === '00g4')).toHaveLength(1);
   });
 
-  it('has called every endpoint of the specification with success', () => {
+  it('calls every endpoint of the specification with success', () => {
     expect([...answered].sort()).toEqual(SPECIFICATION.map(({ endpoint }) => endpoint).sort());
   });
 });

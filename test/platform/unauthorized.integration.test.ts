@@ -92,18 +92,18 @@ const granted = (count: number): Answer => ({
   body: { access_token: `a${count}`, refresh_token: `r${count}`, expires_in: 36_000 },
 });
 
-describe('a connection whose OAuth tokens are refused', () => {
+describe('connection whose OAuth tokens are refused', () => {
   it.each([
     ['without an access token', {}],
-    ['with one', { accessToken: 'a0' }],
-  ])('costs one refresh, one stored secret and a probe each ten minutes (%s)', async (_, secret) => {
+    ['with an access token', { accessToken: 'a0' }],
+  ])('costs one refresh, one stored secret and a probe every ten minutes (%s)', async (_, secret) => {
     const { seen, pumpFor } = await refusedCompany(secret);
     expect(await pumpFor(59)).toBe('unauthorized');
     expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
     expect(seen.me).toBeLessThanOrEqual(8);
   });
 
-  it('does so for any number of workers that look at it meanwhile', async () => {
+  it('any number of workers causes one stored secret for each refresh, and few of both', async () => {
     const { seen, pumpFor, worker, open } = await refusedCompany();
     const other = worker();
     await pumpFor(59, async (minute) => {
@@ -114,14 +114,14 @@ describe('a connection whose OAuth tokens are refused', () => {
     expect(seen.stored).toBeLessThanOrEqual(4);
   });
 
-  it('sends a refresh token that is no longer good once', async () => {
+  it('sends an invalid refresh token only once', async () => {
     const { seen, state, pumpFor } = await refusedCompany();
     state.grant = () => ({ status: 400, body: { error: 'invalid_grant' } });
     expect(await pumpFor(59)).toBe('unauthorized');
     expect(seen).toEqual({ refreshes: 1, stored: 0, me: 0, groups: 0 });
   });
 
-  it('stores no secret where the same tokens come again', async () => {
+  it('stores no secret if the same tokens come again', async () => {
     const { seen, state, pumpFor } = await refusedCompany({ accessToken: 'same', refreshToken: 'same' });
     state.grant = () => ({ body: { access_token: 'same', refresh_token: 'same' } });
     expect(await pumpFor(59)).toBe('unauthorized');
@@ -146,7 +146,7 @@ describe('a connection whose OAuth tokens are refused', () => {
     expect(await sweep()).toMatchObject({ halted: false });
   });
 
-  it('is tried at once with a new secret, and within ten minutes where the old one is good again', async () => {
+  it('a refused connection is tried immediately with a new secret, and otherwise within ten minutes', async () => {
     const { state, pumpFor, replaceSecret } = await refusedCompany();
     expect(await pumpFor(13)).toBe('unauthorized');
     state.accepts = (token) => token !== 'a1';
@@ -159,7 +159,7 @@ describe('a connection whose OAuth tokens are refused', () => {
     expect(await old.pumpFor(10)).toBe('open');
   });
 
-  it('leaves a static token in place that a person has stored meanwhile, and takes it up', async () => {
+  it('keeps and uses a static token that an operator stored meanwhile', async () => {
     const { seen, state, worker, open, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
     state.accepts = () => true;
     const platforms = worker();
@@ -171,14 +171,14 @@ describe('a connection whose OAuth tokens are refused', () => {
     expect(seen.stored).toBe(0);
   });
 
-  it('gets fresh tokens an hour later, should the platform have forgotten the old ones', async () => {
+  it('gets new tokens after an hour if the platform has forgotten the old ones', async () => {
     const { state, pumpFor } = await refusedCompany();
     expect(await pumpFor(13)).toBe('unauthorized');
     state.accepts = (token) => token !== 'a1';
     expect(await pumpFor(61)).toBe('open');
   });
 
-  it('… though every worker that asks is replaced before its hour is over', async () => {
+  it('gets new tokens after an hour even if every worker is replaced sooner', async () => {
     const { state, pumpFor, replaceWorker } = await refusedCompany();
     expect(await pumpFor(13)).toBe('unauthorized');
     state.accepts = (token) => token !== 'a1';

@@ -42,7 +42,7 @@ it.each([
   { DelaySeconds: 0.5 },
   { MessageDeduplicationId: 'd' },
   { MessageGroupId: 'with a space' },
-])('the simulated queue refuses what SQS refuses of a standard queue: %j', async (wrong) => {
+])('the simulated queue refuses what SQS refuses for a standard queue: %j', async (wrong) => {
   const { client } = fakeSqs();
   const Entries = [{ Id: '0', MessageBody: 'a', MessageGroupId: 'default', ...wrong }];
   const answer = client.send(new SendMessageBatchCommand({ QueueUrl: 'url', Entries }));

@@ -23,8 +23,8 @@ async function send(...deadLetters: RejectedMessage[]) {
   return { refused, first, attributes, requests: sqs.requests };
 }
 
-describe('a dead letter', () => {
-  it('is the original body with the reason as attributes', async () => {
+describe('dead letter', () => {
+  it('a dead letter has the original body, and the reason as attributes', async () => {
     const { first, attributes } = await send(deadLetter());
     expect(first?.MessageBody).toBe('{"a":1}');
     expect(attributes).toEqual({
@@ -36,13 +36,13 @@ describe('a dead letter', () => {
     });
   });
 
-  it('keeps connection and stamp of the original, so that a replay means the same', async () => {
+  it('a dead letter keeps connection and stamp of the original, so that a replay has the same effect', async () => {
     const stamp = 'a stamp' as NonNullable<RejectedMessage['stamp']>;
     const { attributes } = await send(deadLetter({ connection: 'acme', stamp }));
     expect(attributes).toMatchObject({ connection: 'acme', stamp: 'a stamp' });
   });
 
-  it('has a reason that SQS takes: no control characters, at most 500, no half of a character', async () => {
+  it('the reason has no control character, at most 500 characters, and no half of a character', async () => {
     const { attributes } = await send(
       deadLetter({ message: `a\u0000\u001b[31m\n\u0085\ufffeb${'x'.repeat(491)}🚀` }),
     );
@@ -53,18 +53,18 @@ describe('a dead letter', () => {
     expect(Buffer.from(message, 'utf8').toString('utf8')).toBe(message);
   });
 
-  it('has a body that SQS takes, and one that reads the same as JSON', async () => {
+  it('the body contains only characters that SQS accepts, and reads the same as JSON', async () => {
     const { first } = await send(deadLetter({ body: '{"a":"\ufffe"}' }));
     expect(first?.MessageBody).toBe('{"a":"\\ufffe"}');
     expect((await send(deadLetter({ body: '' }))).first?.MessageBody).toBe(' ');
   });
 
-  describe('a dead letter of the maximum size', () => {
+  describe('dead letter of the maximum size', () => {
     const MIB = 1_048_576;
     const ofSize = (length: number, over: Partial<RejectedMessage> = {}) =>
       deadLetter({ body: 'x'.repeat(length), ...over });
 
-    it('goes whole, with its own code, and alone in its request', async () => {
+    it('a dead letter of the maximum size is sent whole, alone in its request', async () => {
       const { refused, requests } = await send(ofSize(MIB - 250), deadLetter({ messageId: 'm2' }));
       expect(refused).toEqual([]);
       expect(requests.map((entries) => entries.map(({ MessageBody = '' }) => MessageBody.length))).toEqual(
@@ -75,13 +75,13 @@ describe('a dead letter', () => {
       ).toEqual(['invalid_event', 'invalid_event']);
     });
 
-    it('has a shorter reason rather than a shorter body', async () => {
+    it('gets a shorter reason and not a shorter body', async () => {
       const { refused, attributes } = await send(ofSize(MIB - 400, { message: 'é'.repeat(500) }));
       expect(refused).toEqual([]);
       expect(attributes['errorMessage']).toMatch(/^é{10,100}$/);
     });
 
-    it('is left to SQS where it does not fit with its reason, and with it all that came in its message', async () => {
+    it('a message whose dead letter does not fit with its reason is left to SQS', async () => {
       const { refused, requests } = await send(
         deadLetter({ messageId: 'm1' }),
         ofSize(MIB - 100, { messageId: 'm1' }),
@@ -91,7 +91,7 @@ describe('a dead letter', () => {
       expect(requests.flat()).toHaveLength(1);
     });
 
-    it('is not kept back by a connection or an id that no queue takes', async () => {
+    it('a dead letter is sent despite a connection or an id that no queue accepts', async () => {
       const { refused, attributes } = await send(
         ofSize(MIB - 2_000, { connection: `a\u0000\ud800${'b'.repeat(600_000)}`, messageId: 'm\u0001' }),
       );

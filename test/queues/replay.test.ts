@@ -19,7 +19,7 @@ const movedFrom = (queue: string) => ({
   Attributes: { DeadLetterQueueSourceArn: `arn:aws:sqs:eu-west-1:111122223333:${queue}` },
 });
 
-it('dead letters of which a queue deletes a part are all gone in the end, or it is said that they are not', async () => {
+it('dead letters that the queue deletes only in part are deleted again, or the failure is reported', async () => {
   const { of, client } = createQueues({ nowMs: () => 0, random: seededRandom(1) });
   const take = async (failures: number) => {
     for (let left = 8; left > 0; left -= 1) of.eventsDlq.send({ body: '{}' });
@@ -34,18 +34,18 @@ it('dead letters of which a queue deletes a part are all gone in the end, or it 
   await expect(take(9)).rejects.toThrow('1 messages could not be deleted: InternalError');
 });
 
-describe('a dead letter that is sent again', () => {
+describe('replayed dead letter', () => {
   it.each<[string, object, string, string?]>([
-    ['refused, of a source with a queue of its own', wrote('queue', OWN), OWN],
+    ["refused, from a source's own queue", wrote('queue', OWN), OWN],
     [
-      'moved by SQS from there, whatever the producer wrote beside it',
+      "moved by SQS from a source's own queue, whatever attributes the producer set",
       { ...movedFrom(OWN), ...wrote('queue', 'groupsync-events-entra') },
       OWN,
     ],
     ['moved by SQS from the common queue', movedFrom(COMMON), COMMON],
-    ['of which nothing is known', {}, COMMON],
+    ['without any origin', {}, COMMON],
     [
-      'that failed before, with how often and when first',
+      'failed before, with the count and the first time',
       {
         Attributes: { SentTimestamp: String(Date.parse('2026-11-20')) },
         ...wrote('failedBefore', '2 2026-11-01T00:00:00.000Z'),
@@ -55,7 +55,7 @@ describe('a dead letter that is sent again', () => {
     ],
     ['with an impossible failure time', wrote('failedBefore', '-1 2999-01-01'), COMMON],
   ])(
-    'goes back to the queue that it came from: %s',
+    'a dead letter is sent to the queue that it came from: %s',
     async (_, over, queue, past = '1 1970-01-01T00:00:00.000Z') => {
       const urls: string[] = [];
       const said: unknown[] = [];

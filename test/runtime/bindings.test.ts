@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Sdk } from '../../shared/aws/sdk.ts';
 import { bindingsOf } from '../../shared/runtime/wire-tool.ts';
 
-it('the tool is told by ingest which queues are bound, and asks for none but the queues of sources', async () => {
+it('queue bindings come from the ingest function, which is asked only for queues of sources', async () => {
   const lambda = mockClient(LambdaClient);
   const Environment = { Variables: { GROUPSYNC_BOUND_QUEUES: 'p-events-okta=acme' } };
   lambda.on(GetFunctionConfigurationCommand, { FunctionName: 'p-ingest' }).resolves({ Environment });

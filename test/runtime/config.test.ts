@@ -9,8 +9,8 @@ const caught = (run: () => unknown): unknown => {
   }
 };
 
-describe('the configuration of a function', () => {
-  it('has a default for everything that a stage need not say', () => {
+describe('configuration of a function', () => {
+  it('every optional value of the configuration has a default', () => {
     expect(readConfig({})).toEqual({
       prefix: 'groupsync',
       tableName: 'groupsync-state',
@@ -24,12 +24,12 @@ describe('the configuration of a function', () => {
     });
   });
 
-  it('names the table after the prefix unless it is named itself', () => {
+  it('names the table after the prefix unless the table has a name of its own', () => {
     expect(readConfig({ GROUPSYNC_PREFIX: 'stage' }).tableName).toBe('stage-state');
     expect(readConfig({ GROUPSYNC_PREFIX: 'stage', GROUPSYNC_TABLE: 'other' }).tableName).toBe('other');
   });
 
-  it('takes no window as such', () => {
+  it('accepts a coalescing window of zero', () => {
     expect(readConfig({ GROUPSYNC_COALESCE_SECONDS: '0' }).coalesceMs).toBe(0);
   });
 
@@ -41,14 +41,14 @@ describe('the configuration of a function', () => {
     ['GROUPSYNC_APPLY_QUEUE_URL', 'apply.fifo'],
     ['GROUPSYNC_LOG_LEVEL', 'loud'],
     ['GROUPSYNC_PREFIX', ''],
-  ])('refuses %s=%s and says which variable, and what it holds', (name, value) => {
+  ])('refuses %s=%s and names the variable and its value', (name, value) => {
     const error = caught(() => readConfig({ [name]: value }));
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as Error).message).toContain(`${name}: `);
     expect((error as Error).message).toContain(JSON.stringify(value));
   });
 
-  it('misses a value only where a function needs it', () => {
+  it('reports a missing value only if the function needs it', () => {
     expect(required('x', 'GROUPSYNC_APPLY_QUEUE_URL')).toBe('x');
     const error = caught(() => required(undefined, 'GROUPSYNC_APPLY_QUEUE_URL'));
     expect(error).toBeInstanceOf(ConfigError);

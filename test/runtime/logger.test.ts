@@ -11,8 +11,8 @@ function logging(level: 'debug' | 'info' | 'warn' | 'error') {
   return { logger, read: () => lines.map((line): unknown => JSON.parse(line)) };
 }
 
-describe('a log line', () => {
-  it('is one JSON object with time, level, message, context and fields', () => {
+describe('log line', () => {
+  it('a log line is one JSON object with time, level, message, context and fields', () => {
     const { logger, read } = logging('info');
     logger
       .with({ requestId: 'r1' })
@@ -31,7 +31,7 @@ describe('a log line', () => {
     ]);
   });
 
-  it('has no address, not even as the id that a directory made of it, but the same name for the same', () => {
+  it('contains no address, also not in an id, and gives equal addresses equal pseudonyms', () => {
     const { logger, read } = logging('info');
     const fields = {
       group: 'eng@acme.test',
@@ -46,15 +46,15 @@ describe('a log line', () => {
     expect(line.error[0]).toMatch(/^StoreError: no \(address-[0-9a-f]{12}\), eng$/);
   });
 
-  it('is written from its level on', () => {
+  it('a log line is written only from its configured level on', () => {
     const { logger, read } = logging('warn');
     for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level](level);
     expect(read()).toMatchObject([{ level: 'warn' }, { level: 'error' }]);
   });
 });
 
-describe('an error in a log line', () => {
-  it('is the names and messages of ours, along the causes, up to the words of the platform', () => {
+describe('error in a log line', () => {
+  it("shows names and messages of groupsync's own errors and causes, without words of the platform", () => {
     const facts = { method: 'GET', pathTemplate: '/groups', sent: 'answered', status: 429 } as const;
     const cause = failureOf(new RateLimitedError('no', { ...facts, excerpt: 'Ann Lee is busy' }), 'v1');
     expect(cause.message).toContain('Ann Lee is busy');

@@ -15,7 +15,7 @@ function emitted(name: MetricName, value: number, by?: string) {
 }
 
 /** The form is that of the CloudWatch user guide, "Specification: Embedded metric format". */
-it('states a metric under the prefix, and under its kind where it has one', () => {
+it('a metric is emitted under the prefix, and under its kind if it has one', () => {
   expect(emitted('PlatformWrites', 2, 'put')).toEqual({
     _aws: {
       Timestamp: 1_700,
@@ -33,11 +33,11 @@ it('states a metric under the prefix, and under its kind where it has one', () =
   });
 });
 
-it('names the connection where a metric is told by connection', () => {
+it('a metric that is split by connection names the connection', () => {
   expect(emitted('EventsReceived', 7, 'acme')).toMatchObject({ Connection: 'acme', EventsReceived: 7 });
 });
 
-it.each(Object.keys(METRICS) as MetricName[])('every dimension of %s has a value beside it', (name) => {
+it.each(Object.keys(METRICS) as MetricName[])('every dimension of %s has a value in its record', (name) => {
   for (const by of [undefined, 'x']) {
     const line = emitted(name, 1, by);
     const [directive] = line._aws.CloudWatchMetrics;

@@ -27,7 +27,7 @@ const event = {
   type: 'EXTERNAL_GROUP_ADD',
 };
 
-it('a list of who is told sends them nothing, a test does', async () => {
+it('listing the notification targets sends nothing, and a test does', async () => {
   const { connection, ports } = await createWorld();
   const tell = vi.fn(async () => new Map());
   const told = { ...ports, notifier: { prefix: 'prod', targets: ['webhook'], tell } };
@@ -39,8 +39,8 @@ it('a list of who is told sends them nothing, a test does', async () => {
   }
 });
 
-describe('a run of the pump', () => {
-  it('fails for an item that cannot be understood, after everything else, levels included', async () => {
+describe('run of the pump', () => {
+  it('fails for an invalid item only after all other work, including the levels', async () => {
     const world = await createWorld();
     await world.link('g', { dirtySince: 1 }, 1);
     await world.table.put({
@@ -58,7 +58,7 @@ describe('a run of the pump', () => {
   });
 });
 
-it('the first connection that takes all the time there is keeps no other from its turn for ever', async () => {
+it('a connection that uses up the time of one run does not delay the others forever', async () => {
   const names = ['a', 'b', 'c', 'd'];
   const first = new Set<string>();
   const random = seededRandom(1);
@@ -79,8 +79,8 @@ it('the first connection that takes all the time there is keeps no other from it
   expect(first.size).toBe(names.length);
 });
 
-describe('a run of the feed', () => {
-  it('answers the report and counts events and duplicates', async () => {
+describe('run of the feed', () => {
+  it('returns the report and counts events and duplicates', async () => {
     const world = await createWorld({
       activity: async function* () {
         yield { events: [event], next: 'c1', done: true };
@@ -134,7 +134,7 @@ describe('a run of the feed', () => {
     });
   });
 
-  it('over a gap reports the sweep with it', async () => {
+  it('reports the sweep that a gap caused', async () => {
     const world = await createWorld({
       activity: async function* ({ cursor }: { cursor?: string }) {
         if (cursor !== undefined) throw failure('rejected', 400);
@@ -149,8 +149,8 @@ describe('a run of the feed', () => {
   });
 });
 
-describe('the other tasks', () => {
-  it('show levels of the connection with each pump, and nothing of what is as usual', async () => {
+describe('other tasks of reconcile', () => {
+  it('each pump emits the levels of the connection, and nothing for usual values', async () => {
     const world = await createWorld();
     const { run, emitted } = tasks(world);
     expect(await run('health')).toMatchObject({ connection: 'default', goodAtMs: world.ports.clock() });
@@ -162,7 +162,7 @@ describe('the other tasks', () => {
     expect(emitted).toEqual([['CredentialUncheckedSeconds', 90_001, 'default']]);
   });
 
-  it('answer the report of a sweep', async () => {
+  it('a sweep returns its report', async () => {
     const world = await createWorld();
     await world.link('g');
     expect(await tasks(world).run('sweep')).toMatchObject({ groupsTouched: 1, echoes: 1, missing: 0 });

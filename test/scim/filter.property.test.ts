@@ -136,9 +136,9 @@ const readings = (text: string) => ({
   theirs: read(() => theirs(oracleParse(text))),
 });
 
-describe('a filter and the oracle', () => {
+describe('filter parser and filter oracle', () => {
   always(
-    'reads the same tree',
+    'the filter parser and the oracle read the same tree',
     fc.property(filters, (text) => {
       const { ours: mine, theirs: other } = readings(text);
       expect(mine).toEqual(other);
@@ -169,7 +169,7 @@ describe('a filter and the oracle', () => {
     expect(refused).toBeGreaterThan(runs(2_000).numRuns / 20);
   });
 
-  it('judges resources alike', () => {
+  it('filter and oracle match the same resources', () => {
     const counts = new Map([
       [true, 0],
       [false, 0],
@@ -206,37 +206,37 @@ describe('known faults of the filter oracle', () => {
   });
 
   it.each<[fault: string, text: string, right: boolean]>([
-    ['minds case where the schema does not', 'userName eq "ann"', true],
+    ['compares case although the schema does not', 'userName eq "ann"', true],
     ['does not read \\u', 'userName eq "\\u0041nn"', true],
-    ['takes \\\\ for two characters', 'userName sw "\\\\" or userName eq "A\\u006en"', true],
+    ['reads \\\\ as two characters', 'userName sw "\\\\" or userName eq "A\\u006en"', true],
     ['does not know core attributes with their schema', `${User.core.id}:userName eq "Ann"`, true],
     ['compares instants as text', 'meta.created eq "2026-11-20T11:00:00+01:00"', true],
-    ['finds nothing unequal where there is no value', 'nickName ne "x"', true],
+    ['finds a missing value never unequal', 'nickName ne "x"', true],
     ['lets one of several values make an attribute unequal', 'emails.value ne "a@x"', false],
-    ['holds an empty text for a value', 'title pr', false],
-    ['does not know null for no value', 'nickName eq null', true],
+    ['counts an empty text as a value', 'title pr', false],
+    ['does not accept null as no value', 'nickName eq null', true],
     ['does not read a complex attribute as its value', 'emails eq "a@x"', true],
-    ['does not ask one and the same value', 'emails[type eq "work" and value eq "b@x"]', false],
-    ['looks for the part in any value', 'emails[type eq "work"].value eq "b@x"', false],
+    ['does not compare within one value', 'emails[type eq "work" and value eq "b@x"]', false],
+    ['searches the part in every value', 'emails[type eq "work"].value eq "b@x"', false],
     ['refuses True', 'not (active eq True)', true],
-  ])('%s', (_fault, text, right) => {
+  ])('the oracle %s', (_fault, text, right) => {
     const { ours: mine, theirs: other } = judge(text);
     expect(mine).toBe(right);
     expect(other).not.toBe(right);
   });
 
   it.each([
-    ['reads a name that begins with a digit', '1name pr'],
-    ['reads parts of parts', 'name.family.name pr'],
-    ['takes not for an operator between two', 'userName pr not title pr'],
-    ['nests without a bound', `${'('.repeat(100)}userName pr${')'.repeat(100)}`],
-  ])('%s', (_fault, text) => {
+    ['a name that begins with a digit', '1name pr'],
+    ['a part of a part', 'name.family.name pr'],
+    ['not as an operator between two expressions', 'userName pr not title pr'],
+    ['unlimited nesting', `${'('.repeat(100)}userName pr${')'.repeat(100)}`],
+  ])('the oracle accepts an invalid filter: %s', (_fault, text) => {
     const { ours: mine, theirs: other } = readings(text);
     expect(mine).toBe('refused');
     expect(other).not.toBe('refused');
   });
 
-  it('refuses a negative number before anything else', () => {
+  it('the oracle refuses a negative number', () => {
     const { ours: mine, theirs: other } = readings('(userName eq -1)');
     expect(mine).toEqual({ op: 'eq', path: 'username', value: -1 });
     expect(other).toBe('refused');

@@ -22,7 +22,7 @@ const ann = {
 };
 const matches = (filter: string) => matchesFilter(parseFilter(filter), ann, User);
 
-describe('a filter', () => {
+describe('SCIM filter', () => {
   it.each([
     ['userName eq "ann \\"THE\\" \\\\ ä"', true],
     ['userName ge "ann \\"the\\" \\\\ ä"', true],
@@ -46,7 +46,7 @@ describe('a filter', () => {
     ['meta.created lt "2026-11-20T12:00:00+01:00"', true],
     ['not active eq false', true],
     ['id eq "x" or id eq "A1" and active eq false', false],
-  ])('%s is %s', (filter, expected) => {
+  ])('the filter %s has the result %s', (filter, expected) => {
     expect(matches(filter)).toBe(expected);
   });
 
@@ -67,19 +67,19 @@ describe('a filter', () => {
     `${'('.repeat(3_000)}userName pr${')'.repeat(3_000)}`,
     `${'not '.repeat(1_000)}userName pr`,
     `userName eq "${'x'.repeat(9_000)}"`,
-  ])('an invalid filter is refused: %.40s', (filter) => {
+  ])('an invalid filter is refused (%#)', (filter) => {
     expect(() => parseFilter(filter)).toThrow(
       expect.objectContaining({ status: 400, scimType: 'invalidFilter' }),
     );
   });
 
-  it('may be as long and deep as its limits', () => {
+  it('a filter may be as long and as deep as its limits', () => {
     expect(matches(Array.from({ length: 200 }, () => 'id eq "A1"').join(' and '))).toBe(true);
     expect(matches(`${'('.repeat(30)}id eq "A1"${')'.repeat(30)}`)).toBe(true);
   });
 });
 
-describe('an index answers', () => {
+describe('filter that an index answers', () => {
   it.each([
     ['userName eq "X"', User, { by: 'unique', value: 'X' }],
     ['displayName eq "X"', User, undefined],
@@ -92,7 +92,7 @@ describe('an index answers', () => {
     ['not (userName eq "X")', User, undefined],
     ['userName ne "X"', User, undefined],
     ['meta.version eq "X"', User, undefined],
-  ] as const)('%s', (filter, type, expected) => {
+  ] as const)('an index answers the filter %s', (filter, type, expected) => {
     expect(lookupOf(parseFilter(filter), type)).toEqual(expected);
   });
 
@@ -103,19 +103,19 @@ describe('an index answers', () => {
     ['not (members.value eq "U")', ['U']],
     ['members pr', 'all'],
     ['id eq "X" or members.value sw "U"', 'all'],
-  ])('%s asks for the members %j', (filter, expected) => {
+  ])('the filter %s reads the members %j', (filter, expected) => {
     expect(askedBy(parseFilter(filter), 'members', Group)).toEqual(expected);
   });
 });
 
-describe('a path of PATCH', () => {
+describe('path of a SCIM PATCH', () => {
   it.each([
     ['userName', 'userName', undefined],
     ['name.givenName', 'name', 'givenName'],
     ['emails[type eq "work"].value', 'emails', 'value'],
     ['members[value eq "x.y\\"[z]"]', 'members', undefined],
     [`${ENTERPRISE}:manager.value`, 'manager', 'value'],
-  ])('%s', (text, name, sub) => {
+  ])('parses the path %s', (text, name, sub) => {
     expect(parsePatchPath(text).path).toMatchObject({ name, sub });
   });
 
@@ -129,7 +129,7 @@ describe('a path of PATCH', () => {
     'emails[type eq "x"].a.b',
     'name.a.b',
     `members${'['.repeat(3_000)}`,
-  ])('refuses %.20s', (text) => {
+  ])('an invalid path is refused (%#)', (text) => {
     expect(() => parsePatchPath(text)).toThrow(expect.objectContaining({ scimType: 'invalidPath' }));
   });
 });

@@ -156,7 +156,7 @@ function served(before: ScimObject, operations: readonly ScimObject[]): ScimObje
 }
 
 always(
-  'an operation does what the RFC says, and nothing else',
+  'an operation has exactly the effect that the RFC defines',
   fc.property(person, operation, (before, one) => {
     const after = applyPatch(before, readPatch({ Operations: [spelt(one)] }), User);
     expect(seen(after)).toEqual(reading(seen(before), one));
@@ -164,7 +164,7 @@ always(
   3_000,
 );
 
-it('no address is lost by a request that names none, however it is written', () => {
+it('a request that names no address loses no address, in any notation', () => {
   const aside = fc.record(
     { display: word, primary: fc.constantFrom(true, false, null), formatted: word },
     { requiredKeys: [] },

@@ -15,7 +15,7 @@ const ann = { userName: 'ann', active: true, name: { givenName: 'Ann' }, emails:
 const patched = (operation: ScimObject, from: ScimObject = ann) =>
   applyPatch(from, readPatch({ Operations: [operation] }), User);
 
-describe('a PATCH with a value that names some parts only (RFC 7644 sections 3.5.2.1 and 3.5.2.3)', () => {
+describe('PATCH with a value that names some parts only (RFC 7644 sections 3.5.2.1 and 3.5.2.3)', () => {
   const { primary: _primary, ...workLess } = WORK;
   const full = { ...ann, name: { givenName: 'Ann', familyName: 'Archer' } };
   const both = (path: string, value: ScimValue): readonly (readonly [string, ScimObject])[] => [
@@ -30,20 +30,23 @@ describe('a PATCH with a value that names some parts only (RFC 7644 sections 3.5
     ...both('emails', [{ formatted: 'x' }]),
     ...both('emails', { primary: null }),
     ...both('name', { unheard: 'of' }),
-  ])('%s %j: the address and the name stay as they are', (_, operation) => {
+  ])('%s %j keeps the address and the name', (_, operation) => {
     expect(patched(operation, full)).toEqual(full);
   });
 
   it.each(both('Emails[Type eq "work"]', { Primary: null }))(
-    '%s: takes away the part alone',
+    '%s removes only the named part',
     (_, operation) => {
       expect(patched(operation, full)).toEqual({ ...full, emails: [workLess, HOME] });
     },
   );
 
-  it.each(both('NAME', { FAMILYNAME: null, givenName: 'Ann' }))('%s: takes it away alone', (_, operation) => {
-    expect(patched(operation, full)).toEqual({ ...full, name: { givenName: 'Ann' } });
-  });
+  it.each(both('NAME', { FAMILYNAME: null, givenName: 'Ann' }))(
+    '%s removes only that value',
+    (_, operation) => {
+      expect(patched(operation, full)).toEqual({ ...full, name: { givenName: 'Ann' } });
+    },
+  );
 
   it('merges into an attribute of an extension too', () => {
     const from = { ...full, [ENTERPRISE]: { manager: { value: 'M', $ref: 'https://x' } } };
@@ -51,14 +54,14 @@ describe('a PATCH with a value that names some parts only (RFC 7644 sections 3.5
     expect(patched(operation, from)).toEqual({ ...full, [ENTERPRISE]: { manager: { value: 'M' } } });
   });
 
-  it.each([{ value: 'N' }, [{ value: 'N' }], 'N'])('merges however one value is written: %j', (value) => {
+  it.each([{ value: 'N' }, [{ value: 'N' }], 'N'])('merges the value in any notation: %j', (value) => {
     const from = { ...full, [ENTERPRISE]: { manager: { value: 'M', $ref: 'https://x' } } };
     const after = { ...full, [ENTERPRISE]: { manager: { value: 'N', $ref: 'https://x' } } };
     expect(patched(replace(`${ENTERPRISE}:manager`, value), from)).toEqual(after);
   });
 });
 
-describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
+describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
   it.each<[string, ScimObject, ScimObject]>([
     [
       'reads names and operations in any case',
@@ -72,24 +75,24 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { ...ann, emails: [{ ...WORK, primary: false }, HOME, { value: 'n@x', primary: true }] },
     ],
     [
-      'puts a value in the place of those found, which keeps what they were found by',
+      'replaces the found values and keeps the attributes of the filter',
       replace('emails[type eq "WORK"]', { value: 'n@x', display: 'N' }),
       { ...ann, emails: [{ type: 'work', value: 'n@x', display: 'N' }, HOME] },
     ],
     [
-      'says more of a value that is there',
+      'adds to an existing value',
       add('emails', { value: 'H@x', type: 'Home', display: 'H' }),
       { ...ann, emails: [WORK, { value: 'H@x', type: 'Home', display: 'H' }] },
     ],
-    ['takes an empty manager for none', add(`${ENTERPRISE}:manager`, { value: '', $ref: 'x' }), ann],
-    ['takes an empty part of a manager for none', add(`${ENTERPRISE}:manager.value`, ''), ann],
+    ['reads an empty manager as none', add(`${ENTERPRISE}:manager`, { value: '', $ref: 'x' }), ann],
+    ['reads an empty part of a manager as none', add(`${ENTERPRISE}:manager.value`, ''), ann],
     [
-      'makes a value with what its filter says, in the form of the schema',
+      'creates a value from its filter, in the form of the schema',
       { op: 'Add', path: 'roles[primary eq "True"].value', value: 'admin' },
       { ...ann, roles: [{ primary: true, value: 'admin' }] },
     ],
     [
-      'takes a path with a filter as a name, and makes what it does not find',
+      'accepts a path with a filter as a name, and creates a missing value',
       {
         op: 'replace',
         value: { 'emails[type eq "other"].value': 'o@x', 'emails[type eq "home"].value': 'n@x' },
@@ -97,22 +100,22 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { ...ann, emails: [WORK, { ...HOME, value: 'n@x' }, { type: 'other', value: 'o@x' }] },
     ],
     [
-      'takes one value that comes as a list',
+      'accepts a single value in a list',
       { op: 'Add', path: `${ENTERPRISE}:manager`, value: [{ $ref: null, value: 'M' }] },
       { ...ann, [ENTERPRISE]: { manager: { value: 'M' } } },
     ],
     [
-      'removes the values named',
+      'removes the named values',
       { op: 'Remove', path: 'emails', value: [{ value: 'h@x' }] },
       { ...ann, emails: [WORK] },
     ],
     [
-      'removes each of several values named, and no other',
+      'removes each of several named values, and no other',
       { op: 'Remove', path: 'emails', value: [{ value: 'none@x' }, { value: 'w@x' }] },
       { ...ann, emails: [HOME] },
     ],
     [
-      'takes many attributes without a path',
+      'accepts many attributes without a path',
       {
         op: 'replace',
         value: {
@@ -126,28 +129,28 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { ...ann, name: { givenName: 'B' }, [ENTERPRISE]: { department: 'D' } },
     ],
     [
-      'takes an extension as an object',
+      'accepts an extension as an object',
       { op: 'add', value: { [ENTERPRISE]: { employeeNumber: 7, manager: 'M' } } },
       { ...ann, [ENTERPRISE]: { employeeNumber: '7', manager: { value: 'M' } } },
     ],
     [
-      'takes an extension by its path',
+      'accepts an extension by its path',
       add(ENTERPRISE, { department: 'D' }),
       { ...ann, [ENTERPRISE]: { department: 'D' } },
     ],
-    ['passes over an unknown schema', add('urn:other:1.0:User:tag', 'x'), ann],
+    ['ignores an unknown schema', add('urn:other:1.0:User:tag', 'x'), ann],
     [
-      'takes a value away with null',
+      'removes a value with null',
       { op: 'replace', value: { emails: null, userName: null } },
       { userName: 'ann', active: true, name: { givenName: 'Ann' } },
     ],
-  ])('%s', (_title, operation, expected) => {
+  ])('applies the operation: %s', (_title, operation, expected) => {
     const before = structuredClone(ann);
     expect(patched(operation)).toEqual(expected);
     expect(ann).toEqual(before);
   });
 
-  it('removes an extension as a whole, and no more', () => {
+  it('removes a whole extension and nothing else', () => {
     const from = { ...ann, [ENTERPRISE]: { department: 'D', employeeNumber: '7' } };
     expect(patched(remove(ENTERPRISE), from)).toEqual(ann);
     const numbered = { ...ann, [ENTERPRISE]: { employeeNumber: '7' } };
@@ -158,7 +161,7 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     expect(patched({ op: 'add', value: { [ENTERPRISE]: null } }, last)).toEqual(last);
   });
 
-  it('forgets what the type does not keep, by a path as without one', () => {
+  it('drops attributes that the type does not keep, with and without a path', () => {
     const lean = resourceTypes(false).User;
     for (const operation of [
       add('title', 'T'),
@@ -209,39 +212,39 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ['no operation', { path: 'title' }, 'invalidSyntax'],
     ['an unknown operation', { op: 'move', path: 'title', value: 'x' }, 'invalidSyntax'],
     ['an unknown attribute', add('colour', 'x'), 'invalidPath'],
-    ['a path that is none', add('a b', 'x'), 'invalidPath'],
+    ['an invalid path', add('a b', 'x'), 'invalidPath'],
     ['an unknown attribute without a path', { op: 'add', value: { title: 'x', colour: 'x' } }, 'invalidPath'],
     ['an unknown part without a path', { op: 'replace', value: { 'name.colour': 'x' } }, 'invalidPath'],
-    ['a name without a path that is no path', { op: 'add', value: { 'a b': 'x' } }, 'invalidPath'],
+    ['an invalid name without a path', { op: 'add', value: { 'a b': 'x' } }, 'invalidPath'],
     [
-      'a name without a path whose filter is none',
+      'a name with an invalid filter without a path',
       { op: 'replace', value: { 'emails[type].value': 'x' } },
       'invalidPath',
     ],
     ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
-    ['a value without a path that is no object', { op: 'add', value: 'x' }, 'invalidValue'],
+    ['a value without a path that is not an object', { op: 'add', value: 'x' }, 'invalidValue'],
     ['remove without a path', { op: 'remove' }, 'noTarget'],
     ['remove without a path, with a value', { op: 'remove', value: { title: 'x' } }, 'noTarget'],
-    ['replace of a value that is not there', replace('emails[value eq "no@x"].type', 'x'), 'noTarget'],
+    ['replace of a missing value', replace('emails[value eq "no@x"].type', 'x'), 'noTarget'],
     ['replace where a filter only excludes', replace('roles[type ne "x"].value', 'x'), 'noTarget'],
-    ['a filter in a path that is none', replace('emails[type].value', 'x'), 'invalidPath'],
+    ['a path with an invalid filter', replace('emails[type].value', 'x'), 'invalidPath'],
     ['other schemas', add('schemas', ['x']), 'mutability'],
     ['a list for one value', replace('title', ['x', 'y']), 'invalidValue'],
     ['a change of id', replace('id', 'x'), 'mutability'],
     ['groups of a user', add('groups', [{ value: 'g' }]), 'mutability'],
     ['a change of meta', replace('meta.created', 'x'), 'mutability'],
-    ['the end of what is required', remove('userName'), 'mutability'],
+    ['the removal of a required attribute', remove('userName'), 'mutability'],
     ['text for a boolean', replace('active', 'maybe'), 'invalidValue'],
     ['an object for text', replace('title', {}), 'invalidValue'],
     ['an order of booleans', remove('emails[primary gt "x"]'), 'invalidFilter'],
     ['too many values in all', add('emails', [...Array(999).keys()].map(String)), 'invalidValue'],
     ['half a character', replace('title', '\ud800'), 'invalidValue'],
-  ])('refuses %s', (_title, operation, scimType) => {
+  ])('refuses a PATCH with %s', (_title, operation, scimType) => {
     expect(() => patched(operation)).toThrow(expect.objectContaining({ status: 400, scimType }));
   });
 });
 
-describe('a PATCH of members', () => {
+describe('PATCH of members', () => {
   const change = (operations: readonly ScimObject[], current: readonly string[] = ['a', 'b', 'c']) => {
     const { members, attributes } = splitGroupPatch(readPatch({ Operations: operations }), Group);
     const { emptied, present, absent } = foldMembers(members, { current: new Set(current), type: Group });
@@ -251,33 +254,33 @@ describe('a PATCH of members', () => {
 
   it.each<[string, readonly ScimObject[], ReturnType<typeof change>]>([
     [
-      'adds, each once',
+      'adds each member once',
       [add('members', [{ value: 'x' }, { value: 'x' }, 'y'])],
       { ...kept, present: ['x', 'y'] },
     ],
     ['adds one object', [add('members', { value: 'x', $ref: null })], { ...kept, present: ['x'] }],
     ['removes by filter', [remove('members[value eq "a"]')], { ...kept, absent: ['a'] }],
     [
-      'removes by a filter of several',
+      'removes by a filter of several members',
       [remove('members[value eq "a" or value eq "z"]')],
       { ...kept, absent: ['a', 'z'] },
     ],
     [
-      'removes by a filter that needs the set',
+      'removes by a filter that needs all members',
       [remove('members[not (value eq "a")]')],
       { ...kept, absent: ['b', 'c'] },
     ],
     [
-      'removes those named in the value, never all',
+      'removes only the members in the value',
       [{ op: 'Remove', path: 'members', value: [{ $ref: null, value: 'a' }] }],
       { ...kept, absent: ['a'] },
     ],
     ['removes no member for an empty list', [{ op: 'remove', path: 'members', value: [] }], kept],
     ['removes all without a value', [remove('members')], { ...kept, emptied: true }],
-    ['replaces', [replace('members', [{ value: 'x' }])], { ...kept, emptied: true, present: ['x'] }],
-    ['empties by an empty list', [replace('members', [])], { ...kept, emptied: true }],
+    ['replaces members', [replace('members', [{ value: 'x' }])], { ...kept, emptied: true, present: ['x'] }],
+    ['removes all members by an empty list', [replace('members', [])], { ...kept, emptied: true }],
     [
-      'replaces without a path, beside a name',
+      'replaces without a path, together with a name',
       [{ op: 'replace', value: { id: 'g', displayName: 'N', members: [] } }],
       { ...kept, emptied: true, others: 1 },
     ],
@@ -291,9 +294,9 @@ describe('a PATCH of members', () => {
       [{ op: 'replace', value: { displayName: 'N' } }],
       { ...kept, others: 1 },
     ],
-    ['empties by null', [replace('members', null)], { ...kept, emptied: true }],
+    ['removes all members by null', [replace('members', null)], { ...kept, emptied: true }],
     [
-      'empties by null without a path',
+      'removes all members by null without a path',
       [{ op: 'replace', value: { members: null } }],
       { ...kept, emptied: true },
     ],
@@ -309,7 +312,7 @@ describe('a PATCH of members', () => {
       [replace('members[value eq "a"]', { value: 'a', display: 'A' })],
       { ...kept, present: ['a'] },
     ],
-    ['passes over parts that replace others', [replace('members[value eq "a"]', { display: 'A' })], kept],
+    ['ignores parts that replace others', [replace('members[value eq "a"]', { display: 'A' })], kept],
     [
       'follows the order of operations',
       [remove('members[value eq "a"]'), add('members', ['a', 'x']), remove('members[value eq "x"]')],
@@ -320,23 +323,23 @@ describe('a PATCH of members', () => {
       [add('members', ['x']), replace('members', ['y']), add('members', ['z'])],
       { ...kept, emptied: true, present: ['y', 'z'] },
     ],
-    ['passes over parts of a member', [replace('members[value eq "a"].display', 'x')], kept],
-  ])('%s', (_title, operations, expected) => {
+    ['ignores parts of a member', [replace('members[value eq "a"].display', 'x')], kept],
+  ])('applies the operation: %s', (_title, operations, expected) => {
     expect(change(operations)).toEqual(expected);
   });
 
   it.each<[string, ScimObject, string]>([
-    ['a replacement of a member who is not there', replace('members[value eq "z"]', 'b'), 'noTarget'],
-    ['a part of a member who is not there', replace('members[value eq "z"].display', 'b'), 'noTarget'],
+    ['a replacement of a missing member', replace('members[value eq "z"]', 'b'), 'noTarget'],
+    ['a part of a missing member', replace('members[value eq "z"].display', 'b'), 'noTarget'],
     ['a member without an id', add('members', [{}]), 'invalidValue'],
     ['an empty id', add('members', ['']), 'invalidValue'],
     ['an id that is a number', add('members', [{ value: 7 }]), 'invalidValue'],
     ['an id as a part', add('members.value', 'a'), 'invalidPath'],
     ['another id', replace('members[value eq "a"].value', 'b'), 'invalidPath'],
     ['an id as a part, without a path', { op: 'add', value: { 'members.value': 'a' } }, 'invalidPath'],
-    ['what a filter selects, likewise', { op: 'add', value: { 'members[value pr]': 'b' } }, 'invalidPath'],
-    ['add to what a filter selects', add('members[value eq "a"]', 'b'), 'invalidPath'],
-  ])('refuses %s', (_title, operation, scimType) => {
+    ['the id of filtered members', { op: 'add', value: { 'members[value pr]': 'b' } }, 'invalidPath'],
+    ['an addition to members that a filter selects', add('members[value eq "a"]', 'b'), 'invalidPath'],
+  ])('refuses a PATCH of members with %s', (_title, operation, scimType) => {
     expect(() => change([operation])).toThrow(expect.objectContaining({ status: 400, scimType }));
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { builtFolder } from '../../scripts/built.mjs';
 
 describe('programs of a checkout', () => {
-  it('are built once, and found again as long as no source changes', async () => {
+  it('programs are built once, and used again until a source changes', async () => {
     const build = () => builtFolder(['shared/contract/nearest.ts'], ['shared/contract']);
     const folder = await build();
     const program = new URL('nearest.mjs', folder);
@@ -13,7 +13,7 @@ describe('programs of a checkout', () => {
     expect(statSync(program).mtimeMs).toBe(mtimeMs);
   });
 
-  it('are not built of sources outside the folders that are watched for changes', async () => {
+  it('a program with sources outside the watched folders is refused', async () => {
     await expect(builtFolder(['cli/output/words.ts'], ['cli'])).rejects.toThrow(
       /expected sources in cli, got shared/,
     );

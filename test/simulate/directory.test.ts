@@ -51,32 +51,32 @@ const all = (group: string, members: string[], parts = 1): DirectoryAction => ({
   parts,
 });
 
-describe('the naive reading', () => {
+describe('naive reading of the events', () => {
   it.each<[string, readonly Said[], object]>([
     [
       'counts a member who came before the group',
       told([1, join('g', 'p1')], [2, name('g')]),
       { g: ['g', 'p1'] },
     ],
-    ['has no group that only members were said of', told([1, join('g', 'p1')]), {}],
+    ['has no group that only member events named', told([1, join('g', 'p1')]), {}],
     [
       'sorts by time, not by arrival',
       told([2, leave('g', 'p1')], [1, join('g', 'p1')], [0, name('g')]),
       { g: ['g'] },
     ],
-    ['ends names and members by a deletion', told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')]), {}],
+    ['a deletion ends names and members', told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')]), {}],
     [
-      'revives a group without its old members',
+      'a group that returns has none of its old members',
       told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')], [4, name('g', 'new')]),
       { g: ['new'] },
     ],
     [
-      'revives by a snapshot, unnamed',
+      'a snapshot restores a group without a name',
       told([1, name('g')], [2, gone('g')], [3, all('g', ['p1'])]),
       { g: [undefined, 'p1'] },
     ],
     [
-      'ends a forgotten member everywhere, until added again',
+      'a deleted user leaves every group until added again',
       told(
         [1, all('g', ['p1'])],
         [1, all('i', ['p1'])],
@@ -86,22 +86,22 @@ describe('the naive reading', () => {
       { g: [undefined], i: [undefined, 'p1'] },
     ],
     [
-      'ends by a snapshot who is not in it',
+      'a snapshot removes members that it does not contain',
       told([1, join('g', 'p1', 'p2')], [2, all('g', ['p2'])]),
       { g: [undefined, 'p2'] },
     ],
     [
-      'takes parts together, and spares who joined between them',
+      'parts count as one snapshot and keep members who joined between them',
       told([1, join('g', 'p1')], [2, all('g', ['p2', 'p3'], 2)]),
       { g: [undefined, 'p2', 'p3'] },
     ],
     [
-      'does not count what claims to be from the future',
+      'does not count an event from the future',
       told([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]),
       { g: ['g'] },
     ],
     [
-      'orders what has no time by its sending',
+      'orders events without a time by their sending',
       told(
         [3, leave('g', 'p1'), { form: 'scim_patch', time: 'none' }],
         [2, join('g', 'p1'), { form: 'scim_patch', time: 'none' }],
@@ -110,7 +110,7 @@ describe('the naive reading', () => {
       { g: ['g'] },
     ],
     [
-      'reads a wide message',
+      'reads an oversized message',
       told([1, { kind: 'wide', prefix: 'w', groups: 2 }]),
       { w0: ['w0', 'p0'], w1: ['w1', 'p1'] },
     ],
@@ -118,14 +118,14 @@ describe('the naive reading', () => {
     expect(shown(recordOf(said).read('a'))).toEqual(expected);
   });
 
-  it('knows what had arrived by then, and when a group last changed', () => {
+  it('knows which events had arrived at a time, and when a group last changed', () => {
     const record = recordOf(told([1, name('g')], [2, join('g', 'p1')], [0, name('i')]));
     expect(shown(record.read('a', at(100)))).toEqual({ g: ['g'] });
     expect(record.read('a').groups.get('g')?.changedAtMs).toBe(at(101));
     expect(record.read('b').groups.size).toBe(0);
   });
 
-  it('half a snapshot counts only for the members that it names', () => {
+  it('an incomplete snapshot counts only for the members that it names', () => {
     const record = createDirectoryRecord();
     const [first, second] = messagesOf(happening(all('g', ['p2', 'p3'], 2)), at(2));
     const [before] = messagesOf(happening(join('g', 'p1')), at(1));
@@ -142,7 +142,7 @@ describe('the naive reading', () => {
     expect(shown(record.read('a'))).toEqual({ g: [undefined, 'p2', 'p3'] });
   });
 
-  it('counts what was refused once it is replayed later, by its body', () => {
+  it('a refused event counts once it is replayed later, matched by its body', () => {
     const record = recordOf(told([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]));
     const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));
     record.arrived({ messageId: 'other', body: message?.body ?? '', atMs: at(2) + HOUR_MS });
@@ -190,8 +190,8 @@ describe('events with equal stamps', () => {
   });
 });
 
-describe('requests to the SCIM server', () => {
-  it('are ordered by the revision in their answers when they overlap', () => {
+describe('order of requests to the SCIM server', () => {
+  it('overlapping requests are ordered by the revision in their answers', () => {
     const record = createDirectoryRecord();
     const request = (action: DirectoryAction) =>
       scimRequestOf(happening(action, { form: 'scim_request' }), record.idOf);
@@ -206,7 +206,7 @@ describe('requests to the SCIM server', () => {
     expect(shown(record.read('a'))).toEqual({ G1: ['s1'] });
   });
 
-  it('make, change and end resources under the ids that the server gives', () => {
+  it('requests create, change and delete resources under the ids that the server gives', () => {
     const record = createDirectoryRecord();
     const request = (action: DirectoryAction) =>
       scimRequestOf(happening(action, { form: 'scim_request' }), record.idOf);
@@ -233,7 +233,7 @@ describe('requests to the SCIM server', () => {
 describe('messages of every form', () => {
   const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1);
 
-  it.each(SEEDS)('are read by the decoder as what was said (life %i)', (seed) => {
+  it.each(SEEDS)('the decoder reads each message as the drawn event (simulation run %i)', (seed) => {
     const record = createDirectoryRecord();
     const life = drawLife(seed, { scale: 'small', days: 3 });
     const events = new Map<string, ReturnType<typeof decodeMessage>['events'][number]>();
@@ -304,7 +304,7 @@ describe('expectedUsers', () => {
   ];
   const reading = recordOf([[1, all('g', ['p1', 'p2', 'p3', 'p4', 'p5', 'p7', 'h1'])]]).read('a');
 
-  it('is the one active person of the address, or says why not', () => {
+  it('contains the one active person of the address, or the cause of a pending member', () => {
     const { userOf, pending } = expectedUsers(reading, 'g', {
       holders: holdersAmong(employees),
       settings: {},
@@ -336,14 +336,14 @@ describe('expectedUsers', () => {
     expect(found('id')).toEqual({ p1: '1b' });
   });
 
-  it('follows the settings', () => {
+  it('expectedUsers follows the settings of the connection', () => {
     const settings = { includeStates: ['ACTIVE', 'TERMINATED'], memberIdField: 'id' } as const;
     expect(
       [...expectedUsers(reading, 'g', { holders: holdersAmong(employees), settings }).users].sort(),
     ).toEqual(['1', '2', '6', '7']);
   });
 
-  it('is unsure of those whose address others have too', () => {
+  it('marks a member as unsure if another person has the same address', () => {
     const life = drawLife(1, { days: 1 });
     const email = 'p1@a.test';
     const hired = { kind: 'hire', person: { role: '9', email } } as const;

@@ -52,14 +52,14 @@ function namesIn({ connections, happenings, coalesceSeconds }: Life): readonly s
 
 const lives = SEEDS.map((seed) => drawLife(seed));
 
-it('draws the same life from the same seed, another from the next', () => {
+it('draws the same simulation run from the same seed, and another from the next seed', () => {
   for (const seed of [1, 77]) {
     expect(JSON.stringify(drawLife(seed))).toBe(JSON.stringify(lives[seed - 1]));
     expect(JSON.stringify(drawLife(seed + 1))).not.toBe(JSON.stringify(lives[seed - 1]));
   }
 });
 
-it('draws every platform fault, action, way, trait, fault and crash point within 300 lives', () => {
+it('draws every platform fault, action, way, trait, fault and crash point within 300 simulation runs', () => {
   const met = new Set(lives.flatMap(namesIn));
   const expected = `
     returned window:0 window:5 window:60 connections:2 connections:3 companies:1 companies:2 companies:3 credential:static credential:oauth
@@ -94,7 +94,7 @@ it('draws every platform fault, action, way, trait, fault and crash point within
   expect(missing).toEqual([]);
 });
 
-it('keeps within the forms that the engine accepts, and within its days', () => {
+it('draws only settings and times that the engine accepts', () => {
   for (const { connections, happenings, days } of lives) {
     for (const { settings } of connections) parseSettings({ baseUrl: 'https://platform.test', ...settings });
     const times = happenings.map(({ atMs }) => atMs);
@@ -119,7 +119,7 @@ it('names no directory group in two connections of one company that exist at the
   expect(shared).toEqual([]);
 });
 
-it('has a size that is lived in half a second, most of the time', () => {
+it('draws mostly simulation runs that take half a second', () => {
   const counts = lives.map(({ happenings }) => happenings.length).sort((a, b) => a - b);
   expect(counts[0]).toBeGreaterThan(150);
   expect(counts[270]).toBeLessThan(430);
@@ -129,7 +129,7 @@ it('has a size that is lived in half a second, most of the time', () => {
   expect(most.length).toBeGreaterThan(280);
 });
 
-it('leaves out all trouble but what is asked for, and keeps the rhythm', () => {
+it('draws only the requested faults and actions, and keeps the times of the others', () => {
   const [whole, plain, one] = [
     drawLife(3),
     drawLife(3, { only: [] }),

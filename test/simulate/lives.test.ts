@@ -20,7 +20,7 @@ function freshSeeds(): readonly number[] {
 describe('a simulation run of a week', () => {
   const known = readKnown();
 
-  it('has no violation except those of known.json', async () => {
+  it('a simulation run has no violation except those of known.json', async () => {
     const seeds = [...FIXED, ...freshSeeds()];
     const wrong: object[] = [];
     const errands = seeds.map((seed) => ({ seed, draw: {} }));
@@ -33,7 +33,7 @@ describe('a simulation run of a week', () => {
     expect({ wrong, notLived: seeds }).toEqual({ wrong: [], notLived: [] });
   });
 
-  it('may be two years long, with few happenings', async () => {
+  it('a simulation run may last two years with few events', async () => {
     const life = drawLife(2, { long: true, scale: 'small' });
     const outcome = await live(life);
     expect(unknownOf(outcome.violations, known)).toEqual([]);
@@ -41,7 +41,7 @@ describe('a simulation run of a week', () => {
     expect(outcome.figures.effects).toBeLessThan(400_000);
   });
 
-  it('is the same for the same seed', async () => {
+  it('a simulation run is the same for the same seed', async () => {
     const life = drawLife(7, { days: 1, scale: 'small' });
     const [first, second] = [await live(life, { tells: true }), await live(life, { tells: true })];
     expect(first.told.length).toBeGreaterThan(100);
@@ -49,7 +49,7 @@ describe('a simulation run of a week', () => {
     expect(second.figures).toEqual(first.figures);
   });
 
-  it('is the same in the bundle for many runs, where an item is parsed once', async () => {
+  it('gives the same result in the bundle for many runs, which caches parsed items', async () => {
     const draw = { days: 1, scale: 'small' } as const;
     const answers: Answer[] = [];
     await liveMany([{ seed: 7, draw }].values(), 1, (answer) => answers.push(answer));
@@ -59,7 +59,7 @@ describe('a simulation run of a week', () => {
 });
 
 describe('known.json', () => {
-  it('names each violation once, with what it does to people and the work that fixes it', () => {
+  it('describes each known violation once, with its effect on people and the work that fixes it', () => {
     const known = readKnown();
     expect(new Set(known.map(({ oracle, cause }) => `${oracle} ${cause}`)).size).toBe(known.length);
     for (const { what, fixedBy } of known)

@@ -17,7 +17,7 @@ import { changedGroup, isStale, keptName, wantedContent } from '../../simulate/p
 import { seededRandom } from '../../simulate/random.ts';
 import { Crash } from '../../simulate/worker.ts';
 
-describe('the rules', () => {
+describe('rules of the simulated platform', () => {
   const group = { id: 'g', name: 'Crew', spokeId: 'd', users: ['a', 'b'], version: '1' };
   const newId = () => '2';
 
@@ -27,27 +27,30 @@ describe('the rules', () => {
     ['PUT', undefined, true, false],
     ['PATCH', '0', true, true],
     ['PATCH', '0', false, false],
-  ] as const)('%s with version %s, PATCH compared %s: stale %s', (method, sent, isCompared, isStaleNow) => {
-    expect(isStale(method, group, sent, isCompared)).toBe(isStaleNow);
-  });
+  ] as const)(
+    '%s with version %s, PATCH compares versions %s: stale %s',
+    (method, sent, isCompared, isStaleNow) => {
+      expect(isStale(method, group, sent, isCompared)).toBe(isStaleNow);
+    },
+  );
 
   it.each([
-    ['a member less', { ...group, users: ['a'] }, { change: 'members', removed: ['b'], added: [] }],
+    ['one member fewer', { ...group, users: ['a'] }, { change: 'members', removed: ['b'], added: [] }],
     ['another name', { ...group, name: 'Team' }, { change: 'changed', removed: [], added: [] }],
     ['another order', { ...group, users: ['b', 'a'] }, { change: 'changed', removed: [], added: [] }],
-    ['the same twice', { ...group, users: ['a', 'b', 'a'] }, undefined],
-  ] as const)('%s: what the feed says of it', (_, content, change) => {
+    ['the same members twice', { ...group, users: ['a', 'b', 'a'] }, undefined],
+  ] as const)('the feed reports a change correctly: %s', (_, content, change) => {
     const done = changedGroup(group, content, newId);
     expect(done.change).toEqual(change);
     expect(done.group.version).toBe(change === undefined ? '1' : '2');
   });
 
-  it('a missing field is emptied by PUT and kept by PATCH', () => {
+  it('PUT empties a missing field and PATCH keeps it', () => {
     expect(wantedContent('PUT', group, { name: 'N' })).toEqual({ name: 'N', spokeId: null, users: [] });
     expect(wantedContent('PATCH', group, { name: 'N' })).toMatchObject({ spokeId: 'd', users: ['a', 'b'] });
   });
 
-  it('names are kept as they are, trimmed or folded', () => {
+  it('names are kept unchanged, trimmed or folded', () => {
     const sent = ' Night  Shift ';
     expect((['exact', 'trimmed', 'folded'] as const).map((names) => keptName(sent, names))).toEqual([
       sent,
@@ -238,9 +241,9 @@ const CASES: readonly Case[] = [
   { platformFault: 'refuses_connection', act: removal, outcome: failed('NetworkError'), users: BEFORE },
 ];
 
-describe('a platform fault', () => {
+describe('platform fault of the simulation', () => {
   it.each(CASES)(
-    '$platformFault shows, is counted, and ends by itself',
+    '$platformFault takes effect, is counted, and ends by itself',
     async ({ platformFault, about, act, outcome, users }) => {
       const world = stage();
       const { id } = (await world.outcome(world.create('d1', BEFORE))) as { id: string };
@@ -263,7 +266,7 @@ describe('a platform fault', () => {
     },
   );
 
-  it('late_writes: the write comes within a minute after its caller has gone, calm or not', async () => {
+  it('late_writes lets a write take effect within a minute after its caller has gone', async () => {
     const world = stage();
     world.platform.begin({ kind: 'platformFault', platformFault: 'late_writes', forMs: HOUR_MS });
     const begunMs = world.clock();
@@ -281,7 +284,7 @@ describe('a platform fault', () => {
   it.each([
     ['feed_twice', (ids: string[]) => new Set(ids).size < ids.length],
     ['feed_new_kind', (_: string[], kinds: string[]) => kinds.includes('EXTERNAL_GROUP_RESHUFFLED')],
-  ] as const)('%s bends the feed', async (platformFault, isBent) => {
+  ] as const)('%s changes the events of the feed', async (platformFault, isBent) => {
     const world = stage();
     await world.outcome(world.create('d1'));
     world.platform.begin({ kind: 'platformFault', platformFault, forMs: HOUR_MS });
@@ -291,7 +294,7 @@ describe('a platform fault', () => {
     expect(world.fired.get(`platformFault:${platformFault}`)).toBe(3);
   });
 
-  it('feed_malformed keeps an entry malformed permanently', async () => {
+  it('feed_malformed makes an entry malformed permanently', async () => {
     const world = stage();
     await world.outcome(world.create('d1'));
     world.platform.begin({ kind: 'platformFault', platformFault: 'feed_malformed', forMs: HOUR_MS });
@@ -334,7 +337,7 @@ describe('a platform fault', () => {
   });
 
   it.each(['refuses_name', 'refuses_spoke_id'] as const)(
-    '%s accepts members alone',
+    '%s accepts a write of members only',
     async (platformFault) => {
       const world = stage();
       const { id } = (await world.outcome(world.create('d1', BEFORE))) as { id: string };
@@ -356,8 +359,8 @@ describe('a platform fault', () => {
   });
 });
 
-describe('tokens', () => {
-  it('an access token ends, is refreshed, and the refresh token is another each time', async () => {
+describe('tokens of the simulated platform', () => {
+  it('an access token expires and is refreshed, and each refresh gives another refresh token', async () => {
     const world = stage();
     world.platform.tokens.addRefresh('refresh-0');
     let stored: OAuthTokens = { refreshToken: 'refresh-0' };
@@ -401,8 +404,8 @@ describe('tokens', () => {
   });
 });
 
-describe('traits', () => {
-  it('the installer joins each new group, names are folded and taken once', async () => {
+describe('traits of the simulated platform', () => {
+  it('the installer joins each new group, and folded names are unique', async () => {
     const world = stage({ installer: 'u-boss', names: 'folded', uniqueNames: true });
     const made = await world.outcome(world.create('d1', ['u-a'], ' Night Crew'));
     expect(made).toMatchObject({ name: 'night crew', users: ['u-a', 'u-boss'] });
@@ -413,7 +416,7 @@ describe('traits', () => {
       expect(world.fired.get(`trait:${trait}`)).toBeGreaterThan(0);
   });
 
-  it('folds the case of an external id, and refuses only a name that is too long', async () => {
+  it('an external id is folded in case, and only a name that is too long is refused', async () => {
     const world = stage({ spokeIds: 'folded', longestName: 8 });
     const made = (await world.outcome(world.create('D1', BEFORE, 'Crew'))) as { id: string; version: string };
     expect(made).toMatchObject({ spokeId: 'd1' });
@@ -426,7 +429,7 @@ describe('traits', () => {
     expect(world.fired.get('trait:longestName')).toBe(1);
   });
 
-  it('a new group is missing from the list and by id for a while, its events from the feed', async () => {
+  it('a new group appears late in the list, by id and in the feed', async () => {
     const world = stage({ listLagMs: 2_000, getLagMs: 1_000, feedLagMs: MINUTE_MS });
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
     expect(await world.outcome(world.client.groups.get(id))).toMatchObject({ status: 404 });
@@ -438,7 +441,7 @@ describe('traits', () => {
     expect(await world.outcome(world.feed())).toHaveLength(3);
   });
 
-  it('a stale version is refused as this platform does it; a spokeId may stay hidden', async () => {
+  it("a stale version is refused with the platform's own status, and a spokeId may stay hidden", async () => {
     const world = stage({ staleStatus: 412, echoSpokeId: false });
     const { id, version } = (await world.outcome(world.create('d1'))) as { id: string; version: string };
     expect(await world.outcome(world.client.groups.patch(id, { users: [], version }))).toMatchObject({
@@ -456,10 +459,10 @@ describe('traits', () => {
   });
 });
 
-describe('another client on the platform', () => {
+describe('another client on the simulated platform', () => {
   const edit = { kind: 'edit', group: 'd1', add: ['u-x'], remove: 1 } as const;
 
-  it('edits, strips, twins, re-creates and deletes, and the feed tells who', async () => {
+  it('edits, strips, copies, re-creates and deletes groups, and the feed names it', async () => {
     const world = stage();
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
     expect(world.platform.otherClient(edit, id, 'SYSTEM')).toBe(true);
@@ -486,7 +489,7 @@ describe('another client on the platform', () => {
     expect(types.at(-1)).toBe('ROLE');
   });
 
-  it('does it again whenever it is undone, so often, and rests when all is calm', async () => {
+  it('repeats a reverted change a limited number of times, and stops when faults end', async () => {
     const world = stage();
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
     world.platform.otherClient({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
@@ -505,8 +508,8 @@ describe('another client on the platform', () => {
   });
 });
 
-describe('people', () => {
-  it('come and go; the list leaves out who has not begun unless all are asked for', async () => {
+describe('people of the simulated platform', () => {
+  it('people are hired and leave, and the list leaves out future ones unless all are requested', async () => {
     const world = stage();
     world.platform.company({ kind: 'hire', person: { role: 'd', email: null, state: 'ACCEPTED' } });
     world.platform.company({ kind: 'terminate', role: 'a' });
@@ -528,7 +531,7 @@ describe('people', () => {
   });
 });
 
-it('a process that dies hears nothing, and nothing was done', async () => {
+it('a call of a process that crashes before the call has no effect and no answer', async () => {
   const world = stage({}, async () => {
     throw new Crash('platform.create');
   });

@@ -18,7 +18,7 @@ import type { Seen } from '../../simulate/world.ts';
  */
 
 const NOW_MS = START_MS + 10 * HOUR_MS;
-const hold = { digest: 'd1', createdAtMs: START_MS, decision: { kind: 'waiting' } };
+const hold = { digest: 'd1', rule: 'share', createdAtMs: START_MS, decision: { kind: 'waiting' } };
 const GROUPS: readonly (readonly [string, StoredGroup])[] = [
   ['held', { settled: 'held', hold }],
   ['dirty', { settled: 'in_sync', dirtySince: NOW_MS - 2 * HOUR_MS }],
@@ -93,8 +93,8 @@ function causesOf({
   return [...new Set(found)];
 }
 
-describe('answers to an operator', () => {
-  it('is correct if it equals the stored state', () => {
+describe('check of answers to an operator', () => {
+  it('an answer is correct if it equals the stored state', () => {
     expect(causesOf({})).toEqual([]);
     expect(causesOf({ checked: 200 })).toEqual([]);
     expect(causesOf({ checked: 401, isConnectedAgain: true })).toEqual([]);
@@ -128,11 +128,11 @@ describe('answers to an operator', () => {
       'gate',
     ],
     ['the credential was refused and no level says so', { checked: 401 }, 'credential'],
-  ])('is wrong if %s', (_, given, cause) => {
+  ])('an answer is wrong if %s', (_, given, cause) => {
     expect(causesOf(given)).toEqual([cause]);
   });
 
-  it('is not compared with values that changed during the request', () => {
+  it('an answer is not compared with values that changed during the request', () => {
     const later = truth({
       groups: new Map(GROUPS.slice(1)),
       pending: new Set(),
@@ -149,7 +149,7 @@ describe('answers to an operator', () => {
   });
 });
 
-describe('notifications of findings', () => {
+describe('check of notifications', () => {
   const HOLD_BEGAN = ['hold', { isOver: false }] as const;
 
   it.each<[string, readonly (readonly ['hold' | 'gate', Told])[], number]>([
@@ -161,7 +161,7 @@ describe('notifications of findings', () => {
       [HOLD_BEGAN, ['gate', { isOver: false }]],
       1,
     ],
-  ])('%s', (_, told, wrong) => {
+  ])('notifications %s', (_, told, wrong) => {
     expect(unreportedFindings(LEVELS.found, new Map(told))).toHaveLength(wrong);
   });
 });

@@ -5,11 +5,11 @@ import { plantNamed } from '../../simulate/planted.ts';
 import { keepOnly, shrink } from '../../simulate/shrink.ts';
 import { tracePage } from '../../simulate/trace.ts';
 
-describe('shrinking', () => {
+describe('shrinking of a failing simulation run', () => {
   const life = drawLife(1, { days: 2, scale: 'small' });
   const { length } = life.happenings;
 
-  it('leaves just the happenings that the failure needs', async () => {
+  it('keeps only the events that the failure needs', async () => {
     const needed = [life.happenings[3], life.happenings[Math.floor(length / 2)]];
     const shrunken = await shrink(
       life,
@@ -20,7 +20,7 @@ describe('shrinking', () => {
     expect(keepOnly(life, shrunken.kept)).toEqual(shrunken.life);
   });
 
-  it('stops when its lives are spent, with a life that still fails', async () => {
+  it('stops after the given number of runs, with a run that still fails', async () => {
     let lives = 0;
     const shrunken = await shrink(
       life,
@@ -35,8 +35,8 @@ describe('shrinking', () => {
   });
 });
 
-describe('a planted bug', () => {
-  it('is found, and its page says first what was wrong', async () => {
+describe('seeded bug', () => {
+  it('a seeded bug is found, and its page begins with the violation', async () => {
     const life = drawLife(2, { days: 1, scale: 'small', only: [] });
     const outcome = await live(life, { tells: true, plant: plantNamed('no_audit') });
     const [violation] = outcome.violations;

@@ -30,7 +30,7 @@ const throttled = () =>
 const item = (sk: string, value = 0) => ({ pk: 'p', sk, value });
 const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
 
-describe('a table whose callers ask at the same time', () => {
+describe('table with simultaneous callers', () => {
   it('writes and reads any number of items in few requests', async () => {
     const { table, operations } = await startTable();
     await Promise.all(names(60).map((name, index) => table.put(item(name, index))));
@@ -79,13 +79,13 @@ describe('a table whose callers ask at the same time', () => {
     expect(await table.get(item('b'))).toEqual(item('b', 2));
   });
 
-  it('keeps the later of two writes of one item', async () => {
+  it('keeps the later of two simultaneous writes of one item', async () => {
     const { table } = await startTable();
     await Promise.all([table.put(item('a', 1)), table.put(item('a', 2))]);
     expect(await table.get(item('a'))).toEqual(item('a', 2));
   });
 
-  it('lets a key that DynamoDB refuses fail alone', async () => {
+  it('a key that DynamoDB refuses fails alone', async () => {
     const { table } = await startTable();
     const tooLong = 'x'.repeat(1_025);
     const writes = [table.put(item('a', 1)), table.put(item(tooLong)), table.put(item('b', 2))];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { gathering } from '../../shared/store/dynamo-batches.ts';
 
-it('gathering sends later questions together again, and does not retry them one by one after no answer', async () => {
+it('gathering sends later questions in one request again after an error, and not one by one', async () => {
   const asked: (readonly number[])[] = [];
   const ask = gathering<number, number>({
     most: 10,

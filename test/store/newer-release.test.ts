@@ -3,7 +3,7 @@ import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { story } from '../support/engine/story.ts';
 
-it('refuses a group of a newer schema by name, goes on with the others, and leaves the number as it stands', async () => {
+it('a group of a newer schema is refused by name and kept, and other groups are written', async () => {
   const { world, hire, tell, say, work, ref, shown } = await story();
   await hire('a', 'b');
   await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
@@ -22,7 +22,7 @@ it('refuses a group of a newer schema by name, goes on with the others, and leav
 const NUMBERED =
   /^(?:G#.* (?:GROUP|A#.*)|U#.* USER|R#.* PERSON|C#.* (?:CONNECTION|GATE|FEED|HEALTH|DRIFT#.*))$/;
 
-it('numbers the schema of every item that is read as a whole', async () => {
+it('every item that is read as a whole has the number of its schema', async () => {
   const { world, hire, tell } = await story();
   await hire('a', 'b');
   await tell({ snapshot: 'g', of: ['a', 'b'] });

@@ -129,7 +129,7 @@ async function clear(table: Table): Promise<void> {
   }
 }
 
-describe('the table in memory', () => {
+describe('table in memory', () => {
   it('answers every operation as DynamoDB does', async () => {
     const dynamo = await startDynamo();
     await fc.assert(
@@ -146,7 +146,7 @@ describe('the table in memory', () => {
   });
 });
 
-it('the emulator lets a hold be decided once, on what was seen', async () => {
+it('the DynamoDB emulator lets a hold be decided only once, with the digest that was read', async () => {
   const table = await startDynamo();
   const groups = createGroupStore(table);
   const ref = { connection: connectionName('default'), group: groupId('g') };
@@ -191,8 +191,8 @@ it.each<[string, Item]>([
   ['a partition key of more than 2,048 bytes', { pk: 'x'.repeat(2_049), sk: 'a' }],
   ['a sort key of more than 1,024 bytes', { pk: 'p', sk: 'x'.repeat(1_025) }],
   ['an empty key', { pk: 'p', sk: '' }],
-  ['a number past what JavaScript counts', { pk: 'p', sk: 'number', of: 2 ** 60 }],
-  ['a value that is no data', { pk: 'p', sk: 'odd', of: { constructor: 'c' } }],
+  ['a number that JavaScript cannot represent', { pk: 'p', sk: 'number', of: 2 ** 60 }],
+  ['a value that is not data', { pk: 'p', sk: 'odd', of: { constructor: 'c' } }],
 ])('%s can never be stored, and the error differs from that of an unavailable table', async (_, item) => {
   const table = await startDynamo();
   const beside = { pk: 'p', sk: 'beside' };
@@ -219,7 +219,7 @@ it.each([
   await expect(table.update({ pk: 'p', sk: 'a' }, { remove: ['name'] })).rejects.toThrow(expected);
 });
 
-it('the emulator gives every item once, in whatever parts the table is scanned', async () => {
+it('a scan of the DynamoDB emulator returns every item once, in any number of segments', async () => {
   const real = await startDynamo();
   const keys = Array.from({ length: 20 }, (_, at) => ({ pk: `p${'x'.repeat(at)}`, sk: 'a' }));
   for (const key of keys) await real.put(key);
@@ -231,7 +231,7 @@ it('the emulator gives every item once, in whatever parts the table is scanned',
   }
 });
 
-it('items travel byte for byte as those of the document client', async () => {
+it('items are sent as the same bytes that the document client sends', async () => {
   const puts: string[] = [];
   const handle = async ({ body, headers }: { body: Uint8Array; headers: Record<string, string> }) => {
     if (headers['x-amz-target']?.endsWith('PutItem')) puts.push(new TextDecoder().decode(body));

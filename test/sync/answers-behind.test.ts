@@ -30,11 +30,11 @@ async function company(platform: object = {}, settings = {}) {
   };
 }
 
-describe('an answer that is older than its own write', () => {
+describe('answer that is older than its own write', () => {
   it.each([
-    ['a fetch shows the write at once', 0],
-    ['a fetch is behind for half a minute too', 30_000],
-  ])('removes no new member, records no drift and ends in sync if %s', async (_, getLagMs) => {
+    ['a fetch shows the write immediately', 0],
+    ['a fetch is also behind for half a minute', 30_000],
+  ])('an old answer removes no new member, causes no drift and ends in sync if %s', async (_, getLagMs) => {
     const { tell, later, world, shown, state, drift, pending } = await company({ getLagMs });
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     world.advance(HOUR_MS);
@@ -53,7 +53,7 @@ describe('an answer that is older than its own write', () => {
   });
 
   it.each([0, 30_000])(
-    'removes no member from a new group whose users appear a moment later (a fetch is %i ms behind)',
+    'an old answer removes no member from a new group (a fetch is %i ms behind)',
     async (getLagMs) => {
       const { tell, later, world, shown, drift } = await company({ getLagMs });
       world.platform.behind = (kind) => kind === 'create';
@@ -72,7 +72,7 @@ describe('an answer that is older than its own write', () => {
     ['authoritative', 30_000, 'new version'],
     ['additive', 30_000, 'new version'],
   ] as const)(
-    'hides neither a removal nor a new name, and is not recorded as drift (%s, a fetch is %i ms behind, %s)',
+    'an old answer hides no removal or new name and is no drift (%s, %i ms behind, %s)',
     async (membership, getLagMs, version) => {
       const { tell, later, world, shown, drift, state } = await company({ getLagMs }, { membership });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -88,8 +88,8 @@ describe('an answer that is older than its own write', () => {
   );
 });
 
-describe('a user that the platform drops from an accepted write', () => {
-  it('stays in each write, is shown as pending, and alone causes a write ever more rarely', async () => {
+describe('user that the platform drops from an accepted write', () => {
+  it('stays in each write, is shown as pending, and alone causes a write more and more rarely', async () => {
     const { tell, sweepAfter, world, shown, state, pending } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -120,7 +120,7 @@ describe('a user that the platform drops from an accepted write', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 3, pending: 0 } });
   });
 
-  it('is not removed after another client adds the user', async () => {
+  it('a dropped user is not removed after another client adds the user', async () => {
     const { tell, later, world, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -132,7 +132,7 @@ describe('a user that the platform drops from an accepted write', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('is sent again when an operator runs sync', async () => {
+  it('a dropped user is sent again when an operator runs sync', async () => {
     const { tell, work, world, ref, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });

@@ -35,9 +35,9 @@ async function pendingOf(told: Told, group: string) {
   return registers.flatMap(({ member, pending }) => (pending === undefined ? [] : [[member, pending.cause]]));
 }
 
-describe('a person that the platform no longer knows', () => {
+describe('person that the platform no longer knows', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 9, perHourCount: 9 };
-  it('leaves their groups, within the limits of the guard', async () => {
+  it('a person that the platform no longer knows leaves their groups, within the limits of the guard', async () => {
     const told = await story({ settings: { guard } });
     const { world, tell, shown, state } = told;
     const listed = async (...ids: string[]) => {
@@ -56,11 +56,11 @@ describe('a person that the platform no longer knows', () => {
   });
 });
 
-describe('a binding', () => {
+describe('binding of a member', () => {
   it.each([
     ['', 0],
     [', nor in a large group, whose registers carry copies', LARGE_GROUP],
-  ])('is never made to a leaver: the newcomer who has the address by now comes in%s', async (_, size) => {
+  ])('a leaver is never bound, so the newcomer who has the address now is added%s', async (_, size) => {
     const told = await story();
     const { world, tell, shown, member } = told;
     const many = Array.from({ length: size }, (_one, n) => `m${n}`);
@@ -80,7 +80,7 @@ describe('a binding', () => {
   it.each([
     ['stored with them', {}, 1, 'ann'],
     ['left to apply while the connection only observes', { observing: true }, 1, undefined],
-    ['left to apply where the person cannot be read', {}, 99, undefined],
+    ['left to apply if the person cannot be read', {}, 99, undefined],
   ])('the binding of a new member is %s', async (_, options, schema, role) => {
     const { world, say, hire, member } = await story(options);
     await hire('ann');
@@ -95,13 +95,13 @@ describe('a binding', () => {
   const HANDED_ON = [{ ...LEAVER, state: 'TERMINATED' }, person('newcomer', 'ann')];
 
   it.each([
-    ['the event comes after the refresh that tells of both', 0, ['refresh', 'event']],
+    ['the event comes after the refresh that lists both', 0, ['refresh', 'event']],
     ['the event comes before it', 0, ['event', 'refresh']],
     ['the group is large, and its registers carry copies', LARGE_GROUP, ['event', 'refresh']],
-    ['the leaver’s address is given on only later', 0, ['event', 'leave', 'refresh']],
-    ['the walk of the member is cut short', 0, ['event', 'crash', 'refresh']],
-    ['a refresh goes by before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
-  ])('is the newcomer’s, who has a leaver’s address: %s', async (_, size, steps) => {
+    ["the leaver's address passes on only later", 0, ['event', 'leave', 'refresh']],
+    ['the fan-out of the member is interrupted', 0, ['event', 'crash', 'refresh']],
+    ['a refresh runs before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
+  ])("the newcomer with a leaver's address gets the binding: %s", async (_, size, steps) => {
     const told = await story();
     const { world, tell, shown, member } = told;
     const { people } = world.toolPorts;
@@ -125,10 +125,10 @@ describe('a binding', () => {
   });
 
   it.each([
-    ['one refresh has proven', 'ann', refresh],
-    ['one refresh has proven, of a leaver with another address,', 'gone', refresh],
+    ['one refresh has confirmed', 'ann', refresh],
+    ['one refresh has confirmed for a leaver with another address', 'gone', refresh],
     [
-      'a person made',
+      'an operator made',
       'ann',
       ({ world, member, role }: Told) =>
         rebindMember(CONNECTION, { member: member('ann'), role: role('leaver') }, world.toolPorts),
@@ -162,7 +162,7 @@ describe('a binding', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('a member is bound to the active one of several persons with one value, and to none of two active ones', async () => {
+  it('a member is bound to the only active one of several persons, and never to one of two', async () => {
     const told = await story();
     const { world, tell, shown } = told;
     await world.toolPorts.hire([person('old', 'ann', 'TERMINATED'), person('new', 'ann')]);
@@ -210,9 +210,9 @@ describe('a binding', () => {
   });
 
   it.each([
-    ['apply', 'that its person has left', HANDED_ON.slice(0, 1), []],
-    ['ingest', 'whose address it is by now', HANDED_ON, ['u-newcomer']],
-  ])('is heard of, at whatever moment of its making in %s a refresh finds %s', async (where, _, by, then) => {
+    ['apply', 'that the person has left', HANDED_ON.slice(0, 1), []],
+    ['ingest', 'that the address has another person now', HANDED_ON, ['u-newcomer']],
+  ])('a binding that %s is storing is corrected if a refresh finds %s', async (where, _, by, then) => {
     for (let at = 1, effects = 1; effects >= at; at += 1) {
       const told = await story();
       const { world, tell, say, shown, ref } = told;
@@ -240,7 +240,7 @@ describe('a binding', () => {
     }
   });
 
-  it('a rebound member reaches all groups though the fan-out was interrupted', async () => {
+  it('a rebound member reaches all groups even if the fan-out was interrupted', async () => {
     const { world, tell, shown, member, role } = await story();
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
@@ -252,8 +252,8 @@ describe('a binding', () => {
   });
 });
 
-describe('a user who is deleted', () => {
-  it('leaves every group, and comes back only by being added again', async () => {
+describe('deleted user', () => {
+  it('leaves every group, and returns only after being added again', async () => {
     const { tell, shown, hire } = await story();
     await hire('ann', 'bob');
     await tell({ snapshot: 'g', of: ['ann', 'bob'] }, { snapshot: 'h', of: ['ann'] });
@@ -266,7 +266,7 @@ describe('a user who is deleted', () => {
   });
 });
 
-describe('the attributes of a user with ever more of them', () => {
+describe('attributes of a user', () => {
   type Said = Readonly<Record<string, readonly [stamp: number, value: string]>>;
   const MATCHED = new Set(['email']);
 
@@ -293,7 +293,7 @@ describe('the attributes of a user with ever more of them', () => {
     return { attributes: item?.['attributes'] as Record<string, { value: string }>, told, table };
   }
 
-  it('keeps at most 32, first the matched and then the latest, and reports the others as dropped', async () => {
+  it('keeps at most 32 attributes, first the matched and then the latest, and reports the dropped ones', async () => {
     const said = Array.from({ length: 1_000 }, (_, n): Said => ({ [`seen-${n}`]: [n + 2, 'x'.repeat(900)] }));
     const { attributes, told, table } = await kept([{ email: [1, 'ann@acme.test'] }, ...said]);
     expect(Object.keys(attributes).sort()).toEqual(
@@ -303,7 +303,7 @@ describe('the attributes of a user with ever more of them', () => {
     expect(table.largest.bytes).toBeLessThan(33 * 1_024);
   });
 
-  it('keeps no value of more than 1 KB, and no older one in its place', async () => {
+  it('drops a value of more than 1 KB, and keeps no older value in its place', async () => {
     const long: Said = { email: [2, `${'ä'.repeat(600)}@acme.test`] };
     const { attributes, told } = await kept([{ email: [1, 'ann@acme.test'] }, long]);
     expect(attributes).toMatchObject({ email: { value: '' } });

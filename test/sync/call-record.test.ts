@@ -38,13 +38,13 @@ function worker() {
   };
 }
 
-it('records no calls while all of them succeed, and sends no request for it', async () => {
+it('calls are not recorded while all of them succeed, and no request is sent for it', async () => {
   const { invoke, requests } = worker();
   for (let count = 0; count < 3; count += 1) expect(await invoke(undefined, undefined)).toBeUndefined();
   expect(requests).toEqual({ reads: 3, writes: 0 });
 });
 
-it('records failing calls with their share from the first failure to the recovery', async () => {
+it('failing calls are recorded with their share from the first failure to the recovery', async () => {
   const { invoke, clock, requests } = worker();
   await invoke(undefined, undefined);
   const first = { endpoint, sinceMs: clock.ms, total: 2, failed: 1, lastFailedMs: clock.ms, reason: '500' };
@@ -65,7 +65,7 @@ it('records failing calls with their share from the first failure to the recover
   expect(requests.writes).toBe(4);
 });
 
-it('keeps failing calls when the gate closes or opens', async () => {
+it('the record of failing calls stays when the gate closes or opens', async () => {
   const { invoke, stored } = worker();
   const failing = await invoke('500');
   const seen = await stored.read(ACME);
@@ -74,7 +74,7 @@ it('keeps failing calls when the gate closes or opens', async () => {
   expect((await stored.read(ACME)).failingCalls).toEqual(failing);
 });
 
-it('keeps its counts when another worker changes the gate repeatedly', async () => {
+it('the record of calls keeps its counts when another worker changes the gate repeatedly', async () => {
   const { record, stored } = worker();
   record.count(ACME, { endpoint, failure: '500' });
   const { write } = stored;

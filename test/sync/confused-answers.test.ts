@@ -15,7 +15,7 @@ async function company(options: Parameters<typeof story>[0] = {}) {
   return { ...told, own, theirs };
 }
 
-describe('an answer about another group', () => {
+describe('answer about another group', () => {
   it.each([
     ['patch', {}],
     ['get', { lastError: { code: 'unavailable' } }],

@@ -6,9 +6,9 @@ import { live } from '../support/engine/life.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
 import { always } from '../support/engine/runs.ts';
 
-describe('the engine', () => {
+describe('engine', () => {
   always(
-    'ends where the directory is, in whatever order, number and grouping its events come',
+    'the platform ends in sync with events in any order, number and grouping',
     fc.asyncProperty(directoryEvents(10), fc.nat(), async (events, seed) => {
       const { world } = await live({ events, seed, coalesceMs: seed % 2 === 0 ? 0 : 5_000 });
       expect(shownGroups(world)).toEqual(expectedGroups(events));
@@ -19,7 +19,7 @@ describe('the engine', () => {
   );
 
   always(
-    'ends there with two workers on one group, other writers, and every fault of table, queue and platform',
+    'the platform ends in sync despite two workers, other writers and every fault',
     fc.asyncProperty(
       directoryEvents(10),
       fc.nat(),

@@ -36,17 +36,17 @@ function pointIn(effects: readonly string[], point: number): number {
   return places[Math.floor(point / kinds.length) % places.length] ?? 1;
 }
 
-describe('a crash', () => {
+describe('crash of a worker', () => {
   const met = new Set<string>();
 
   it.each([
-    ['alone', {}],
+    ['without other faults', {}],
     [
-      'on top of lost answers, other writers and a second worker',
+      'with lost answers, other writers and a second worker',
       { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } },
     ],
   ])(
-    'between any two effects, %s, and redelivery change nothing of the end',
+    'a crash between any two effects, %s, and redelivery change nothing of the result',
     async (_, trouble) => {
       await fc.assert(
         fc.asyncProperty(directoryEvents(8), fc.nat(), points, async (events, seed, drawn) => {
@@ -72,7 +72,7 @@ describe('a crash', () => {
   );
 
   it(
-    'is met at every kind of effect, the rare ones too',
+    'a crash is tested at every kind of effect, including rare ones',
     async () => {
       const trouble = { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } };
       const lives = fc.sample(directoryEvents(12), { numRuns: MOST_LIVES, seed: 1 });

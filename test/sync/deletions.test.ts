@@ -25,11 +25,11 @@ async function company(options: Parameters<typeof story>[0] = {}) {
   };
 }
 
-describe('a deletion that has no effect', () => {
+describe('deletion without an effect', () => {
   it.each([
     [404, 'a lacking right is hidden behind it'],
     [200, 'the platform deletes later, and fails'],
-  ])('is tried three times, reported, and tried again the next day (answer %i: %s)', async (status) => {
+  ])('an ignored deletion is tried three times and again the next day (answer %i: %s)', async (status) => {
     const { world, tell, shown, state, sweeps } = await company();
     let deletes = 0;
     world.platform.failing = (kind) => {
@@ -50,7 +50,7 @@ describe('a deletion that has no effect', () => {
     expect(await state('g')).toMatchObject({ settled: 'deleted' });
   });
 
-  it('is tried again soon if the platform failed to answer it the next day', async () => {
+  it('a deletion is repeated soon if the platform failed to answer it the next day', async () => {
     const { world, tell, shown, state, sweeps } = await company();
     let answer: number | undefined = 404;
     world.platform.failing = (kind) => (kind === 'delete' ? answer : undefined);
@@ -67,11 +67,11 @@ describe('a deletion that has no effect', () => {
   });
 });
 
-describe('a deletion that was lost', () => {
+describe('lost deletion', () => {
   it.each([
     ['and the list is empty', true],
     ['and the list shows the group', false],
-  ])('is sent again after some minutes of 404 %s', async (_, hidesFromList) => {
+  ])('a lost deletion is sent again after some minutes of 404 %s', async (_, hidesFromList) => {
     const { world, troubles, say, pass, shown, state, tell } = await company();
     let isWrong = false;
     world.platform.hidesFromList = hidesFromList;
@@ -92,7 +92,7 @@ describe('a deletion that was lost', () => {
     expect(await state('g')).toMatchObject({ settled: 'deleted' });
   });
 
-  it('counts as done after two 404s a minute apart and a list that shows other managed groups', async () => {
+  it('a deletion counts as done after two 404s and a list that shows other managed groups', async () => {
     const { world, troubles, tell, shown, state, deletes } = await company();
     troubles.platform = (call) => (call === 'delete' ? 'lost_after' : 'none');
     const atMs = world.nowMs();
@@ -104,7 +104,7 @@ describe('a deletion that was lost', () => {
   });
 });
 
-describe('a group that groupsync has deleted', () => {
+describe('group that groupsync has deleted', () => {
   it('costs one further request, which proves the deletion', async () => {
     const { world, tell, state } = await company();
     const from = world.platform.calls.length;
@@ -119,7 +119,7 @@ describe('a group that groupsync has deleted', () => {
   });
 
   it.each([true, false])(
-    'is linked and deleted again if a sweep finds it listed (spokeIds shown: %s)',
+    'a deleted group is linked and deleted again if a sweep finds it listed (spokeIds shown: %s)',
     async (echoSpokeId) => {
       const { world, tell, state, shown, sweeps } = await company({ platform: { echoSpokeId } });
       const { platformId = '' } = (await state('g')) ?? {};
@@ -141,7 +141,7 @@ describe('a group that groupsync has deleted', () => {
     },
   );
 
-  it('is not read when its directory group is planned again', async () => {
+  it('a deleted group is not read when its directory group is planned again', async () => {
     const { world, tell } = await company();
     await tell({ remove: 'g' });
     const from = world.platform.calls.length;
@@ -151,7 +151,7 @@ describe('a group that groupsync has deleted', () => {
   });
 });
 
-describe('an adoption candidate that answers 404', () => {
+describe('adoption candidate that answers 404', () => {
   it('causes no second group while it is listed, and is adopted when the platform shows it', async () => {
     const { world, say, tell, pass, shown } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
@@ -171,7 +171,7 @@ describe('an adoption candidate that answers 404', () => {
     ['its external id', 'bySpokeId', { name: 'Theirs', spokeId: 'n' }],
     ['its external id in another form', 'bySpokeId', { name: 'Theirs', spokeId: 'N' }],
     ['its name', 'byName', { name: 'Group n', spokeId: 'x' }],
-  ])('is adopted after a single 404 if it has %s', async (_, adoptExisting, fields) => {
+  ])('the candidate is adopted after a single 404 if it has %s', async (_, adoptExisting, fields) => {
     const { world, troubles, tell, shown, state } = await company({ settings: { adoptExisting } });
     const id = world.platform.addForeign({ ...fields, users: [] });
     world.platform.adopted.add(id);
@@ -209,7 +209,7 @@ describe('an adoption candidate that answers 404', () => {
     expect(explained.waiting?.reason).toContain('still lists it');
   });
 
-  it('is replaced by a new group if it leaves the list a minute later', async () => {
+  it('the candidate is replaced by a new group if it leaves the list a minute later', async () => {
     const { world, tell, shown, state } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.hidesFromList = false;

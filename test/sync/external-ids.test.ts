@@ -26,7 +26,7 @@ async function company(spokeIdAs: (spokeId: string) => string, settings = {}, pl
 }
 
 describe('external ids that the platform normalises', () => {
-  it.each(FORMS)('are written once if the platform stores the %s', async (_, spokeIdAs, id) => {
+  it.each(FORMS)('an external id is written once if the platform stores the %s', async (_, spokeIdAs, id) => {
     const { world, tell, state, actions, drift, sweep: run } = await company(spokeIdAs);
     await tell({ snapshot: id, of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
@@ -43,7 +43,7 @@ describe('external ids that the platform normalises', () => {
     expect(await drift()).toEqual([]);
   });
 
-  it('are written again after another client changed them, and only once', async () => {
+  it('an external id is written again once after another client changed it', async () => {
     const { world, tell, groups, actions, drift, sweep: run } = await company(lowerCase);
     await tell({ snapshot: 'G1', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
@@ -59,7 +59,7 @@ describe('external ids that the platform normalises', () => {
     expect(await drift()).toEqual(['spoke_id']);
   });
 
-  it('are written once if only later answers show another form', async () => {
+  it('an external id is written once if only later answers show another form', async () => {
     let stored = (spokeId: string) => spokeId;
     const { world, tell, actions, drift, groups, sweep: run } = await company((spokeId) => stored(spokeId));
     await tell({ snapshot: 'G1', of: ['a'] });
@@ -75,24 +75,27 @@ describe('external ids that the platform normalises', () => {
     expect(await drift()).toEqual([]);
   });
 
-  it.each(FORMS)('cause no second group after a lost POST answer (%s)', async (_, spokeIdAs, id) => {
-    const { world, troubles, tell, state, actions, drift } = await company(spokeIdAs);
-    let isLost = false;
-    troubles.platform = (call) => {
-      if (call !== 'create' || isLost) return 'none';
-      isLost = true;
-      return 'lost_after';
-    };
-    await tell({ snapshot: id, of: ['a'] });
-    world.advance(HOUR_MS);
-    await tell({ upsert: id });
-    expect(isLost).toBe(true);
-    expect(actions()).toEqual(['create']);
-    expect(await state(id)).toMatchObject({ settled: 'in_sync' });
-    expect(await drift()).toEqual([]);
-  });
+  it.each(FORMS)(
+    'a normalised id causes no second group after a lost POST (%s)',
+    async (_, spokeIdAs, id) => {
+      const { world, troubles, tell, state, actions, drift } = await company(spokeIdAs);
+      let isLost = false;
+      troubles.platform = (call) => {
+        if (call !== 'create' || isLost) return 'none';
+        isLost = true;
+        return 'lost_after';
+      };
+      await tell({ snapshot: id, of: ['a'] });
+      world.advance(HOUR_MS);
+      await tell({ upsert: id });
+      expect(isLost).toBe(true);
+      expect(actions()).toEqual(['create']);
+      expect(await state(id)).toMatchObject({ settled: 'in_sync' });
+      expect(await drift()).toEqual([]);
+    },
+  );
 
-  it.each(FORMS)('identify an existing group that is adopted (%s)', async (_, spokeIdAs, id) => {
+  it.each(FORMS)('a normalised id identifies a group that is adopted (%s)', async (_, spokeIdAs, id) => {
     const { world, tell, groups, state, actions } = await company(spokeIdAs);
     const platformId = world.platform.addForeign({ name: 'Before', spokeId: id, users: [] });
     world.platform.adopted.add(platformId);
@@ -103,7 +106,7 @@ describe('external ids that the platform normalises', () => {
     expect(actions()).toEqual(['put']);
   });
 
-  it('let a group be linked again if it counted as gone and the list shows it', async () => {
+  it('a group that counted as gone is linked again if the list shows its normalised external id', async () => {
     const { world, tell, state, groups, sweep: run } = await company(lowerCase);
     await tell({ snapshot: 'G1', of: ['a'] }, { snapshot: 'other', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
@@ -120,7 +123,7 @@ describe('external ids that the platform normalises', () => {
     expect(groups().map(({ spokeId }) => spokeId)).toEqual(['other']);
   });
 
-  it('are cleared if the group is released', async () => {
+  it('a normalised external id is cleared if the group is released', async () => {
     const { world, tell, groups, ref } = await company(lowerCase);
     await tell({ snapshot: 'G1', of: ['a'] });
     await releaseGroup(ref('G1'), world.toolPorts);
@@ -128,7 +131,7 @@ describe('external ids that the platform normalises', () => {
     expect(groups().map(({ spokeId }) => spokeId)).toEqual([null]);
   });
 
-  it('are recorded as duplicates if another client copies the group', async () => {
+  it('a copied group with a normalised external id is recorded as a duplicate', async () => {
     const { world, tell, groups, sweep: run } = await company(lowerCase);
     await tell({ snapshot: 'G1', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
@@ -142,7 +145,7 @@ describe('two directory groups whose ids differ only by case', () => {
   it.each([
     ['one after the other', true],
     ['at the same time', false],
-  ])('each have a platform group if the platform keeps the ids (%s)', async (_, isInTurn) => {
+  ])('each directory group has a platform group if the platform keeps the ids (%s)', async (_, isInTurn) => {
     const { world, tell, say, groups, state, actions } = await company((spokeId) => spokeId);
     if (isInTurn) await tell({ snapshot: 'g1', of: ['a'] });
     else say({ snapshot: 'g1', of: ['a'] });
@@ -155,7 +158,7 @@ describe('two directory groups whose ids differ only by case', () => {
     expect(actions()).toEqual(['create', 'create']);
   });
 
-  it('adopt only the platform group with their own exact id', async () => {
+  it('each directory group adopts only the platform group with its own exact id', async () => {
     const { world, tell, say, state } = await company((spokeId) => spokeId);
     const theirs = world.platform.addForeign({ name: 'B', spokeId: 'G1', users: [] });
     world.platform.adopted.add(theirs);
@@ -166,7 +169,7 @@ describe('two directory groups whose ids differ only by case', () => {
     expect(world.platform.groups.get(theirs)?.users).toEqual(['u-b']);
   });
 
-  it('each have a platform group if the platform stores lower case', async () => {
+  it('each directory group has a platform group if the platform stores lower case', async () => {
     const { world, tell, groups, state, actions } = await company(lowerCase);
     await tell({ snapshot: 'g1', of: ['a'] });
     await tell({ snapshot: 'G1', of: ['b'], name: 'Other' });

@@ -12,8 +12,8 @@ async function company(settings = {}) {
   return told;
 }
 
-describe('a write that the platform will never have', () => {
-  it('fails the group once, tells a person once, and is tried again with the next change', async () => {
+describe('write that the platform always refuses', () => {
+  it('fails the group once, notifies once, and is tried again with the next change', async () => {
     const { tell, world, state, ref, shown, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     world.platform.refusal = () => 422;
@@ -55,7 +55,7 @@ describe('a write that the platform will never have', () => {
   });
 });
 
-describe('a user that the platform refuses', () => {
+describe('user that the platform refuses', () => {
   type Refused = (users: readonly string[]) => boolean;
   const writes = (world: { platform: { refusal: unknown } }, unacceptable: Refused) => {
     let count = 0;
@@ -72,7 +72,7 @@ describe('a user that the platform refuses', () => {
     ['authoritative', 37, 60, ['n12-bad', 'n2-bad', 'n30-bad']],
     ['additive', 39, 30, ['bad']],
   ])(
-    'delays no leaver and keeps no other user out (%s, with %i newcomers)',
+    'a refused user delays no leaver and no other newcomer (%s, with %i newcomers)',
     async (membership, count, most, bad) => {
       const { tell, world, state, shown, hire } = await company({ membership });
       const newcomers = Array.from({ length: count }, (_, n) => `n${n}`);
@@ -97,7 +97,7 @@ describe('a user that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
   });
 
-  it('keeps leavers in the group if the refused member stays, tries one write each hour, and counts them in the status', async () => {
+  it('a refused member who stays keeps leavers in, with one attempt an hour, and status counts them', async () => {
     const { say, pass, world, state, shown, hire, ref } = await company();
     await hire('d', 'bad');
     say({ snapshot: 'g', of: ['a', 'b', 'c', 'bad'] });
@@ -131,7 +131,7 @@ describe('a user that the platform refuses', () => {
     expect(await state('g')).not.toHaveProperty('lastError');
   });
 
-  it('is not reported when the platform refuses every write of the group', async () => {
+  it('a user is not reported as refused if the platform refuses every write of the group', async () => {
     const { tell, world, state, hire } = await company();
     await hire('d');
     await tell({ snapshot: 'g', of: ['a'] });
@@ -148,9 +148,9 @@ describe('a user that the platform refuses', () => {
   });
 });
 
-describe('a platform that takes no writes for two days', () => {
+describe('platform that accepts no writes for two days', () => {
   it.each([503, 403, 302])(
-    'gets everything once it takes writes again, without a failed group and without a flood of calls (%i)',
+    'every change is written afterwards, without a failed group and with few calls (%i)',
     async (status) => {
       const { tell, say, work, world, state, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -186,7 +186,7 @@ describe('a platform that takes no writes for two days', () => {
   );
 
   it.each(['unavailable_before', 'lost_before'] as const)(
-    'costs a group twelve calls an hour (%s)',
+    'a group costs at most twelve calls an hour (%s)',
     async (fault) => {
       const { tell, say, work, world, troubles, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -219,13 +219,13 @@ describe('a platform that takes no writes for two days', () => {
     [[0, 1, 2, 3, 4, 5, 6], 2 * HOUR_MS, 2 * HOUR_MS],
     [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 10, HOUR_MS + 3],
   ])(
-    'a platform that fails after calls at %j is tried when due, or when the hourly budget allows it',
+    'a group that failed after calls at %j is tried when due and within the hourly budget',
     (callsMs, dueMs, atMs) => {
       expect(affordableAtMs(dueMs, callsMs)).toBe(atMs);
     },
   );
 
-  it('may have made a group that it answered with a redirect: there is no second one', async () => {
+  it('a creation that was answered with a redirect may have succeeded, so no second group is created', async () => {
     const { tell, say, work, world, shown } = await company();
     const { groups } = world.platform;
     world.platform.refusal = (spokeId) => {
@@ -242,8 +242,8 @@ describe('a platform that takes no writes for two days', () => {
   });
 });
 
-describe('a read that fails after a write', () => {
-  it('does not undo the write: its removals still count in the guard', async () => {
+describe('failing read after a write', () => {
+  it('does not undo the write, whose removals still count in the guard', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
     const { world, troubles, hire, tell, say, ref, state, shown } = await story({
       settings: { guard },
@@ -270,7 +270,7 @@ describe('a read that fails after a write', () => {
 
 describe('another client that never stops writing', () => {
   it.each([409, 412, 400])(
-    'gets a bounded number of attempts, then a wait, and every added user keeps their place (%i)',
+    'limits the attempts, waits, and keeps every added user in the group (%i)',
     async (staleStatus) => {
       const told = await story({
         platform: { staleStatus: staleStatus as 409 },
@@ -306,8 +306,8 @@ describe('another client that never stops writing', () => {
   );
 });
 
-describe('a user that the platform drops from a write', () => {
-  it('is recorded as refused and not sent again, and the rest of the group is written', async () => {
+describe('user that the platform drops from a write', () => {
+  it('a dropped user is recorded as refused and not sent again, and the others are written', async () => {
     const { tell, world, state, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -321,7 +321,7 @@ describe('a user that the platform drops from a write', () => {
   });
 });
 
-it('a change by another client is external though an uncertain write took effect at a later attempt', async () => {
+it('a change by another client is external even if an uncertain write took effect at a later attempt', async () => {
   const { world, troubles, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   const faults = [true];
@@ -336,7 +336,7 @@ it('a change by another client is external though an uncertain write took effect
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
-it('a change by another client during a long outage is not explained by the writes attempted when it began', async () => {
+it('a change by another client during a long outage is not explained by the first attempted writes', async () => {
   const { world, troubles, say, work, pass, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   troubles.platform = (call) => (call === 'patch' ? 'lost_before' : 'none');

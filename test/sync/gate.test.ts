@@ -24,8 +24,8 @@ async function company() {
   return { ...told, always, gate, heal: () => always('none') };
 }
 
-describe('the gate', () => {
-  it('closes at a 401, keeps events coming, burns no receive, and opens by itself with another secret', async () => {
+describe('gate of a connection', () => {
+  it('closes at a 401, uses up no receives, and opens by itself with another secret', async () => {
     const { say, work, always, heal, gate, world, state, shown, audit } = await company();
     always('unauthorized');
     say({ snapshot: 'g', of: ['a'] });
@@ -94,7 +94,7 @@ describe('the gate', () => {
     expect((await pump(CONNECTION, world.toolPorts)).gate).toBe('open');
   });
 
-  it('stays open where our own table is so slow that nothing is sent', async () => {
+  it('stays open if the table is so slow that nothing is sent', async () => {
     const { say, work, world, ref, gate, state } = await company();
     say(...[...'ghijk'].map((snapshot) => ({ snapshot, of: ['a'] })));
     await work(1);
@@ -103,7 +103,7 @@ describe('the gate', () => {
     expect([await gate(), await state('k')]).toMatchObject([{ state: 'open' }, { attempts: 1 }]);
   });
 
-  it.each([403, 504] as const)('stays open for all where one group alone meets a %i', async (status) => {
+  it.each([403, 504] as const)('stays open for all groups if only one group meets a %i', async (status) => {
     const { world, tell, work, say, gate, state, shown } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
     world.platform.refusal = (spokeId) => (spokeId === 'g' ? status : undefined);
@@ -117,7 +117,7 @@ describe('the gate', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('closes where another group of ours is refused as well (403), and opens once that one is not', async () => {
+  it('closes if another managed group is refused as well (403), and opens once that group is not', async () => {
     const { world, tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
     troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
@@ -134,7 +134,7 @@ describe('the gate', () => {
     expect((await gate()).state).toBe('open');
   });
 
-  it('closes for a 403 of all also where an item of ours cannot be understood', async () => {
+  it('closes for a 403 of all groups even if a stored item is invalid', async () => {
     const { world, tell, work, say, gate, troubles, ref } = await company();
     await tell(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
     await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
@@ -144,7 +144,7 @@ describe('the gate', () => {
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
   });
 
-  it('stays open where two groups are each forbidden, though one is the witness of the other', async () => {
+  it('stays open if two groups are each forbidden, even if one is checked for the other', async () => {
     const { world, tell, work, say, gate, shown } = await company();
     await tell(...['g', 'h', 'i'].map((snapshot) => ({ snapshot, of: ['a'] })));
     world.platform.forbidden = (id) => ['g', 'h'].includes(world.platform.groups.get(id)?.spokeId ?? '');
@@ -160,7 +160,7 @@ describe('the gate', () => {
     expect(['g', 'h'].map(shown)).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
   });
 
-  it('stays open where only the list is forbidden: who needs it waits, the others are written', async () => {
+  it('stays open if only the list is forbidden, and groups that need no list are written', async () => {
     const { tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
@@ -176,7 +176,7 @@ describe('the gate', () => {
   it.each([
     ['with groups of ours', ['g', 'h']],
     ['before there is one', []],
-  ])('does not flap where the groups answer 401 and /me is well (%s)', async (_, before) => {
+  ])('does not open and close repeatedly if groups answer 401 and /me succeeds (%s)', async (_, before) => {
     const { world, tell, work, say, gate, shown, troubles } = await company();
     await tell(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
     let met = 0;
@@ -201,7 +201,7 @@ describe('the gate', () => {
     expect((await gate()).state).toBe('open');
   });
 
-  it('closes where a POST and the list answer 404, and opens once the list is there', async () => {
+  it('closes if a POST and the list answer 404, and opens once the list answers', async () => {
     const { world, tell, work, say, gate, shown } = await company();
     world.platform.refusal = () => 404;
     world.platform.listing = () => 404;
@@ -217,7 +217,7 @@ describe('the gate', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('waits a second to a quarter of an hour, whatever Retry-After says, and longer each time it is said', async () => {
+  it('waits between a second and a quarter of an hour whatever Retry-After is, and longer each time', async () => {
     const { world, ref, gate, say } = await company();
     say({ upsert: 'g' });
     for (const [retryAfterMs, waitMs] of [
@@ -260,7 +260,7 @@ describe('the gate', () => {
     });
   });
 
-  it('is paused and resumed by a person only as they saw it, and they are told what another person did', async () => {
+  it('an operator pauses and resumes the gate only in the state that was shown', async () => {
     const { world, gate } = await company();
     const { toolPorts } = world;
     const resume = (seen?: Parameters<typeof resumeConnection>[2]) =>
@@ -311,7 +311,7 @@ describe.each([
   ['feed', 'activity', (ports: Ports, one: Connection) => followFeed(one, ports, Number.MAX_SAFE_INTEGER)],
   ['sweep', 'list', (ports: Ports, one: Connection) => sweep(one, ports)],
   ['people', 'employees', (ports: Ports, one: Connection) => refreshPeople(one, ports)],
-] as const)('%s, which only reads,', (_, route, run) => {
+] as const)('the %s reader', (_, route, run) => {
   async function reading() {
     const told = await company();
     const { world, troubles } = told;
@@ -337,7 +337,7 @@ describe.each([
     };
   }
 
-  it('closes the gate for all at a 429, and asks nothing until it is open', async () => {
+  it('closes the gate at a 429, and sends no call until it is open', async () => {
     const { world, meets, outcome, calls, gate, say, state, ref } = await reading();
     meets(route, 'throttled');
     expect(await outcome()).toBeInstanceOf(PlatformFailure);
@@ -355,7 +355,7 @@ describe.each([
     expect(await outcome()).toBeUndefined();
   });
 
-  it('closes it at a 401 that /me answers too, and asks nothing then', async () => {
+  it('closes the gate at a 401 that /me answers too, and sends no further call', async () => {
     const { meets, outcome, calls, gate } = await reading();
     meets('all', 'unauthorized');
     expect(await outcome()).toMatchObject({ kind: 'unauthorized' });
@@ -376,7 +376,7 @@ describe.each([
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('reads on while a person has stopped the writes, and leaves that gate as it is', async () => {
+  it('continues to read while an operator has paused writes, and keeps the gate paused', async () => {
     const { world, meets, outcome, gate } = await reading();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     expect(await outcome()).toBeUndefined();
@@ -404,7 +404,7 @@ describe('groups that fail one after the other', () => {
     return { ...told, tries, refuse, changeAll };
   }
 
-  it('close the gate though the connection is well, and it opens for all once one of them succeeds', async () => {
+  it('the gate closes although /me succeeds, and opens for all once one group succeeds', async () => {
     const { world, work, tell, gate, tries, refuse, changeAll, shown } = await companyOfTwelve();
     refuse(() => true);
     changeAll();
@@ -434,7 +434,7 @@ describe('groups that fail one after the other', () => {
   });
 
   it.each([400, 409, 422])(
-    'no longer close the gate once the platform refuses the content of one of them (%i)',
+    'the gate stays open once the platform refuses the content of one group (%i)',
     async (status) => {
       const { world, work, gate, refuse, changeAll } = await companyOfTwelve();
       refuse(() => true);
@@ -462,7 +462,7 @@ describe('groups that fail one after the other', () => {
     expect(shown('g5')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('do not starve a healthy one behind them, paused or not', async () => {
+  it('failing groups do not starve a healthy group, paused or not', async () => {
     const { world, work, gate, refuse, say, shown, ref } = await companyOfTwelve();
     const broken = NAMES.slice(0, 6);
     refuse((spokeId) => broken.includes(spokeId));
@@ -480,7 +480,7 @@ describe('groups that fail one after the other', () => {
   });
 });
 
-describe('a connection that only observes', () => {
+describe('connection that only observes', () => {
   it('writes nothing until it is resumed', async () => {
     const { world, say, work, tell, shown, hire } = await story({ observing: true });
     await hire('a');
@@ -493,8 +493,8 @@ describe('a connection that only observes', () => {
   });
 });
 
-describe('a paused group', () => {
-  it('is resumed only from the pause that was seen', async () => {
+describe('paused group', () => {
+  it('a group is resumed only from the pause that the operator saw', async () => {
     const { world, ref, tell, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     await pauseGroup(ref('g'), world.toolPorts);
@@ -507,7 +507,7 @@ describe('a paused group', () => {
     expect(await resumeGroup(ref('g'), world.toolPorts, await state('g'))).toBe(true);
   });
 
-  it('is written again, in one write, when it is resumed', async () => {
+  it('writes all waiting changes in one write when it is resumed', async () => {
     const { world, ref, tell, shown } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     expect(await pauseGroup(ref('g'), world.toolPorts)).toBe(true);

@@ -106,9 +106,9 @@ function worstHour(world: World) {
   return { connection, group };
 }
 
-describe('the guard', () => {
+describe('removal guard', () => {
   always(
-    'is never exceeded in any hour by many plans, two workers, lost answers, late writes or retries',
+    'the guard is never exceeded in any hour by many plans, workers, lost answers or retries',
     fc.asyncProperty(
       fc.array(departure, { minLength: 1, maxLength: 6 }),
       fc.nat(),

@@ -26,9 +26,9 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
   };
 }
 
-describe('a user that the platform keeps after we removed them', () => {
+describe('user that the platform keeps after a removal', () => {
   it.each([{}, { membership: 'additive' }, { onGroupDeleted: 'empty' }])(
-    'leaves the group not in sync with an error, is removed again within an hour, and is gone once the platform complies (%o)',
+    'a kept user is shown as an error and removed again until the platform complies (%o)',
     async (settings) => {
       const { world, say, tell, state, shown, pass } = await company(settings, { echoSpokeId: false });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -66,7 +66,7 @@ describe('a user that the platform keeps after we removed them', () => {
     expect(await state('h')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('leaves the approval of the removal in place until the removal happens', async () => {
+  it('keeps the approval of the removal until the removal takes effect', async () => {
     const guard = { minSize: 1, maxRemovedShare: 0.1, maxRemovedCount: 9, perHourCount: 99 };
     const { world, say, tell, shown, state, ref, pass } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -86,8 +86,8 @@ describe('a user that the platform keeps after we removed them', () => {
   });
 });
 
-describe('a user that the platform adds to a new group by itself', () => {
-  it('is removed again, and the group is not in sync while the platform keeps them', async () => {
+describe('user that the platform adds to a new group by itself', () => {
+  it('an added user is removed again, and the group is not in sync until then', async () => {
     const { world, say, tell, state, shown, pass } = await company();
     world.platform.installer = 'u-installer';
     await tell({ snapshot: 'g', of: ['a'] });
@@ -106,7 +106,7 @@ describe('a user that the platform adds to a new group by itself', () => {
   });
 
   it.each([true, false])(
-    'is removed again when the answer to the creation was lost (spokeId shown: %s)',
+    'an added user is removed again if the answer to the creation was lost (spokeId shown: %s)',
     async (echoSpokeId) => {
       const { world, troubles, say, shown, pass } = await company({ drift: 'adopt' }, { echoSpokeId });
       world.platform.installer = 'u-installer';
@@ -125,7 +125,7 @@ describe('a user that the platform adds to a new group by itself', () => {
   );
 
   it.each([{ membership: 'additive' }, { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }])(
-    'stays in a group where external users may stay (%o)',
+    'an added user stays in a group where external users may stay (%o)',
     async (settings) => {
       const { world, tell, state, shown } = await company(settings);
       world.platform.installer = 'u-installer';
@@ -139,7 +139,7 @@ describe('a user that the platform adds to a new group by itself', () => {
 it.each<DirectoryEvent>([
   { take: ['b'], from: 'g' },
   { snapshot: 'g', of: ['a'] },
-])('recognises a leaver if others may stay and our view is lost: %j', async (releasedPlatformId) => {
+])('a leaver is recognised even if others may stay without a view: %j', async (releasedPlatformId) => {
   const { world, tell, shown } = await company({ membership: 'additive' });
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);

@@ -58,8 +58,8 @@ async function creationWithMore(
   };
 }
 
-describe('a creation whose answer is lost', () => {
-  it.each([1, 2])('is not repeated while the list is truncated to %i groups', async (limit) => {
+describe('creation whose answer is lost', () => {
+  it.each([1, 2])('a lost creation is not repeated while the list has only %i groups', async (limit) => {
     const { world, tell, state, shown } = await lostCreation({ isMade: true, limit });
     expect(shown('g')).toHaveLength(1);
     world.platform.listLimit = Number.POSITIVE_INFINITY;
@@ -80,7 +80,7 @@ describe('a creation whose answer is lost', () => {
     },
   );
 
-  it('is repeated once the list shows all managed groups and not this one', async () => {
+  it('a creation is repeated once the list shows all managed groups and not this one', async () => {
     const { world, tell, state, shown } = await lostCreation({ isMade: false, limit: 2 });
     world.platform.listLimit = Number.POSITIVE_INFINITY;
     world.advance(HOUR_MS);
@@ -89,12 +89,12 @@ describe('a creation whose answer is lost', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('is repeated within minutes if the list is complete', async () => {
+  it('a creation is repeated within minutes if the list is complete', async () => {
     const { shown } = await lostCreation({ isMade: false, limit: Number.POSITIVE_INFINITY });
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('is repeated if a managed group that the list lacks answers 404', async () => {
+  it('a creation is repeated if a managed group that the list lacks answers 404', async () => {
     const { world, troubles, tell, say, hire, pass, shown, state } = await story();
     await hire('a');
     await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
@@ -111,7 +111,7 @@ describe('a creation whose answer is lost', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('is not repeated while the list shows no group at all and every group is 404', async () => {
+  it('a creation is not repeated while the list shows no group at all and every group is 404', async () => {
     const { world, troubles, tell, say, hire, pass, shown } = await story();
     await hire('a');
     await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
@@ -149,7 +149,7 @@ describe('a creation whose answer is lost', () => {
   });
 
   it.each(['report', 'adopt'])(
-    'removes no user from a group of the same name that a list showed too late (%s)',
+    'removes no user from a group of the same name that the list showed too late (%s)',
     async (drift) => {
       const told = await creationWithMore({ drift, echoSpokeId: false, isMade: false }, ({ platform }) =>
         platform.addForeign({ name: 'g', users: MORE, spokeId: 'g' }),

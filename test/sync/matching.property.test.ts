@@ -36,7 +36,7 @@ async function writtenFor(employees: readonly string[], members: readonly string
 }
 
 describe('members whose address an employee has', () => {
-  it('are this employee however directory and platform spell it', async () => {
+  it('a member matches the employee despite different spellings in directory and platform', async () => {
     await fc.assert(
       fc.asyncProperty(address, spelling, spelling, async (one, ofEmployee, ofMember) => {
         expect(await writtenFor([ofEmployee(one)], [ofMember(one)])).toEqual(['u-0']);
@@ -45,7 +45,7 @@ describe('members whose address an employee has', () => {
     );
   });
 
-  it('are no other employee, whose address differs in more than its spelling', async () => {
+  it('a member matches no employee whose address differs in more than its spelling', async () => {
     await fc.assert(
       fc.asyncProperty(address, address, spelling, async (one, other, spell) => {
         fc.pre(one.name !== other.name || one.host !== other.host);
@@ -55,7 +55,7 @@ describe('members whose address an employee has', () => {
     );
   });
 
-  it('stay pending if two employees have it, each in a spelling of their own', async () => {
+  it('a member stays pending if two employees have the address in different spellings', async () => {
     await fc.assert(
       fc.asyncProperty(address, spelling, spelling, async (one, first, second) => {
         expect(await writtenFor([first(one), second(one)], [first(one)])).toEqual([]);

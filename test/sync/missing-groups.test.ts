@@ -31,12 +31,12 @@ async function company(count: number, platform = {}, settings = {}) {
   };
 }
 
-describe('a platform that answers 404 for groups that are there', () => {
+describe('platform that answers 404 for existing groups', () => {
   it.each([
     [41, 2],
     [101, 5],
   ])(
-    '404 for all but one of %i groups creates at most %i new groups an hour, and the others are found again',
+    '404 for all but one of %i groups creates at most %i new groups an hour, and links the others again',
     async (count, most) => {
       const { world, names, say, pass, tell, waiting, state, hideAllButOne } = await company(count);
       const before = await hideAllButOne();
@@ -93,7 +93,7 @@ describe('a platform that answers 404 for groups that are there', () => {
         await world.toolPorts.applyQueue.wake([ref('g0')]);
       },
     ],
-  ])('needs two new 404s if the first one came before %s', async (_, between) => {
+  ])('two new 404s are needed if the first one came before %s', async (_, between) => {
     const told = await company(1);
     const { world, say, work, tell, pass } = told;
     const before = [...world.platform.groups.keys()];
@@ -111,7 +111,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     expect([...world.platform.groups.keys()]).toEqual(before);
   });
 
-  it('causes a new group for its only group after the feed reports the deletion', async () => {
+  it('the only group of a connection is created again after the feed reports its deletion', async () => {
     const { world, say, pass, tell, state, shown } = await company(1);
     for (const id of [...world.platform.groups.keys()]) world.platform.deleteAsOther(id);
     say({ add: ['b'], to: 'g0' });
@@ -123,7 +123,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     expect(shown('g0')).toEqual([['u-a', 'u-b']]);
   });
 
-  it.each(['report', 'adopt'])('tells of no deletion for good where one may stand (%s)', async (drift) => {
+  it.each(['report', 'adopt'])('an accepted deletion ends if the group does exist (%s)', async (drift) => {
     const { world, pass, tell, state, shown } = await company(2, {}, { drift });
     const { platformId } = (await state('g0')) ?? {};
     world.platform.hidden = (id) => id === platformId;
@@ -139,11 +139,11 @@ describe('a platform that answers 404 for groups that are there', () => {
   });
 
   it.each([
-    ['at first', {}],
-    ['after a link was given up', { first: [{ upsert: 'g0', name: 'New' }] }],
+    ['in the first half hour', {}],
+    ['after an unlink', { first: [{ upsert: 'g0', name: 'New' }] }],
     ['for half a day', { hours: 12 }],
     ['for half a day, without spokeIds', { hours: 12, echoSpokeId: false }],
-  ])('leaves no member in a group that the directory deletes meanwhile, %s', async (_, given) => {
+  ])('a group that the directory deletes meanwhile loses all its members, %s', async (_, given) => {
     const { first = [], hours = 0.5, echoSpokeId = true } = { ...given } as Partial<Wrong>;
     const { world, say, pass, tell } = await company(1, { echoSpokeId });
     world.platform.hidden = () => true;
@@ -160,7 +160,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     expect([...world.platform.groups.values()]).toEqual([]);
   });
 
-  it('says so, so that an alarm rings', async () => {
+  it('apply reports each waiting group, so that an alarm goes off', async () => {
     const { world, say, names, pass, waiting, hideAllButOne } = await company(6);
     await hideAllButOne();
     say(...names.map((to) => ({ add: ['b'], to })));

@@ -28,11 +28,11 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
   };
 }
 
-describe('a platform where each name is there once', () => {
+describe('platform with unique names', () => {
   const refusals = (deadLetters: readonly { readonly code: string | undefined }[]) =>
     deadLetters.filter(({ code }) => code === 'platform_rejected');
 
-  it('has a group made again under its old name once that is free', async () => {
+  it('a group is created again under its name once the name is free', async () => {
     const { world, say, work, tell, state, shown } = await company({ uniqueNames: true });
     await tell({ snapshot: 'old', name: 'Sales', of: ['a'] });
     say({ snapshot: 'new', name: 'Sales', of: ['b'] });
@@ -45,7 +45,7 @@ describe('a platform where each name is there once', () => {
     expect(refusals(world.deadLetters)).toEqual([]);
   });
 
-  it('tells of a swap of two names, writes the members meanwhile, and ends well when one gives way', async () => {
+  it('a swap of two names is reported, and ends in sync once one group gives way', async () => {
     const { world, say, work, tell, state, shown, name, ref } = await company(
       { uniqueNames: true },
       { guard: { minSize: 9, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 9 } },
@@ -80,7 +80,7 @@ describe('a platform where each name is there once', () => {
   });
 });
 
-describe('a platform that makes something else of names', () => {
+describe('platform that changes names', () => {
   it.each([
     ['trims', trims, ' Sales '],
     ['folds', folds, 'Ve\u0301rtrieb'],
@@ -103,7 +103,7 @@ describe('a platform that makes something else of names', () => {
     expect((await state('g'))?.dirtySinceMs).toBeUndefined();
   });
 
-  it('a name given by another client is reverted unless it is a form of ours', async () => {
+  it('a name that another client gives is reverted unless it is a form of the wanted name', async () => {
     const { world, tell, rename, drift, name } = await company({ nameAs: folds });
     await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
     await rename('Theirs');
@@ -124,28 +124,31 @@ describe('a platform that makes something else of names', () => {
     ['create', true],
     ['create', false],
     ['patch', true],
-  ])('is asked once where the answer to a %s was lost (spokeIds shown: %s)', async (lost, echoSpokeId) => {
-    const { world, troubles, tell, state, drift } = await company({ nameAs: folds, echoSpokeId });
-    if (lost === 'patch') await tell({ snapshot: 'g', name: 'Before', of: ['a'] });
-    let isLost = false;
-    troubles.platform = (call) => {
-      if (call !== lost || isLost) return 'none';
-      isLost = true;
-      return 'lost_after';
-    };
-    await tell({ snapshot: 'g', name: ' Sales', of: ['a'] });
-    world.advance(HOUR_MS);
-    await tell({ upsert: 'g', name: ' Sales' });
-    expect(isLost).toBe(true);
-    expect(world.platform.groups.size).toBe(1);
-    expect(world.platform.writes.map(({ action }) => action)).toEqual(
-      lost === 'patch' ? ['create', 'patch'] : ['create'],
-    );
-    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-    expect(await drift()).toEqual([]);
-  });
+  ])(
+    'a name is sent once even if the answer to %s was lost (spokeIds shown: %s)',
+    async (lost, echoSpokeId) => {
+      const { world, troubles, tell, state, drift } = await company({ nameAs: folds, echoSpokeId });
+      if (lost === 'patch') await tell({ snapshot: 'g', name: 'Before', of: ['a'] });
+      let isLost = false;
+      troubles.platform = (call) => {
+        if (call !== lost || isLost) return 'none';
+        isLost = true;
+        return 'lost_after';
+      };
+      await tell({ snapshot: 'g', name: ' Sales', of: ['a'] });
+      world.advance(HOUR_MS);
+      await tell({ upsert: 'g', name: ' Sales' });
+      expect(isLost).toBe(true);
+      expect(world.platform.groups.size).toBe(1);
+      expect(world.platform.writes.map(({ action }) => action)).toEqual(
+        lost === 'patch' ? ['create', 'patch'] : ['create'],
+      );
+      expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+      expect(await drift()).toEqual([]);
+    },
+  );
 
-  it('has its group found by name, and no second one made', async () => {
+  it('a group is found and adopted by a normalised name, and no second group is created', async () => {
     const { world, tell, state } = await company({ nameAs: trims }, { adoptExisting: 'byName' });
     const id = world.platform.addForeign({ name: 'Sales', spokeId: 'x', users: [] });
     world.platform.adopted.add(id);
@@ -158,8 +161,8 @@ describe('a platform that makes something else of names', () => {
   });
 });
 
-describe('a platform that takes a new name and does not give it', () => {
-  it('a group with a new name that the platform accepts but does not apply has an error, and is not written at every attempt', async () => {
+describe('platform that accepts a new name and does not apply it', () => {
+  it('the group shows an error and is not written at every attempt', async () => {
     let fixed = (name: string) => name;
     const { world, tell, work, say, state, name } = await company({
       nameAs: (given: string) => fixed(given),
@@ -180,7 +183,7 @@ describe('a platform that takes a new name and does not give it', () => {
   });
 });
 
-describe('a group that another client changes after each of our writes', () => {
+describe('group that another client changes after each write', () => {
   it.each([true, false])('costs few calls an hour (versions compared: %s)', async (isCompared) => {
     const { world, troubles, tell, say, work, state } = await company({ enforceVersionOnPatch: isCompared });
     await tell({ snapshot: 'g', name: 'Ours', of: ['a'] });

@@ -5,7 +5,7 @@ import { apply, joins, leaves, REF, settled, shown, tell, USERS } from './reconc
 
 const NUMERIC = { numericVersions: true };
 
-it('keeps a group in sync if versions are numbers, and sends each version back as a number', async () => {
+it('a group stays in sync if versions are numbers, and each version is sent back as a number', async () => {
   const { world, id } = await settled({}, NUMERIC);
   await tell(world, joins('late'));
   await apply(world);
@@ -21,7 +21,7 @@ it('keeps a group in sync if versions are numbers, and sends each version back a
   expect(written.every((one) => typeof one === 'number')).toBe(true);
 });
 
-it('notices a change by another client if versions are numbers', async () => {
+it('apply notices a change by another client if versions are numbers', async () => {
   const { world, id } = await settled({ drift: 'restore' }, NUMERIC);
   world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
   await tell(world, joins('late'));

@@ -27,7 +27,7 @@ async function company(options: Parameters<typeof story>[0] = {}) {
   return { ...told, platform, addOdd, createWithLostAnswer, gate: () => toolPorts.gates.read(CONNECTION) };
 }
 
-describe('a malformed group of another client', () => {
+describe('malformed group of another client', () => {
   it.each([true, false])(
     'a malformed external group blocks no other group (spokeIds are shown: %s)',
     async (echoSpokeId) => {
@@ -49,7 +49,7 @@ describe('a malformed group of another client', () => {
   });
 
   it.each([true, false])(
-    'is not taken for what a lost POST made (spokeIds are shown: %s)',
+    'a malformed external group is not taken for the group of a lost POST (spokeIds are shown: %s)',
     async (echoSpokeId) => {
       const { createWithLostAnswer, addOdd, shown } = await company({
         platform: { echoSpokeId },
@@ -62,9 +62,9 @@ describe('a malformed group of another client', () => {
   );
 });
 
-describe('an odd group that a lost POST of ours made', () => {
+describe('malformed group of a lost POST', () => {
   it.each([true, false])(
-    'is neither made again nor taken for empty (spokeIds are shown: %s)',
+    'a lost creation is neither repeated nor taken for empty (spokeIds are shown: %s)',
     async (echoSpokeId) => {
       const { tell, say, work, world, troubles, platform, state, shown } = await company({
         platform: { echoSpokeId },
@@ -91,7 +91,7 @@ describe('an odd group that a lost POST of ours made', () => {
   );
 });
 
-describe('thousands of groups in a form other than specified', () => {
+describe('thousands of malformed groups', () => {
   const manyOdd = async () => {
     const scene = await company();
     for (let left = 6_000; left > 0; left -= 1) {
@@ -101,20 +101,20 @@ describe('thousands of groups in a form other than specified', () => {
     return scene;
   };
 
-  it('do not prevent the creation of a group, and an intent stores at most a thousand ids', async () => {
+  it('malformed groups do not prevent the creation of a group, and an intent stores few ids', async () => {
     const { tell, shown, world } = await manyOdd();
     await tell({ snapshot: 'g', of: ['a'] });
     expect(shown('g')).toEqual([['u-a']]);
     expect(world.table.largest.bytes).toBeLessThan(40 * 1_024);
   });
 
-  it('do not hide a creation whose answer was lost', async () => {
+  it('malformed groups do not hide a creation whose answer was lost', async () => {
     const { createWithLostAnswer, shown } = await manyOdd();
     await createWithLostAnswer();
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('leave a creation with a lost answer open while one more of them is listed', async () => {
+  it('a lost creation stays open while one more malformed group is listed', async () => {
     const { say, work, world, troubles, platform, state, shown } = await manyOdd();
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
     say({ snapshot: 'g', of: ['a'] });

@@ -62,9 +62,9 @@ async function company(settings = {}, platform = {}) {
   };
 }
 
-describe('an answer to a write that shows only some users', () => {
+describe('answer to a write that shows only some users', () => {
   it.each([
-    ['the answer alone', ['create', 'put', 'patch']],
+    ['only the answer', ['create', 'put', 'patch']],
     ['the answer, and fetches for half a minute', undefined],
   ])('causes no removal of the others and no drift (%s)', async (_, kinds) => {
     const { tell, later, shown, drift, sent, state, ...told } = await company();
@@ -85,10 +85,7 @@ describe('an answer to a write that shows only some users', () => {
   it.each([
     ['external members under additive membership', { membership: 'additive' }],
     ['added members that a policy adopts', { drift: 'adopt' }],
-    [
-      'members in a group that is only added to',
-      { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } },
-    ],
+    ['members in mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
   ])('keeps %s in the next write', async (_, settings) => {
     const { tell, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company(settings);
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -120,7 +117,7 @@ describe('an answer to a write that shows only some users', () => {
   });
 });
 
-it('sends wanted users with every write if no answer shows them', async () => {
+it('apply sends wanted users with every write if no answer shows them', async () => {
   const { tell, sweepAfter, shown, drift, sent, showOnlyFirst, showAll, state } = await company();
   showOnlyFirst('create', 'put', 'patch', 'get');
   await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -134,7 +131,7 @@ it('sends wanted users with every write if no answer shows them', async () => {
   expect(await drift()).toEqual([]);
 });
 
-it('removes a member under additive membership who was first shown an hour after the write', async () => {
+it('apply removes a member under additive membership who was first shown an hour after the write', async () => {
   const { tell, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);
@@ -152,24 +149,27 @@ it('removes a member under additive membership who was first shown an hour after
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
-describe('a fetch that shows only some users', () => {
-  it.each(['restore', 'report', 'adopt'])('leads to no removal of wanted members (%s)', async (policy) => {
-    const { tell, later, shown, world, showOnlyFirst, showAll, sent } = await company({ drift: policy });
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    world.advance(HOUR_MS);
-    const [group] = world.platform.groups.values();
-    world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
-    showOnlyFirst('get');
-    await later(MINUTE_MS);
-    showAll();
-    await tell({ add: ['d'], to: 'g' });
-    await later();
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-    for (const users of sent().filter(({ length }) => length > 0))
-      expect(users.length).toBeGreaterThanOrEqual(3);
-  });
+describe('fetch that shows only some users', () => {
+  it.each(['restore', 'report', 'adopt'])(
+    'a partial fetch removes no wanted members (%s)',
+    async (policy) => {
+      const { tell, later, shown, world, showOnlyFirst, showAll, sent } = await company({ drift: policy });
+      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      world.advance(HOUR_MS);
+      const [group] = world.platform.groups.values();
+      world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
+      showOnlyFirst('get');
+      await later(MINUTE_MS);
+      showAll();
+      await tell({ add: ['d'], to: 'g' });
+      await later();
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+      for (const users of sent().filter(({ length }) => length > 0))
+        expect(users.length).toBeGreaterThanOrEqual(3);
+    },
+  );
 
-  it('is no drift within a minute of our own write', async () => {
+  it("a partial fetch is no drift within a minute of groupsync's own write", async () => {
     const { tell, later, shown, world, showOnlyFirst, showAll, drift } = await company({ drift: 'adopt' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(HOUR_MS);
@@ -194,7 +194,7 @@ describe('members that were sent and that the platform does not show', () => {
   const EVERYWHERE = ['create', 'put', 'patch', 'get'];
 
   it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
-    'are held by the guard if the directory removes too many of them after %i ms',
+    'the guard holds unshown members if the directory removes too many of them after %i ms',
     async (ms) => {
       const { tell, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
       showOnlyFirst(...EVERYWHERE);
@@ -211,7 +211,7 @@ describe('members that were sent and that the platform does not show', () => {
     },
   );
 
-  it('are removed by a separate write once the directory removes them', async () => {
+  it('unshown members are removed by a separate write once the directory removes them', async () => {
     const { tell, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
     showOnlyFirst(...EVERYWHERE);
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -225,24 +225,27 @@ describe('members that were sent and that the platform does not show', () => {
   });
 });
 
-describe('a fetch of the version of our last write that shows only some users', () => {
-  it.each(['restore', 'report', 'adopt'])('is no change by another client (%s)', async (policy) => {
-    const { tell, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
-      drift: policy,
-    });
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    world.advance(HOUR_MS);
-    showOnlyFirst('get', 'patch');
-    await lookAgain();
-    await tell({ take: ['c'], from: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    showAll();
-    world.advance(2 * HOUR_MS);
-    await lookAgain();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect(await drift()).toEqual([]);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 2, pending: 0 } });
-  });
+describe('fetch of the last written version that shows only some users', () => {
+  it.each(['restore', 'report', 'adopt'])(
+    'a partial fetch is no change by another client (%s)',
+    async (policy) => {
+      const { tell, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
+        drift: policy,
+      });
+      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      world.advance(HOUR_MS);
+      showOnlyFirst('get', 'patch');
+      await lookAgain();
+      await tell({ take: ['c'], from: 'g' });
+      expect(shown('g')).toEqual([['u-a', 'u-b']]);
+      showAll();
+      world.advance(2 * HOUR_MS);
+      await lookAgain();
+      expect(shown('g')).toEqual([['u-a', 'u-b']]);
+      expect(await drift()).toEqual([]);
+      expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 2, pending: 0 } });
+    },
+  );
 
   it('keeps members that another client added, and keeps them external', async () => {
     const { tell, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
@@ -266,7 +269,7 @@ describe('a fetch of the version of our last write that shows only some users', 
   });
 });
 
-describe('a search for a refused user', () => {
+describe('search for a refused user', () => {
   it.each(['u-c', 'u-d', 'u-e'])(
     'keeps members in each attempt that no answer shows (%s)',
     async (refused) => {
@@ -294,7 +297,7 @@ describe('a search for a refused user', () => {
   });
 });
 
-describe('a list that shows only some users', () => {
+describe('list that shows only some users', () => {
   it.each(['restore', 'adopt'])(
     'records no drift for a creation whose answer is lost (%s)',
     async (policy) => {
@@ -316,7 +319,7 @@ describe('a list that shows only some users', () => {
     },
   );
 
-  it('costs no write in the hourly sweep', async () => {
+  it('causes no write in the hourly sweep', async () => {
     const { tell, sweepAfter, showOnlyFirst, drift, sent } = await company();
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
     showOnlyFirst('list');

@@ -49,7 +49,16 @@ const scenario = fc.record({
         [{ match: 'Red', mode: 'report' as const }],
       )
       .map((policies) => ({ include: ['*'], exclude: [], policies: [...policies] })),
-    guard: fc.constantFrom(null, guardLimits({ minSize: 2, maxRemovedCount: 3, perHourCount: 4 })),
+    guard: fc.constantFrom(
+      null,
+      guardLimits({
+        minSize: 2,
+        maxRemovedCount: 3,
+        perHourCount: 4,
+        deletedGroups: 1,
+        deletedGroupsShare: 0,
+      }),
+    ),
   }),
 });
 
@@ -145,7 +154,7 @@ const plannedIn = ({ action, changes }: GroupPlan) =>
 
 describe('planGroup', () => {
   it(
-    'says exactly what the next apply then writes, reasons included, and leaves no trace; explain says what becomes of each',
+    'equals the next apply with its reasons and writes nothing, and explain agrees for each member',
     async () => {
       let written = 0;
       const met = new Set<string>();

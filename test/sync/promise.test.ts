@@ -22,7 +22,7 @@ const MINUTE_MS = 60_000;
 const W_MS = 5_000;
 const NEVER = Number.NEGATIVE_INFINITY;
 
-describe('a promise', () => {
+describe('scheduled wake-up', () => {
   it.each([
     ['overdue for longer than the grace', -60_001, W_MS, false],
     ['just overdue', -60_000, W_MS, true],
@@ -32,7 +32,7 @@ describe('a promise', () => {
     ['without a window', 3_000, 0, true],
     ['of a retry, without a window', 3_001, 0, false],
     ['within the widest window', 303_000, 300_000, true],
-  ])('%s: is it relied on', (_, aheadMs, coalesceMs, isRelied) => {
+  ])('a wake-up %s is relied on by another change: $3', (_, aheadMs, coalesceMs, isRelied) => {
     expect(isPromised(NOW_MS + aheadMs, { nowMs: NOW_MS, coalesceMs })).toBe(isRelied);
   });
 
@@ -44,7 +44,7 @@ describe('a promise', () => {
     ['written in the future', 3_600_000, W_MS, 5_000],
     ['without a window', 0, 0, 0],
     ['within the widest window', 0, 300_000, 300_000],
-  ])('%s: how long is its message delayed', (_, writtenMs, coalesceMs, expected) => {
+  ])('the wake-up message of a group %s is delayed by $3 ms', (_, writtenMs, coalesceMs, expected) => {
     const lastWriteAtMs = writtenMs === undefined ? undefined : NOW_MS + writtenMs;
     expect(delayMs(lastWriteAtMs, { nowMs: NOW_MS, coalesceMs })).toBe(expected);
   });
@@ -55,21 +55,21 @@ describe('a promise', () => {
     ['at the window’s end', 5_000, -1_000, W_MS, true],
     ['at the window’s end, by a clock within tolerance', 2_000, -3_000, W_MS, false],
     ['of now, though it was written in the future', 0, 3_600_000, W_MS, false],
-    ['of a person, within the window', 0, -1_000, W_MS, false],
+    ['of an operator, within the window', 0, -1_000, W_MS, false],
     ['without a window, written just now', 0, 0, 0, false],
     ['in the widest window', 300_000, -100_000, 300_000, true],
-  ])('%s: is a message too early', (_, aheadMs, writtenMs, coalesceMs, isTooEarly) => {
+  ])('the message of a wake-up %s is too early: $4', (_, aheadMs, writtenMs, coalesceMs, isTooEarly) => {
     const state = { wakeAtMs: NOW_MS + aheadMs, lastWriteAtMs: NOW_MS + writtenMs } as GroupState;
     expect(isEarly(state, { nowMs: NOW_MS, coalesceMs })).toBe(isTooEarly);
   });
 
   it.each([
-    ['another’s, fresh', -1, {}, undefined, true],
-    ['another’s, too old', -AT_WORK_MS, {}, undefined, false],
-    ['another’s, who ended', -1, { releasedIntent: intentId('i1') }, undefined, false],
-    ['another’s after one that ended', -1, { releasedIntent: intentId('i0') }, undefined, true],
-    ['ours', -1, {}, intentId('i1'), false],
-  ])('stands still while an intent is at work: %s', (_, ageMs, over, mine, expected) => {
+    ['recent, of another worker', -1, {}, undefined, true],
+    ['too old, of another worker', -AT_WORK_MS, {}, undefined, false],
+    ['released, of another worker', -1, { releasedIntent: intentId('i1') }, undefined, false],
+    ['recent, after a released one', -1, { releasedIntent: intentId('i0') }, undefined, true],
+    ['our own', -1, {}, intentId('i1'), false],
+  ])('a wake-up waits for an intent that is %s: $4', (_, ageMs, over, mine, expected) => {
     const state = { intent: { id: 'i1', atMs: NOW_MS + ageMs }, ...over } as GroupState;
     expect(isAtWork(state, NOW_MS, mine)).toBe(expected);
     expect(isAtWork({} as GroupState, NOW_MS, mine)).toBe(false);
@@ -104,8 +104,8 @@ async function settled(coalesceMs = W_MS) {
   return { ...told, toolPorts, messages, item, change, set, apply, lose };
 }
 
-describe('a change', () => {
-  it('is promised once: whatever follows it sends no message, and is in its write', async () => {
+describe('change of a group', () => {
+  it('a change is scheduled once, and later changes send no message and are part of its write', async () => {
     const { world, change, messages, shown, tell, state } = await settled();
     await change({ add: ['b'], to: 'g' });
     expect(messages()).toEqual([0]);
@@ -118,7 +118,7 @@ describe('a change', () => {
     expect(await state('g')).not.toHaveProperty('wakeAtMs');
   });
 
-  it('makes one difference of a deletion and a creation', async () => {
+  it('a deletion followed by a creation is written as one difference', async () => {
     const { world, tell, shown } = await settled();
     await tell({ remove: 'g' }, { snapshot: 'g', of: ['b'] });
     expect(shown('g')).toEqual([['u-b']]);
@@ -127,9 +127,9 @@ describe('a change', () => {
 
   it.each([
     ['a retry in an hour', 60 * MINUTE_MS, [0]],
-    ['a promise long broken', -2 * MINUTE_MS, [0]],
-    ['a promise that is being kept', -30_000, []],
-  ])('meets %s', async (_, aheadMs, expected) => {
+    ['a wake-up that is long overdue', -2 * MINUTE_MS, [0]],
+    ['a wake-up that is due', -30_000, []],
+  ])('a change is written soon although the group already waits for %s', async (_, aheadMs, expected) => {
     const { world, change, set, messages, item, shown, tell } = await settled();
     const wakeAt = world.nowMs() + aheadMs;
     await set({ dirtySince: 1, wakeAt });
@@ -155,7 +155,7 @@ describe('a change', () => {
   });
 
   it.each([0, W_MS, 60_000, 300_000])(
-    'waits for the end of a window of %s ms, and no longer',
+    'a change waits for the end of a window of %s ms, and no longer',
     async (wMs) => {
       const { world, change, messages, work } = await settled(wMs);
       await change({ add: ['b'], to: 'g' });
@@ -169,7 +169,7 @@ describe('a change', () => {
     },
   );
 
-  it('is written at once where nothing more comes into its window, but for a retry and another at work', async () => {
+  it('a change is written at the end of its window if no retry or other worker postpones it', async () => {
     const { world, toolPorts, change, work, apply, set, shown } = await settled(60_000);
     await change({ add: ['b'], to: 'g' });
     await work(3);
@@ -187,7 +187,7 @@ describe('a change', () => {
     expect([ended, shown('g'), await end()]).toEqual([[false], [['u-a', 'u-b', 'u-c']], true]);
   });
 
-  it('is kept towards what changes the group between a look and its settlement', async () => {
+  it('a change between the read and the settlement of apply is written although it sends no message', async () => {
     const { change, messages, apply, lose, shown } = await settled();
     await change({ take: ['c'], from: 'g' });
     lose();
@@ -198,7 +198,7 @@ describe('a change', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a person asks about is looked at at once, whatever was promised', async () => {
+  it("an operator's sync is applied immediately, whatever wake-up is stored", async () => {
     const { toolPorts, ref, change, set, messages, apply, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });
     lose();
@@ -210,7 +210,7 @@ describe('a change', () => {
   });
 });
 
-describe('the index of groups', () => {
+describe('index of groups', () => {
   const inIndex = async () => {
     const told = await settled();
     const { toolPorts } = told;
@@ -247,9 +247,9 @@ describe('the index of groups', () => {
   });
 });
 
-describe('a write of the item that comes too late is refused', () => {
+describe('late write of the group item', () => {
   const error = { code: 'c', message: 'm', atMs: 0 };
-  it('a new promise where another made one', async () => {
+  it('a new wake-up is refused if another was stored meanwhile', async () => {
     const { toolPorts, ref, change, item } = await settled();
     await change({ add: ['b'], to: 'g' });
     const { wakeAt }: Record<string, unknown> = await item();
@@ -258,7 +258,7 @@ describe('a write of the item that comes too late is refused', () => {
     expect(await renew(Number(wakeAt))).toBe(true);
   });
 
-  it('the pump’s, where the index is behind, or the group is clean', async () => {
+  it('a wake-up by the pump is refused if the index is behind or the group is clean', async () => {
     const { toolPorts, change, set, world, tell } = await settled();
     const shownDue = async () => (await allOf(toolPorts.index.all(CONNECTION)))[0] as GroupSummary;
     await change({ add: ['b'], to: 'g' });
@@ -272,7 +272,7 @@ describe('a write of the item that comes too late is refused', () => {
     expect(await toolPorts.index.reschedule(await shownDue(), { wakeAtMs: NOW_MS })).toBe(false);
   });
 
-  it('a retry where the group changed, is another’s, or clean', async () => {
+  it('a retry is refused or moved earlier if the group changed, has another worker, or is clean', async () => {
     const { toolPorts, change, state, set, tell, world } = await settled();
     await change({ add: ['b'], to: 'g' });
     const seen = (await state('g')) as GroupState;
@@ -293,8 +293,8 @@ describe('a write of the item that comes too late is refused', () => {
   });
 });
 
-describe('a worker', () => {
-  it('a worker that fails while the group changes returns at the end of the window, and later for its own failure', async () => {
+describe('apply worker', () => {
+  it("returns at the window's end if the group changed during its failure, and later for its own failure", async () => {
     const { troubles, change, apply, messages, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });
     lose();
@@ -308,7 +308,7 @@ describe('a worker', () => {
     expect(messages()).toContain(W_MS);
   });
 
-  it('ends where another is at work, and at a closed gate, between a change and its message too', async () => {
+  it('stops if another worker is at work, and at a closed gate', async () => {
     const { toolPorts, change, apply, world, shown, tell } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);
@@ -328,7 +328,7 @@ describe('a worker', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
   });
 
-  it('a worker whose uncertain write takes effect late, when the group looks clean, loses no member', async () => {
+  it('an uncertain write that takes effect late, when the group looks clean, loses no member', async () => {
     const { troubles, world, change, apply, shown, state, tell, audit } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);

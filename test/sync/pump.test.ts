@@ -10,7 +10,7 @@ import { story } from '../support/engine/story.ts';
 import { CONNECTION, MINUTE_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
 
 describe('more groups than one pump wakes', () => {
-  it('are each tried once when the gate opens, and wait again where they fail again', async () => {
+  it('each is tried once when the gate opens, and waits again after another failure', async () => {
     const { world, ref } = await story();
     const { groups, desired, gates } = world.toolPorts;
     const refs = Array.from({ length: PUMP_BATCH + 5 }, (_, at) => ref(`g${at}`));
@@ -36,7 +36,7 @@ describe('more groups than one pump wakes', () => {
   });
 });
 
-it('a group that no apply can read is woken ever more rarely, another each minute', async () => {
+it('a group with an invalid item is woken more and more rarely, and another group each minute', async () => {
   const { world, hire, say, ref } = await story();
   await hire('a');
   say({ upsert: 'g' }, { upsert: 'h' });
@@ -54,7 +54,7 @@ it('a group that no apply can read is woken ever more rarely, another each minut
   expect(woken).toBeLessThan(70);
 });
 
-it('more walks than one pump takes up are taken up by the next', async () => {
+it('more fan-outs than one pump resumes are resumed by the next pump', async () => {
   const { world, member } = await story();
   const { toolPorts, table } = world;
   for (let at = 0; at < PUMP_WALKS + 5; at += 1) {
@@ -68,8 +68,8 @@ it('more walks than one pump takes up are taken up by the next', async () => {
   expect(resumed).toEqual([PUMP_WALKS, 5, 0]);
 });
 
-describe('an item that cannot be understood', () => {
-  it('keeps nothing else of the pump waiting, neither gate nor walks nor groups, and is named', async () => {
+describe('invalid item', () => {
+  it('the pump names an invalid item, and still processes the gate, fan-outs and groups', async () => {
     const { world, hire, say, tell, work, ref, shown, member } = await story();
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });

@@ -28,7 +28,7 @@ async function worked(settings: Readonly<Record<string, unknown>>, options = {})
   return { world, id, calls, change, users: () => shown(world, id)?.users };
 }
 
-describe('the read before a write', () => {
+describe('read before a write', () => {
   it.each([true, false])(
     'keeps a user that another client added unseen, whether PATCH compares versions (%s) or not',
     async (enforceVersionOnPatch) => {
@@ -52,7 +52,7 @@ describe('the read before a write', () => {
     expect(calls).toEqual(['get', 'patch']);
   });
 
-  it('records what another client changed before groupsync deletes the group', async () => {
+  it('records the change of another client before groupsync deletes the group', async () => {
     const { world, id, calls, change } = await worked({ onGroupDeleted: 'delete', guard: null });
     world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
     await change(event('group.deleted', { group: { id: 'g' } }, 1));
@@ -61,7 +61,7 @@ describe('the read before a write', () => {
     expect(await records(world)).toMatchObject([{ kind: 'members_added', after: ['u-guest'] }]);
   });
 
-  it('is not repeated before each part of a write that the platform refuses', async () => {
+  it('the read is not repeated before each part of a write that the platform refuses', async () => {
     const { world, calls, change, users } = await worked({});
     world.platform.unacceptable.add('u-late');
     await change(joins('late'), leaves('m0'));

@@ -47,8 +47,8 @@ async function company(
 
 const isTooLong = ({ name = '' }: Sent) => name.length > 100;
 
-describe('a name that the platform refuses', () => {
-  it.each([400, 409, 422])('blocks no leaver and no joiner (%i)', async (status) => {
+describe('name that the platform refuses', () => {
+  it.each([400, 409, 422])('a refused name blocks no leaver and no newcomer (%i)', async (status) => {
     const { tell, say, pass, shown, state, nameOnPlatform } = await company(isTooLong, { status });
     await tell({ upsert: 'g', name: LONG });
     say({ take: ['b'], from: 'g' }, { add: ['d'], to: 'g' });
@@ -83,7 +83,7 @@ describe('a name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_refused' }, counts: { pending: 0 } });
   });
 
-  it('is shown by plan and status, while explain shows the actual state of each member', async () => {
+  it('plan and status show the refused name, while explain shows the actual state of each member', async () => {
     const { tell, world, ref } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     const connection = await world.connection();
@@ -99,7 +99,7 @@ describe('a name that the platform refuses', () => {
     expect(await decisionOf('b')).toBe('not_wanted');
   });
 
-  it('is left out of the following writes', async () => {
+  it('a refused name is left out of the following writes', async () => {
     const { tell, sent, world } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     sent();
@@ -113,7 +113,7 @@ describe('a name that the platform refuses', () => {
     ]);
   });
 
-  it('is reported once, and again with each write that removes members', async () => {
+  it('a refused name is reported once, and again with each write that removes members', async () => {
     const { tell, world } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
@@ -124,7 +124,7 @@ describe('a name that the platform refuses', () => {
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('is replaced by the next name immediately', async () => {
+  it('a refused name is replaced by the next name immediately', async () => {
     const { tell, world, state, nameOnPlatform } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     await tell({ upsert: 'g', name: 'Short' });
@@ -137,14 +137,14 @@ describe('a name that the platform refuses', () => {
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('is reported again when the next name is refused too', async () => {
+  it('a refused name is reported again if the next name is refused too', async () => {
     const { tell, world } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     await tell({ upsert: 'g', name: `${LONG}!` });
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('is tried again once a day in a separate write until the platform accepts it', async () => {
+  it('a refused name is tried again once a day in a separate write until the platform accepts it', async () => {
     let isStrict = true;
     const { tell, sent, sweepAfter, world, nameOnPlatform, state } = await company(
       (body) => isStrict && isTooLong(body),
@@ -163,7 +163,7 @@ describe('a name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('is tried again when an operator runs sync', async () => {
+  it('a refused name is tried again when an operator runs sync', async () => {
     let isStrict = true;
     const { tell, work, world, ref, nameOnPlatform } = await company((body) => isStrict && isTooLong(body));
     await tell({ upsert: 'g', name: LONG });
@@ -174,7 +174,7 @@ describe('a name that the platform refuses', () => {
     expect(nameOnPlatform()).toBe(LONG);
   });
 
-  it('is found together with a refused member, and neither blocks other member changes', async () => {
+  it('a refused name is found together with a refused member, and neither blocks other changes', async () => {
     const { say, tell, pass, shown, state } = await company(
       (body, users) => isTooLong(body) || users.includes('u-bad'),
     );
@@ -216,7 +216,7 @@ describe('a name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_refused' } });
   });
 
-  it('is reported for a group that does not exist yet, and the next name creates the group', async () => {
+  it('a refused name of a new group is reported, and the next name creates the group', async () => {
     const { tell, world, state, shown } = await company(isTooLong);
     await tell({ snapshot: 'h', name: LONG, of: ['a'] });
     expect(await state('h')).toMatchObject({ lastError: { code: 'platform_rejected' } });
@@ -227,7 +227,7 @@ describe('a name that the platform refuses', () => {
   });
 });
 
-describe('a name that the platform refuses although the group already has it', () => {
+describe('name that the platform refuses although the group already has it', () => {
   it('does not block a removal if the whole group is written', async () => {
     const { world, say, pass, shown, state } = await company(({ name }) => name === 'Group g');
     const [id = ''] = world.platform.groups.keys();
@@ -239,7 +239,7 @@ describe('a name that the platform refuses although the group already has it', (
   });
 });
 
-describe('an external id that the platform never changes', () => {
+describe('external id that the platform never changes', () => {
   it('does not block a removal after another client changed it', async () => {
     const { world, say, pass, state } = await company(({ spokeId }) => spokeId === 'g');
     const [id = ''] = world.platform.groups.keys();
@@ -264,7 +264,7 @@ describe('an external id that the platform never changes', () => {
   });
   let isAdopted = false;
 
-  it('is refused together with the name, and members are written without both', async () => {
+  it('an external id is refused together with the name, and members are written without both', async () => {
     const { world, say, pass, state } = await company(
       (body) => isTooLong(body) || (body.spokeId === 'g' && body.name !== 'Group g'),
     );
@@ -277,8 +277,8 @@ describe('an external id that the platform never changes', () => {
   });
 });
 
-describe('a failure that was reported', () => {
-  it('is reported once, and refused removals are counted instead', async () => {
+describe('failed group that was reported', () => {
+  it('a failed group is reported once, and later refused removals are only counted', async () => {
     const { tell, say, pass, state, world } = await company(() => true);
     await tell({ add: ['d'], to: 'g' });
     expect(world.deadLetters).toHaveLength(1);

@@ -55,7 +55,7 @@ async function withAnn(settings: Partial<ConnectionSettings> = {}, size = 0) {
 
 const CONVERTED = [ann('contractor', 'TERMINATED'), ann('employee')];
 
-describe('a user with several roles', () => {
+describe('user with several roles', () => {
   it.each<[string, number, readonly (readonly PersonSpec[])[]]>([
     ['in the hour in which the old one ends', 0, [CONVERTED]],
     ['listed before the old one', 0, [CONVERTED.toReversed()]],
@@ -72,7 +72,7 @@ describe('a user with several roles', () => {
     ],
     ['and the platform forgets the old one', 0, [CONVERTED, [ann('employee')]]],
     ['in a large group, whose registers carry copies', LARGE_GROUP, [CONVERTED]],
-  ])('stays in the groups without a write when a new role comes: %s', async (_, size, hours) => {
+  ])('keeps the groups without a write when a new role comes: %s', async (_, size, hours) => {
     const { hour, shown, writes } = await withAnn({}, size);
     for (const roles of hours) await hour(...roles);
     await hour(...(hours.at(-1) ?? []));
@@ -148,7 +148,7 @@ describe('a user with several roles', () => {
     expect(shown('g')).toEqual([[]]);
   });
 
-  it('is found by the address of an ended role while another role is active', async () => {
+  it('a user is found by the address of an ended role while another role is active', async () => {
     const { hour, tell, shown, pending } = await company();
     const roles = [ann('old', 'TERMINATED'), ann('new', 'ACTIVE', { email: 'other@acme.test' })];
     await hour(...roles);
@@ -158,7 +158,7 @@ describe('a user with several roles', () => {
   });
 
   it.each(['userId', 'id'] as const)(
-    'is one person with two active roles where groups hold the user, and two where they hold roles: %s',
+    'two active roles are one person if groups hold users, and two persons if they hold roles: %s',
     async (memberIdField) => {
       const { hour, tell, shown, pending } = await company({ memberIdField });
       const roles = [ann('us'), ann('uk')];
@@ -178,7 +178,7 @@ describe('a user with several roles', () => {
     expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
   });
 
-  it('is not matched by an address that a newcomer has in an active role', async () => {
+  it('a member is not matched by an address that a newcomer has in an active role', async () => {
     const { hour, tell, shown } = await company();
     const newcomer = ann('newcomer', 'ACTIVE', { userId: 'u-new' });
     await hour(ann('old', 'TERMINATED'), ann('other', 'ACTIVE', { email: 'x@acme.test' }), newcomer);
@@ -186,7 +186,7 @@ describe('a user with several roles', () => {
     expect(shown('g')).toEqual([['u-new']]);
   });
 
-  it('may be a member through a role in any state of includeStates', async () => {
+  it('a user may be a member through a role in any state of includeStates', async () => {
     const { hour, tell, shown } = await company({ includeStates: ['ACTIVE', 'HIRED'] });
     const roles = [ann('old', 'TERMINATED'), ann('next', 'HIRED')];
     await hour(...roles);
@@ -221,7 +221,7 @@ describe('a user with several roles', () => {
     expect(shown('g')).toEqual([['u-else']]);
   });
 
-  describe('a user whose ended role has the address of a new hire', () => {
+  describe('user whose ended role has the address of a new hire', () => {
     const ended = ann('old', 'TERMINATED');
     const roles = [ended, ann('new', 'ACTIVE', { email: 'other@acme.test' })];
     const newHire = ann('hire', 'ACTIVE', { userId: 'u-hire' });
@@ -252,7 +252,7 @@ describe('a user with several roles', () => {
       expect(shown('g')).toEqual([['u-hire']]);
     });
 
-    it('leaves the member ambiguous if two new hires have the address', async () => {
+    it('two new hires with the address make the member ambiguous', async () => {
       const { hour, tell, shown, pending } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });
@@ -269,7 +269,7 @@ describe('a user with several roles', () => {
       expect(shown('g')).toEqual([[]]);
     });
 
-    it('stays if an operator confirmed the user', async () => {
+    it('a user that an operator confirmed stays in the groups', async () => {
       const { world, hour, tell, shown, member, role } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });
@@ -299,7 +299,7 @@ describe('a user with several roles', () => {
     },
   );
 
-  it('can be named by an operator with any of the roles', async () => {
+  it("an operator can bind a member to any of the user's roles", async () => {
     const { world, hour, tell, shown, member, role } = await withAnn();
     await hour(
       ann('contractor'),

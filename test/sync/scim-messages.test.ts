@@ -35,7 +35,7 @@ it.each([
   ['of a Group without a time, sent in one millisecond', resource, {}, ['m1', 'm2']],
   ['of a PatchOp that repeats the id of its group', patch, TIME, ['m1', 'm2']],
   ['of a PatchOp with the id of a resource, and no time', patch, { id: 'scim-17' }, ['m1', 'm2']],
-] as const)('two lists of members %s end as the one of the later message, never as both', async (...of) => {
+] as const)('two lists of members %s end as the later list, and never as both', async (...of) => {
   const [, bodyOf, place, arrivals] = of;
   const { world, tell, shown, hire } = await story();
   await hire('ann', 'bob');
@@ -48,7 +48,7 @@ it.each([
   expect(shown('g')).toEqual([['u-bob']]);
 });
 
-it('a user that Okta deactivates leaves the groups, and is in them again once reactivated', async () => {
+it('a user that Okta deactivates leaves the groups, and is in them again after reactivation', async () => {
   const { world, tell, shown, hire } = await story();
   await hire('ann', 'bob');
   await tell({ snapshot: 'g', of: ['ann', 'bob'] });

@@ -32,7 +32,7 @@ it.each([
   ['create', 'platform.list', undefined],
   ['adopt', 'platform.get', { name: 'Theirs', spokeId: 'g', users: ['stranger'] }],
 ])(
-  'a worker that would %s a group which another has found deleted since leaves nothing behind',
+  'a worker that would %s a group which another worker has found deleted leaves nothing behind',
   async (_, heldUpBefore, foreign) => {
     const { world, tell, state, ref } = await story();
     const id = foreign && world.platform.addForeign(foreign);
@@ -57,7 +57,7 @@ it.each([
   },
 );
 
-it('a stale version whose group is deleted before it is looked at is a deletion, and no refusal', async () => {
+it('a stale version counts as a deletion if the group is deleted before the read', async () => {
   const { world, tell, say, state, ref, shown, id } = await inSync(['a', 'b']);
   world.advance(CREATE_SETTLE_MS);
   world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -107,7 +107,7 @@ it.each([409, 412, 400, 422] as const)(
 );
 
 it.each([409, 412, 400, 422] as const)(
-  'a write that meets a conflict again and again is tried again, though reads lag behind (status %i)',
+  'a write that meets repeated conflicts is tried again, even if reads are behind (status %i)',
   async (staleStatus) => {
     const platform = { staleStatus, getLagMs: 10_000 };
     const { world, tell, state, shown, troubles, id } = await inSync(['a', 'b'], {}, platform);
@@ -140,7 +140,7 @@ it('a member we added stays ours when the platform shows the group from before o
 });
 
 it.each(['create', 'patch'] as const)(
-  'a %s that happens after it was looked for in vain is in the audit all the same',
+  'a %s that takes effect after the search for it is still recorded in the audit',
   async (action) => {
     const { world, troubles, hire, tell, say, audit, ref, state } = await story();
     await hire('a', 'b', 'c');
@@ -167,7 +167,7 @@ it.each(['create', 'patch'] as const)(
 );
 
 it.each(['restore', 'adopt'])(
-  'our own deletion that takes effect late is not recorded as an external change (%s)',
+  "groupsync's own late deletion is not recorded as an external change (%s)",
   async (drift) => {
     const { world, troubles, hire, tell, say, work, shown, audit } = await story({ settings: { drift } });
     await hire('a', 'b');
@@ -223,7 +223,7 @@ it.each(['platform.patch', 'update GROUP'])(
   },
 );
 
-it('a leaver does not wait for the end of a fight, which goes on once an hour', async () => {
+it('a leaver does not wait for flap damping, which continues once an hour', async () => {
   const { world, work, shown, ref, id } = await inSync(['a', 'b']);
   const addStranger = async () => {
     world.platform.changeAsOther(id, { users: [...(shown('g')[0] ?? []), 'u-x'] });
@@ -243,10 +243,10 @@ it('a leaver does not wait for the end of a fight, which goes on once an hour', 
 });
 
 it.each([
-  ['writes by the new ones', {}, { nameTemplate: '{name} (ours)' }, 'written', 'New (ours)'],
-  ['does not leave the group out any more', { groups: { exclude: ['*'] } }, {}, 'written', 'New'],
-  ['ends where it is only to observe', {}, undefined, 'observing', 'Group g'],
-])('a worker that remembers the settings of before %s', async (_, before, settings, outcome, name) => {
+  ['writes with the new settings', {}, { nameTemplate: '{name} (ours)' }, 'written', 'New (ours)'],
+  ['includes the group again', { groups: { exclude: ['*'] } }, {}, 'written', 'New'],
+  ['writes nothing if the connection only observes', {}, undefined, 'observing', 'Group g'],
+])('a worker with outdated settings %s', async (_, before, settings, outcome, name) => {
   const { world, tell, say, ref } = await story({ settings: before });
   await tell({ upsert: 'g' });
   const { toolPorts } = world;
@@ -260,23 +260,20 @@ it.each([
   expect([...world.platform.groups.values()].map((group) => group.name)).toEqual([name]);
 });
 
-it.each(['getMany VIEW#', 'platform.get'])(
-  'plan and explain start again when %s is outdated',
-  async (held) => {
-    const { world, tell, ref, id } = await inSync([...'abcdef'], { drift: 'report' });
-    const connection = await world.connection();
-    const plan = (ports: Ports) => planGroup(ref('g'), ports);
-    const explain = (ports: Ports) => explainMember(ref('g'), 'b', { connection, ports });
-    for (const ask of [plan, explain]) {
-      world.platform.changeAsOther(id, { users: ['u-a', 'u-x'] });
-      await suspectChanged(world);
-      expect(await ask(world.portsFor(slowWorker(held, tell)))).toEqual(await ask(world.toolPorts));
-    }
-  },
-);
+it.each(['getMany VIEW#', 'platform.get'])('plan and explain start again if %s is outdated', async (held) => {
+  const { world, tell, ref, id } = await inSync([...'abcdef'], { drift: 'report' });
+  const connection = await world.connection();
+  const plan = (ports: Ports) => planGroup(ref('g'), ports);
+  const explain = (ports: Ports) => explainMember(ref('g'), 'b', { connection, ports });
+  for (const ask of [plan, explain]) {
+    world.platform.changeAsOther(id, { users: ['u-a', 'u-x'] });
+    await suspectChanged(world);
+    expect(await ask(world.portsFor(slowWorker(held, tell)))).toEqual(await ask(world.toolPorts));
+  }
+});
 
 it.each(['restore', 'report', 'adopt'] as const)(
-  'under %s a read from before our last write is not taken for an external change',
+  "a read from before groupsync's last write is not taken for an external change under %s",
   async (drift) => {
     const settings = { drift, membership: 'additive' };
     const { world, tell, shown, state, id } = await inSync(['a', 'b'], settings, { getLagMs: 45_000 });
@@ -299,7 +296,7 @@ it.each(['restore', 'report', 'adopt'] as const)(
   },
 );
 
-it('finds a change by another client within a minute of its own write once the minute is over', async () => {
+it('apply finds a change by another client soon after its own write once a minute has passed', async () => {
   const { world, hire, tell, work, shown, state, id } = await inSync(['a']);
   await hire('b');
   world.advance(CREATE_SETTLE_MS);

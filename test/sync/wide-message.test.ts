@@ -97,12 +97,12 @@ async function storedBySeveral(message: IncomingMessage, { ports, ended }: Retur
 }
 
 it.each([
-  ['snapshots of a group each', 5_000, (at: number) => group(at, [])],
-  ['a member of a group each', 7_000, (at: number) => patch(`g${at}`, [`u${at}`])],
+  ['snapshots of different groups', 5_000, (at: number) => group(at, [])],
+  ['members of different groups', 7_000, (at: number) => patch(`g${at}`, [`u${at}`])],
   ['parts of one snapshot', 4_000, (at: number) => part('s', at)],
-  ['a part of a snapshot each', 4_000, (at: number) => part(`s${at}`, at)],
+  ['parts of different snapshots', 4_000, (at: number) => part(`s${at}`, at)],
 ])(
-  'a message of %s is stored in half of the time that a run has, or on a slow table by several',
+  'a message of %s is stored in half of a run, or in several runs on a slow table',
   async (_, least, itemOf) => {
     const message = { messageId: 'm', body: widest(itemOf), sentAtMs: START_MS };
     const { ports, ended, writes } = slowly(6);
@@ -119,7 +119,7 @@ it.each([
   60_000,
 );
 
-it('many users of many groups are walked by several runs, each of which goes on where the time ended', async () => {
+it('many users of many groups are processed in several runs, each of which continues the previous one', async () => {
   const slow = slowly(300);
   const members = Array.from({ length: 1_500 }, (_, at) => ({ id: `u${at}`, email: 'old' }));
   const groups = Array.from({ length: 6 }, (_, at) =>

@@ -1,5 +1,5 @@
 import type { SettledState } from '../../domain/group-state.ts';
-import type { HoldRule } from '../../domain/hold.ts';
+import type { Hold, HoldRule } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import type { Decision, EndHold, Reserve, Wait, Write } from '../decision.ts';
 import type { Facts, Reservation } from '../facts.ts';
@@ -15,14 +15,18 @@ export const endHold = (...ends: readonly ('hold' | 'approval')[]): EndHold => (
 export const settleUnheld = (facts: Facts, as: SettledState): Decision =>
   isHoldOver(facts) ? endHold('hold', 'approval') : settle(as);
 
-export type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
+export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'> {
+  /** The group may not be deleted now. */
+  readonly isDeletionHeld?: boolean;
+}
 
 /**
- * Judges every removal of a plan, whatever caused it (invariant 5). The first matching line counts:
+ * Judges every removal and every deletion of a plan, whatever caused it (invariant 5). The deletion of a group without
+ * users is judged like a removal. The first matching line counts:
  *
  *     the plan                                          | result
  *     --------------------------------------------------|-------------------------------------------------
- *     removes no user                                   | end a hold that is over; else it may be written
+ *     removes no user and no group                      | end a hold that is over; else it may be written
  *     has an approval that covers none of its removals  | end the approval
  *     has a hold that covers none of the others         | end the hold
  *     removes users that the hold stops or permits      | those stay, or are written, as an operator decided
@@ -34,7 +38,8 @@ export type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
 export function guard(plan: Plan, facts: Facts): Guarded | Decision {
   const { state, held: read, nowMs } = facts;
   const none: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
-  if (plan.removals.length === 0) return isHoldOver(facts) ? endHold('hold', 'approval') : none;
+  const removesNothing = plan.removals.length === 0 && plan.action !== 'delete';
+  if (removesNothing) return isHoldOver(facts) ? endHold('hold', 'approval') : none;
   if ((state.hold ?? state.approval) !== undefined && read === undefined)
     return { kind: 'read', what: ['held'] };
   const permitted = approvedBeside(state.approval, read?.approved, { plan, nowMs });
@@ -54,12 +59,12 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
   const { state, settings, held: read, nowMs } = facts;
   const limits = settings.guard;
   const others = plan.removals.filter((user) => !permitted.includes(user));
-  const current =
-    state.hold &&
-    read &&
-    holdWithSay(state.hold, read, { plan: { ...plan, removals: others }, limits, nowMs });
+  const isEmptyDeletion = plan.removals.length === 0;
+  const asked = { plan: { ...plan, removals: others }, limits, nowMs, isEmptyDeletion };
+  const current = state.hold && read && holdWithSay(state.hold, read, asked);
   if (state.hold !== undefined && current === undefined) return endHold('hold');
-  const verdict = judgeByHold(others, current, nowMs);
+  if (isEmptyDeletion) return guardEmptyDeletion(current?.hold, plan, facts);
+  const verdict = judgeByHold(others, current, nowMs, plan.action === 'delete');
   const size = sizeOf(facts);
   const holdAll = (users: readonly PlatformUserId[], rule: HoldRule, share?: number): Decision => ({
     kind: 'hold',
@@ -82,6 +87,29 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
   return holdAll([...verdict.held, ...verdict.unjudged], judgement.rule, judgement.share);
 }
 
+/** The deletion of a group without users: its hold covers no user, so its decision counts for the group. */
+function guardEmptyDeletion(current: Hold | undefined, plan: Plan, facts: Facts): Guarded | Decision {
+  const free: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
+  const hold = (rule: HoldRule, share?: number): Decision => ({
+    kind: 'hold',
+    users: [],
+    approved: [],
+    size: 0,
+    rule,
+    share,
+    deletes: true,
+  });
+  if (current !== undefined) {
+    if (isOver(current, facts.nowMs)) return hold(current.rule);
+    const isApproved = current.decision.kind === 'approved';
+    return isApproved ? { ...free, consumes: current.digest } : { ...free, isDeletionHeld: true };
+  }
+  if (facts.settings.guard === null) return free;
+  const judgement = judgeReserved(0, 0, plan, facts);
+  if ('kind' in judgement) return judgement;
+  return judgement.allowed ? { ...free, isReserved: true } : hold(judgement.rule, judgement.share);
+}
+
 /** Users in the group now, as far as groupsync knows. */
 const sizeOf = ({ views, wanted }: Facts): number =>
   views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
@@ -96,9 +124,11 @@ function judgeReserved(
   // Either the earlier write happens yet or this one does, so the larger of the two is what is at stake.
   const replaces = state.uncertain?.removals;
   const atStake = Math.max(removals, replaces?.removals ?? 0);
-  if (reservation?.removals !== atStake) return { kind: 'reserve', removals: atStake, size, replaces };
+  const deletes = plan.departs;
+  if (reservation?.removals !== atStake || reservation.deletes !== deletes)
+    return { kind: 'reserve', removals: atStake, size, deletes, replaces };
   const { recent } = reservation;
-  const asked = { limits: settings.guard, size, removals: atStake, deletesGroup: plan.departs, recent };
+  const asked = { limits: settings.guard, size, removals: atStake, deletesGroup: deletes, recent };
   const judgement = judgeRemovals(asked);
   return !judgement.allowed && isOnlyTwo(asked) ? yielding(reservation.intent) : judgement;
 }

@@ -100,7 +100,7 @@ function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<
 const dueRefused = ({ wanted, state, nowMs }: Facts): GroupField | undefined =>
   wanted?.group && dueField(refusedOf(wanted.group, state), state, nowMs);
 
-type Drafting = Omit<DraftInput, 'held'>;
+type Drafting = Omit<DraftInput, 'held' | 'isDeletionHeld'>;
 
 type Known = Facts & { readonly wanted: Wanted };
 
@@ -112,7 +112,8 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
   if ('kind' in guarded) return guarded;
-  const plan = draftRested({ ...input, held: guarded.held }, facts.wanted);
+  const { held, isDeletionHeld } = guarded;
+  const plan = draftRested({ ...input, held, isDeletionHeld }, facts.wanted);
   if (plan.action === 'create' && plan.after !== undefined)
     return decideNew(plan, plan.after, guarded, facts);
   const left = leftDiffering(input);
@@ -120,7 +121,7 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
     return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
   const unwritten = whyUnwritten(input, left, facts, treatment);
   if (unwritten !== undefined) return unwritten;
-  const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
+  const as = isDeletionHeld || held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
   const settled = settleAs(as, countsOf(facts.wanted, plan.after), { left, facts, treatment });
   return settleOnceCertain(settled, facts);
 }

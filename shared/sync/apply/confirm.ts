@@ -231,5 +231,6 @@ async function giveBackKept({ kept }: Outcome, { write, round, turn }: Writing):
   const { connection, group } = state.ref;
   const happened = Math.min(reservation.removals, write.plan.removals.length - kept.length);
   const { size } = reservation;
-  await turn.ports.guard.reduce({ connection, group, size, ...recordOf(reservation) }, happened);
+  const deletes = write.plan.departs ? state.platformId : undefined;
+  await turn.ports.guard.reduce({ connection, group, size, deletes, ...recordOf(reservation) }, happened);
 }

@@ -2,11 +2,13 @@ import type { GroupState } from '../../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
 import { intentId } from '../../domain/ids.ts';
 import type { Decision, EndHold, StartHold } from '../../plan/decision.ts';
-import type { Wanted } from '../../plan/facts.ts';
+import type { Facts, Reservation, Wanted } from '../../plan/facts.ts';
 import { type HeldSets, mayCoverRejected } from '../../plan/hold.ts';
 import { atOnce } from '../gather.ts';
+import type { RecentReservations } from '../ports/guard.ts';
 import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
+import type { Reading } from '../reading.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { adopt } from './adopt.ts';
 import { originOf, unfoundOf } from './audit.ts';
@@ -96,17 +98,34 @@ async function markPending(
  * so two at once may both be held, which is safe, but never both be let through.
  */
 async function reserve(
-  { removals, size, replaces }: Of<'reserve'>,
+  { removals, size, deletes, replaces }: Of<'reserve'>,
   round: Round,
   turn: Turn,
 ): Promise<Performed> {
   const { ports } = turn;
-  const { connection, group } = round.state.ref;
+  const { ref, lastWriteAtMs, platformId } = round.state;
   const before = await unreserved(round, turn);
   const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals, size };
-  const { lastWriteAtMs } = round.state;
-  const recent = await ports.guard.reserve({ connection, group, ...record }, replaces, lastWriteAtMs);
-  return { round: { ...before, reservation: { ...record, recent } } };
+  const reservation = { ...ref, ...record, ...(deletes && { deletes: platformId }) };
+  const reserved = await ports.guard.reserve(reservation, replaces, lastWriteAtMs);
+  const recent = await withDeletions(reserved, round, turn);
+  return { round: { ...before, reservation: { ...record, deletes, recent } } };
+}
+
+/**
+ * Adds the deleted groups to the removals of the hour. The claims are counted only once there are so many deletions that
+ * their number matters. The claim of a deleted group may have ended already, or may still be stored.
+ */
+export async function withDeletions(
+  { deleted, ...recent }: RecentReservations,
+  { state: { platformId }, settings: { guard } }: Pick<Facts, 'state' | 'settings'>,
+  { connection, ports }: Reading,
+): Promise<Reservation['recent']> {
+  const others = [...deleted].filter((id) => id !== platformId);
+  const isMany = guard !== null && others.length >= guard.deletedGroups;
+  const claimed = isMany ? await ports.claims.claimedBy(connection.company, connection.name) : [];
+  const managed = new Set([...claimed, ...others, ...(platformId === undefined ? [] : [platformId])]);
+  return { ...recent, deletedGroups: others.length, managedGroups: managed.size };
 }
 
 async function startHold(decision: StartHold, round: Round, turn: Turn): Promise<Performed> {

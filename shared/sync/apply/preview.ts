@@ -17,7 +17,7 @@ import type { Reading } from '../reading.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
 import { claimAdopted, readPreviousLink } from './adopt.ts';
 import { learn, startOf } from './load.ts';
-import { heldBy, withHeld, withoutHold } from './perform.ts';
+import { heldBy, withDeletions, withHeld, withoutHold } from './perform.ts';
 
 /** What a preview reads; nothing here is written. */
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
@@ -137,9 +137,11 @@ async function follow(
     case 'read':
       return learn(decision, facts, reading);
     case 'reserve': {
-      const { removals, size, replaces } = decision;
-      const recent = await guard.recent(state.ref, nowMs, [replaces], state.lastWriteAtMs);
-      return { ...facts, reservation: { intent: intentId(''), atMs: nowMs, removals, size, recent } };
+      const { removals, size, deletes, replaces } = decision;
+      const reserved = await guard.recent(state.ref, nowMs, [replaces], state.lastWriteAtMs);
+      const recent = await withDeletions(reserved, facts, reading);
+      const reservation = { intent: intentId(''), atMs: nowMs, removals, size, deletes, recent };
+      return { ...facts, reservation };
     }
     case 'hold':
       return decision.ends === undefined

@@ -9,7 +9,14 @@ export type GuardReservation = GroupRef &
   GuardRecord & {
     /** Users in the group before the write. */
     readonly size: number;
+    /** The platform group that the write deletes, or empties because the directory has deleted it. */
+    readonly deletes?: PlatformGroupId | undefined;
   };
+
+/** The removals of the rolling hour, and the platform groups that are deleted in it. */
+export type RecentReservations = Omit<Reservation['recent'], 'deletedGroups' | 'managedGroups'> & {
+  readonly deleted: ReadonlySet<PlatformGroupId>;
+};
 
 export interface GuardStore {
   /** The removals within the rolling hour, without these records; `writtenAtMs` as for `reserve`. */
@@ -18,7 +25,7 @@ export interface GuardStore {
     atMs: number,
     besides: readonly (GuardRecord | undefined)[],
     writtenAtMs?: number,
-  ): Promise<Reservation['recent']>;
+  ): Promise<RecentReservations>;
   /**
    * Puts the reservation, then reads every other one that counts: removals of the group and of the connection.
    * @param instead the record that this one replaces, which is therefore not counted
@@ -28,7 +35,7 @@ export interface GuardStore {
     reservation: GuardReservation,
     instead?: GuardRecord,
     writtenAtMs?: number,
-  ): Promise<Reservation['recent']>;
+  ): Promise<RecentReservations>;
   /** Fewer removals happened than were reserved; none: the record goes. */
   reduce(reservation: GuardReservation, removals: number): Promise<void>;
   /**

@@ -5,7 +5,7 @@ const group = { id: '00g1' };
 const added = 'group.member.added';
 const adding = (attributes: object) => native(added, { group, members: [] }, attributes);
 
-describe('every native type', () => {
+describe('every type of native event', () => {
   it.each([
     [
       'group.upserted',
@@ -45,11 +45,11 @@ describe('every native type', () => {
       { kind: 'user.upserted', user: member('00u1', { badge: 'B7' }) },
     ],
     ['user.deleted', { user: { id: '00u1' } }, { kind: 'user.deleted', user: '00u1' }],
-  ])('%s is read', (type, data, change) => {
+  ])('%s is decoded', (type, data, change) => {
     expect(changesOf(native(type, data))).toEqual([change]);
   });
 
-  it('has its id, source, connection and stamp from the event', () => {
+  it('the id, source, connection and stamp come from the event', () => {
     const event = adding({ sequence: '0042', connection: 'acme-eu' });
     expect(decode(event, { connection: 'other' }).events).toMatchObject([
       {
@@ -61,7 +61,7 @@ describe('every native type', () => {
     ]);
   });
 
-  it('may be one of an array', () => {
+  it('an array of native events gives one change for each', () => {
     const events = ['a', 'b'].map((id) => native('user.deleted', { user: { id } }, { id }));
     expect(changesOf(events)).toEqual([
       { kind: 'user.deleted', user: 'a' },
@@ -69,7 +69,7 @@ describe('every native type', () => {
     ]);
   });
 
-  it('keeps ids byte for byte', () => {
+  it('ids are kept byte for byte', () => {
     const id = ' 00G1/#%é\u0301\u0000';
     expect(changesOf(native('group.deleted', { group: { id } }))).toEqual([
       { kind: 'group.deleted', group: id },
@@ -77,8 +77,8 @@ describe('every native type', () => {
   });
 });
 
-describe('leniency', () => {
-  it('ignores fields that it does not know, at every level', () => {
+describe('leniency of the decoder', () => {
+  it('unknown fields are ignored at every level', () => {
     const event = native(
       added,
       { group: { ...group, colour: 1 }, members: [], extra: {} },
@@ -87,7 +87,7 @@ describe('leniency', () => {
     expect(changesOf(event)).toHaveLength(1);
   });
 
-  it('takes null for absent: sequence, connection, name and part', () => {
+  it('null counts as absent: sequence, connection, name and part', () => {
     const event = native(
       'group.snapshot',
       { group: { id: '00g1', name: null }, members: [], part: null },
@@ -96,12 +96,12 @@ describe('leniency', () => {
     expect(changesOf(event)).toEqual([{ kind: 'group.snapshot', group: '00g1', members: [] }]);
   });
 
-  it('takes a sequence that is an exact number', () => {
+  it('a sequence may be an exact number', () => {
     const [event] = decode(adding({ sequence: 42 })).events;
     expect(event?.stamp).toContain('Z.0242.');
   });
 
-  it('keeps text and whole numbers as attributes, and nothing else', () => {
+  it('text and whole numbers are kept as attributes, and other values are not', () => {
     const raw = {
       id: '00u1',
       email: null,
@@ -116,7 +116,7 @@ describe('leniency', () => {
     ]);
   });
 
-  it('is not misled by attributes named like parts of an object', () => {
+  it('attributes named like members of a JavaScript object are kept', () => {
     const user = { id: '00u1', constructor: 'c', toString: 't' };
     expect(changesOf(native('user.upserted', { user }))).toEqual([
       { kind: 'user.upserted', user: member('00u1', { toString: 't', constructor: 'c' }) },
@@ -124,7 +124,7 @@ describe('leniency', () => {
   });
 
   it.each(['"x@acme.example"', '{"email":"x@acme.example"}'])(
-    'is refused with an attribute named __proto__, here %s, which would be lost',
+    'an attribute named __proto__ with the value %s is refused, because it would be lost',
     (value) => {
       const body = JSON.stringify(native('user.upserted', { user: { id: '00u1', name: 'n' } }));
       expect(decode(body.replace('"name"', `"__proto__":${value},"name"`)).rejected).toMatchObject([
@@ -136,7 +136,7 @@ describe('leniency', () => {
 
 describe('a CloudEvent of an unknown producer', () => {
   it.each(['a CloudEvent of type %s is ignored', 'directory', 'directories.x'])(
-    'of type %s is ignored',
+    'a CloudEvent of the type %s is ignored',
     (type) => {
       expect(decode({ specversion: '1.0', id: 'x', source: 'shop', type })).toEqual({
         events: [],
@@ -147,7 +147,7 @@ describe('a CloudEvent of an unknown producer', () => {
   );
 });
 
-describe('a native event that is wrong', () => {
+describe('invalid native event', () => {
   it.each([
     [native('group.renamed', {}), 'unknown_type: type: expected one of directory\\.group\\.upserted, '],
     [native('', {}), 'unknown_type'],
@@ -181,20 +181,20 @@ describe('a native event that is wrong', () => {
       'data\\.part: expected an index below the count',
     ],
     [native('user.deleted', { user: { id: null } }), 'data\\.user\\.id: expected an id .*got null'],
-  ])('is rejected with what was expected and where (%#)', (event, problem) => {
+  ])('an invalid native event is rejected with what was expected and where (%#)', (event, problem) => {
     const [told = '', ...others] = problemsOf(event);
     expect(others).toEqual([]);
     expect(told.replace(/^invalid_event: /, '')).toMatch(new RegExp(`^${problem}`));
   });
 
-  it('is rejected for half a surrogate pair in an id, which has no UTF-8 form', () => {
+  it('an id with half a surrogate pair is rejected, because it has no UTF-8 form', () => {
     const body = JSON.stringify(native('group.deleted', { group: { id: 'XX' } })).replace('XX', '\\ud800');
     expect(problemsOf(body)).toEqual([
       'invalid_event: data.group.id: expected an id that is valid Unicode, got text of 1 characters',
     ]);
   });
 
-  it('is told of without the names and addresses that came with it', () => {
+  it('the error about an invalid event contains no name or address of the event', () => {
     const user = { id: '', email: 'ann@acme.example', name: 'Ann Example' };
     const problems = problemsOf(native('user.upserted', { user })).join();
     expect(problems).toContain('data.user.id');
@@ -202,31 +202,31 @@ describe('a native event that is wrong', () => {
   });
 });
 
-describe('bounds', () => {
+describe('limits of a native event', () => {
   const members = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `u${index}` }));
   const attributes = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, 'x']));
   const user = (raw: object) => native('user.upserted', { user: { id: '00u1', ...raw } });
 
-  it('takes 20,000 members and refuses one more as too large', () => {
+  it('20,000 members are accepted and one more is too large', () => {
     expect(changesOf(native(added, { group, members: members(20_000) }))).toHaveLength(1);
     expect(problemsOf(native(added, { group, members: members(20_001) }))).toEqual([
       'too_large: data.members: expected at most 20000 members',
     ]);
   });
 
-  it('takes ids of 512 characters', () => {
+  it('ids of 512 characters are accepted', () => {
     expect(changesOf(native('group.deleted', { group: { id: 'x'.repeat(512) } }))).toHaveLength(1);
   });
 
-  it('takes 32 attributes and refuses one more', () => {
+  it('32 attributes are accepted and one more is refused', () => {
     expect(changesOf(user(attributes(32)))).toHaveLength(1);
     expect(problemsOf(user(attributes(33)))).toEqual([
       'invalid_event: data.user: expected at most 32 attributes, got 33',
     ]);
   });
 
-  it('takes an attribute of 1,024 bytes with its name and refuses one more byte', () => {
+  it('an attribute of 1,024 bytes with its name is accepted, and one more byte is refused', () => {
     expect(changesOf(user({ note: 'x'.repeat(1_020) }))).toHaveLength(1);
     expect(problemsOf(user({ note: 'x'.repeat(1_021) }))).toHaveLength(1);
     expect(problemsOf(user({ note: 'é'.repeat(511) }))).toHaveLength(1);

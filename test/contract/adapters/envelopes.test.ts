@@ -37,27 +37,27 @@ const eventBridge = (detail: unknown, more: object = {}) => ({
   ...more,
 });
 
-describe('an SNS notification', () => {
-  it('carries one event or an array', () => {
+describe('SNS notification', () => {
+  it('carries one event or an array of events', () => {
     expect(changesOf(sns(deleted))).toEqual([change]);
     expect(changesOf(sns([deleted, { ...deleted, id: 'e2' }]))).toEqual([change, change]);
   });
 
-  it('leaves an event its own time and id', () => {
+  it('an event in an SNS notification keeps its own time and id', () => {
     expect(decode(sns(deleted)).events[0]?.stamp).toBe(decode(deleted).events[0]?.stamp);
   });
 
-  it('gives its time and id to an event that has none', () => {
+  it('an event without a time gets the time and id of the SNS notification', () => {
     const [event] = decode(sns({ ...timelessGroup })).events;
     expect(event?.stamp).toMatch(/^2026-11-20T11:00:00\.250000000Z\./);
   });
 
-  it('an SNS notification with a time and no id gives the time, to which the message’s id is added', () => {
+  it('an SNS notification without an id gives its time, and the id of the SQS message', () => {
     const [event] = decode(sns(timelessGroup, { MessageId: undefined })).events;
     expect(event?.stamp).toMatch(/^2026-11-20T11:00:00\.250000000Z\.00\.6d31\./);
   });
 
-  it('gives its attribute connection to an event that names none', () => {
+  it('an event without a connection gets the connection attribute of the SNS notification', () => {
     const attributed = sns(deleted, {
       MessageAttributes: { connection: { Type: 'String', Value: 'acme-eu' } },
     });
@@ -68,7 +68,7 @@ describe('an SNS notification', () => {
     expect(changesOf({ Type: 'Notification', Message: JSON.stringify(deleted) })).toEqual([change]);
   });
 
-  it('is rejected whole where its message is no JSON or no event', () => {
+  it('an SNS notification whose message is no JSON or no event is rejected as a whole', () => {
     const body = JSON.stringify(sns('not JSON'));
     expect(decode(body).rejected).toMatchObject([{ code: 'invalid_json', body }]);
     expect(problemsOf(sns('{}'))).toEqual([expect.stringMatching(/^invalid_event: expected a CloudEvent/)]);
@@ -84,8 +84,8 @@ describe('an SNS notification', () => {
   });
 });
 
-describe('an EventBridge event', () => {
-  it('carries an event in its detail', () => {
+describe('EventBridge event', () => {
+  it('an EventBridge event carries a directory event in its detail', () => {
     expect(changesOf(eventBridge(deleted))).toEqual([change]);
   });
 
@@ -115,12 +115,12 @@ describe('an EventBridge event', () => {
     ]);
   });
 
-  it('gives its time and id to an event that has none', () => {
+  it('an event without a time gets the time and id of the EventBridge event', () => {
     const [event] = decode(eventBridge(timelessGroup)).events;
     expect(event?.stamp).toMatch(/^2026-11-20T11:30:00\.000000000Z\./);
   });
 
-  it.each([{}, { instance: 'i-1', state: 'running' }])('with the detail %j is ignored', (detail) => {
+  it.each([{}, { instance: 'i-1', state: 'running' }])('an event with the detail %j is ignored', (detail) => {
     expect(decode(eventBridge(detail))).toEqual({ events: [], ignored: 1, rejected: [] });
   });
 
@@ -135,15 +135,15 @@ describe('an EventBridge event', () => {
   });
 });
 
-describe('envelopes in envelopes', () => {
-  it('are taken off, four of them', () => {
+describe('nested envelopes', () => {
+  it('up to four nested envelopes are removed, and a fifth is rejected', () => {
     expect(changesOf(sns(eventBridge(deleted)))).toEqual([change]);
     const four = sns(sns(sns(sns(deleted))));
     expect(changesOf(four)).toEqual([change]);
     expect(problemsOf(sns(four))).toEqual(['invalid_event: expected at most 4 envelopes within each other']);
   });
 
-  it('may stand in an array, where a bad one is rejected as it is', () => {
+  it('an array may contain envelopes, and an invalid one is rejected unchanged', () => {
     const bad = sns('not JSON');
     const { events, rejected } = decode([sns(deleted), bad]);
     expect(events).toHaveLength(1);

@@ -49,7 +49,7 @@ const ann = { userName: 'ann.lee@acme.example', email: 'ann.lee@acme.example', n
 const annMember = member('00u9ktm2xQ', ann);
 const switched = (active: string) => member('00u9ktm2xQ', { ...ann, 'scim:active': active });
 
-describe('an Okta System Log event', () => {
+describe('Okta System Log event', () => {
   it.each([
     [
       'group.user_membership.add',
@@ -75,11 +75,11 @@ describe('an Okta System Log event', () => {
     ['user.lifecycle.delete.initiated', [user()], { kind: 'user.upserted', user: annMember }],
     ['user.lifecycle.reactivate', [user()], { kind: 'user.upserted', user: switched('true') }],
     ['user.account.update_profile', [user()], { kind: 'user.upserted', user: annMember }],
-  ])('%s means a change', (eventType, target, change) => {
+  ])('%s is decoded as a change', (eventType, target, change) => {
     expect(changesOf(logEvent(eventType, target))).toEqual([change]);
   });
 
-  it('is placed by its published time and its uuid, by whichever way it comes', () => {
+  it('an Okta event is ordered by its published time and uuid, whatever envelope it arrives in', () => {
     const event = logEvent('group.lifecycle.delete', [group()]);
     const stamp = decode(event).events[0]?.stamp;
     expect(stamp).toMatch(/^2026-11-20T10:00:00\.321000000Z\.00\./);
@@ -108,7 +108,7 @@ describe('an Okta System Log event', () => {
     expect(decode(hooked).events[0]?.stamp).toBe(stamp);
   });
 
-  it('an invalid Okta event of an event hook with several is rejected alone, as its own message', () => {
+  it('an invalid event among several of an Okta event hook is rejected alone, as its own message', () => {
     const bad = logEvent('group.lifecycle.create', []);
     const hook = {
       eventType: 'com.okta.event_hook',
@@ -128,21 +128,24 @@ describe('an Okta System Log event', () => {
     expect(decode(logEvent(eventType, null))).toEqual({ events: [], ignored: 1, rejected: [] });
   });
 
-  it.each(['FAILURE', 'SKIPPED', 'DENY'])('that Okta did not carry out (%s) is ignored', (result) => {
-    const event = logEvent('group.user_membership.add', [user(), group()], {
-      outcome: { result, reason: 'x' },
-    });
-    expect(decode(event)).toEqual({ events: [], ignored: 1, rejected: [] });
-  });
+  it.each(['FAILURE', 'SKIPPED', 'DENY'])(
+    'an Okta event with the result %s is ignored as not done',
+    (result) => {
+      const event = logEvent('group.user_membership.add', [user(), group()], {
+        outcome: { result, reason: 'x' },
+      });
+      expect(decode(event)).toEqual({ events: [], ignored: 1, rejected: [] });
+    },
+  );
 
-  it('names a person by their User even where an AppUser stands beside it', () => {
+  it('a person is identified by the User even if the event also names an AppUser', () => {
     const target = [user({ id: '0ua1', type: 'AppUser' }), user(), group()];
     expect(changesOf(logEvent('group.user_membership.add', target))).toMatchObject([
       { members: [{ id: '00u9ktm2xQ' }] },
     ]);
   });
 
-  it('takes the AppUser where no User is named', () => {
+  it('a person is identified by the AppUser if the event names no User', () => {
     const target = [user({ type: 'AppUser' }), group()];
     expect(changesOf(logEvent('group.user_membership.add', target))).toMatchObject([
       { members: [annMember] },
@@ -167,7 +170,7 @@ describe('an Okta System Log event', () => {
     ['user.lifecycle.create', [group()], 'invalid_event: target: expected a User'],
     ['group.user_membership.add', Array(142).fill([group(), user()]).flat(), TOO_MANY],
     ['user.lifecycle.create', Array(20_001).fill(0), TOO_MANY],
-  ])('%s without its target, or with too many, is rejected', (eventType, target, message) => {
+  ])('an Okta event %s without its target, or with too many, is rejected', (eventType, target, message) => {
     expect(problemsOf(logEvent(eventType, target))).toEqual([message]);
   });
 
@@ -179,7 +182,7 @@ describe('an Okta System Log event', () => {
 });
 
 describe('examples/okta-eventbridge.jsonl', () => {
-  it('has changes of every kind, and two events that are ignored', () => {
+  it('contains changes of every kind and two events that are ignored', () => {
     const url = new URL('../../../examples/okta-eventbridge.jsonl', import.meta.url);
     const lines = readFileSync(url, 'utf8').trim().split('\n');
     const decoded = lines.map((line) => decode(line));

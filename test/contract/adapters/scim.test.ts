@@ -22,7 +22,7 @@ const added = (...members: unknown[]) => ({ kind: 'member.added', group: 'g1', m
 const removed = (...members: unknown[]) => ({ kind: 'member.removed', group: 'g1', members });
 const named = (name: string) => ({ kind: 'group.upserted', group: 'g1', name });
 
-describe('operations that identity providers send', () => {
+describe('SCIM operations that identity providers send', () => {
   it.each([
     ['Okta rename, no path', { op: 'replace', value: { id: 'g1', displayName: 'Sales' } }, [named('Sales')]],
     [
@@ -45,7 +45,7 @@ describe('operations that identity providers send', () => {
       [added(member('u1'))],
     ],
     [
-      'Entra remove: those, never all',
+      'Entra remove, of the named members only',
       { op: 'Remove', path: 'members', value: [{ $ref: null, value: 'u1' }] },
       [removed(member('u1'))],
     ],
@@ -69,7 +69,7 @@ describe('operations that identity providers send', () => {
       [added(member('u1'))],
     ],
     ['a filter with an escape', remove('members[ value EQ "a\\"]b\\u00e9" ]'), [removed(member('a"]bé'))]],
-  ])('%s', (_, operation, changes) => {
+  ])('decodes the operation: %s', (_, operation, changes) => {
     expect(changesOf(patch([operation]))).toEqual(changes);
   });
 
@@ -78,11 +78,11 @@ describe('operations that identity providers send', () => {
     remove('displayName'),
     replace('members[value eq "u1"].display', 'Ann'),
     { op: 'replace', value: { id: 'g1', externalId: 'x' } },
-  ])('%j is no news', (operation) => {
+  ])('the SCIM operation %j changes nothing and is ignored', (operation) => {
     expect(decode(patch([operation]))).toEqual({ events: [], ignored: 1, rejected: [] });
   });
 
-  it('count in their order, each with its own stamp', () => {
+  it('several SCIM operations keep their order, and each has its own stamp', () => {
     const { events } = decode(
       patch([
         remove('members'),
@@ -102,7 +102,7 @@ describe('operations that identity providers send', () => {
   });
 });
 
-describe('a PATCH that cannot be read', () => {
+describe('invalid SCIM PATCH', () => {
   const NO_SUCH_PATH = 'Operations.0: expected a path such as members or members[value eq "…"]';
   it.each([
     [
@@ -137,16 +137,16 @@ describe('a PATCH that cannot be read', () => {
       [{ op: 'add', path: 'members[value eq "u1"]' }],
       'Operations.0: expected remove for a path with a filter, got add',
     ],
-  ])('is rejected (%#)', (operations, problem) => {
+  ])('an invalid SCIM PATCH is rejected (%#)', (operations, problem) => {
     expect(problemsOf(patch(operations))).toEqual([`invalid_event: ${problem}`]);
   });
 
-  it('counts not at all, even where other operations could be read', () => {
+  it('a SCIM PATCH with one invalid operation has no effect at all', () => {
     const operations = [replace('displayName', 'Sales'), { op: 'add', path: 'members' }];
     expect(decode(patch(operations)).events).toEqual([]);
   });
 
-  it('is rejected without a group, and with too many members', () => {
+  it('a SCIM PATCH without a group, or with too many members, is rejected', () => {
     const tooMany = 'too_large: Operations.0: expected at most 20000 members';
     expect(problemsOf(patch([add('members', Array(20_001).fill('u'))]))).toEqual([tooMany]);
     expect(problemsOf(patch([remove('members')], { groupId: undefined }))).toEqual([
@@ -155,14 +155,10 @@ describe('a PATCH that cannot be read', () => {
   });
 });
 
-describe('a Group resource', () => {
+describe('SCIM Group resource', () => {
   it.each([
-    ['named only', { id: 's1', externalId: 'g1', displayName: 'Sales' }, [named('Sales')]],
-    [
-      'null members are absent members',
-      { externalId: 'g1', displayName: 'Sales', members: null },
-      [named('Sales')],
-    ],
+    ['a name without members', { id: 's1', externalId: 'g1', displayName: 'Sales' }, [named('Sales')]],
+    ['null as members', { externalId: 'g1', displayName: 'Sales', members: null }, [named('Sales')]],
     [
       'members',
       { id: 's1', externalId: 'g1', displayName: 'Sales', members: [{ value: 'u1' }] },
@@ -170,7 +166,7 @@ describe('a Group resource', () => {
     ],
     ['no members', { id: 'g1', displayName: 'Sales', members: [] }, [{ ...snapshot(), name: 'Sales' }]],
     ['without a name', { id: 'g1', members: [] }, [snapshot()]],
-  ])('%s', (_, fields, changes) => {
+  ])('decodes a SCIM Group resource: %s', (_, fields, changes) => {
     expect(changesOf(group(fields))).toEqual(changes);
   });
 
@@ -181,15 +177,15 @@ describe('a Group resource', () => {
       { id: 'g1', members: 'u1,u2', displayName: '' },
       'displayName: expected a name of 1 to 1024 characters, got text of 0 characters',
     ],
-  ])('%j is rejected', (fields, problem) => {
+  ])('the SCIM Group resource %j is rejected', (fields, problem) => {
     expect(problemsOf(group(fields))).toEqual([`invalid_event: ${problem}`]);
   });
 });
 
-describe('the place of a SCIM message in the order', () => {
+describe('stamp of a SCIM message', () => {
   const rename = [replace('displayName', 'Sales')];
 
-  it('is its own where it says time, sequence and id', () => {
+  it("the stamp is made of the message's own time, sequence and id if it has them", () => {
     const own = patch(rename, {
       time: '2026-11-20T09:00:00Z',
       sequence: '3',
@@ -201,11 +197,11 @@ describe('the place of a SCIM message in the order', () => {
     expect(events[0]?.stamp).toBe('2026-11-20T09:00:00.000000000Z.013.7031.7363696d.00000');
   });
 
-  it('is that of its first sending where it does not', () => {
+  it('a SCIM message without a time has the stamp of its first sending', () => {
     expect(decode(patch(rename)).events[0]?.stamp).toBe(`${SENT_AT}.00.6d31.7363696d.00000`);
   });
 
-  it('never has the id of a resource, and keeps that of the message when it is replayed', () => {
+  it('never contains the id of the resource, and stays the same after a replay', () => {
     const resource = group({ id: 's1', externalId: 'g1', members: [], time: '2026-11-20T09:00:00Z' });
     const stamps = [decode(resource), decode(patch(rename, { id: 'g1', time: '2026-11-20T09:00:00Z' }))].map(
       ({ events }) => events[0]?.stamp,
@@ -219,7 +215,7 @@ describe('the place of a SCIM message in the order', () => {
 });
 
 describe('examples/scim-patch.json', () => {
-  it('renames a group, adds two members and removes one', () => {
+  it('decodes as a rename of a group, two additions and one removal', () => {
     const url = new URL('../../../examples/scim-patch.json', import.meta.url);
     expect(changesOf(readFileSync(url, 'utf8'))).toMatchObject([
       { kind: 'group.upserted' },

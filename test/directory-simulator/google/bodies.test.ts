@@ -3,7 +3,7 @@ import { startGoogle } from '../fixture.ts';
 
 const etag = expect.stringMatching(/^".+"$/);
 
-describe('answers of the Directory API in the documented form', () => {
+describe('bodies of the Directory API in the documented form', () => {
   it('shows a user', async () => {
     const { get } = startGoogle();
     expect((await get('users/ann@example.com')).json).toEqual({
@@ -33,7 +33,7 @@ describe('answers of the Directory API in the documented form', () => {
     });
   });
 
-  it('shows a group, with the count of its members as a string', async () => {
+  it('shows a group, with its member count as a string', async () => {
     const { get } = startGoogle();
     expect((await get('groups/sales@example.com')).json).toEqual({
       kind: 'admin#directory#group',
@@ -66,7 +66,7 @@ describe('answers of the Directory API in the documented form', () => {
     );
   });
 
-  it('shows everybody as one member of the type CUSTOMER without an address', async () => {
+  it('shows all users of the company as one member of the type CUSTOMER without an address', async () => {
     const { get } = startGoogle();
     expect((await get('groups/g-all/members')).json.members).toEqual([
       {
@@ -80,7 +80,7 @@ describe('answers of the Directory API in the documented form', () => {
     ]);
   });
 
-  it('leaves the list out where it is empty', async () => {
+  it('leaves out an empty list', async () => {
     const { get } = startGoogle();
     expect((await get('groups/g-none/members')).json).toEqual({ kind: 'admin#directory#members', etag });
   });
@@ -162,7 +162,7 @@ describe('errors of the Directory API in the documented form', () => {
     ['users?domain=other.example', 404, 'notFound', 'Resource Not Found: domain'],
     ['groups?customer=my_customer&pageToken=abc', 400, 'invalid', 'Invalid Input: abc'],
     ['nothing', 404, 'notFound', 'Resource Not Found: the method'],
-  ])('%s answers %i %s', async (path, status, reason, message) => {
+  ])('%s is answered with %i %s', async (path, status, reason, message) => {
     const { get } = startGoogle();
     const answer = await get(path);
     const errors = [{ message, domain: 'global', reason }];
@@ -174,7 +174,7 @@ describe('errors of the Directory API in the documented form', () => {
     'groups?customer=my_customer&maxResults=0',
     'groups/g-sales/members?maxResults=201',
     'groups/g-sales?colour=red',
-  ])('%s is refused for the parameter', async (path) => {
+  ])('the request %s is refused because of a parameter', async (path) => {
     const { get } = startGoogle();
     const { status, json } = await get(path);
     expect([status, json.error.errors[0].reason]).toEqual([400, 'invalid']);

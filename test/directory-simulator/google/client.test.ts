@@ -52,7 +52,7 @@ async function pages<T>(read: (at: { pageToken?: string }) => Promise<Page<T>>):
   return found;
 }
 
-describe('Google’s client for Node reads the simulator', () => {
+describe("Google's client for Node with the simulator", () => {
   it('signs in with the key of the service account at the public address of the token endpoint', async () => {
     const client = await openClient();
     const { access_token, expiry_date } = await client.auth.authorize();
@@ -112,7 +112,7 @@ describe('Google’s client for Node reads the simulator', () => {
     }
   });
 
-  it('understands the errors', async () => {
+  it('recognises the errors of the Directory API', async () => {
     const client = await openClient();
     const directory = directoryOf(client);
     const absent = directory.groups.get({ groupKey: 'absent@example.com' });
@@ -124,7 +124,7 @@ describe('Google’s client for Node reads the simulator', () => {
     });
   });
 
-  it('understands why a sign-in is refused', async () => {
+  it('shows why a sign-in is refused', async () => {
     const client = await openClient();
     client.auth.subject = 'absent@example.com';
     await expect(client.auth.authorize()).rejects.toThrow('invalid_grant: Invalid email or User ID');

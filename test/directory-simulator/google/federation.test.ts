@@ -35,7 +35,7 @@ const assertion = {
 };
 
 describe('sign-in without a stored secret', () => {
-  it.each(['RS256', 'ES384'])('goes from a web identity token (%s) to the directory', async (algorithm) => {
+  it.each(['RS256', 'ES384'])('a web identity token (%s) leads to a directory token', async (algorithm) => {
     const google = startGoogle();
     const exchanged = await exchange(google, await webIdentity(google, { algorithm }));
     expect(exchanged.json).toEqual({
@@ -55,7 +55,7 @@ describe('sign-in without a stored secret', () => {
     expect(read.status).toBe(200);
   });
 
-  it('takes the exchange as a form with the names of RFC 8693', async () => {
+  it('accepts a token exchange as a form with the names of RFC 8693', async () => {
     const google = startGoogle();
     const form = new URLSearchParams({
       grant_type: EXCHANGE.grantType,
@@ -78,7 +78,7 @@ describe('sign-in without a stored secret', () => {
     expect((await exchange(google, token)).json.error).toBe('invalid_grant');
   });
 
-  it('refuses an exchange that is not complete, names another provider, or has an Authorization header', async () => {
+  it('refuses an exchange that is incomplete, names another provider, or has an Authorization header', async () => {
     const google = startGoogle();
     const token = await webIdentity(google);
     const body = { ...EXCHANGE, subjectToken: token };
@@ -105,7 +105,7 @@ describe('sign-in without a stored secret', () => {
     expect((await sign(google, (await google.signIn()).json.access_token, assertion)).status).toBe(403);
   });
 
-  it('signs nothing that lives longer than twelve hours, and nothing that is no JSON object', async () => {
+  it('refuses to sign a token that lives over twelve hours, or a payload that is no JSON object', async () => {
     const google = startGoogle();
     const token = (await exchange(google, await webIdentity(google))).json.access_token;
     const tooLong = { ...assertion, exp: NOW_SECONDS + 12 * 3_600 + 1 };
@@ -113,7 +113,7 @@ describe('sign-in without a stored secret', () => {
     expect((await sign(google, token, ['text'])).json.error.status).toBe('INVALID_ARGUMENT');
   });
 
-  it('does not read the directory with a federated token', async () => {
+  it('a federated token cannot read the directory', async () => {
     const google = startGoogle();
     const token = (await exchange(google, await webIdentity(google), { scope: READ_ALL.join(' ') })).json;
     const path = 'GET /admin/directory/v1/groups/g-sales';

@@ -24,14 +24,14 @@ const PATH = 'groups/g/members';
 const read = (google: Google, path = PATH) => readAll(google, path, 'members');
 const everybody = users.map(({ id }) => id);
 
-describe('paging', () => {
-  it('fills pages and keeps an order in a calm directory', async () => {
+describe('paging of the simulated directory', () => {
+  it('pages are full and in a fixed order if the directory has no faults', async () => {
     const { items, pages } = await read(startGoogle({ world }), `${PATH}?maxResults=25`);
     expect(pages).toEqual([25, 25, 10]);
     expect(items.map(({ id }) => id)).toEqual(everybody);
   });
 
-  it.each(SEEDS)('shows every member at least once, whatever the pages look like (seed %s)', async (seed) => {
+  it.each(SEEDS)('every member is shown at least once, whatever the pages contain (%s)', async (seed) => {
     const google = startGoogle({ world, seed, settings: HARD });
     const { items, pages } = await read(google, `${PATH}?maxResults=20`);
     expect([...new Set(items.map(({ id }) => id))].toSorted()).toEqual(everybody);
@@ -47,13 +47,13 @@ describe('paging', () => {
     expect(new Set(listings.flatMap(({ pages }) => pages)).size).toBeGreaterThan(3);
   });
 
-  it('gives the same pages for the same seed, and others for another seed', async () => {
+  it('gives the same pages for the same seed, and different ones for another seed', async () => {
     const pagesOf = async (seed: string) => read(startGoogle({ world, seed, settings: HARD }));
     expect(await pagesOf('7')).toEqual(await pagesOf('7'));
     expect(await pagesOf('7')).not.toEqual(await pagesOf('8'));
   });
 
-  it.each(SEEDS)('shows who stays, even if others come and go between the pages (seed %s)', async (seed) => {
+  it.each(SEEDS)('members who stay are shown even if others come and go between pages (%s)', async (seed) => {
     const google = startGoogle({ world, seed, settings: { ...HARD, emptyPages: 0 } });
     const first = await google.get(`${PATH}?maxResults=20`);
     await google.control('changes', [
@@ -72,21 +72,21 @@ describe('page tokens', () => {
   const firstToken = async (google: Google) =>
     (await google.get(`${PATH}?maxResults=10`)).json.nextPageToken as string;
 
-  it('can be used again and give the same page', async () => {
+  it('a page token can be used again and gives the same page', async () => {
     const google = startGoogle({ world, settings: HARD });
     const token = await firstToken(google);
     const pages = await Promise.all([1, 2].map(() => google.get(`${PATH}?maxResults=10&pageToken=${token}`)));
     expect(pages[0]?.json.members).toEqual(pages[1]?.json.members);
   });
 
-  it('are refused by another listing', async () => {
+  it('a page token is refused by another listing', async () => {
     const google = startGoogle({ world });
     const token = await firstToken(google);
     expect((await google.get(`groups?customer=my_customer&pageToken=${token}`)).status).toBe(400);
     expect((await google.get(`${PATH}?roles=OWNER&pageToken=${token}`)).status).toBe(400);
   });
 
-  it('expire on request, and after three days', async () => {
+  it('page tokens expire on request, and after three days', async () => {
     const google = startGoogle({ world });
     const isRefused = async (token: string) => {
       google.forgetToken();

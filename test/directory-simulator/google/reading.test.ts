@@ -10,25 +10,25 @@ describe('users.list', () => {
     return items.map(({ id }) => id).toSorted();
   };
 
-  it('lists suspended and archived users, and no deleted ones', async () => {
+  it('users.list contains suspended and archived users, and no deleted ones', async () => {
     expect(await read('')).toEqual(['u-ann', 'u-art', 'u-liz', 'u-sue']);
   });
 
-  it('lists users that were deleted in the last 20 days on request', async () => {
+  it('users.list contains users deleted in the last 20 days on request', async () => {
     expect(await read('&showDeleted=true')).toEqual(['u-del']);
   });
 
-  it('finds users by what they are and by address', async () => {
+  it('finds users by state and by address', async () => {
     expect(await read('&query=isSuspended=true')).toEqual(['u-sue']);
     expect(await read('&query=email:a*%20isArchived=false')).toEqual(['u-ann']);
   });
 
-  it('refuses a search that is not simulated', async () => {
+  it('users.list refuses a search that is not simulated', async () => {
     const { get } = startGoogle();
     expect((await get('users?customer=my_customer&query=manager=x')).status).toBe(400);
   });
 
-  it('sorts on request', async () => {
+  it('users.list sorts on request', async () => {
     const google = startGoogle({ settings: { pageOrder: 'random' } });
     const { items } = await readAll(google, 'users?customer=my_customer&orderBy=email', 'users');
     expect(items.map(({ id }) => id)).toEqual(['u-ann', 'u-art', 'u-liz', 'u-sue']);
@@ -36,7 +36,7 @@ describe('users.list', () => {
 });
 
 describe('groups.list', () => {
-  it('lists the groups that are not deleted', async () => {
+  it('groups.list contains the groups that are not deleted', async () => {
     const { items } = await readAll(startGoogle(), 'groups?customer=my_customer', 'groups');
     expect(items.map(({ id }) => id).toSorted()).toEqual(['g-all', 'g-emea', 'g-none', 'g-sales']);
   });
@@ -57,7 +57,7 @@ describe('members.list', () => {
     expect(emails(items)).toEqual(['liz@example.com']);
   });
 
-  it('leaves indirect members out of a listing that asks for them', async () => {
+  it('leaves out indirect members if a listing requests that', async () => {
     const path = 'groups/g-sales/members?includeDerivedMembership=true';
     const whole = await readAll(startGoogle(), path, 'members');
     expect(emails(whole.items)).toContain('ann@example.com');
@@ -66,7 +66,7 @@ describe('members.list', () => {
     expect(less.items).toHaveLength(5);
   });
 
-  it('refuses to show the status of external members by name, and shows it elsewhere', async () => {
+  it('refuses a status request for an external member, and shows the status in other answers', async () => {
     const { get } = startGoogle();
     const fields = 'fields=nextPageToken,members(id,status)';
     expect((await get(`groups/g-sales/members?${fields}`)).status).toBe(403);
@@ -75,7 +75,7 @@ describe('members.list', () => {
     });
   });
 
-  it('gets one member, an external one by the address', async () => {
+  it('gets one member, and an external one by address', async () => {
     const { get } = startGoogle();
     expect((await get('groups/g-sales/members/guest@partner.example')).json).toMatchObject({
       email: 'guest@partner.example',
@@ -84,13 +84,13 @@ describe('members.list', () => {
   });
 });
 
-describe('what may be missing from answers, and what they may have in addition', () => {
-  it('leaves the count out', async () => {
+describe('missing and additional fields of answers', () => {
+  it('leaves out the member count on request', async () => {
     const { get } = startGoogle({ settings: { absentCounts: 1 } });
     expect((await get('groups/g-sales')).json).not.toHaveProperty('directMembersCount');
   });
 
-  it('adds fields that no document names', async () => {
+  it('adds undocumented fields on request', async () => {
     const google = startGoogle({ settings: { unknownFields: true } });
     const answers = await Promise.all(Array.from({ length: 30 }, () => google.get('groups/g-sales/members')));
     const unknown = (value: object) => Object.keys(value).some((name) => name.startsWith('preview'));
@@ -99,7 +99,7 @@ describe('what may be missing from answers, and what they may have in addition',
   });
 });
 
-describe('lag', () => {
+describe('lag of the simulated directory', () => {
   it('shows an earlier state of members for a while, and the new state afterwards', async () => {
     const google = startGoogle({ settings: { lagSeconds: { users: 0, groups: 0, members: 60, log: 0 } } });
     const read = async () => emails((await readAll(google, 'groups/g-emea/members', 'members')).items);
@@ -113,7 +113,7 @@ describe('lag', () => {
     expect(await read()).toEqual(['ann@example.com', 'sue@example.com']);
   });
 
-  it('makes the count of a group and its members disagree while they lag differently', async () => {
+  it('the member count and the members of a group disagree while they lag differently', async () => {
     const google = startGoogle({ settings: { lagSeconds: { users: 0, groups: 3_600, members: 0, log: 0 } } });
     await google.control('changes', { kind: 'addMember', group: 'g-none', member: 'u-ann' });
     google.clock.ms += 1;
@@ -122,7 +122,7 @@ describe('lag', () => {
   });
 });
 
-describe('rights', () => {
+describe('permissions of a call', () => {
   it('refuses a call whose token lacks the scope', async () => {
     const google = startGoogle();
     const { json } = await google.signIn({ scope: READ_GROUPS });
@@ -146,7 +146,7 @@ describe('rights', () => {
 
   it.each([
     ['has no administrator’s rights', { sub: 'ann@example.com' }],
-    ['stands for the service account itself', { sub: undefined }],
+    ['is for the service account itself', { sub: undefined }],
   ])('refuses a token that %s', async (_, claims) => {
     const google = startGoogle();
     const token = (await google.signIn(claims)).json.access_token;
@@ -154,7 +154,7 @@ describe('rights', () => {
     expect([status, json.error.errors[0].reason]).toEqual([403, 'forbidden']);
   });
 
-  it('counts the requests of a user by the minute', async () => {
+  it('counts the requests of a user per minute', async () => {
     const google = startGoogle({ settings: { queriesPerMinute: 2 } });
     const statuses = [];
     for (let call = 0; call < 3; call += 1) statuses.push((await google.get('groups/g-sales')).status);

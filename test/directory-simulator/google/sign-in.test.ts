@@ -49,7 +49,7 @@ describe('sign-in with the key of a service account', () => {
     ['more than an hour', { exp: NOW_SECONDS + 3_601 }, 400, 'invalid_grant'],
     ['a time in the past', { iat: NOW_SECONDS - 3_600, exp: NOW_SECONDS }, 400, 'invalid_grant'],
     ['a time in the future', { iat: NOW_SECONDS + 301, exp: NOW_SECONDS + 600 }, 400, 'invalid_grant'],
-  ])('refuses %s', async (_, claims, status, error) => {
+  ])('sign-in refuses %s', async (_, claims, status, error) => {
     const answer = await startGoogle().signIn(claims);
     expect([answer.status, answer.json]).toEqual([status, { error, error_description: expect.any(String) }]);
   });
@@ -71,7 +71,7 @@ describe('sign-in with the key of a service account', () => {
     ]);
   });
 
-  it('loses scopes that the administrator takes away, for tokens that were issued before too', async () => {
+  it('a token loses the scopes that the administrator takes away, even if it was issued before', async () => {
     const google = startGoogle();
     await google.get('groups/g-sales');
     await google.control('delegation', { scopes: [READ_GROUPS] });

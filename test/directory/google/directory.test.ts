@@ -14,7 +14,7 @@ const describeMember = (member: DirectoryMember) => {
 };
 
 describe('groups of a Google directory', () => {
-  it('are read with their names, addresses and counts', async () => {
+  it('groups are read with their names, addresses and counts', async () => {
     const { directory } = await openGoogle();
     const groups = await allOf(directory.groups());
     expect(groups.map(({ id }) => id).sort()).toEqual(['g-all', 'g-emea', 'g-none', 'g-sales']);
@@ -26,21 +26,21 @@ describe('groups of a Google directory', () => {
     });
   });
 
-  it('are found by id and by address, and are undefined once they are gone', async () => {
+  it('a group is found by id and by address, and is undefined once it is gone', async () => {
     const { directory } = await openGoogle();
     expect((await directory.group('g-emea'))?.name).toBe('EMEA');
     expect((await directory.group('emea@example.com'))?.id).toBe('g-emea');
     expect(await directory.group('g-gone')).toBeUndefined();
   });
 
-  it('have an unknown count if the directory gives none', async () => {
+  it('the count of a group is unknown if the directory gives none', async () => {
     const { directory } = await openGoogle({ settings: { absentCounts: 1 } });
     expect((await directory.group('g-emea'))?.userCount).toBeUndefined();
   });
 });
 
 describe('members of a Google group', () => {
-  it('are users with their state, members of other companies, and groups', async () => {
+  it('members are users with their state, members of other companies, and groups', async () => {
     const { directory } = await openGoogle();
     const members = await allOf(directory.membersOf(SALES));
     expect(members.map(describeMember).sort()).toEqual([
@@ -53,7 +53,7 @@ describe('members of a Google group', () => {
     expect(await allOf(directory.membersOf(groupId('g-all')))).toEqual([{ kind: 'everyone' }]);
   });
 
-  it('are all read through small, empty and repeated pages, unknown fields, quotas and failures', async () => {
+  it('all members are read despite small, empty and repeated pages, unknown fields, quotas and failures', async () => {
     const users = Array.from({ length: 700 }, (_, index) => ({
       id: `u${index}`,
       primaryEmail: `u${index}@example.com`,
@@ -72,12 +72,12 @@ describe('members of a Google group', () => {
     }
   });
 
-  it('carry the time just before the page was requested', async () => {
+  it('members carry the time just before their page was requested', async () => {
     const { directory } = await openGoogle();
     for await (const { asOfMs } of directory.membersOf(SALES)) expect(asOfMs).toBe(NOW_MS);
   });
 
-  it('are an error of the kind missing, and not empty, if the group is gone', async () => {
+  it('members of a deleted group are an error of the kind missing, and not an empty list', async () => {
     const { directory } = await openGoogle();
     await expect(allOf(directory.membersOf(groupId('g-gone')))).rejects.toMatchObject({ kind: 'missing' });
   });
@@ -103,16 +103,19 @@ const FAULTS: readonly (readonly [string, string, object])[] = [
   ['a refused page token', 'odd', { error: 'badRequest' }],
 ];
 
-describe('a failed read of members', () => {
-  it.each(FAULTS)('is never an empty group: %s is an error of the kind %s', async (_, kind, fault) => {
-    const { directory, control } = await openGoogle();
-    await control('faults', [{ match: { path: '*/members' }, times: 10, ...fault }]);
-    const failure = await allOf(directory.membersOf(SALES)).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ name: 'DirectoryError', kind });
-    expect(String(failure)).not.toContain('@');
-  });
+describe('failed read of members', () => {
+  it.each(FAULTS)(
+    'a failed read is no empty group: %s is an error of the kind %s',
+    async (_, kind, fault) => {
+      const { directory, control } = await openGoogle();
+      await control('faults', [{ match: { path: '*/members' }, times: 10, ...fault }]);
+      const failure = await allOf(directory.membersOf(SALES)).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ name: 'DirectoryError', kind });
+      expect(String(failure)).not.toContain('@');
+    },
+  );
 
-  it('is repeated after an error that passes', async () => {
+  it('a read is repeated after a temporary error', async () => {
     const { directory, control } = await openGoogle();
     await control('faults', [
       { match: { path: '*/members' }, times: 2, error: 'quotaExceeded' },
@@ -121,7 +124,7 @@ describe('a failed read of members', () => {
     expect(await allOf(directory.membersOf(SALES))).toHaveLength(5);
   });
 
-  it('ends if the page token has expired in the middle', async () => {
+  it('a read ends if the page token expires in the middle', async () => {
     const { directory, control } = await openGoogle({ settings: { pageSizes: 'random' }, seed: '5' });
     const read = async () => {
       for await (const _ of directory.membersOf(SALES)) await control('page-tokens/expire');
@@ -130,8 +133,8 @@ describe('a failed read of members', () => {
   });
 });
 
-describe('signing in', () => {
-  it('uses one token for many calls, and another one once it has expired or was refused', async () => {
+describe('sign-in to a Google directory', () => {
+  it('uses one token for many calls, and requests a new one after it expires or is refused', async () => {
     const { directory, requests, clock, control } = await openGoogle();
     const signIns = async () => (await requests()).filter(({ path }) => path === '/token').length;
     await directory.group('g-sales');
@@ -152,7 +155,7 @@ describe('signing in', () => {
       ['https://www.googleapis.com/auth/admin.directory.user.readonly'],
     ],
     ['an administrator who is suspended', 'sue@example.com', undefined],
-  ])('is denied with %s', async (_, administrator, scopes) => {
+  ])('sign-in is denied with %s', async (_, administrator, scopes) => {
     const { directory, control } = await openGoogle({ administrator });
     if (scopes !== undefined) await control('delegation', { scopes });
     const failure = await directory.group('g-sales').catch((error: unknown) => error);
@@ -160,13 +163,13 @@ describe('signing in', () => {
     expect(String(failure)).not.toContain('@');
   });
 
-  it('is repeated after a quota error', async () => {
+  it('sign-in is repeated after a quota error', async () => {
     const { directory, control } = await openGoogle();
     await control('faults', [{ match: { path: '/token' }, times: 2, error: 'userRateLimitExceeded' }]);
     expect((await directory.group('g-sales'))?.name).toBe('Sales');
   });
 
-  it('does not follow a redirect, which could lead the token to another host', async () => {
+  it('a redirect is not followed, because it could send the token to another host', async () => {
     const { directory, control } = await openGoogle();
     await control('faults', [{ match: { path: '*/members' }, times: 10, status: 302 }]);
     await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'odd' });
@@ -174,7 +177,7 @@ describe('signing in', () => {
 });
 
 describe('changes that Google reports', () => {
-  it('name groups and users by id or address, each with its latest time', async () => {
+  it('reported groups and users are named by id or address, each with its latest time', async () => {
     const { directory, control, clock } = await openGoogle();
     const cursor = directory.cursorAt(clock.ms);
     clock.ms += 60_000;
@@ -190,7 +193,7 @@ describe('changes that Google reports', () => {
     expect(next).toBe(directory.cursorAt(clock.ms));
   });
 
-  it('are asked for with an overlap, because entries appear late', async () => {
+  it('reports are requested with an overlap, because entries appear late', async () => {
     const { directory, control, clock } = await openGoogle();
     await control('changes', { kind: 'addMember', group: 'g-emea', member: 'u-sue' });
     clock.ms += 20 * 60_000;
@@ -198,7 +201,7 @@ describe('changes that Google reports', () => {
     expect(groups).toEqual([{ key: 'emea@example.com', atMs: NOW_MS, isDeletion: false }]);
   });
 
-  it('show that a group was deleted, unless a later report names it again', async () => {
+  it('a group counts as deleted, unless a later report names it again', async () => {
     const { directory, control, clock } = await openGoogle();
     await control('changes', { kind: 'deleteGroup', group: 'g-none' });
     await control('changes', { kind: 'deleteGroup', group: 'g-emea' });
@@ -213,7 +216,7 @@ describe('changes that Google reports', () => {
     ]);
   });
 
-  it('cost two calls', async () => {
+  it('reading the reports takes two calls', async () => {
     const { directory, requests, clock } = await openGoogle();
     await directory.changesSince(directory.cursorAt(clock.ms));
     const calls = (await requests()).filter(({ path }) => path.startsWith('/admin/'));

@@ -13,7 +13,7 @@ import { startFrontThread } from '../../../local/emulators/front-thread.ts';
 import { createSecretsManager } from '../../../local/emulators/secrets-manager.ts';
 import { CREDENTIALS } from '../support/queue.ts';
 
-it('serves DynamoDB in the thread and the other services from here, and refuses what none takes', async () => {
+it('the front serves DynamoDB in a thread and other services itself, and refuses unknown services', async () => {
   const front = await startFrontThread({ port: 0, services: [createSecretsManager()] });
   onTestFinished(() => front.close());
   const settings = { ...CREDENTIALS, endpoint: front.url };
@@ -37,7 +37,7 @@ it('serves DynamoDB in the thread and the other services from here, and refuses 
   await expect(dynamoDb.send(describe)).rejects.toThrow('ECONNREFUSED');
 });
 
-it('cannot start on a port that is taken, and says so', async () => {
+it('the front cannot start on a port in use, and reports that', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void taken.close());
   await once(taken, 'listening');

@@ -21,7 +21,7 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 import { startFront } from '../support/front.ts';
 import { CREDENTIALS } from '../support/queue.ts';
 
-it('serves the table with its index, created once, which fits the items where a kill came between', async () => {
+it('the table is created once with its index, and repairs index keys after a crash', async () => {
   const client = new DynamoDBClient(await startFront());
   await createTable(client, 'groupsync-state');
   await createTable(client, 'groupsync-state');
@@ -68,7 +68,7 @@ it.each([
   ['#a BETWEEN :x AND :y', 'p q', 'q p'],
   ['SET #a = if_not_exists(#a, :x) ADD #b :y', 'p 1', 'q 2', 'q s'],
   ['SET #a = :x REMOVE #b', 'p', 'q', 'p unused'],
-])('takes %s for what dynalite does, however often it comes', (text, ...requests) => {
+])('the expression cache gives the same result as dynalite for %s', (text, ...requests) => {
   const { parse } = text.startsWith('SET') ? updates : conditions;
   const attrNames = { '#a': 'a', '#b': 'b' };
   const judge = (said: string, values: string) => {
@@ -85,7 +85,7 @@ it.each([
   });
 });
 
-it('outlives a client that goes away in the middle of a request', async () => {
+it('the front survives a client that disconnects in the middle of a request', async () => {
   const settings = await startFront();
   const client = new DynamoDBClient(settings);
   await createTable(client, 'groupsync-state');
@@ -102,7 +102,7 @@ it('outlives a client that goes away in the middle of a request', async () => {
   await expect(DynamoDBDocumentClient.from(client).send(get)).resolves.toMatchObject({});
 });
 
-it('a stop under load answers requests in flight and cuts off later ones', async () => {
+it('the front answers requests in flight when it stops, and cuts off later ones', async () => {
   const front = await startAwsFront({ port: 0, services: [] });
   const client = new DynamoDBClient({ ...CREDENTIALS, endpoint: front.url, maxAttempts: 1 });
   await createTable(client, 'groupsync-state');
@@ -127,9 +127,9 @@ it('a stop under load answers requests in flight and cuts off later ones', async
 
 it.each([
   ['a program', {}, 200],
-  ['a name that was made to point here', { host: 'evil.test:80' }, 403],
+  ['a host name that was rebound to this address', { host: 'evil.test:80' }, 403],
   ['a page of another origin', { origin: 'https://evil.test' }, 403],
-])('is asked by %s, as the queues beside it', async (_, headers, status) => {
+])('DynamoDB and SQS emulators answer %s alike', async (_, headers, status) => {
   const { endpoint } = await startFront();
   const sqs = await startSqs(0);
   onTestFinished(() => sqs.close());

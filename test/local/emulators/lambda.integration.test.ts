@@ -15,8 +15,8 @@ async function start(handler: LocalFunction['handler'], timeoutSeconds = 5) {
   return { client, call };
 }
 
-describe('Lambda as the SDK sees it', () => {
-  it('runs the function and gives its result', async () => {
+describe('Lambda emulator with the SDK', () => {
+  it('runs the function and returns its result', async () => {
     const { call } = await start((event) => ({ got: event }));
     const answer = await call('{"task":"pump"}');
     expect(answer.StatusCode).toBe(200);
@@ -34,7 +34,7 @@ describe('Lambda as the SDK sees it', () => {
     }
   });
 
-  it("gives a function's error as a result", async () => {
+  it('returns the error of a function as a result', async () => {
     const { call } = await start(() => Promise.reject(new TypeError('broken')));
     const answer = await call('{}');
     expect(answer.StatusCode).toBe(200);
@@ -45,7 +45,7 @@ describe('Lambda as the SDK sees it', () => {
     });
   });
 
-  it('fails a function that is not done in time', async () => {
+  it('fails a function that does not finish in time', async () => {
     const { call } = await start(() => new Promise(() => {}), 0.05);
     const answer = await call('{}');
     expect(answer.FunctionError).toBe('Unhandled');
@@ -65,14 +65,14 @@ describe('Lambda as the SDK sees it', () => {
     await vi.waitUntil(() => done, { timeout: PATIENCE_MS, interval: 5 });
   });
 
-  it('runs nothing for a dry run', async () => {
+  it('a dry run does not run the function', async () => {
     const handler = vi.fn();
     const { call } = await start(handler);
     expect((await call('{}', { InvocationType: 'DryRun' })).StatusCode).toBe(204);
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('shows the configuration, and names a function that it does not have', async () => {
+  it('shows the configuration of a function, and names a missing function in the error', async () => {
     const { client, call } = await start(() => undefined);
     const configuration = await client.send(new GetFunctionConfigurationCommand({ FunctionName: NAME }));
     expect(configuration).toMatchObject({ FunctionName: NAME, Timeout: 5, State: 'Active' });

@@ -31,7 +31,7 @@ const change = (State: 'ENABLED' | 'DISABLED', ScheduleExpression: string, Name 
     },
   });
 
-describe('EventBridge Scheduler as the SDK sees it', () => {
+describe('EventBridge Scheduler emulator with the SDK', () => {
   it('lists and shows the schedules', async () => {
     const client = await start();
     const listed = await client.send(new ListSchedulesCommand({ NamePrefix: 'groupsync-p' }));
@@ -43,7 +43,7 @@ describe('EventBridge Scheduler as the SDK sees it', () => {
     expect(people).toMatchObject({ State: 'ENABLED', ScheduleExpression: 'rate(1 hour)' });
   });
 
-  it('pauses a schedule and lets it go on', async () => {
+  it('pauses and resumes a schedule', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const task = vi.fn(async () => undefined);
@@ -57,7 +57,7 @@ describe('EventBridge Scheduler as the SDK sees it', () => {
     expect(task).toHaveBeenCalledTimes(1);
   });
 
-  it('refuses a rate that it cannot read, and names a schedule that it does not have', async () => {
+  it('refuses an invalid rate, and names a missing schedule in the error', async () => {
     const client = await start();
     await expect(client.send(change('ENABLED', 'cron(0 12 * * ? *)'))).rejects.toMatchObject({
       name: 'ValidationException',

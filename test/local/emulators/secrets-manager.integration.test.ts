@@ -32,8 +32,8 @@ async function start() {
   return { client, create };
 }
 
-describe('Secrets Manager as the SDK sees it', () => {
-  it('creates a secret and gives its value with the version that the client chose', async () => {
+describe('Secrets Manager emulator with the SDK', () => {
+  it('creates a secret and returns its value with the version that the client chose', async () => {
     const { client, create } = await start();
     const created = await create('one');
     expect(created.VersionId).toBe(versionOf('one'));
@@ -46,7 +46,7 @@ describe('Secrets Manager as the SDK sees it', () => {
     });
   });
 
-  it('makes a new value current and keeps the one before it', async () => {
+  it('makes a new value current and keeps the previous one', async () => {
     const { client, create } = await start();
     await create('one');
     expect((await put(client, 'two')).VersionId).toBe(versionOf('two'));
@@ -60,7 +60,7 @@ describe('Secrets Manager as the SDK sees it', () => {
     });
   });
 
-  it('takes a repeated put for one, and refuses a version id that belongs to another value', async () => {
+  it('counts a repeated put once, and refuses a version id that belongs to another value', async () => {
     const { client, create } = await start();
     await create('one');
     await put(client, 'two');
@@ -71,13 +71,13 @@ describe('Secrets Manager as the SDK sees it', () => {
     });
   });
 
-  it('refuses a second secret of one name', async () => {
+  it('refuses a second secret with the same name', async () => {
     const { create } = await start();
     await create('one');
     await expect(create('two')).rejects.toMatchObject({ name: 'ResourceExistsException' });
   });
 
-  it('hides a deleted secret, and forgets it where that is forced', async () => {
+  it('hides a deleted secret, and removes it if deletion is forced', async () => {
     const { client, create } = await start();
     await create('one');
     expect((await client.send(new ListSecretsCommand({}))).SecretList?.map(({ Name }) => Name)).toEqual([
@@ -95,7 +95,7 @@ describe('Secrets Manager as the SDK sees it', () => {
     await expect(other.create('two')).resolves.toMatchObject({ Name: NAME });
   });
 
-  it('names what it does not have', async () => {
+  it('names a missing secret in the error', async () => {
     const { client } = await start();
     await expect(get(client)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
     const unknown = new ReplicateSecretToRegionsCommand({
@@ -111,11 +111,11 @@ describe('Secrets Manager as the SDK sees it', () => {
   });
 });
 
-describe('a file of secrets', () => {
+describe('file of secrets', () => {
   const startOver = (file: string) =>
     startFront(createSecretsManager(file)).then((settings) => new SecretsManagerClient(settings));
 
-  it('keeps values, versions and their order for the next start, for its owner alone', async () => {
+  it('keeps values, versions and their order for the next start, readable only by its owner', async () => {
     const file = join(temporaryFolder(), 'secrets.json');
     const first = await startOver(file);
     await first.send(

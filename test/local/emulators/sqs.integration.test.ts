@@ -20,7 +20,7 @@ async function start() {
 const receive = async (client: SQSClient, url: string) =>
   (await client.send(new ReceiveMessageCommand({ QueueUrl: url, WaitTimeSeconds: 1 }))).Messages?.[0]?.Body;
 
-it('creates the four queues as they are deployed, with URLs that a client reaches by themselves', async () => {
+it('creates the four queues as deployed, with URLs that a client can use without settings', async () => {
   const { sqs, client, urls } = await start();
   expect(urls.events).toBe(`${sqs.url}/000000000000/groupsync-events`);
   expect((await fetch(new URL('/health', urls.events))).status).toBe(200);
@@ -46,7 +46,7 @@ it('creates the four queues as they are deployed, with URLs that a client reache
 it.each([
   ['a delay that SQS does not know', { DelaySeconds: 901 }],
   ['a deduplication id', { MessageDeduplicationId: 'd' }],
-])('refuses %s, as SQS does for a standard queue', async (_, wrong) => {
+])('the SQS emulator refuses %s, as SQS does for a standard queue', async (_, wrong) => {
   const { client, urls } = await start();
   const one = { MessageBody: 'a', MessageGroupId: 'default' };
   const send = new SendMessageCommand({ QueueUrl: urls.apply, ...one, ...wrong });
@@ -58,7 +58,7 @@ it.each([
   expect(await receive(client, urls.apply)).toBe('a');
 });
 
-it('finds a queue under another spelling of its host and from another region', async () => {
+it('the SQS emulator finds a queue under another spelling of its host and from another region', async () => {
   const { sqs, client, urls } = await start();
   const abroad = new SQSClient({ ...CREDENTIALS, region: 'eu-central-1', endpoint: sqs.url });
   const found = await abroad.send(new GetQueueUrlCommand({ QueueName: 'groupsync-events' }));
@@ -68,7 +68,7 @@ it('finds a queue under another spelling of its host and from another region', a
   expect(await receive(client, urls.events)).toBe('from abroad');
 });
 
-it('takes every character that SQS takes, and refuses the others', async () => {
+it('the SQS emulator accepts exactly the characters that SQS accepts', async () => {
   const { client, urls } = await start();
   const QueueUrl = urls.events;
   const body = '{"name":"Größe 🚀 \u{10FFFF}"}';

@@ -8,7 +8,7 @@ const requests = ENDPOINTS.map(({ method, path, oauthOnly }) => ({
   oauthOnly: oauthOnly ?? false,
 }));
 
-test('the interface has the endpoints of the specification', () => {
+test("the simulator's interface has the endpoints of the specification", () => {
   const endpoints = ENDPOINTS.map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, '{}')}`);
   const specified = SPECIFICATION.map(({ endpoint }) => endpoint.replaceAll(/{\w+}/g, '{}'));
   expect(endpoints.sort()).toEqual(specified.sort());
@@ -26,7 +26,7 @@ test.each(requests)('$request needs a known bearer token', async ({ request }) =
   }
 });
 
-test.each(requests)('$request is open to API keys unless it is for OAuth applications', async (one) => {
+test.each(requests)('$request accepts API keys unless it is only for OAuth applications', async (one) => {
   const { call } = startSimulator();
   const { status } = await call(one.request, { token: 'acme-key', body: {} });
   if (one.oauthOnly) expect(status).toBe(403);
@@ -38,7 +38,7 @@ test('only groups and candidates are for OAuth applications', () => {
   expect([...areas]).toEqual(['Groups', 'Candidates']);
 });
 
-test('a company does not see the other’s employees, groups, leave or activity', async () => {
+test('one company cannot read the employees, groups, leave or activity of another', async () => {
   const { call } = startSimulator();
   await call('PATCH /groups/g1', { body: { users: [] } });
   const leave = await call('POST /leave_requests', { body: { ...LEAVE } });
@@ -63,7 +63,7 @@ const LEAVE = {
   endDate: '2026-12-02',
 };
 
-test('an unknown path is 404 and a known path with another method 405, both with a JSON body', async () => {
+test('an unknown path is answered with 404 and a wrong method with 405, both with a JSON body', async () => {
   const { call } = startSimulator();
   const unknown = await call('GET /nothing');
   expect(unknown.status).toBe(404);
@@ -74,7 +74,7 @@ test('an unknown path is 404 and a known path with another method 405, both with
   expect(wrong.json.error.requestId).toBe(wrong.headers['x-request-id']);
 });
 
-test('a body that is not JSON is refused only after the token, and other media types are 415', async () => {
+test('a body that is not JSON is refused only after the token, and other media types with 415', async () => {
   const { call } = startSimulator();
   expect((await call('POST /groups', { body: '{', token: null })).status).toBe(401);
   expect((await call('POST /groups', { body: '{' })).status).toBe(400);
@@ -83,7 +83,7 @@ test('a body that is not JSON is refused only after the token, and other media t
   expect(plain.json.error.message).toBeTypeOf('string');
 });
 
-test('a JSON content type without a body is no body', async () => {
+test('a JSON content type without a body counts as no body', async () => {
   const { call } = startSimulator();
   const headers = { 'content-type': 'application/json' };
   expect((await call('POST /mark_app_installed', { headers })).json).toEqual({ ok: true });
@@ -92,14 +92,14 @@ test('a JSON content type without a body is no body', async () => {
   expect((await call('POST /mark_app_installed', { headers: form, body: '' })).status).toBe(200);
 });
 
-test('a path that cannot be decoded is a 400 with a JSON body', async () => {
+test('a path that cannot be decoded is answered with 400 and a JSON body', async () => {
   const { call } = startSimulator();
   const refused = await call('GET /groups/%zz');
   expect(refused.status).toBe(400);
   expect(refused.json.error.requestId).toBe(refused.headers['x-request-id']);
 });
 
-test('an id with reserved characters is found percent-encoded', async () => {
+test('an id with reserved characters is found if it is percent-encoded', async () => {
   const users: string[] = [];
   const world = {
     companies: [{ id: 'c', groups: [{ id: 'a/b ü%', name: 'Odd', users }] }],
@@ -117,7 +117,7 @@ test('/me names the owner of the token and the company', async () => {
   expect(json).toEqual({ id: 'u2', workEmail: 'bob@acme.test', company: 'acme' });
 });
 
-test('any authenticated call marks the application as installed, a refused one does not', async () => {
+test('any authenticated call marks the application as installed, and a refused call does not', async () => {
   const { call, simulator } = startSimulator();
   const installed = () => simulator.credentials.filter((one) => one.installed).map((one) => one.token);
   await call('GET /me', { token: null });
@@ -130,7 +130,7 @@ test('any authenticated call marks the application as installed, a refused one d
   expect(installed()).not.toContain(OTHER_APP);
 });
 
-test('requestsPerSecond answers 429 with Retry-After until the second is over, for each credential alone', async () => {
+test('requestsPerSecond answers 429 with Retry-After until the second ends, separately for each credential', async () => {
   const { call, clock } = startSimulator();
   await call('POST /_simulator/settings', { body: { requestsPerSecond: 2 } });
   const statuses = async () => [(await call('GET /me')).status, (await call('GET /me')).status];

@@ -25,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 always(
-  'whatever is written between the pages, a reader sees every event once and in order',
+  'a reader sees every event once and in order despite writes between the pages',
   fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
     const company = emptyCompany();
     const seen: string[] = [];

@@ -9,7 +9,7 @@ const types = (events: readonly { event_type: string }[]) =>
   events.map((event) => event.event_type.replace('EXTERNAL_GROUP_', ''));
 const at = (ms: number) => encodeURIComponent(new Date(ms).toISOString());
 
-test('a member’s removal is the event that the specification shows', async () => {
+test('the removal of a member is the event that the specification shows', async () => {
   const { call } = startSimulator();
   await call('PATCH /groups/g1', { body: { users: ['unknown'], version: 'v1' } });
   const { json } = await call('GET /company_activity');
@@ -62,7 +62,7 @@ test('every change of a group writes events', async () => {
   ]);
 });
 
-test('changes by someone else name the initiator they were given', async () => {
+test('changes by another client name the given initiator', async () => {
   const { call } = startSimulator();
   for (const initiator of ['ROLE', 'SYSTEM', 'EXTERNAL']) {
     await call('POST /_simulator/groups/g1', { body: { name: `By ${initiator}`, initiator } });
@@ -77,7 +77,7 @@ test('changes by someone else name the initiator they were given', async () => {
   ]);
 });
 
-test('next continues without overlap and, at the end, finds what is written later', async () => {
+test('the next cursor continues without overlap and later finds new events', async () => {
   const { call } = startSimulator();
   const { json: group } = await call('POST /groups', { body: { name: 'G', users: ['a', 'b', 'c'] } });
   const first = await page(call, '?limit=3');
@@ -89,7 +89,7 @@ test('next continues without overlap and, at the end, finds what is written late
   expect(types((await page(call, `?next=${nothing.next}`)).events)).toEqual(['MEMBER_REMOVE']);
 });
 
-test('startDate and endDate are inclusive, in any notation of the instant', async () => {
+test('startDate and endDate are inclusive, in any notation of the time', async () => {
   const { call, clock } = startSimulator();
   for (const name of ['A', 'B', 'C']) {
     await call('PATCH /groups/g1', { body: { name } });
@@ -107,7 +107,7 @@ test('startDate and endDate are inclusive, in any notation of the instant', asyn
   expect(await names(`?startDate=${at(NOW_MS + 1)}&endDate=${at(NOW_MS + 1999)}`)).toEqual(['B']);
 });
 
-test('an end given at the start holds for the pages that next leads to', async () => {
+test('an endDate of the first request also applies to the pages after it', async () => {
   const { call, clock } = startSimulator();
   await call('PATCH /groups/g1', { body: { name: 'A' } });
   await call('PATCH /groups/g1', { body: { name: 'B' } });
@@ -119,7 +119,7 @@ test('an end given at the start holds for the pages that next leads to', async (
   expect((await page(call, `?next=${second.next}`)).events).toEqual([]);
 });
 
-test('a start in the future waits for that time', async () => {
+test('a startDate in the future returns no event before that time', async () => {
   const { call, clock } = startSimulator();
   const { next } = await page(call, `?startDate=${at(NOW_MS + 1000)}`);
   await call('PATCH /groups/g1', { body: { name: 'Early' } });
@@ -131,7 +131,7 @@ test('a start in the future waits for that time', async () => {
   ).toEqual(['Due']);
 });
 
-test('the start must be less than 90 days ago, which is also the default', async () => {
+test('startDate must be less than 90 days ago, which is also its default', async () => {
   const { call, clock } = startSimulator();
   await call('PATCH /groups/g1', { body: { name: 'Old' } });
   clock.ms = NOW_MS + 90 * DAY_MS;
@@ -150,7 +150,7 @@ test.each([
   'endDate=1',
   'next=rubbish',
   'next=',
-])('refuses ?%s in the feed’s own envelope', async (query) => {
+])('refuses ?%s in the envelope of the feed', async (query) => {
   const { call } = startSimulator();
   const refused = await call(`GET /company_activity?${query}`);
   expect(refused.status).toBe(400);
@@ -158,7 +158,7 @@ test.each([
   expect(refused.json.error.message).toContain(`query.${query.split('=')[0]}`);
 });
 
-test('a cursor of another company or of before a reset is refused', async () => {
+test('a cursor of another company or from before a reset is refused', async () => {
   const { call } = startSimulator();
   const { next } = await page(call);
   expect((await call(`GET /company_activity?next=${next}`, { token: OTHER_APP })).status).toBe(400);
@@ -170,7 +170,7 @@ test.each([
   ['null', { events: expect.any(Array), next: null }],
   ['empty', { events: expect.any(Array), next: '' }],
   ['absent', { events: expect.any(Array) }],
-])('endOfFeed %s is the form of next on the last page only', async (endOfFeed, last) => {
+])('endOfFeed %s changes the form of next on the last page only', async (endOfFeed, last) => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { endOfFeed } });
   await call('PATCH /groups/g1', { body: { users: [] } });
@@ -187,7 +187,7 @@ test.each([
     { feedEnvelope: 'flat', emptyFeedPage: 'nullEvents' },
     { events: null, next: expect.any(String) },
   ],
-])('the settings %j decide the form of an empty page', async (settings, expected) => {
+])('the settings %j define the form of an empty feed page', async (settings, expected) => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: settings });
   expect((await call('GET /company_activity')).json).toEqual(expected);
@@ -200,7 +200,7 @@ test('emptyFeedPage does not change pages with events', async () => {
   expect((await page(call)).events.length).toBeGreaterThan(0);
 });
 
-test('a clock that goes back does not disturb the order of the feed', async () => {
+test('events keep their order when the clock goes back', async () => {
   const { call, clock } = startSimulator();
   await call('PATCH /groups/g1', { body: { name: 'A' } });
   clock.ms -= 60_000;

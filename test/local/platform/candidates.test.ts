@@ -20,7 +20,7 @@ const BODY = {
 };
 const push = 'POST /ats_candidates/push_candidate';
 
-test('the same candidateId again replaces the candidate', async () => {
+test('a second candidate with the same candidateId replaces the first', async () => {
   const { call, simulator } = startSimulator();
   await call(push, { body: BODY });
   await call(push, { body: { ...BODY, jobTitle: 'Lead' } });
@@ -28,7 +28,7 @@ test('the same candidateId again replaces the candidate', async () => {
   expect(candidates?.map((one) => one.jobTitle)).toEqual(['Lead']);
 });
 
-test('salaryUnit and employmentType are answered even when they were not sent', async () => {
+test('salaryUnit and employmentType are in the answer even if they were not sent', async () => {
   const { call } = startSimulator();
   const { json } = await call(push, { body: { name: 'Kim', email: 'kim@mail.test' } });
   expect(json).toEqual({ name: 'Kim', email: 'kim@mail.test', salaryUnit: null, employmentType: null });
@@ -46,7 +46,7 @@ test.each([
   { workLocation: 'HQ' },
   { employmentType: 'FULL_TIME' },
   { attachments: [{ file_name: 'cv.pdf' }] },
-])('refuses %j', async (fields) => {
+])('refuses the candidate fields %j', async (fields) => {
   const { call } = startSimulator();
   const refused = await call(push, { body: { ...BODY, ...fields } });
   expect(refused.status).toBe(400);

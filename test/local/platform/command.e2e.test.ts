@@ -14,7 +14,7 @@ async function listening({ output }: ReturnType<typeof run>): Promise<string[]> 
   return output.stdout.split('\n');
 }
 
-test('prints the address, then the tokens; survives kill -9 with --data; stops cleanly on SIGTERM', async () => {
+test('the platform command prints address and tokens, survives kill -9 with --data, and stops on SIGTERM', async () => {
   const world = temporaryFile('world.json', JSON.stringify(WORLD));
   const data = join(temporaryFolder(), 'data.jsonl');
   const first = run('--world', world, '--data', data);
@@ -37,7 +37,7 @@ test('prints the address, then the tokens; survives kill -9 with --data; stops c
   expect(await second.exit).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('a file or flag that cannot be used is one line on stderr and exit 2', async () => {
+test('an invalid file or option leads to one line on stderr and exit code 2', async () => {
   const broken = temporaryFile('broken.json', '{"companies":[{"groups":[{"id":"g"}]}]}');
   const outcomes = await Promise.all(
     [
@@ -56,7 +56,7 @@ test('a file or flag that cannot be used is one line on stderr and exit 2', asyn
   expect(outcomes[4]?.stderr).toContain('--people');
 });
 
-test('--help explains the flags', async () => {
+test('--help explains the options', async () => {
   const { code, stdout } = await run('--help').exit;
   expect(code).toBe(0);
   for (const flag of ['--port', '--world', '--data', '--people', '--groups', '--seed']) {

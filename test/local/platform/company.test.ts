@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startSimulator } from './fixture.ts';
 
-test('the current company has every field of the table, "legal entities" with its blank', async () => {
+test('the current company has every field of the table, and "legal entities" with its space', async () => {
   const { call } = startSimulator();
   const address = { streetLine1: '1 Main St', city: 'Springfield', country: 'US' };
   expect((await call('GET /companies/current')).json).toEqual({
@@ -15,7 +15,7 @@ test('the current company has every field of the table, "legal entities" with it
   });
 });
 
-test('scopes decide the company’s fields', async () => {
+test('scopes decide which fields of the company are shown', async () => {
   const { call } = startSimulator();
   expect((await call('GET /companies/current', { token: 'acme-bare' })).json).toEqual({ id: 'acme' });
   const named = { id: 'acme', name: 'Acme' };
@@ -23,7 +23,7 @@ test('scopes decide the company’s fields', async () => {
 });
 
 test.each(['work_locations', 'departments', 'teams', 'levels', 'custom_fields', 'leave_balances'])(
-  '%s takes limit and offset',
+  '%s accepts limit and offset',
   async (list) => {
     const { call } = startSimulator();
     const all = (await call(`GET /${list}`)).json;

@@ -23,13 +23,13 @@ async function listening() {
 
 const names = (groups: readonly { name: string }[]) => groups.map((group) => group.name);
 
-test('listens on 127.0.0.1 on a port of its own choice', async () => {
+test('the simulator listens on 127.0.0.1 on a port that it chooses', async () => {
   const { url, port, simulator } = await listening();
   expect(url).toBe(`http://127.0.0.1:${port}`);
   expect(simulator.app.addresses()).toMatchObject([{ address: '127.0.0.1', port }]);
 });
 
-test('state is a world that a second simulator serves alike, cursors included', async () => {
+test('the state is a world that a second simulator serves identically, including cursors', async () => {
   const { call } = startSimulator();
   await call('PATCH /groups/g1', { body: { users: ['u2'] } });
   const { next } = (await call('GET /company_activity')).json.data;
@@ -49,7 +49,7 @@ test('state is a world that a second simulator serves alike, cursors included', 
   }
 });
 
-test('reset restores the world and clears faults, settings and the log', async () => {
+test('a reset restores the world and clears faults, settings and the log', async () => {
   const { call } = startSimulator();
   await call('DELETE /groups/g1');
   await call('POST /_simulator/settings', { body: { echoSpokeId: false } });
@@ -59,7 +59,7 @@ test('reset restores the world and clears faults, settings and the log', async (
   expect((await call('GET /groups/g1')).json).toMatchObject({ spokeId: 's1', version: 'v1' });
 });
 
-test('a reset gives everything the id that it had at the start', async () => {
+test('a reset restores the ids that everything had at the start', async () => {
   const world = {
     companies: [{ id: 'c', employees: [{ name: 'Ann' }], groups: [{ name: 'G' }] }],
     credentials: [{ token: 't', kind: 'oauth_app' as const }],
@@ -71,7 +71,7 @@ test('a reset gives everything the id that it had at the start', async () => {
   expect(after).toEqual({ ...before, activity: { feed: expect.any(String), batches: [] } });
 });
 
-test('requests are listed in the order of their answers, without the controls', async () => {
+test('requests are listed in the order of their answers, without requests to the controls', async () => {
   const { call } = startSimulator();
   await call('GET /groups?x=1');
   await call('GET /_simulator/state');
@@ -126,7 +126,7 @@ test('the log drops the oldest bodies and requests, and keeps counting', () => {
   ]);
 });
 
-test('a fault with a status answers instead of the work, as often as it was told', async () => {
+test('a fault with a status replaces the answer the given number of times', async () => {
   const { call } = startSimulator();
   const fault = {
     match: { method: 'PATCH', path: '/platform/api/groups/*' },
@@ -146,7 +146,7 @@ test('a fault with a status answers instead of the work, as often as it was told
   expect(logged[1]).toMatchObject({ status: 503, body: { name: 'Lost' } });
 });
 
-test('faults are appended, the first match wins, an empty list clears them', async () => {
+test('faults are appended, the first match wins, and an empty list clears them', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/faults', { body: [{ match: { path: '*/me' }, status: 500 }] });
   await call('POST /_simulator/faults', { body: [{ status: 502 }, { status: 504 }] });
@@ -157,7 +157,7 @@ test('faults are appended, the first match wins, an empty list clears them', asy
   expect((await call('GET /me')).status).toBe(200);
 });
 
-test('a fault’s body is sent as it is: a string as HTML, anything else as JSON', async () => {
+test('the body of a fault is sent unchanged: a string as HTML, anything else as JSON', async () => {
   const { call } = startSimulator();
   const faults = [
     { status: 502, body: '<h1>Bad gateway</h1>' },
@@ -179,14 +179,14 @@ test.each([
   [[{ times: 0 }], 'body[0].times'],
   [[{ match: { url: '/' } }], 'body[0].match'],
   [{ status: 500 }, 'body'],
-])('refuses the faults %j', async (body, reason) => {
+])('the controls refuse the faults %j', async (body, reason) => {
   const { call } = startSimulator();
   const refused = await call('POST /_simulator/faults', { body });
   expect(refused.status).toBe(400);
   expect(refused.json.error.message).toContain(reason);
 });
 
-test('drop "before" breaks the connection without the work, "after" with it', async () => {
+test('drop "before" breaks the connection without the write, and "after" with it', async () => {
   const { call, send } = await listening();
   const match = { method: 'POST', path: '/platform/api/groups' };
   await call('POST /_simulator/faults', {
@@ -221,7 +221,7 @@ test('a delayed answer comes late, and closing does not wait for it', async () =
   expect(await never).toBe('closed');
 });
 
-test('settings are merged, shown and refused when unknown', async () => {
+test('settings are merged and shown, and unknown ones are refused', async () => {
   const { call } = startSimulator();
   const defaults = {
     staleVersionStatus: 409,
@@ -245,7 +245,7 @@ test('settings are merged, shown and refused when unknown', async () => {
   expect((await call('POST /_simulator/settings', { body: { colour: 'red' } })).status).toBe(400);
 });
 
-test('a change by someone else bumps the version; what it does not name stays', async () => {
+test('a change by another client raises the version and keeps the fields that it does not name', async () => {
   const { call } = startSimulator();
   const { json } = await call('POST /_simulator/groups/g1', { body: { users: ['u2'], initiator: 'SYSTEM' } });
   expect(json).toMatchObject({ id: 'g1', name: 'Admins', spokeId: 's1', users: ['u2'] });
@@ -258,7 +258,7 @@ test('a change by someone else bumps the version; what it does not name stays', 
   );
 });
 
-test('employees are added with every field, or changed in the fields given', async () => {
+test('employees are added with every field, or changed in the given fields', async () => {
   const { call } = startSimulator();
   const left = { id: 'r1', roleState: 'TERMINATED', endDate: '2026-11-19' };
   await call('POST /_simulator/employees', { body: left });
@@ -276,7 +276,7 @@ test('employees are added with every field, or changed in the fields given', asy
   expect((await call('POST /_simulator/employees', { body: { roleState: 'GONE' } })).status).toBe(400);
 });
 
-test('the controls answer no other machine, no other host name and no foreign page', async () => {
+test('the controls refuse other machines, other host names and pages of other origins', async () => {
   const { simulator, call } = startSimulator();
   const state = { method: 'GET', url: '/_simulator/state' } as const;
   const from = async (remoteAddress: string) =>

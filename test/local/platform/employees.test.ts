@@ -5,19 +5,19 @@ import { startSimulator } from './fixture.ts';
 const ids = (list: readonly { id: string }[]) => list.map((one) => one.id);
 const { provisioned: _, ein: __, timezone: ___, ...fields } = EmployeeRecord.shape;
 
-test('the active list has provisioned ACTIVE employees only', async () => {
+test('the active list contains only provisioned ACTIVE employees', async () => {
   const { call } = startSimulator();
   expect(ids((await call('GET /employees')).json)).toEqual(['r1', 'r2']);
 });
 
-test('include_terminated adds the terminated ones', async () => {
+test('include_terminated adds the terminated employees', async () => {
   const { call } = startSimulator();
   const { json } = await call('GET /employees/include_terminated');
   expect(ids(json)).toEqual(['r1', 'r2', 'r3']);
   expect(json[2]).toMatchObject({ roleState: 'TERMINATED', endDate: '2026-01-31' });
 });
 
-test('send_all_roles gives everyone in every state, provisioned or not', async () => {
+test('send_all_roles returns employees in every state, provisioned or not', async () => {
   const { call } = startSimulator();
   for (const value of ['true', 'TRUE', 'True']) {
     const { json } = await call(`GET /employees/include_terminated?send_all_roles=${value}`);
@@ -27,7 +27,7 @@ test('send_all_roles gives everyone in every state, provisioned or not', async (
   expect(ids(json)).toEqual(['r1', 'r2', 'r3']);
 });
 
-test('EIN keeps the employees of one employer', async () => {
+test('the EIN parameter keeps only the employees of one employer', async () => {
   const { call } = startSimulator();
   expect(ids((await call('GET /employees/include_terminated?EIN=123456789')).json)).toEqual(['r1']);
   expect(ids((await call('GET /employees/include_terminated?EIN=987654321')).json)).toEqual(['r2']);
@@ -47,7 +47,7 @@ test('one employee is found by role id in any state, and by no other id', async 
   expect((await call('GET /employees/r4')).status).toBe(404);
 });
 
-test('with every scope an employee has every field of the table', async () => {
+test('an employee has every field of the table if the token has every scope', async () => {
   const { call } = startSimulator();
   const { json } = await call('GET /employees/r2');
   expect(Object.keys(json).sort()).toEqual(Object.keys(fields).sort());
@@ -65,7 +65,7 @@ test('only the active list spells workLocationNickname with a capital L', async 
 });
 
 test.each(['/employees', '/employees/include_terminated', '/employees/r1'])(
-  'without scopes %s returns what is guaranteed and nothing more',
+  'an employee without scopes %s has only the guaranteed fields',
   async (path) => {
     const { call } = startSimulator();
     const answer = (await call(`GET ${path}`, { token: 'acme-bare' })).json;
@@ -74,13 +74,13 @@ test.each(['/employees', '/employees/include_terminated', '/employees/r1'])(
   },
 );
 
-test('a scope opens its fields', async () => {
+test('a scope adds its fields to an employee', async () => {
   const { call } = startSimulator();
   const { json } = await call('GET /employees/r1', { token: 'acme-mail' });
   expect(Object.keys(json)).toEqual(['id', 'personalEmail', 'roleState', 'workEmail']);
 });
 
-test('pages by limit and offset cover the list once, and the page after the last is empty', async () => {
+test('pages by limit and offset contain each employee once, and the page after the last is empty', async () => {
   const { call } = startSimulator();
   const pages: string[][] = [];
   for (let offset = 0; offset <= 4; offset += 2) {
@@ -108,7 +108,7 @@ test.each([
   expect(refused.json.error.message).toContain(`query.${query.split('=')[0]}`);
 });
 
-test('ignores query parameters that it does not know', async () => {
+test('unknown query parameters are ignored', async () => {
   const { call } = startSimulator();
   expect((await call('GET /employees?fields=name')).status).toBe(200);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startSimulator } from './fixture.ts';
 
-test('creates a group with a version and keeps ids without an employee', async () => {
+test('POST creates a group with a version and keeps ids without an employee', async () => {
   const { call } = startSimulator();
   const body = { name: 'New', spokeId: 's9', users: ['u2', 'ghost', 'u2'], unknown: true };
   const created = await call('POST /groups', { body });
@@ -26,7 +26,7 @@ test.each([
   [{ name: 'x', spokeId: 1 }, 'body.spokeId'],
   ['{"name":', 'not valid JSON'],
   ['[]', 'body'],
-])('refuses to create from %j', async (body, reason) => {
+])('refuses to create a group from %j', async (body, reason) => {
   const { call } = startSimulator();
   const refused = await call('POST /groups', { body });
   expect(refused.status).toBe(400);
@@ -34,14 +34,14 @@ test.each([
   expect((await call('GET /groups')).json).toHaveLength(1);
 });
 
-test('PATCH keeps what the body lacks and changes the version', async () => {
+test('PATCH keeps the fields that the body lacks and changes the version', async () => {
   const { call } = startSimulator();
   const patched = (await call('PATCH /groups/g1', { body: { users: ['u2'], version: 'v1' } })).json;
   expect(patched).toMatchObject({ name: 'Admins', spokeId: 's1', users: ['u2'] });
   expect(patched.version).not.toBe('v1');
 });
 
-test('PUT empties what the body lacks', async () => {
+test('PUT empties the fields that the body lacks', async () => {
   const { call } = startSimulator();
   const replaced = (await call('PUT /groups/g1', { body: { name: 'Left', version: 'v1' } })).json;
   expect(replaced).toMatchObject({ name: 'Left', spokeId: null, users: [] });
@@ -49,7 +49,7 @@ test('PUT empties what the body lacks', async () => {
   expect(emptied).toMatchObject({ name: '', users: ['u1'] });
 });
 
-test.each(['PUT', 'PATCH'])('%s with a stale version does nothing', async (method) => {
+test.each(['PUT', 'PATCH'])('%s with a stale version changes nothing', async (method) => {
   const { call } = startSimulator();
   for (const status of [409, 412, 400, 422]) {
     await call('POST /_simulator/settings', { body: { staleVersionStatus: status } });

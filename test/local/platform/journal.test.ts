@@ -26,7 +26,7 @@ async function changeEverything({ call }: ReturnType<typeof startSimulator>) {
   await call('POST /_simulator/employees', { body: { name: 'New Hire' } });
 }
 
-test('what was answered is there after a restart, without a clean stop', async () => {
+test('every answered change survives a restart, even without a clean stop', async () => {
   const first = startSimulator({ dataFile });
   await changeEverything(first);
   const second = startSimulator({ dataFile });
@@ -36,14 +36,14 @@ test('what was answered is there after a restart, without a clean stop', async (
   );
 });
 
-test('the data file wins over the world, and is readable by its owner alone', async () => {
+test('the data file overrides the world, and is readable only by its owner', async () => {
   await startSimulator({ dataFile }).call('DELETE /groups/g1');
   const { call } = startSimulator({ dataFile });
   expect((await call('GET /groups')).json).toEqual([]);
   expect(statSync(dataFile).mode & 0o777).toBe(0o600);
 });
 
-test('each change is in the file before its answer', async () => {
+test('each change is in the data file before it is answered', async () => {
   const { call } = startSimulator({ dataFile });
   const lines = () => readFileSync(dataFile, 'utf8').split('\n').length - 1;
   // The first call also marks the application as installed: a line of its own.
@@ -56,7 +56,7 @@ test('each change is in the file before its answer', async () => {
   expect(lines()).toBe(3);
 });
 
-test('a kill at any byte of the last record leaves the state before it or after it', async () => {
+test('a kill at any byte of the last record leaves the state before or after that record', async () => {
   const small: WorldInput = {
     companies: [{ id: 'acme', groups: [{ id: 'g1', name: 'Admins', users: ['u1'], version: 'v1' }] }],
     credentials: [{ token: APP, kind: 'oauth_app' }],
@@ -77,7 +77,7 @@ test('a kill at any byte of the last record leaves the state before it or after 
   }
 });
 
-test('after a torn record the next change is kept', async () => {
+test('the next change after an incomplete record is kept', async () => {
   await startSimulator({ dataFile }).call('GET /groups');
   writeFileSync(dataFile, Buffer.concat([readFileSync(dataFile), Buffer.from('[{"kind":"group","comp')]));
   await startSimulator({ dataFile }).call('PATCH /groups/g1', { body: { name: 'Next' } });
@@ -85,7 +85,7 @@ test('after a torn record the next change is kept', async () => {
   expect((await call('GET /groups/g1')).json.name).toBe('Next');
 });
 
-test('a damaged line that was complete is an error that names it', async () => {
+test('a damaged complete line is an error that names the line', async () => {
   const { call } = startSimulator({ dataFile });
   await call('GET /groups');
   const intact = readFileSync(dataFile, 'utf8');
@@ -97,7 +97,7 @@ test('a damaged line that was complete is an error that names it', async () => {
   expect(readFileSync(dataFile, 'utf8')).toBe('{"my":"own file"}\n');
 });
 
-test('a reset is kept too', async () => {
+test('a reset survives a restart', async () => {
   const { call } = startSimulator({ dataFile });
   await call('DELETE /groups/g1');
   await call('POST /_simulator/reset');
@@ -105,7 +105,7 @@ test('a reset is kept too', async () => {
   expect((await restarted.call('GET /groups')).json).toHaveLength(1);
 });
 
-test('a long journal is folded into a new file, which holds the same state', async () => {
+test('a long journal is compacted into a new file with the same state', async () => {
   const first = startSimulator({ dataFile });
   const users = Array.from({ length: 20_000 }, (_, index) => `user-${index}-0123456789`);
   let largest = 0;

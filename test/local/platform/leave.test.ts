@@ -11,7 +11,7 @@ const BODY = {
   reasonForLeave: 'Trip',
 };
 
-test('creates a pending request, answered in an array of one', async () => {
+test('POST creates a pending leave request and answers with an array of one', async () => {
   const { call } = startSimulator();
   const { status, json } = await call('POST /leave_requests', { body: BODY });
   expect(status).toBe(200);
@@ -72,7 +72,7 @@ test.each([
   [{ startDateCustomHours: 4 }, 'body.startDateCustomHours'],
   [{ endDateCustomHours: 'four' }, 'body.endDateCustomHours'],
   [{ startDateStartTime: '2026-12-03T09:00:00' }, 'body.startDateStartTime'],
-])('refuses to create with %j', async (fields, reason) => {
+])('refuses to create a leave request with %j', async (fields, reason) => {
   const { call } = startSimulator();
   const refused = await call('POST /leave_requests', { body: { ...BODY, ...fields } });
   expect(refused.status).toBe(400);
@@ -82,7 +82,7 @@ test.each([
 test.each([
   ['its externalId', { externalId: 'partner-1', leavePolicy: undefined }],
   ['its leave type', { companyLeaveType: 'jury', leavePolicy: undefined }],
-])('a request that is partner-managed by %s may have any status and no policy', async (_, fields) => {
+])('a leave request that is partner-managed by %s may have any status and no policy', async (_, fields) => {
   const { call } = startSimulator();
   const body = { ...BODY, ...fields, status: 'APPROVED' };
   const [request] = (await call('POST /leave_requests', { body })).json;
@@ -92,7 +92,7 @@ test.each([
   expect(canceled.json[0].status).toBe('CANCELED');
 });
 
-test('PATCH changes the fields given and answers an array of one', async () => {
+test('PATCH changes the given fields of a leave request and answers with an array of one', async () => {
   const { call, clock } = startSimulator();
   const [created] = (await call('POST /leave_requests', { body: BODY })).json;
   clock.ms += 1000;
@@ -116,7 +116,7 @@ test('PATCH changes the fields given and answers an array of one', async () => {
 test.each([
   ['approve', 'APPROVED'],
   ['decline', 'REJECTED'],
-])('%s leads to %s, names who and when, and calls the type leaveTypeUniqueId', async (action, status) => {
+])('%s leads to %s, records who and when, and names the type leaveTypeUniqueId', async (action, status) => {
   const { call } = startSimulator();
   const [created] = (await call('POST /leave_requests', { body: BODY })).json;
   const processed = await call(`POST /leave_requests/${created.id}/process?action=${action}`, {
@@ -139,7 +139,7 @@ test.each([
   expect(texts.json[0]).toMatchObject({ status, reasonForLeave: 'Other' });
 });
 
-test('an employee’s credential may not process', async () => {
+test("an employee's credential cannot process leave requests", async () => {
   const { call, simulator } = startSimulator();
   const [created] = (await call('POST /leave_requests', { body: BODY })).json;
   const path = `/leave_requests/${created.id}/process`;
@@ -150,7 +150,7 @@ test('an employee’s credential may not process', async () => {
   expect((await call('POST /leave_requests/none/process?action=approve')).status).toBe(404);
 });
 
-test('balances are strings for one role and numbers in the list, and absent when unlimited', async () => {
+test('balances are strings for one role, numbers in the list, and absent if unlimited', async () => {
   const { call } = startSimulator();
   const jury = { companyLeaveType: 'jury', isBalanceUnlimited: false };
   expect((await call('GET /leave_balances/r2')).json).toEqual({
@@ -172,7 +172,7 @@ test('balances are strings for one role and numbers in the list, and absent when
   expect((await call('GET /leave_balances/unknown')).status).toBe(404);
 });
 
-test('pending and approved leave lowers the balance, declined leave gives it back', async () => {
+test('pending and approved leave lowers the balance, and declined leave restores it', async () => {
   const { call, clock } = startSimulator();
   const vacation = async () => {
     const [balance] = (await call('GET /leave_balances/r2')).json.balances;

@@ -4,7 +4,7 @@ import { startSimulator } from './fixture.ts';
 
 const LEAVE = { role: 'r1', companyLeaveType: 'jury', startDate: '2026-12-01', endDate: '2026-12-01' };
 
-test('the document describes every endpoint, parameter and body, and every reference leads somewhere', async () => {
+test('the OpenAPI document describes every endpoint, parameter and body, and every reference resolves', async () => {
   const { call } = startSimulator();
   const document = (await call('GET /openapi.json', { token: null })).json;
   expect(document.openapi).toBe('3.1.0');
@@ -38,7 +38,7 @@ test('parameters have the types of the specification', async () => {
   ]);
 });
 
-test('every success has the shape that the document promises', async () => {
+test('every success has the shape that the OpenAPI document describes', async () => {
   const { call } = startSimulator();
   const [leave] = (await call('POST /leave_requests', { body: LEAVE })).json;
   const requests: Record<string, [request: string, body?: unknown]> = {
@@ -63,7 +63,7 @@ test('every success has the shape that the document promises', async () => {
   }
 });
 
-test('the page at / lists every endpoint, shows no token and loads nothing from elsewhere', async () => {
+test('the page at / lists every endpoint, shows no token and loads nothing from other hosts', async () => {
   const { call, simulator } = startSimulator();
   const { text, headers } = await call('GET /', { token: null });
   expect(headers['content-type']).toContain('text/html');

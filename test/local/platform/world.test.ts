@@ -44,13 +44,13 @@ test.each([
     { companies: [company], credentials: [{ token: 't', kind: 'api_key', employee: 'r' }] },
     'credentials[0].employee: ',
   ],
-])('refuses the world %j with the path of the field', (world, message) => {
+])('refuses the world %j and names the path of the field', (world, message) => {
   const start = () => startSimulator({ world: parseWorld(world) });
   expect(start).toThrow(message);
   expect(start).not.toThrow('\n');
 });
 
-test('what a world leaves out is filled in', async () => {
+test('default values replace everything that a world leaves out', async () => {
   const world = {
     companies: [{ name: 'Only', employees: [{ name: 'Ann Lee Archer' }, {}], groups: [{ name: 'G' }] }],
     credentials: [{ token: 't', kind: 'oauth_app' as const, company: 'Only' }],
@@ -75,7 +75,7 @@ test('what a world leaves out is filled in', async () => {
   });
 });
 
-test('null where the specification has a string is read as left out; numbers serve as numbers of employees', () => {
+test('null counts as left out for strings, and numbers are accepted as employee numbers', () => {
   const employee = { id: 'r', title: null, department: null, employeeNumber: 7, workEmail: null, ein: 12 };
   const world = { companies: [{ employees: [employee] }] };
   const { simulator } = startSimulator({ world: parseWorld(world) });
@@ -88,7 +88,7 @@ test('null where the specification has a string is read as left out; numbers ser
   });
 });
 
-test('two companies may use the same ids of groups', async () => {
+test('two companies may use the same group ids', async () => {
   const groups = [{ id: 'g', name: 'Same id' }];
   const world = {
     companies: [
@@ -108,12 +108,12 @@ test('two companies may use the same ids of groups', async () => {
 
 const size = { people: 600, groups: 60, seed: '7', nowMs: NOW_MS };
 
-test('the generated world is the same for the same seed and another for another', () => {
+test('the generated world is the same for the same seed and differs for another', () => {
   expect(generateWorld(size)).toEqual(generateWorld(size));
   expect(generateWorld({ ...size, seed: '8' }).credentials).not.toEqual(generateWorld(size).credentials);
 });
 
-test('the generated world has the size asked for and hangs together', () => {
+test('the generated world has the requested size and is consistent', () => {
   const world = World.parse(generateWorld(size));
   const [only] = world.companies;
   expect([only?.employees.length, only?.groups.length]).toEqual([600, 60]);

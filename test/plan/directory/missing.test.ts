@@ -4,7 +4,7 @@ import { isDeleted, isListingWrong } from '../../../shared/plan/directory/missin
 const NOW_MS = Date.UTC(2026, 10, 20, 10);
 const HOUR_MS = 3_600_000;
 
-describe('a listing that lacks known groups', () => {
+describe('listing that lacks known groups', () => {
   it.each([
     ['no group of none', 0, 0, false],
     ['no group of many', 100, 0, false],
@@ -14,23 +14,23 @@ describe('a listing that lacks known groups', () => {
     ['two groups of 39', 39, 2, true],
     ['two groups of 40', 40, 2, false],
     ['all groups', 100, 100, true],
-  ])('that is %s: wrong is the last value', (_, known, missing, expected) => {
+  ])('a listing that lacks %s counts as wrong: $3', (_, known, missing, expected) => {
     expect(isListingWrong(known, missing)).toBe(expected);
   });
 });
 
-describe('a group that the directory does not find', () => {
+describe('group that the directory does not find', () => {
   const evidence = { isReportedDeleted: false, isAnotherReadable: true, nowMs: NOW_MS };
 
-  it('was deleted if the directory reports that', () => {
+  it('counts as deleted if the directory reports the deletion', () => {
     expect(isDeleted({}, { ...evidence, isReportedDeleted: true, isAnotherReadable: false })).toBe(true);
   });
 
-  it('was deleted after a day of such answers while another group is readable', () => {
+  it('counts as deleted after a day of 404 answers while another group is readable', () => {
     expect(isDeleted({ missingMs: NOW_MS - 24 * HOUR_MS }, evidence)).toBe(true);
   });
 
-  it('may exist before that, and while no other group is readable', () => {
+  it('a missing group may still exist before that day, and while no other group is readable', () => {
     expect(isDeleted({}, evidence)).toBe(false);
     expect(isDeleted({ missingMs: NOW_MS - 23 * HOUR_MS }, evidence)).toBe(false);
     const alone = { ...evidence, isAnotherReadable: false };

@@ -24,16 +24,16 @@ const decide = ({ members = [ANN], isShort = false, difference = {}, ...known }:
   outcomeOf({ name: 'Sales', members: new Set(members), isShort }, { ...NONE, ...difference }, known, NOW_MS);
 
 describe('outcome of a read', () => {
-  it('is equal if nothing differs', () => {
+  it('a read without a difference has the outcome equal', () => {
     expect(decide({})).toEqual({ kind: 'equal' });
   });
 
-  it('is a snapshot of a group of up to 1,000 members', () => {
+  it('the outcome is a snapshot for a group of up to 1,000 members', () => {
     expect(decide({ difference: { removed: [BOB] } })).toEqual({ kind: 'snapshot', members: [ANN] });
     expect(decide({ members: many(1_000), difference: { removed: [BOB] } }).kind).toBe('snapshot');
   });
 
-  it('is the difference above 1,000 members', () => {
+  it('the outcome is only the difference for a group above 1,000 members', () => {
     const outcome = decide({ members: many(1_001), difference: { added: [ANN], removed: [BOB] } });
     expect(outcome).toEqual({
       kind: 'changes',
@@ -44,20 +44,20 @@ describe('outcome of a read', () => {
     });
   });
 
-  it('is another read if an event that came after the read explains the whole difference', () => {
+  it('the group is read again if a later event explains the whole difference', () => {
     expect(decide({ difference: { isSuperseded: true } })).toEqual({ kind: 'again', because: 'superseded' });
   });
 });
 
-describe('a listing with fewer users than the directory counts', () => {
+describe('listing with fewer users than the directory counts', () => {
   const difference = { added: [ANN], removed: [BOB] };
 
-  it('sends nothing at first, and does not even count as equal', () => {
+  it('sends nothing at first, and does not count as equal', () => {
     expect(decide({ isShort: true, difference })).toEqual({ kind: 'again', because: 'short' });
     expect(decide({ isShort: true })).toEqual({ kind: 'again', because: 'short' });
   });
 
-  it('adds members, and removes none, at the third time within an hour', () => {
+  it('adds members, and removes none, at the third short listing within an hour', () => {
     const shortMs = minutesAgo(20, 10);
     expect(decide({ isShort: true, difference, shortMs })).toEqual({
       kind: 'changes',
@@ -70,16 +70,16 @@ describe('a listing with fewer users than the directory counts', () => {
     expect(decide(onlyRemovals)).toEqual({ kind: 'again', because: 'short' });
   });
 
-  it('does not count short reads of more than an hour ago', () => {
+  it('short listings of more than an hour ago do not count', () => {
     const shortMs = minutesAgo(61, 10);
     expect(decide({ isShort: true, difference, shortMs })).toEqual({ kind: 'again', because: 'short' });
   });
 });
 
-describe('a group that shows no member where there had been some', () => {
+describe('group that is suddenly empty', () => {
   const emptied = { members: [], difference: { removed: [ANN, BOB] } };
 
-  it('is read again before a member is removed', () => {
+  it('an empty group is read again before a member is removed', () => {
     expect(decide(emptied)).toEqual({ kind: 'again', because: 'empty' });
     expect(decide({ ...emptied, emptyMs: NOW_MS - 9 * MINUTE_MS })).toEqual({
       kind: 'again',
@@ -87,12 +87,12 @@ describe('a group that shows no member where there had been some', () => {
     });
   });
 
-  it('is empty if a read ten minutes later shows the same', () => {
+  it('an empty group is sent if a read ten minutes later shows the same', () => {
     const confirmed = { ...emptied, emptyMs: NOW_MS - 10 * MINUTE_MS };
     expect(decide(confirmed)).toEqual({ kind: 'snapshot', members: [] });
   });
 
-  it('is sent at once if it had no members before', () => {
+  it('an empty group is sent immediately if it had no members before', () => {
     expect(decide({ members: [], difference: { isNamed: true } })).toEqual({ kind: 'snapshot', members: [] });
   });
 });

@@ -40,11 +40,11 @@ function compare(members: readonly string[], stored: Stored | undefined, name = 
 }
 
 describe('difference between a read and desired state', () => {
-  it('is none if name and members are equal', () => {
+  it('there is no difference if name and members are equal', () => {
     expect(isEqual(compare(['a', 'b'], { members: { a: 2, b: 3, c: -4 } }))).toBe(true);
   });
 
-  it('names who is lacking and who is too many', () => {
+  it('the difference names missing and surplus members', () => {
     expect(compare(['a', 'b'], { members: { a: 2, c: 3 } })).toEqual({
       added: ids(['b']),
       removed: ids(['c']),
@@ -53,17 +53,17 @@ describe('difference between a read and desired state', () => {
     });
   });
 
-  it('is the whole group if desired state has none, or has deleted it', () => {
+  it('the whole group is the difference if desired state has no group or a deleted one', () => {
     expect(compare(['a'], undefined)).toMatchObject({ added: ids(['a']), isNamed: true });
     const deleted = compare(['a'], { deletedAt: 10, members: { a: 2 } });
     expect(deleted).toMatchObject({ added: ids(['a']), removed: [], isNamed: true, isSuperseded: false });
   });
 
-  it('has the name if that has changed', () => {
+  it('the difference contains the name if it has changed', () => {
     expect(compare([], { name: 'Old' })).toMatchObject({ isNamed: true, isSuperseded: false });
   });
 
-  it('does not count members from before a snapshot, or from before the deletion of the user', () => {
+  it('members from before a snapshot, or before the deletion of their user, do not count', () => {
     expect(compare(['a'], { snapshotAt: 10, members: { a: 2 } }).added).toEqual(ids(['a']));
     const deleted = compare(['a'], { members: { a: 2 }, userDeletedAt: { a: 5 } });
     expect(deleted.added).toEqual(ids(['a']));
@@ -76,7 +76,7 @@ describe('difference between a read and desired state', () => {
     ['a snapshot', compare(['a'], { snapshotAt: 40 })],
     ['a name', compare([], { name: 'New', nameAt: 40 })],
     ['the deletion of the group', compare([], { deletedAt: 40 })],
-  ])('leaves %s alone that came after the read, and asks for another read', (_, difference) => {
+  ])('leaves %s after the read unchanged, and requests another read', (_, difference) => {
     expect(difference).toEqual({ added: [], removed: [], isNamed: false, isSuperseded: true });
     expect(isEqual(difference)).toBe(false);
   });

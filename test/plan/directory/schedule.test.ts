@@ -29,23 +29,23 @@ const read = (known: typeof NEW, outcome: ReadOutcome, minute: number) =>
 const dueAfterMinutes = ({ dueMs }: typeof NEW) => (dueMs - START_MS) / MINUTE_MS;
 
 describe('when a group is read next', () => {
-  it('is at once if it is new, and ten minutes later after the first read that agrees', () => {
+  it('immediately if the group is new, and ten minutes later after the first read that agrees', () => {
     expect(NEW.dueMs).toBe(START_MS);
     expect(dueAfterMinutes(read(NEW, EQUAL, 0))).toBe(10);
   });
 
-  it('is within a day after two reads that agree, ten minutes apart', () => {
+  it('within a day after two reads that agree, ten minutes apart', () => {
     const settled = read(read(NEW, EQUAL, 0), EQUAL, 10);
     expect(settled.dueMs - START_MS - 10 * MINUTE_MS).toBe(22 * HOUR_MS);
     const rolling = read(settled, EQUAL, 24 * 60);
     expect(rolling.dueMs - settled.dueMs).toBeGreaterThan(20 * HOUR_MS);
   });
 
-  it('is not settled by two reads that are less than ten minutes apart', () => {
+  it('two reads less than ten minutes apart do not settle a group', () => {
     expect(dueAfterMinutes(read(read(NEW, EQUAL, 0), EQUAL, 4))).toBe(10);
   });
 
-  it('is ten minutes after something was sent, and the agreement begins again', () => {
+  it('ten minutes after something was sent, and the agreement begins again', () => {
     const sent = read(read(NEW, EQUAL, 0), { kind: 'snapshot', members: [] }, 10);
     expect(sent).toMatchObject({ sentMs: START_MS + 9 * MINUTE_MS });
     expect(sent.agreedMs).toBeUndefined();
@@ -53,7 +53,7 @@ describe('when a group is read next', () => {
     expect(dueAfterMinutes(read(sent, EQUAL, 20))).toBe(30);
   });
 
-  it('is the next run after a short listing, which is counted until a whole one agrees', () => {
+  it('in the next run after a short listing, which is counted until a complete one agrees', () => {
     const short = read(NEW, { kind: 'again', because: 'short' }, 0);
     expect(short).toMatchObject({ shortMs: [START_MS], problem: expect.any(String) });
     expect(dueAfterMinutes(short)).toBe(1);
@@ -61,19 +61,19 @@ describe('when a group is read next', () => {
     expect([whole.shortMs, whole.problem]).toEqual([undefined, undefined]);
   });
 
-  it('remembers the first empty read until a read shows something else', () => {
+  it('the first empty read is remembered until a read shows something else', () => {
     const empty = read(NEW, { kind: 'again', because: 'empty' }, 0);
     expect(empty.emptyMs).toBe(START_MS);
     expect(read(empty, { kind: 'again', because: 'empty' }, 5).emptyMs).toBe(START_MS);
     expect(read(empty, EQUAL, 5).emptyMs).toBeUndefined();
   });
 
-  it('is the next run after a failure, which ends no agreement', () => {
+  it('in the next run after a failure, which does not end the agreement', () => {
     const failed = afterFailure(read(NEW, EQUAL, 0), 'unavailable', START_MS);
     expect(failed).toMatchObject({ problem: 'unavailable', agreedMs: START_MS, dueMs: START_MS + MINUTE_MS });
   });
 
-  it('is no news to an operator until it fails for an hour, or is short three times', () => {
+  it('a failure is reported only after an hour, or after three short listings', () => {
     const failed = afterFailure(NEW, 'unavailable', START_MS);
     const again = afterFailure(failed, 'unavailable', START_MS + 59 * MINUTE_MS);
     expect(isUnreadable(again, START_MS + 59 * MINUTE_MS)).toBe(false);
@@ -87,7 +87,7 @@ describe('when a group is read next', () => {
     expect(isUnreadable(read(thrice, EQUAL, 15), START_MS + 15 * MINUTE_MS)).toBe(false);
   });
 
-  it('is at once after a report of a change, and not again after the same report', () => {
+  it('immediately after a report of a change, and not again after the same report', () => {
     const settled = read(read(NEW, EQUAL, 0), EQUAL, 10);
     const reported = afterReport(settled, START_MS + 20 * MINUTE_MS, START_MS + 21 * MINUTE_MS);
     expect(dueAfterMinutes(reported)).toBe(21);
@@ -98,11 +98,11 @@ describe('when a group is read next', () => {
 });
 
 describe('stamp of a read', () => {
-  it('is a minute before the oldest page', () => {
+  it('the stamp is a minute before the oldest page', () => {
     expect(stampTimeOf(START_MS, undefined)).toBe(START_MS - MINUTE_MS);
   });
 
-  it('is never before the last stamp that was sent', () => {
+  it('the stamp is never before the last stamp that was sent', () => {
     expect(stampTimeOf(START_MS, START_MS - 1)).toBe(START_MS - 1);
   });
 });

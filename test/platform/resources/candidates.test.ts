@@ -7,12 +7,12 @@ const CANDIDATE = { name: 'Cy Moss', email: 'cy@acme.test' };
 it.each<[string, object]>([
   ['a bonus with three decimal digits', { signingBonus: 1000.255 }],
   ['a negative salary', { salaryPerUnit: -1 }],
-  ['a currency that is no code', { currency: 'dollars' }],
+  ['an invalid currency code', { currency: 'dollars' }],
   ['a start date with a time', { startDate: '2027-01-04T00:00:00Z' }],
   ['an unknown unit', { salaryUnit: 'YEAR' }],
-  ['an attachment that is no URL', { attachments: [{ file_name: 'cv', file_url: 'cv.pdf' }] }],
+  ['an attachment that is not a URL', { attachments: [{ file_name: 'cv', file_url: 'cv.pdf' }] }],
   ['a field of another name', { phone: '1' }],
-])('does not push %s', async (_, wrong) => {
+])('candidates.push refuses %s', async (_, wrong) => {
   const { client, platform } = await rig(() => ({ body: CANDIDATE }));
   await expect(client.candidates.push({ ...CANDIDATE, ...wrong })).rejects.toBeInstanceOf(
     InvalidRequestError,
@@ -20,7 +20,7 @@ it.each<[string, object]>([
   expect(platform.seen).toEqual([]);
 });
 
-it.each([0, 0.1, 1000.25, 19.99, 1e6])('pushes a bonus of %d', async (signingBonus) => {
+it.each([0, 0.1, 1000.25, 19.99, 1e6])('candidates.push sends a bonus of %d', async (signingBonus) => {
   const { client, platform } = await rig(() => ({ body: CANDIDATE }));
   await client.candidates.push({ ...CANDIDATE, signingBonus });
   expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual({ ...CANDIDATE, signingBonus });

@@ -5,8 +5,8 @@ import { rig } from '../support/platform-client.ts';
 const GROUP = { id: 'g1', name: 'Ops', spokeId: 'd1', users: ['u1'], version: 'v1' };
 const sent = (text: string | undefined): unknown => JSON.parse(text ?? '');
 
-describe('groups', () => {
-  it('patch sends the version and only the fields given', async () => {
+describe('groups resource of the client', () => {
+  it('patch sends the version and only the given fields', async () => {
     const { client, platform } = await rig(() => ({ body: GROUP }));
     await client.groups.patch('g1', { users: [], version: 'v0' });
     await client.groups.patch('g1', { name: 'Ops', users: undefined, version: 'v0' });
@@ -16,7 +16,7 @@ describe('groups', () => {
     ]);
   });
 
-  it('replace always sends the whole group, also one without a spokeId', async () => {
+  it('replace always sends the whole group, even without a spokeId', async () => {
     const { client, platform } = await rig(() => ({ body: GROUP }));
     const whole = { name: 'Ops', spokeId: null, users: ['u1', 'u1'], version: 'v0' };
     await client.groups.replace('g1', whole);
@@ -48,7 +48,7 @@ describe('groups', () => {
     [200, 'deleted'],
     [202, { ok: true }],
     [204, undefined],
-  ])('delete takes %i with the body %j as done', async (status, body) => {
+  ])('delete counts %i with the body %j as done', async (status, body) => {
     const { client } = await rig(() => ({ status, body }));
     await expect(client.groups.delete('g1')).resolves.toBe('deleted');
   });
@@ -66,7 +66,7 @@ describe('groups', () => {
     ['1e400', 'number:1e400'],
     ['"number:7"', 'text:number:7'],
     ['"text:7"', 'text:text:7'],
-  ])('sends the version %s back unchanged', async (version, held) => {
+  ])('the version %s is sent back unchanged', async (version, held) => {
     const answer = `{"id":"g1","name":"a \\"version\\": 1.0","users":[],"version" : ${version}}`;
     const { client, platform } = await rig(() => ({ body: answer }));
     const group = await client.groups.get('g1');
@@ -100,28 +100,28 @@ describe('groups', () => {
     },
   );
 
-  it('delete of a group that is gone is done, too', async () => {
+  it('delete of a missing group is done', async () => {
     const { client } = await rig(() => ({ status: 404 }));
     await expect(client.groups.delete('g1')).resolves.toBe('absent');
   });
 
-  it('any 2xx of a write is success', async () => {
+  it('any 2xx of a write is a success', async () => {
     const { client } = await rig(() => ({ status: 201, body: GROUP }));
     await expect(client.groups.create({ name: 'Ops', spokeId: 'd1', users: [] })).resolves.toEqual(GROUP);
   });
 
-  it('keeps user ids without an employee and repeated ids, and ignores unknown fields', async () => {
+  it('user ids without an employee and repeated ids are kept, and unknown fields are ignored', async () => {
     const users = ['u1', 'unknown', 'u1'];
     const { client } = await rig(() => ({ body: { ...GROUP, users, parentName: 'x', spoke: {} } }));
     await expect(client.groups.get('g1')).resolves.toEqual({ ...GROUP, users });
   });
 
-  it.each([undefined, null])('a spokeId of %j is null', async (spokeId) => {
+  it.each([undefined, null])('a spokeId of %j is read as null', async (spokeId) => {
     const { client } = await rig(() => ({ body: [{ ...GROUP, spokeId }] }));
     await expect(client.groups.list()).resolves.toEqual([{ ...GROUP, spokeId: null }]);
   });
 
-  it('an empty list of groups is a list', async () => {
+  it('an empty list of groups is accepted', async () => {
     const { client } = await rig(() => ({ body: [] }));
     await expect(client.groups.list()).resolves.toEqual([]);
   });

@@ -20,7 +20,7 @@ describe('leave.requests', () => {
     ['an empty array', []],
     ['an array of two', [{ id: 'l1' }, { id: 'l2' }]],
     ['an array in an array', [[{ id: 'l1' }]]],
-  ])('refuses %s', async (_, body) => {
+  ])('refuses %s as the answer', async (_, body) => {
     const { client } = await rig(() => ({ body }));
     await expect(client.leave.requests.create(NEW)).rejects.toBeInstanceOf(UnexpectedBodyError);
   });
@@ -36,7 +36,7 @@ describe('leave.requests', () => {
     expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual({ ...NEW, startDateCustomHours: text });
   });
 
-  it('reads custom hours as numbers, also where they come as text', async () => {
+  it('reads custom hours as numbers, also from text', async () => {
     const { client } = await rig(() => ({
       body: { id: 'l1', startDateCustomHours: 4.5, endDateCustomHours: '3.50' },
     }));
@@ -48,13 +48,13 @@ describe('leave.requests', () => {
   });
 
   it.each<[string, object]>([
-    ['a date that is none', { startDate: '2026-02-30' }],
+    ['an invalid date', { startDate: '2026-02-30' }],
     ['a time without an offset', { startDateStartTime: '2026-12-01T09:00:00' }],
-    ['hours that are no number', { startDateCustomHours: 'four' }],
-    ['hours below zero', { startDateCustomHours: '-1' }],
+    ['hours that are not a number', { startDateCustomHours: 'four' }],
+    ['negative hours', { startDateCustomHours: '-1' }],
     ['an unknown status', { status: 'DECLINED' }],
     ['a field of another name', { comments: 'x' }],
-  ])('does not send %s', async (_, wrong) => {
+  ])('refuses to send %s', async (_, wrong) => {
     const { client, platform } = await rig(() => ({ body: [{ id: 'l1' }] }));
     await expect(client.leave.requests.create({ ...NEW, ...wrong })).rejects.toBeInstanceOf(
       InvalidRequestError,
@@ -62,7 +62,7 @@ describe('leave.requests', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('does not send an update of nothing, nor another action', async () => {
+  it('refuses an update without a field, and an unknown action', async () => {
     const { client, platform } = await rig(() => ({ body: [{ id: 'l1' }] }));
     await expect(client.leave.requests.update('l1', {})).rejects.toThrow('expected a field to change');
     const process = client.leave.requests.process as (id: string, action: string) => Promise<unknown>;
@@ -70,7 +70,7 @@ describe('leave.requests', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('passes a status that the platform added', async () => {
+  it('accepts a status that the platform has added', async () => {
     const { client } = await rig(() => ({ body: { id: 'l1', status: 'DECLINED', managedBy: 'SOMEONE' } }));
     const expected = { id: 'l1', status: 'DECLINED', managedBy: 'SOMEONE' };
     await expect(client.leave.requests.process('l1', 'decline')).resolves.toEqual(expected);
@@ -98,7 +98,7 @@ describe('leave.balances', () => {
     expect(await collect(client.leave.balances.list())).toEqual([balance]);
   });
 
-  it('names the entry where the list of balances is missing', async () => {
+  it('names the entry whose list of balances is missing', async () => {
     const { client } = await rig(() => ({ body: [{ role: 'r1' }] }));
     await expect(collect(client.leave.balances.list())).rejects.toMatchObject({ field: '[0].balances' });
   });

@@ -17,16 +17,19 @@ describe('canonicalDecimal', () => {
     ['1.25E-3', '0.00125'],
     ['-12.340', '-12.34'],
     ['0.10000000000000000001', '0.10000000000000000001'],
-  ])('%s is %s', (text, expected) => {
+  ])('the canonical form of %s is %s', (text, expected) => {
     expect(canonicalDecimal(text)).toBe(expected);
   });
 
-  it.each(['', '.', '-', 'NaN', 'Infinity', '1,5', '0x10', '1e', '1e99999', '1 2'])('%j is none', (text) => {
-    expect(canonicalDecimal(text)).toBeUndefined();
-  });
+  it.each(['', '.', '-', 'NaN', 'Infinity', '1,5', '0x10', '1e', '1e99999', '1 2'])(
+    '%j is not a decimal',
+    (text) => {
+      expect(canonicalDecimal(text)).toBeUndefined();
+    },
+  );
 
   always(
-    'means the same number for every number that JSON can hold',
+    'the canonical form is the same number for every number of JSON',
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       const decimal = canonicalDecimal(String(value));
       expect(Number(decimal)).toBe(value === 0 ? 0 : value);
@@ -37,7 +40,7 @@ describe('canonicalDecimal', () => {
 });
 
 describe('quoteNumbers', () => {
-  it('keeps every digit of the members named, and nothing else changes', () => {
+  it('quotes every digit of the given members, and changes nothing else', () => {
     const json =
       '[{"other": 1.50, "amount" : 0.10000000000000000001,"amount":-1e-7, "note":"\\"amount\\": 5"}]';
     expect(quoteNumbers(json, ['amount'])).toBe(
@@ -46,7 +49,7 @@ describe('quoteNumbers', () => {
   });
 
   always(
-    'gives JSON of the same meaning for any value',
+    'the quoted JSON has the same meaning for any value',
     fc.property(fc.jsonValue(), fc.double({ noNaN: true, noDefaultInfinity: true }), (other, amount) => {
       const parsed = JSON.parse(quoteNumbers(JSON.stringify({ other, amount }), ['amount']));
       expect(JSON.stringify(parsed.other)).toBe(JSON.stringify(other));

@@ -91,7 +91,7 @@ function removedBy({ type, data }: Body, truth: Truth): readonly string[] {
   return [];
 }
 
-it('keeps every member that the directory has, whatever it answers, and ends as the directory is', async () => {
+it('wrong answers of a directory remove no member that it has, and the end result is correct', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(LIE, { minLength: 5, maxLength: 40 }), async (given) => {
       const truth: Truth = new Map([

@@ -5,7 +5,7 @@ import { company, kindsOf, openReader } from './fixture.ts';
 const HOUR_MS = 60 * MINUTE_MS;
 
 describe('reading a directory', () => {
-  it('brings its groups to the platform, users first, and sends nothing once they agree', async () => {
+  it('brings its groups to the platform, users first, and sends nothing once both agree', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'], chess: ['c'] }) });
     await reader.hire('a', 'b', 'c');
     await reader.run();
@@ -25,7 +25,7 @@ describe('reading a directory', () => {
     expect(await reader.stored('rowing')).toMatchObject({ agreedMs: expect.any(Number) });
   });
 
-  it('describes a user once, though several groups have the user as a member', async () => {
+  it('sends a user once, even if several groups have the user as a member', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'], chess: ['a'], sport: ['a'] }) });
     await reader.run();
     const users = reader.takeSent().flatMap(({ data }) => data.user?.['id'] ?? []);
@@ -55,7 +55,7 @@ describe('reading a directory', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('follows changes that the directory reports, and finds the others within a day', async () => {
+  it('follows changes that the directory reports, and finds other changes within a day', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
     await reader.hire('a', 'b', 'c', 'd');
     await reader.passMinutes(30);
@@ -74,7 +74,7 @@ describe('reading a directory', () => {
     expect(reader.shown('chess')).toEqual([['u-d']]);
   });
 
-  it('reads only selected groups', async () => {
+  it('reads only the selected groups of the directory', async () => {
     const settings = { groups: { include: ['Group r*'], exclude: ['rugby'], policies: [] } };
     const world = company({ rowing: ['a'], rugby: ['b'], chess: ['c'] });
     const reader = await openReader({ world, settings });
@@ -84,7 +84,7 @@ describe('reading a directory', () => {
     expect(groups).toEqual(['rowing']);
   });
 
-  it('finds a new group by its report, and forgets the old name after a change', async () => {
+  it('finds a new group by a report, and replaces the old name after a change', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'] }) });
     await reader.hire('a', 'b');
     await reader.passMinutes(10);
@@ -102,7 +102,7 @@ describe('reading a directory', () => {
     expect(names).toEqual(['Chess', 'Crew']);
   });
 
-  it('goes on in the next run after its time is up', async () => {
+  it('continues in the next run after its time is up', async () => {
     const groups = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await openReader({ world: company(groups) });
     await reader.hire('a');
@@ -111,7 +111,7 @@ describe('reading a directory', () => {
     expect(await reader.run()).toMatchObject({ read: 12, waiting: 0 });
   });
 
-  it('reads every group if that is asked for, due or not', async () => {
+  it('reads every group on request, due or not', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
     await reader.hire('a', 'b', 'c');
     await reader.passMinutes(30);
@@ -121,7 +121,7 @@ describe('reading a directory', () => {
     expect(await reader.run({ isFull: true })).toMatchObject({ read: 2, sent: 1 });
   });
 
-  it('costs a page of the list and the pages of members in a full read', async () => {
+  it('a full read takes one call for the list and one for each page of members', async () => {
     const groups = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await openReader({ world: company(groups) });
     await reader.run();
@@ -129,7 +129,7 @@ describe('reading a directory', () => {
     expect(calls).toHaveLength(1 + 12);
   });
 
-  it('takes up a report once, though the log shows it for half an hour', async () => {
+  it('processes a report once, although the log contains it for half an hour', async () => {
     const settings = { groups: { include: ['Group rowing'], exclude: [], policies: [] } };
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }), settings });
     await reader.hire('a', 'c');
@@ -146,7 +146,7 @@ describe('reading a directory', () => {
     expect((await reader.google.requests()).length - before).toBe(2);
   });
 
-  it('costs two calls in a quiet run', async () => {
+  it('a run without changes takes two calls', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
     await reader.hire('a', 'c');
     await reader.passMinutes(40);
@@ -155,7 +155,7 @@ describe('reading a directory', () => {
     expect((await reader.google.requests()).length - before).toBe(2);
   });
 
-  it('sends the difference of a group of more than 1,000 members', async () => {
+  it('sends only the difference of a group of more than 1,000 members', async () => {
     const users = Array.from({ length: 1_100 }, (_, index) => ({
       id: `m${index}`,
       primaryEmail: `m${index}@acme.test`,

@@ -15,7 +15,7 @@ async function settled(world = WORLD, settings: Readonly<Record<string, unknown>
   return reader;
 }
 
-describe('a directory that answers wrongly', () => {
+describe('directory with wrong answers', () => {
   it.each([
     ['an empty object', { status: 200, body: '{}' }],
     ['a body that breaks off', { status: 200, body: '{"kind":"admin#directory#members","mem' }],
@@ -54,7 +54,7 @@ describe('a directory that answers wrongly', () => {
     expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[]]);
   });
 
-  it('removes no member because of a list that is shorter than the count, and adds members after three such reads', async () => {
+  it('removes no member because of a short list, and adds members after three such reads', async () => {
     const reader = await settled();
     await reader.google.control('counts', { group: 'rowing', count: 3 });
     await reader.change(
@@ -98,8 +98,8 @@ describe('a directory that answers wrongly', () => {
   });
 });
 
-describe('a group that the directory does not find', () => {
-  it('is deleted at once if the directory reports its deletion', async () => {
+describe('group that the directory does not find', () => {
+  it('a missing group is deleted immediately if the directory reports its deletion', async () => {
     const reader = await settled();
     await reader.change({ kind: 'deleteGroup', group: 'chess' });
     await reader.passMinutes(10);
@@ -108,7 +108,7 @@ describe('a group that the directory does not find', () => {
     expect(await reader.stored('chess')).toBeUndefined();
   });
 
-  it('is deleted after a day without a report', async () => {
+  it('a group that is not found is deleted after a day without a report', async () => {
     const reader = await settled();
     await reader.google.control('settings', { lostLogEntries: 1 });
     await reader.change({ kind: 'deleteGroup', group: 'chess' });
@@ -125,7 +125,7 @@ describe('a group that the directory does not find', () => {
 });
 
 describe('another source of events', () => {
-  it('wins over a read that began before its event', async () => {
+  it('a newer event of another source wins over a read that began before it', async () => {
     const reader = await settled();
     await reader.tell({ add: ['c'], to: 'rowing' });
     await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
@@ -138,8 +138,8 @@ describe('another source of events', () => {
   });
 });
 
-describe('a run that does not end', () => {
-  it('leaves a group due whose message the queue refused', async () => {
+describe('run that does not end', () => {
+  it('a group stays due if the queue refused its message', async () => {
     const reader = await settled();
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
     reader.closeQueue(true);
@@ -149,7 +149,7 @@ describe('a run that does not end', () => {
     expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[{ id: 'a' }]]);
   });
 
-  it('keeps another run from beginning until its lease has ended', async () => {
+  it('an unfinished run prevents another one until its lease has expired', async () => {
     const reader = await settled();
     const { name } = await reader.world.connection();
     const span = { nowMs: reader.world.nowMs(), lengthMs: 16 * MINUTE_MS };
@@ -170,18 +170,18 @@ describe('groups within groups', () => {
   const world = company({ rowing: ['a', 'b'], sport: ['c', 'rowing', 'guests@partner.test'] });
   const flattened = { nested: 'flatten', groups: inner };
 
-  it('are left out unless the connection flattens them', async () => {
+  it('nested groups are left out unless the connection flattens them', async () => {
     const reader = await settled(world, { groups: inner });
     expect(reader.shown('sport')).toEqual([['u-c']]);
   });
 
-  it('give their users to the outer group, though they are not selected themselves', async () => {
+  it('nested groups give their users to the outer group, even if they are not selected themselves', async () => {
     const reader = await settled(world, flattened);
     expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c']]);
     expect(reader.shown('rowing')).toEqual([]);
   });
 
-  it('bring the outer group up to date when they change', async () => {
+  it('a change of a nested group updates the outer group', async () => {
     const reader = await settled(world, flattened);
     await reader.change(
       { kind: 'removeMember', group: 'rowing', member: 'b' },
@@ -191,7 +191,7 @@ describe('groups within groups', () => {
     expect(reader.shown('sport')).toEqual([['u-a', 'u-c', 'u-d']]);
   });
 
-  it('keep a user in the outer group until both memberships have ended', async () => {
+  it('a user stays in the outer group until both memberships have ended', async () => {
     const reader = await settled(world, flattened);
     await reader.change(
       { kind: 'addMember', group: 'rowing', member: 'c' },
@@ -204,7 +204,7 @@ describe('groups within groups', () => {
     expect(reader.shown('sport')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('of another company are left out, and keep nothing else from being read', async () => {
+  it('nested groups of another company are left out, and everything else is read', async () => {
     const reader = await settled(world, flattened);
     const member = {
       kind: 'addMember',
@@ -217,7 +217,7 @@ describe('groups within groups', () => {
     expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
   });
 
-  it('are refused if everybody is a member, and other groups are read', async () => {
+  it('a nested group with everybody as a member is refused, and other groups are read', async () => {
     const reader = await settled(company({ rowing: ['a'], chess: ['c'] }));
     await reader.change(
       { kind: 'addMember', group: 'rowing', member: 'all', memberKind: 'everyone' },

@@ -35,8 +35,8 @@ import {
 } from './support/drift.ts';
 import { orDies, whereverItDies } from './support/mortal.ts';
 
-describe('a difference that apply meets in a conflict', () => {
-  it('is recorded, and named once the feed tells who made it', async () => {
+describe('difference that apply meets in a conflict', () => {
+  it('a difference is recorded, and its author is named once the feed reports it', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tell(world, leaves('m0'));
@@ -60,7 +60,7 @@ describe('a difference that apply meets in a conflict', () => {
     expect(await records(world)).toMatchObject([{ initiator: 'UNKNOWN' }]);
   });
 
-  it('is left standing where the policy says so', async () => {
+  it('a difference stays under policy adopt', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tellThenApply(world, leaves('m0'));
@@ -78,7 +78,7 @@ describe('a difference that apply meets in a conflict', () => {
   });
 });
 
-it('keeps who made a difference, as the feed names them', async () => {
+it('the drift record keeps the author of a difference as the feed names it', async () => {
   const { world, id } = await settled();
   const [ports, connection] = [world.toolPorts, await world.connection()];
   const readFeed = () => followFeed(connection, ports as never, Number.POSITIVE_INFINITY);
@@ -100,7 +100,7 @@ it('keeps who made a difference, as the feed names them', async () => {
   ]);
 });
 
-describe('a spokeId that another client removed', () => {
+describe('spokeId that another client removed', () => {
   const shown = ({ platform }: World, id: string) => {
     const { spokeId, users = [] } = platform.groups.get(id) ?? {};
     return [spokeId, [...users].sort()];
@@ -114,7 +114,7 @@ describe('a spokeId that another client removed', () => {
     return told;
   }
 
-  it('is found in the answer to our PATCH when the platform compares no version', async () => {
+  it('a removed spokeId is found in the answer to the PATCH if the platform compares no version', async () => {
     const { world, id } = await beside({ enforceVersionOnPatch: false });
     world.platform.changeAsOther(id, { spokeId: null });
     await tellThenApply(world, leaves('m0'));
@@ -123,7 +123,7 @@ describe('a spokeId that another client removed', () => {
     expect(await records(world)).toMatchObject([{ kind: 'spoke_id', settledBy: 'restore' }]);
   });
 
-  it('is found when apply looks up a write whose answer was lost', async () => {
+  it('a removed spokeId is found when apply looks up a write whose answer was lost', async () => {
     const { world, id } = await beside();
     await tell(world, leaves('m0'));
     let calls = 0;
@@ -147,7 +147,7 @@ describe('a spokeId that another client removed', () => {
   });
 });
 
-describe('a difference that is to be restored', () => {
+describe('difference that is to be restored', () => {
   const strangers = ['s0', 's1', 's2', 's3', 's4', 's5', 's6'];
   const guard = { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
 
@@ -165,7 +165,7 @@ describe('a difference that is to be restored', () => {
     for (const record of await records(world)) expect(record).toMatchObject({ settledBy: 'restore' });
   });
 
-  it('ends as reported where the group is taken out of our hands', async () => {
+  it('ends with the policy report if the settings exclude the group', async () => {
     const { world, id } = await settled({ guard });
     world.platform.changeAsOther(id, { users: [...USERS, ...strangers] });
     await followThenApply(world, id, trace());
@@ -174,7 +174,7 @@ describe('a difference that is to be restored', () => {
     expect(await records(world)).toMatchObject([{ kind: 'members_added', settledBy: 'report' }]);
   });
 
-  it('is recorded once, whatever the effect before which apply died, and ends once', async () => {
+  it('a difference is recorded once and ends once, wherever apply crashes', async () => {
     await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(2) });
@@ -209,7 +209,7 @@ describe('a difference that is to be restored', () => {
   });
 });
 
-it('a change that comes again under the version that it had is recorded again', async () => {
+it('a repeated external change under the same version is recorded again', async () => {
   const { world, id } = await settled();
   const answers = new Map<string, string | number>();
   // The platform counts versions by what a group holds.
@@ -229,7 +229,7 @@ it('a change that comes again under the version that it had is recorded again', 
   ]);
 });
 
-describe('a write of another worker', () => {
+describe('write of another worker', () => {
   it('a write of another worker during our read is not taken for an external change', async () => {
     const { world, id } = await settled();
     await tell(world, joins('late'));
@@ -278,7 +278,7 @@ function stoppedAfterWriting(): Worker {
 }
 
 describe('drift under policy report', () => {
-  it('reported drift is accepted until the next directory event of the group, and the next difference does not accept it again', async () => {
+  it('reported drift is accepted until the next directory event, and a later difference does not prolong it', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await followThenApply(world, id, trace());
@@ -295,13 +295,13 @@ describe('drift under policy report', () => {
   });
 
   it.each([
-    ['whose register knows of it', [event('user.deleted', { user: { id: 'm0' } }, 5)], USERS.slice(1)],
+    ['whose register is stored', [event('user.deleted', { user: { id: 'm0' } }, 5)], USERS.slice(1)],
     [
-      'which the directory deleted before it was known in the group',
+      'which was deleted before it joined the group',
       [event('user.deleted', { user: { id: 'late' } }, 5), joins('late')],
       USERS,
     ],
-  ])('ends with the deletion of another member, %s', async (_, events, left) => {
+  ])('reported drift ends with the deletion of another member, %s', async (_, events, left) => {
     const { world, id } = await settled({ drift: 'report' });
     await tell(world, event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 3));
     world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -312,7 +312,7 @@ describe('drift under policy report', () => {
     expect(shown(world, id)).toEqual({ name: 'Ours', users: left });
   });
 
-  it('is reverted once the policy is restore', async () => {
+  it('reported drift is reverted once the policy is restore', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(1) });
     await followThenApply(world, id, trace());
@@ -335,7 +335,7 @@ describe('drift under policy report', () => {
 });
 
 describe('drift under policy adopt', () => {
-  it('outlasts directory events about other values, and ends with an event about its own', async () => {
+  it('adopted drift outlasts events about other values, and ends with an event about its own value', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS.slice(1), 'u-late'] });
     await followThenApply(world, id, trace());
@@ -372,7 +372,7 @@ describe('drift under policy adopt', () => {
   });
 });
 
-describe('a group that the directory deleted, and that is only emptied', () => {
+describe('group that the directory deleted and that is only emptied', () => {
   const removed = event('group.deleted', { group: { id: 'g' } }, 5);
   const back = [event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 9), joins('m0', 9)];
 
@@ -380,7 +380,7 @@ describe('a group that the directory deleted, and that is only emptied', () => {
     ['report', ['u-m0']],
     ['adopt', ['stranger', 'u-m0']],
   ])(
-    'an emptied group keeps users that another client adds under %s, until it comes back as the table says',
+    'an emptied group keeps users that another client adds under %s, until the directory creates it again',
     async (drift, left) => {
       const { world, id } = await settled({ drift, onGroupDeleted: 'empty' });
       await tellThenApply(world, removed);
@@ -402,7 +402,7 @@ describe('a group that the directory deleted, and that is only emptied', () => {
     expect(shown(world, id)?.users).toEqual([]);
   });
 
-  it('keeps what else is adopted when it comes back, though more was changed in between', async () => {
+  it('a group that returns keeps its other adopted values, even after more changes', async () => {
     const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
     world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
     world.platform.changeAsOther(id, { spokeId: null });
@@ -419,7 +419,7 @@ describe('additions that may stay whatever the drift policy', () => {
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['additive membership', { membership: 'additive' }],
     ['upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
-  ])('under %s are recorded as adopted, while the rest is restored', async (_, settings) => {
+  ])('additions under %s count as adopted, while other differences are restored', async (_, settings) => {
     const { world, id } = await settled(settings);
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, 'stranger'] });
     await followThenApply(world, id, trace());
@@ -431,7 +431,7 @@ describe('additions that may stay whatever the drift policy', () => {
   });
 });
 
-it('a group in mode report is only watched: what others change is reported, and nothing is written', async () => {
+it('a group in mode report gets its external changes reported, and nothing is written', async () => {
   const { world, id } = await settled();
   await change(world, { groups: { policies: [{ match: '*', mode: 'report' }] } });
   const writes = world.platform.writes.length;
@@ -441,7 +441,7 @@ it('a group in mode report is only watched: what others change is reported, and 
   expect(world.platform.writes).toHaveLength(writes);
 });
 
-it('a look that fails concludes nothing', async () => {
+it('a failing read of a suspected change leads to no conclusion', async () => {
   const { world, id } = await settled();
   world.platform.changeAsOther(id, { name: 'Theirs' });
   await follow(world, id, trace());
@@ -463,7 +463,7 @@ it('a look that fails concludes nothing', async () => {
   expect((await world.toolPorts.groups.read(REF))?.suspectedChange).toBeDefined();
 });
 
-describe('a deletion that apply meets before the feed has told of it', () => {
+describe('deletion that apply meets before the feed reports it', () => {
   const removed = trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' });
   const ownWrite = trace({ id: 'own', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_MEMBER_ADD' });
   const ownCreation = trace({ id: 'made', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_ADD' });
@@ -484,13 +484,13 @@ describe('a deletion that apply meets before the feed has told of it', () => {
   const named = [{ kind: 'deleted', initiator: 'SYSTEM', eventIds: ['removed'] }];
 
   it.each<[string, (old: string, again: string) => Readonly<Record<string, readonly Trace[]>>[]]>([
-    ['at once', (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }]],
     [
-      'about the new group first',
-      (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }],
+      'both groups together',
+      (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }],
     ],
-    ['about our own write first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
-  ])('is named when it tells of it: %s', async (_, told) => {
+    ['the new group first', (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }]],
+    ['our own write first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
+  ])('a deletion is attributed once the feed reports it: %s', async (_, told) => {
     const { world, id, again } = await deleted();
     expect(again).not.toBe('');
     for (const step of told(id, again)) await followAll(world, step);
@@ -498,14 +498,14 @@ describe('a deletion that apply meets before the feed has told of it', () => {
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
   });
 
-  it('is named where the policy lets it stand', async () => {
+  it('a deletion is attributed even if the policy lets it stand', async () => {
     const { world, id, again } = await deleted({ drift: 'report' });
     expect(again).toBe('');
     await follow(world, id, removed);
     expect(await records(world)).toMatchObject(named);
   });
 
-  it('is named where it was told while apply was at it', async () => {
+  it('a deletion is attributed if it was reported while apply was processing it', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
     await tell(world, joins('late'));
@@ -520,28 +520,31 @@ describe('a deletion that apply meets before the feed has told of it', () => {
   });
 });
 
-describe('a deletion that another worker takes for a group still there', () => {
-  it.each(['restore', 'report'])('from an old listing is named all the same, under %s', async (drift) => {
-    const { world, id } = await settled({ drift });
-    const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
-    world.platform.deleteAsOther(id);
-    world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
-    await tell(world, joins('late'));
-    await applyGone(world);
-    const { platforms } = world.toolPorts;
-    const open: typeof platforms.open = async (connection) => {
-      const platform = await platforms.open(connection);
-      const list: typeof platform.groups.list = async (ageMs) =>
-        ageMs > 0 ? (old as never) : platform.groups.list(ageMs);
-      return { ...platform, groups: { ...platform.groups, list } };
-    };
-    await tell(world, leaves('m0', 30));
-    await applyGroup(REF, { ...world.toolPorts, platforms: { ...platforms, open } });
-    await follow(world, id, trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }));
-    expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
-  });
+describe('deletion while another worker still sees the group', () => {
+  it.each(['restore', 'report'])(
+    'a deletion is attributed despite an old listing, under %s',
+    async (drift) => {
+      const { world, id } = await settled({ drift });
+      const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
+      world.platform.deleteAsOther(id);
+      world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
+      await tell(world, joins('late'));
+      await applyGone(world);
+      const { platforms } = world.toolPorts;
+      const open: typeof platforms.open = async (connection) => {
+        const platform = await platforms.open(connection);
+        const list: typeof platform.groups.list = async (ageMs) =>
+          ageMs > 0 ? (old as never) : platform.groups.list(ageMs);
+        return { ...platform, groups: { ...platform.groups, list } };
+      };
+      await tell(world, leaves('m0', 30));
+      await applyGroup(REF, { ...world.toolPorts, platforms: { ...platforms, open } });
+      await follow(world, id, trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }));
+      expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
+    },
+  );
 
-  it('a group that another worker takes back while the first one gives it up stays ours', async () => {
+  it('a group that another worker links again during an unlink stays managed', async () => {
     const { world, id } = await settled();
     world.platform.hidden = (asked) => asked === id;
     await tellThenApply(world, joins('late'));
@@ -562,7 +565,7 @@ describe('a deletion that another worker takes for a group still there', () => {
   });
 });
 
-describe('a difference', () => {
+describe('attribution of a difference', () => {
   it('a difference is not attributed to a client that did something else before it', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
@@ -573,7 +576,7 @@ describe('a difference', () => {
   });
 
   it.each([
-    ['named once the feed tells of it', 0, 'ROLE'],
+    ['attributed once the feed reports it', 0, 'ROLE'],
     ['not attributed to a client that changes it a month later', 30 * 24, 'UNKNOWN'],
   ])('a duplicate spokeId found by a sweep is %s', async (_, hours, initiator) => {
     const { world, id } = await settled();

@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const TROUBLES = ['429', '500', 'forgets 400', 'forgets 404', 'forgets 200', '200'];
 
 /** Changes come in batches, one before each run; some share an instant. */
-const story = fc.record({
+const scenario = fc.record({
   batches: fc.array(
     fc.array(fc.record({ group: fc.constantFrom(...GROUPS), laterBy: fc.constantFrom(0, 0, 0, 1, 5) }), {
       maxLength: 24,
@@ -29,7 +29,10 @@ const story = fc.record({
   isTold: fc.constantFrom('once' as const, 'twice' as const),
   crashes: fc.array(fc.nat({ max: 60 }), { maxLength: 3 }),
 });
-type Served = Omit<typeof story extends fc.Arbitrary<infer Story> ? Story : never, 'batches' | 'crashes'>;
+type Served = Omit<
+  typeof scenario extends fc.Arbitrary<infer Scenario> ? Scenario : never,
+  'batches' | 'crashes'
+>;
 
 /** What a failure does to the gate is told elsewhere; here the next run reads on. */
 const OPEN: GateStore = { read: async () => OPEN_GATE, write: async () => true };
@@ -82,12 +85,12 @@ async function followed({ pageSizes, troubles, isTold, ...platformForm }: Served
   };
 }
 
-describe('the feed', () => {
+describe('activity feed', () => {
   it(
-    'counts every event once and skips none, however it is served',
+    'the feed is read completely with every event counted once, however it is served',
     async () => {
       await fc.assert(
-        fc.asyncProperty(story, async ({ batches, crashes: _, ...served }) => {
+        fc.asyncProperty(scenario, async ({ batches, crashes: _, ...served }) => {
           const { world, run, change, told, recorded } = await followed(served);
           let counted = 0;
           const runOnce = async () => {
@@ -112,10 +115,10 @@ describe('the feed', () => {
   );
 
   it(
-    'loses nothing to a crash between any two effects, and never moves ahead of what is recorded',
+    'a crash between any two effects loses no event, and the cursor never passes the records',
     async () => {
       await fc.assert(
-        fc.asyncProperty(story, async ({ batches, crashes, ...served }) => {
+        fc.asyncProperty(scenario, async ({ batches, crashes, ...served }) => {
           const { world, run, change, told, recorded } = await followed(served);
           for (const [index, batch] of batches.entries()) {
             change(batch);

@@ -41,8 +41,8 @@ async function worldWith(script: Script, settings = {}) {
 const run = (world: World, minutes = 10) =>
   followFeed(world.connection, world.ports, world.ports.clock() + minutes * MINUTE_MS);
 
-describe('the first run', () => {
-  it('begins 89 days back, and the next one at the cursor alone', async () => {
+describe('first run of the feed', () => {
+  it('begins 89 days back, and the next run continues at the cursor', async () => {
     const { world, starts } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await run(world);
     await run(world);
@@ -50,8 +50,8 @@ describe('the first run', () => {
   });
 });
 
-describe('a run', () => {
-  it('does not overlap another, nor wait for one that ended', async () => {
+describe('run of the feed', () => {
+  it('does not overlap an active run, and does not wait for an ended one', async () => {
     const { world } = await worldWith(() => [page([], 'c1', true)]);
     await world.ports.leases.take(CONNECTION, 'feed', { nowMs: START_MS, lengthMs: MINUTE_MS });
     expect(await run(world)).toBeUndefined();
@@ -84,7 +84,7 @@ describe('a run', () => {
     expect(await world.ports.feed.read(CONNECTION)).toBeUndefined();
   });
 
-  it('stops between two steps when its time is up, and the next goes on from there', async () => {
+  it('stops between two steps when its time is up, and the next run continues from there', async () => {
     const { world, starts } = await worldWith(({ cursor }) => {
       world.advance(MINUTE_MS);
       return cursor === 'c10'
@@ -98,7 +98,7 @@ describe('a run', () => {
     expect(starts.at(-1)).toEqual({ cursor: 'c10' });
   });
 
-  it('keeps what came before a failure, reports it, and says that it failed', async () => {
+  it('keeps events read before a failure, and reports both', async () => {
     const { world } = await worldWith(({ cursor }) =>
       cursor === undefined
         ? [page([event('a')], 'c1'), failure('throttled', 429)]
@@ -110,7 +110,7 @@ describe('a run', () => {
   });
 });
 
-describe('a gap', () => {
+describe('gap in the feed', () => {
   it.each([
     ['a 4xx', failure('rejected', 400), 0],
     ['a 404', failure('not_found', 404), 0],
@@ -133,7 +133,7 @@ describe('a gap', () => {
     expect((await world.ports.feed.read(CONNECTION))?.needsSweep).toBe(false);
   });
 
-  it('is swept by the next run where the sweep failed', async () => {
+  it('a gap is swept by the next run if the sweep failed', async () => {
     const { world, starts } = await worldWith(({ cursor }) =>
       cursor === 'c1' && starts.length === 2 ? [failure('rejected', 400)] : [page([], 'c1', true)],
     );
@@ -153,7 +153,7 @@ describe('a gap', () => {
     expect(starts.at(-1)).toEqual({ sinceMs: START_MS + 1 });
   });
 
-  it('is not looked for without end where every cursor is refused', async () => {
+  it('the search for a gap ends if every cursor is refused', async () => {
     const { world, starts } = await worldWith(({ cursor }) =>
       cursor === undefined
         ? [page([event('a')], 'c1'), failure('rejected', 400)]
@@ -164,8 +164,8 @@ describe('a gap', () => {
   });
 });
 
-describe('touched groups', () => {
-  it('touched groups with our own version are echoes: none is marked or woken', async () => {
+describe('groups touched in the feed', () => {
+  it('touched groups with the version of our own write are echoes: none is marked or woken', async () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
     expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 1 });
@@ -177,7 +177,7 @@ describe('touched groups', () => {
     ['that are unmanaged', {}, undefined],
     ['that was released', { released: true }, undefined],
     ['that the settings exclude', {}, { groups: { exclude: ['g'] } }],
-  ])('%s are counted and left alone', async (title, extra, settings) => {
+  ])('touched groups %s are counted and not changed', async (title, extra, settings) => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)], settings);
     if (title === 'that are unmanaged') world.stranger('g');
     else await world.link('g', extra);
@@ -211,7 +211,7 @@ describe('touched groups', () => {
     expect(world.calls().slice(2)).toEqual(['list', ...many.map((id) => `get ${world.idOf(id)}`)]);
   });
 
-  it('gather the events of all runs until apply has looked', async () => {
+  it('events of several runs are collected until apply has read the group', async () => {
     const { world, starts } = await worldWith(() => [
       page(
         [event(`e${starts.length}`, { initiator: starts.length === 1 ? 'ROLE' : 'SYSTEM' })],
@@ -230,7 +230,7 @@ describe('touched groups', () => {
     expect(dirtySinceMs).toBe(START_MS);
   });
 
-  it('keep a suspicion apart from the next one of the same millisecond', async () => {
+  it('two suspected changes of one millisecond stay separate', async () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
     world.change('g');

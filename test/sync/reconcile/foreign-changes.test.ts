@@ -52,8 +52,8 @@ async function followed(drift: string) {
   return { world, id, read };
 }
 
-describe('a group of ours', () => {
-  it.each(CASES)('%s by %s under %s has its kind, its name and its end', async (change, by, policy) => {
+describe('external change of a managed group', () => {
+  it.each(CASES)('%s by %s under %s has its kind, author and end recorded', async (change, by, policy) => {
     const [kind, make] = CHANGES[change] as Change;
     const { world, id, read } = await followed(policy);
     make(world, id, by);
@@ -71,7 +71,7 @@ describe('a group of ours', () => {
     expect(plain(world.platform.groups.get(linked ?? ''))).toEqual(ourselves);
   });
 
-  it('a group changed by two initiators between two reads names each for their change', async () => {
+  it('a group changed by two initiators between two reads gets an author for each change', async () => {
     const { world, id, read } = await followed('restore');
     world.platform.changeAsOther(id, { name: 'Theirs' }, 'ROLE');
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] }, 'SYSTEM');

@@ -4,8 +4,8 @@ import { CONNECTION, createWorld, failure, START_MS } from './support/world.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-describe('the daily check of a credential', () => {
-  it('says when it was last good and what its last failure was', async () => {
+describe('daily check of a credential', () => {
+  it('records the last success and the last failure', async () => {
     const world = await createWorld();
     expect(await checkHealth(world.connection, world.ports)).toEqual({
       checkedAtMs: START_MS,
@@ -27,7 +27,7 @@ describe('the daily check of a credential', () => {
     });
   });
 
-  it('counts a secret that cannot be read as a failure, and our own faults as none', async () => {
+  it('an unreadable secret counts as a failure, and an internal error does not', async () => {
     const world = await createWorld();
     const failing = (error: Error) => ({
       ...world.ports,
@@ -43,8 +43,8 @@ describe('the daily check of a credential', () => {
   });
 });
 
-describe('the levels of a connection', () => {
-  it('are what alarms look at', async () => {
+describe('levels of a connection', () => {
+  it('the levels contain every value that alarms watch', async () => {
     const world = await createWorld();
     const { gates } = world.ports;
     const levels = async () => {

@@ -12,33 +12,33 @@ const NONE_HELD: readonly Finding[] = [{ subject: 'hold', count: 0 }];
 const BEGAN = 'prod default: groups held until an operator decides: 2';
 const OVER = 'prod default: over: groups held until an operator decides';
 
-function desk(failing: (target: string) => boolean = () => false) {
-  const heard: Notice[] = [];
+function recordingTargets(failing: (target: string) => boolean = () => false) {
+  const delivered: Notice[] = [];
   const clock = { ms: START_MS };
   const table = new MemoryTable();
   const targets = ['webhook', 'arn:aws:sns:eu-west-1:1:t'];
   const tell = async (notice: Notice): Promise<ReadonlyMap<string, string>> => {
-    heard.push(notice);
+    delivered.push(notice);
     return new Map(targets.filter(failing).map((target) => [target, 'answered 500']));
   };
   const notifier = { prefix: 'prod', targets, tell };
-  return { heard, clock, ports: { notices: createNoticeStore(table), notifier, clock: () => clock.ms } };
+  return { delivered, clock, ports: { notices: createNoticeStore(table), notifier, clock: () => clock.ms } };
 }
 
-describe('telling people', () => {
-  it('is done once, however many workers look at the same moment, and however often', async () => {
-    const { heard, clock, ports } = desk();
+describe('notifications of findings', () => {
+  it('a finding is notified once, however many workers check it and however often', async () => {
+    const { delivered, clock, ports } = recordingTargets();
     for (let minute = 0; minute < 30; minute += 1) {
       await Promise.all([1, 2, 3].map(() => notify(HELD, ports, CONNECTION)));
       clock.ms += 60_000;
     }
-    expect(heard).toHaveLength(1);
+    expect(delivered).toHaveLength(1);
     await notify(NONE_HELD, ports, CONNECTION);
-    expect(heard.map(([title]) => title)).toEqual([BEGAN, OVER]);
+    expect(delivered.map(([title]) => title)).toEqual([BEGAN, OVER]);
   });
 
   /** Sends the first notification, and stops before its outcome is recorded. */
-  async function sendUnrecorded({ ports }: ReturnType<typeof desk>, found = HELD): Promise<void> {
+  async function sendUnrecorded({ ports }: ReturnType<typeof recordingTargets>, found = HELD): Promise<void> {
     let writes = 0;
     const write: typeof ports.notices.write = async (...given) => {
       writes += 1;
@@ -50,7 +50,10 @@ describe('telling people', () => {
   }
 
   /** Looks four times, a quarter of an hour apart. */
-  async function lookForAnHour({ ports, clock }: ReturnType<typeof desk>, found: readonly Finding[]) {
+  async function lookForAnHour(
+    { ports, clock }: ReturnType<typeof recordingTargets>,
+    found: readonly Finding[],
+  ) {
     for (let quarter = 0; quarter < 4; quarter += 1) {
       await notify(found, ports, CONNECTION);
       clock.ms += QUARTER_MS;
@@ -58,48 +61,50 @@ describe('telling people', () => {
   }
 
   it('repeats a notification once if the worker stopped before it recorded the outcome', async () => {
-    const world = desk();
+    const world = recordingTargets();
     await sendUnrecorded(world);
     await lookForAnHour(world, HELD);
-    expect(world.heard.map(([title]) => title)).toEqual([BEGAN, BEGAN]);
+    expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, BEGAN]);
   });
 
   it('reports the end of a finding whose first notification was sent and not recorded', async () => {
-    const world = desk();
+    const world = recordingTargets();
     await sendUnrecorded(world);
     await lookForAnHour(world, NONE_HELD);
-    expect(world.heard.map(([title]) => title)).toEqual([BEGAN, OVER]);
+    expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER]);
   });
 
   it('reports a finding again if its end was notified and not recorded', async () => {
-    const world = desk();
+    const world = recordingTargets();
     await notify(HELD, world.ports, CONNECTION);
     world.clock.ms += QUARTER_MS;
     await sendUnrecorded(world, NONE_HELD);
     await lookForAnHour(world, HELD);
-    expect(world.heard.map(([title]) => title)).toEqual([BEGAN, OVER, BEGAN]);
+    expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER, BEGAN]);
   });
 
-  it('goes on where a target fails, keeps why, and tries again what no target took', async () => {
+  it('a failing target is reported, and the notification is repeated if no target accepted it', async () => {
     const isDown = { webhook: true, all: false };
-    const { heard, clock, ports } = desk((target) => isDown.all || (target === 'webhook' && isDown.webhook));
+    const { delivered, clock, ports } = recordingTargets(
+      (target) => isDown.all || (target === 'webhook' && isDown.webhook),
+    );
     await notify(HELD, ports, CONNECTION);
     const failure = { atMs: START_MS, message: 'webhook: answered 500' };
     expect((await ports.notices.read(CONNECTION)).lastFailure).toEqual(failure);
     clock.ms += QUARTER_MS;
     await notify(HELD, ports, CONNECTION);
-    expect(heard).toHaveLength(1);
+    expect(delivered).toHaveLength(1);
     isDown.all = true;
     await notify([{ subject: 'gate', count: 1 }], ports, CONNECTION);
     Object.assign(isDown, { all: false, webhook: false });
     clock.ms += QUARTER_MS;
     await notify([{ subject: 'gate', count: 1 }], ports, CONNECTION);
-    expect(heard).toHaveLength(3);
+    expect(delivered).toHaveLength(3);
     expect((await ports.notices.read(CONNECTION)).lastFailure).toBeUndefined();
   });
 
   it('notify calls no store without a notification target', async () => {
-    const { ports } = desk();
+    const { ports } = recordingTargets();
     const untouched = new Proxy({} as never, { get: () => expect.fail('was asked') });
     const withoutTargets = { ...ports, notifier: { ...ports.notifier, targets: [] }, notices: untouched };
     const asking = { ...withoutTargets, drift: untouched, tokens: untouched, deadLetterCount: untouched };
@@ -109,9 +114,9 @@ describe('telling people', () => {
   });
 });
 
-it('the pump tells of holds, failed groups, a closed gate and a dying credential, and names no member', async () => {
+it('the pump notifies of holds, failed groups, a closed gate and an expiring credential, and names no member', async () => {
   const world = await createWorld();
-  const { heard, ports } = desk();
+  const { delivered, ports } = recordingTargets();
   const { gates, health } = world.ports;
   await world.link('a', {
     dirtySince: START_MS,
@@ -137,19 +142,19 @@ it('the pump tells of holds, failed groups, a closed gate and a dying credential
     { task: 'pump' },
     { ports: all, metrics, deadlineMs: START_MS + 60_000 },
   );
-  expect(heard.map(([title]) => title)).toEqual([
+  expect(delivered.map(([title]) => title)).toEqual([
     'prod default: groups held until an operator decides: 1',
     'prod default: nothing is written, the gate to the platform is closed',
     'prod default: groups failed that wait for a person: 1',
     'prod default: the daily check did not find the credential good',
   ]);
-  expect(heard[0]).toContain('"Engineering"');
-  expect(heard[2]).toContain('"Sales"');
-  expect(JSON.stringify(heard)).not.toContain('@');
+  expect(delivered[0]).toContain('"Engineering"');
+  expect(delivered[2]).toContain('"Sales"');
+  expect(JSON.stringify(delivered)).not.toContain('@');
 });
 
-it('a look at the hour tells of reported differences and ending tokens; the stage, of dead letters', async () => {
-  const { heard, ports } = desk();
+it('the hourly check notifies of reported differences, expiring tokens and dead letters', async () => {
+  const { delivered, ports } = recordingTargets();
   const record = { settledBy: 'report', settledAtMs: START_MS - 1_000 };
   const since = async function* () {
     yield [record, { ...record, settledBy: 'restore' }] as never;
@@ -160,7 +165,7 @@ it('a look at the hour tells of reported differences and ending tokens; the stag
   const all = { ...ports, drift: { since }, tokens: { list }, deadLetterCount: async () => 3 };
   await notifyOfHour(CONNECTION, all);
   await notifyOfStage(all);
-  expect(heard.map(([title]) => title)).toEqual([
+  expect(delivered.map(([title]) => title)).toEqual([
     'prod default: differences on the platform, within the hour, that were only reported: 1',
     'prod default: SCIM tokens that end within 14 days: 1',
     'prod: dead letters that wait for a person: 3',

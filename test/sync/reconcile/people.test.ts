@@ -86,8 +86,8 @@ async function withAnn() {
   return world;
 }
 
-describe('a refresh of people', () => {
-  it('wakes the groups of a joiner who was pending, without another event', async () => {
+describe('refresh of people', () => {
+  it('wakes the groups of a pending newcomer without another event', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     expect((await run(world, [[employee('r-bob', { email: 'bob@acme.test' })]])).woken).toBe(0);
@@ -95,7 +95,7 @@ describe('a refresh of people', () => {
     expect(world.woken).toEqual(['g']);
   });
 
-  it('looks once for a member who is pending in several groups', async () => {
+  it('reads a member who is pending in several groups only once', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     await putMember(world, world.ref('h'), ANN);
@@ -109,7 +109,7 @@ describe('a refresh of people', () => {
     expect(lookups).toBe(1);
   });
 
-  it('wakes the groups of a leaver, once', async () => {
+  it('wakes the groups of a leaver once', async () => {
     const world = await withAnn();
     expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(1);
     expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(0);
@@ -138,7 +138,7 @@ describe('a refresh of people', () => {
     },
   );
 
-  it('keeps the person behind a member whose e-mail address changes, and whose old one another gets', async () => {
+  it('keeps the person of a member whose e-mail address changes and goes to another person', async () => {
     const world = await withAnn();
     const newcomer = employee('r-new', { userId: 'u-new', email: 'ann@acme.test' });
     await run(world, [[ann({ email: 'ann.smith@acme.test' }), newcomer]]);
@@ -206,7 +206,7 @@ describe('a refresh of people', () => {
     expect([hidden.woken, (await personOf(hidden))?.state]).toEqual([[], 'ACTIVE']);
   });
 
-  it('asks for the next page while it saves one, and for no more than that', async () => {
+  it('requests only the next page while it saves one', async () => {
     const world = await company();
     const steps: string[] = [];
     const note = async (kind: string) => steps.push(kind);
@@ -216,7 +216,7 @@ describe('a refresh of people', () => {
     expect(steps).toEqual([page, page, save, page, save, page, save]);
   });
 
-  it('is heard of after a crash between any two effects', async () => {
+  it('takes full effect after a crash between any two effects', async () => {
     await whereverItDies(async (worker, where) => {
       const world = await withAnn();
       await run(world, [[ann({ state: 'TERMINATED' })]], worker).catch(() => {});
@@ -227,11 +227,11 @@ describe('a refresh of people', () => {
   });
 });
 
-describe('a refresh that finds a new role of a user', () => {
+describe('refresh that finds a new role of a user', () => {
   const again = employee('r-again', { email: 'ann@acme.test', userId: 'u-ann' });
   const pages: Pages = [[ann({ state: 'TERMINATED' }), again]];
 
-  it('changes the binding to the role that keeps the user in, also after a crash between any two effects', async () => {
+  it('changes the binding to the role that keeps the user in, even after a crash at any point', async () => {
     await whereverItDies(async (worker, where) => {
       const world = await withAnn();
       await run(world, pages, worker).catch(() => {});
@@ -268,11 +268,11 @@ describe('a refresh that finds a new role of a user', () => {
   });
 });
 
-describe('a person that a listing does not name', () => {
+describe('person that a listing lacks', () => {
   const bob = employee('r-bob', { email: 'bob@acme.test' });
   const asked = ({ calls }: Company) => calls().filter((call) => call.startsWith('employee'));
 
-  it('stays unchanged when the platform knows them by id', async () => {
+  it('stays unchanged if the platform knows the person by id', async () => {
     const world = await withAnn();
     world.unlisted.push(ann());
     world.platform.undescribed.add('r-ann');
@@ -282,7 +282,7 @@ describe('a person that a listing does not name', () => {
     expect(await personOf(world)).toEqual(before);
   });
 
-  it('is GONE after a 404, which wakes their groups once, and comes back when listed again', async () => {
+  it('a person is GONE after a 404, which wakes their groups once, and returns when listed again', async () => {
     const world = await withAnn();
     expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 1, changed: 1, woken: 1 });
     expect((await personOf(world))?.state).toBe('GONE');
@@ -291,7 +291,7 @@ describe('a person that a listing does not name', () => {
     expect((await personOf(world))?.state).toBe('ACTIVE');
   });
 
-  it('is not active again by an answer without a state', async () => {
+  it('a person does not become active by an answer without a state', async () => {
     const world = await withAnn();
     await run(world, [[bob]]);
     world.platform.undescribed.add('r-ann');
@@ -299,7 +299,7 @@ describe('a person that a listing does not name', () => {
     expect((await personOf(world))?.state).toBe('UNKNOWN');
   });
 
-  it('changes as the answer by id says', async () => {
+  it('a missing person changes as the answer by id shows', async () => {
     const world = await withAnn();
     world.unlisted.push(ann({ state: 'HIRED' }));
     expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 0, changed: 1, woken: 1 });
@@ -308,15 +308,15 @@ describe('a person that a listing does not name', () => {
 
   it.each<[string, Pages]>([
     ['named no employee', []],
-    ['did not come to its end', [[bob], 'fails']],
-  ])('is not asked for where the listing %s', async (_, pages) => {
+    ['did not reach its end', [[bob], 'fails']],
+  ])('a missing person is not requested by id if the listing %s', async (_, pages) => {
     const world = await withAnn();
     await run(world, pages).catch(() => {});
     expect(asked(world)).toEqual([]);
     expect((await personOf(world))?.state).toBe('ACTIVE');
   });
 
-  it('is not GONE after a failed answer, and the refresh still processes the others', async () => {
+  it('a failed answer does not make a person GONE, and the refresh processes the others', async () => {
     const world = await withAnn();
     const ref = world.ref('h');
     await putMember(world, ref, BOB);
@@ -331,14 +331,14 @@ describe('a person that a listing does not name', () => {
     expect(world.woken).toEqual(['h']);
   });
 
-  it('is looked up only when that could remove a member from a group', async () => {
+  it('a missing person is looked up only if that could remove a member from a group', async () => {
     const world = await withAnn();
     await run(world, [[ann({ state: 'TERMINATED' }), employee('r-unbound', {})]]);
     await run(world, [[bob]]);
     expect(asked(world)).toEqual([]);
   });
 
-  it('is one of a bounded number of look-ups per run, and each person has their turn', async () => {
+  it('look-ups are limited per run, and each person is looked up in some run', async () => {
     const world = await company();
     const roles = Array.from({ length: 250 }, (_, n) => `r${n}`);
     await run(world, [roles.map((role) => employee(role, {}))]);
@@ -359,7 +359,7 @@ describe('a person that a listing does not name', () => {
     expect(new Set(asked(world)).size).toBe(250);
   });
 
-  it('reaches their groups after a crash between any two effects', async () => {
+  it('a person reaches all their groups after a crash between any two effects', async () => {
     await whereverItDies(async (worker, where) => {
       const world = await withAnn();
       await run(world, [[bob]], worker).catch(() => {});
@@ -370,7 +370,7 @@ describe('a person that a listing does not name', () => {
   });
 });
 
-describe('pending members', () => {
+describe('review of pending members', () => {
   it.each<[PendingCause, Partial<PersonSpec>, number | undefined, boolean]>([
     ['unknown', { userId: 'u-ann' }, undefined, true],
     ['unknown', { email: 'other@acme.test' }, undefined, false],

@@ -27,7 +27,7 @@ async function company(count: number, settings = {}, platform = {}) {
   };
 }
 
-describe('a group with our version and other content', () => {
+describe('group with our version and other content', () => {
   it.each([
     ['a further user', (users: readonly string[]) => [...users, 'u-guest'], ['members_added']],
     [
@@ -35,7 +35,7 @@ describe('a group with our version and other content', () => {
       (users: readonly string[]) => users.slice(0, 1),
       [],
     ],
-  ])('is found by the sweep and corrected (%s)', async (_, changed, kinds) => {
+  ])('a changed content is found by the sweep and corrected (%s)', async (_, changed, kinds) => {
     const { world, troubles, sweepAfter, shown, drift, state } = await company(1);
     world.platform.showing = (_call, users) => changed(users);
     troubles.platform = (call) => {
@@ -50,7 +50,7 @@ describe('a group with our version and other content', () => {
   });
 
   it.each([true, false])(
-    'costs no further read while the content is the same (spokeIds shown: %s)',
+    'an unchanged content costs no further read (spokeIds shown: %s)',
     async (echoSpokeId) => {
       const { world, sweepAfter } = await company(3, {}, { echoSpokeId });
       world.platform.showing = (kind, users) => (kind === 'list' ? users.toReversed() : users);
@@ -58,7 +58,7 @@ describe('a group with our version and other content', () => {
     },
   );
 
-  it('stays unchanged if only the list shows other users, and each group is fetched once a day', async () => {
+  it('a group stays unchanged if only the list shows other users, and is fetched once a day', async () => {
     const { world, sweepAfter, drift } = await company(40);
     world.platform.showing = (kind, users) => (kind === 'list' ? users.slice(0, 1) : users);
     let fetched = 0;
@@ -73,7 +73,7 @@ describe('a group with our version and other content', () => {
     ['additive membership', { membership: 'additive' }],
     ['adopted drift', { drift: 'adopt' }],
   ])(
-    'is fetched once if the platform has lost an external member with our write (%s)',
+    'a group is fetched once if the platform lost an external member with our write (%s)',
     async (_, settings) => {
       const { world, tell, hire, sweepAfter, shown, drift } = await company(1, settings);
       const [group] = world.platform.groups.values();

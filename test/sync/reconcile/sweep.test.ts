@@ -19,8 +19,8 @@ const suspects = async (world: World, count: number) => {
   return found;
 };
 
-describe('a sweep', () => {
-  it('suspects the groups whose version is another, and no others', async () => {
+describe('sweep', () => {
+  it('suspects exactly the groups whose version has changed', async () => {
     const world = await withGroups(4);
     world.change('g2');
     const { report, halted } = await run(world);
@@ -31,7 +31,7 @@ describe('a sweep', () => {
     expect(world.calls()).toEqual(['list']);
   });
 
-  it('passes over a group whose item cannot be understood, and names it', async () => {
+  it('skips a group with an invalid item and names it', async () => {
     const world = await withGroups(3);
     await world.link('g1', { rev: 'seven' });
     world.change('g2');
@@ -41,7 +41,7 @@ describe('a sweep', () => {
     expect(world.woken).toEqual(['g2']);
   });
 
-  it('concludes nothing from a listed group of ours whose form is odd', async () => {
+  it('draws no conclusion from a malformed listed group of ours', async () => {
     const world = await withGroups(3);
     world.platform.odd.add(world.idOf('g1'));
     world.stranger('g2');
@@ -52,7 +52,7 @@ describe('a sweep', () => {
     expect(world.calls()).toEqual(['list']);
   });
 
-  it('has what the platform refused tried once more after a day', async () => {
+  it('tries once a day what the platform refused', async () => {
     const world = await createWorld();
     for (const [id, hours] of [
       ['g0', 23],
@@ -63,7 +63,7 @@ describe('a sweep', () => {
     expect(world.woken).toEqual(['g1']);
   });
 
-  it('a sweep leaves a write in flight to the apply that sent it', async () => {
+  it('leaves a write in flight to the apply that sent it', async () => {
     const world = await createWorld();
     const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };
     await world.link('g0', { intent, intentId: 'i1' });
@@ -72,7 +72,7 @@ describe('a sweep', () => {
     expect(await suspects(world, 1)).toEqual([]);
   });
 
-  it('asks for a group that is not listed by its id before it suspects it', async () => {
+  it('reads a group that is not listed by its id before it suspects it', async () => {
     const world = await withGroups(40);
     world.platform.unlisted.add(world.idOf('g1'));
     world.lose('g2');
@@ -91,8 +91,8 @@ describe('a sweep', () => {
 
   it.each([
     ['an empty list', 20, 20],
-    ['one link in ten', 20, 2],
-  ])('concludes nothing where %s is missing', async (_, links, missing) => {
+    ['one group in ten', 20, 2],
+  ])('draws no conclusion if %s is missing', async (_, links, missing) => {
     const world = await withGroups(links);
     for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
     const { report, halted } = await run(world);
@@ -103,9 +103,9 @@ describe('a sweep', () => {
   });
 
   it.each([
-    ['a single one, however few the links are', 3, 1],
-    ['just one in twenty', 40, 2],
-  ])('goes on where %s is missing', async (_, links, missing) => {
+    ['only one group of any number', 3, 1],
+    ['only one group in twenty', 40, 2],
+  ])('continues if %s is missing', async (_, links, missing) => {
     const world = await withGroups(links);
     for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
     expect((await run(world)).halted).toBe(false);
@@ -115,7 +115,7 @@ describe('a sweep', () => {
   it.each([
     ['written after the list was begun', { lastWriteAt: START_MS }],
     ['created so shortly before that the platform may not list them yet', { createdAt: START_MS - 60_000 }],
-  ])('does not miss groups that were %s', async (_, made) => {
+  ])('does not report groups as missing that were %s', async (_, made) => {
     const world = await withGroups(5);
     for (let n = 5; n < 15; n += 1) await world.link(`g${n}`, made);
     const { report, halted } = await run(world);
@@ -123,14 +123,14 @@ describe('a sweep', () => {
     expect(await suspects(world, 15)).toEqual([]);
   });
 
-  it('concludes nothing from a list that failed', async () => {
+  it('draws no conclusion from a list that failed', async () => {
     const world = await withGroups(3);
     world.platform.listing = () => 500;
     await expect(run(world)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await suspects(world, 3)).toEqual([]);
   });
 
-  it('counts orphans, and records those whose place is taken, once', async () => {
+  it('counts orphans, and records once those whose place is taken', async () => {
     const world = await withGroups(2);
     await world.link('unlinked', { platformId: 'platform-gone' });
     world.lose('unlinked');
@@ -143,7 +143,7 @@ describe('a sweep', () => {
     expect(await world.drift()).toMatchObject([{ kind: 'duplicate_spoke_id', group: 'g0', after: copy }]);
   });
 
-  it('ends the claim that an adoption cut short has left, and no other', async () => {
+  it('removes the claim of an interrupted adoption, and no other claim', async () => {
     const world = await withGroups(1);
     const claimed: PlatformGroupId[] = [];
     for (const [group, extra] of [
@@ -158,16 +158,16 @@ describe('a sweep', () => {
   });
 });
 
-describe('work that a sweep finds', () => {
+describe('unfinished work that a sweep finds', () => {
   const MINUTE_MS = 60_000;
   const dirtySince = START_MS - 20 * MINUTE_MS;
 
   it.each<[string, number | undefined, number, boolean]>([
-    ['nothing is due for', undefined, dirtySince, true],
-    ['the pump passed by', START_MS - 16 * MINUTE_MS, dirtySince, true],
-    ['waits for its next try', START_MS + MINUTE_MS, dirtySince, false],
-    ['the pump is about to find', START_MS - MINUTE_MS, dirtySince, false],
-    ['has not been dirty for long', undefined, START_MS - MINUTE_MS, false],
+    ['has no wake-up is woken', undefined, dirtySince, true],
+    ['the pump has missed is woken', START_MS - 16 * MINUTE_MS, dirtySince, true],
+    ['waits for a retry is not woken', START_MS + MINUTE_MS, dirtySince, false],
+    ['the pump will find is not woken', START_MS - MINUTE_MS, dirtySince, false],
+    ['became dirty recently is not woken', undefined, START_MS - MINUTE_MS, false],
   ])('a dirty group that %s', async (_, dueMs, since, isWoken) => {
     const world = await createWorld();
     await world.link('g', { dirtySince: since }, dueMs);
@@ -176,7 +176,7 @@ describe('work that a sweep finds', () => {
     expect(world.woken).toEqual(isWoken ? ['g'] : []);
   });
 
-  it('no more stuck groups at once than the pump would wake', async () => {
+  it('a sweep wakes at most as many stuck groups at once as the pump', async () => {
     const world = await createWorld();
     for (let n = 0; n < 700; n += 1) await world.link(`g${n}`, { dirtySince });
     expect((await run(world)).report.reenqueued).toBe(600);
@@ -187,7 +187,7 @@ describe('work that a sweep finds', () => {
     ['approved', START_MS - 1, true],
     ['waiting', START_MS + 1, false],
     ['rejected', START_MS - 1, false],
-  ] as const)('a hold that is %s until %i', async (kind, expiresAtMs, isWoken) => {
+  ] as const)('a hold that is %s until %i is applied again: $2', async (kind, expiresAtMs, isWoken) => {
     const decision = kind === 'waiting' ? { kind } : { kind, by: 'ann', reason: 'r', atMs: 1 };
     const hold = {
       ...{ digest: 'd', rule: 'count', removes: 1, keeps: 1, share: 0.5, createdAtMs: 1 },
@@ -199,7 +199,7 @@ describe('work that a sweep finds', () => {
     expect(world.woken).toEqual(isWoken ? ['g'] : []);
   });
 
-  it('garbage of each group once in 24 sweeps: dead chunks and expired tombstones', async () => {
+  it('garbage of each group is deleted once in 24 sweeps: old view parts and expired tombstones', async () => {
     const world = await createWorld();
     await world.link('g', {});
     const ref = world.ref('g');

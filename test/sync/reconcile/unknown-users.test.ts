@@ -28,7 +28,7 @@ const found = async (world: World) =>
 /** How often the employees were listed. */
 const listings = ({ platform }: World) => platform.calls.filter(({ route }) => route === '/employees').length;
 
-describe('a sweep of groups that hold ids of no employee', () => {
+describe('sweep of groups that hold ids of no employee', () => {
   it('records the ids of a managed group once, and names no known employee', async () => {
     const world = await company(['u-ann', 'u-gone', 'u-next', 'zoe', 'amy']);
     expect(await run(world)).toMatchObject({ unknownUsers: { ids: 2, newRecords: 1 } });
@@ -89,7 +89,7 @@ describe('a sweep of groups that hold ids of no employee', () => {
     expect(listings(world)).toBe(refreshed + 2 * ofOneGroup);
   });
 
-  it('stops a listing at the deadline and concludes nothing', async () => {
+  it('stops a listing at the deadline and draws no conclusion', async () => {
     const world = await company(['zoe']);
     world.platform.pageSize = () => 1;
     const before = listings(world);
@@ -116,7 +116,7 @@ describe('a sweep of groups that hold ids of no employee', () => {
       ({ platform }) => (platform.employees = [{ ...employee('ann'), userId: null }] as never),
     ],
     ['lack a person of the people index', ({ platform }) => platform.unlisted.add('bob')],
-  ])('concludes nothing where the employees %s', async (_, spoil) => {
+  ])('draws no conclusion if the employees %s', async (_, spoil) => {
     const world = await company(['zoe']);
     await world.table.put(boundMemberItem(CONNECTION, 'bob' as never, 'm-bob' as never));
     spoil(world);
@@ -126,7 +126,7 @@ describe('a sweep of groups that hold ids of no employee', () => {
     expect(await found(world)).toEqual([]);
   });
 
-  it('counts the ids for the alarm at each sweep, and the records once', async () => {
+  it('counts the ids for the alarm at each sweep, and records each once', async () => {
     const world = await company(['zoe', 'amy']);
     const emitted: unknown[] = [];
     const metrics = { emit: (...metric: unknown[]) => void emitted.push(metric) };

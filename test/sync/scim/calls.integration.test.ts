@@ -29,7 +29,7 @@ async function startWorld() {
   return { client, calls };
 }
 
-it('creates a user with four requests to DynamoDB', async () => {
+it('the SCIM server creates a user with four requests to DynamoDB', async () => {
   const { client, calls } = await startWorld();
   await client.post('/Users', fullUser('ann'));
   calls.length = 0;
@@ -44,7 +44,7 @@ it.each([
   ['emails.value eq "bob@acme.test"', ['BatchGetItem', 'Query', 'BatchGetItem']],
   ['emails[type eq "work"].value eq "bob@acme.test"', ['BatchGetItem', 'Query', 'BatchGetItem']],
   [`${ENTERPRISE}:employeeNumber eq "8"`, ['BatchGetItem', 'Query', 'BatchGetItem']],
-])('finds a user by %s without reading other users', async (filter, requests) => {
+])('the SCIM server finds a user by %s without reading other users', async (filter, requests) => {
   const { client, calls } = await startWorld();
   await client.post('/Users', fullUser('ann'));
   await client.post('/Users', { ...fullUser('bob'), [ENTERPRISE]: { employeeNumber: '8' } });

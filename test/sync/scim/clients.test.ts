@@ -127,7 +127,7 @@ describe('token endpoint', () => {
     expect([refused.status, refused.body.error, refused.cause]).toEqual([400, error, undefined]);
   });
 
-  it('refuses a body that is no form, a secret in two places, and other methods', async () => {
+  it('refuses a body that is not a form, a secret in two places, and other methods', async () => {
     const world = createWorld();
     const { id, secret } = await newClient(world);
     const json = await ask(world, '{}', {
@@ -142,7 +142,7 @@ describe('token endpoint', () => {
     }
   });
 
-  it('reads a body of bytes, as API Gateway hands it over', async () => {
+  it('accepts a body of bytes, as API Gateway passes it', async () => {
     const world = createWorld();
     const { id, secret } = await newClient(world);
     expect((await ask(world, '', { body: Buffer.from(inForm(id, secret)) })).status).toBe(200);
@@ -157,7 +157,7 @@ describe('token endpoint', () => {
     expect((await ask(world, inForm('00000000', 'x'), { source: '192.0.2.2' })).status).toBe(400);
   });
 
-  it('answers 500 without a detail when the table fails', async () => {
+  it('answers 500 without details if the table fails', async () => {
     const world = createWorld();
     const client = await newClient(world);
     const addAccess = async () => Promise.reject(new Error('table gone'));
@@ -169,12 +169,12 @@ describe('token endpoint', () => {
 });
 
 describe('OAuth client', () => {
-  it('cannot use its secret as a bearer token', async () => {
+  it('the secret of an OAuth client cannot be used as a bearer token', async () => {
     const world = createWorld();
     expect(await statusWith(world, (await newClient(world)).secret)).toBe(401);
   });
 
-  it('sees its own connection only', async () => {
+  it('reads only its own connection', async () => {
     const world = createWorld();
     const [mine, theirs] = [await newClient(world), await newClient(world, OTHER)];
     const client = world.anonymous(`Bearer ${await accessToken(world, mine)}`);
@@ -185,7 +185,7 @@ describe('OAuth client', () => {
     expect(await revokeClient(OTHER, mine.id, world.ports)).toBe(false);
   });
 
-  it('is refused at once after it was revoked, with the access tokens that it has', async () => {
+  it('a revoked OAuth client and its access tokens are refused immediately', async () => {
     const world = createWorld();
     const client = await newClient(world);
     const token = await accessToken(world, client);
@@ -197,7 +197,7 @@ describe('OAuth client', () => {
     expect((await listClients(DEFAULT, world.ports))[0]?.secrets[0]?.state).toBe('revoked');
   });
 
-  it('is refused, with its access tokens, after its connection was removed', async () => {
+  it('an OAuth client and its access tokens are refused after its connection was removed', async () => {
     const world = createWorld();
     const client = await newClient(world);
     const token = await accessToken(world, client);
@@ -219,7 +219,7 @@ describe('OAuth client', () => {
     expect((await ask(world, inForm(old.id, secret))).status).toBe(200);
   });
 
-  it('loses the access tokens of its earlier secret when a rotation ends that at once', async () => {
+  it('loses its access tokens when a rotation ends the earlier secret immediately', async () => {
     const world = createWorld();
     const old = await newClient(world);
     const token = await accessToken(world, old);
@@ -228,7 +228,7 @@ describe('OAuth client', () => {
     expect(await statusWith(world, token)).toBe(401);
   });
 
-  it('gets access tokens that end with its secret, and a rotation never lengthens a life', async () => {
+  it('gets access tokens that expire with its secret, and a rotation never extends them', async () => {
     const world = createWorld();
     const client = await newClient(world, DEFAULT, world.time.nowMs + 60_000);
     const { body } = await ask(world, GRANT, { headers: basic(client.id, client.secret) });
@@ -239,7 +239,7 @@ describe('OAuth client', () => {
     expect(await statusWith(world, body.access_token)).toBe(401);
   });
 
-  it('is announced next to bearer tokens', async () => {
+  it('OAuth clients are announced next to bearer tokens', async () => {
     const world = createWorld();
     const { body } = await (await world.client()).get('/ServiceProviderConfig');
     const schemes = body.authenticationSchemes.map(({ type }: { type: string }) => type);

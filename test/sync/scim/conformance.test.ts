@@ -96,8 +96,8 @@ async function documentFaults(document: Document): Promise<readonly string[]> {
 
 const metaOf = (document: Document) => document['meta'] as Document;
 
-describe('documents', () => {
-  it('have the form that their schemas promise', async () => {
+describe('SCIM documents', () => {
+  it('documents have the form that their schemas define', async () => {
     const { id } = (await client.post('/Users', fullUser('ann'))).body;
     await client.post('/Groups', { displayName: 'A', externalId: 'g', members: [{ value: id }] });
     const documents: Document[] = [(await client.get('/ServiceProviderConfig')).body];
@@ -111,7 +111,7 @@ describe('documents', () => {
     }
   });
 
-  it('say what they are, where they are and of which version', async () => {
+  it('documents contain their type, location and version', async () => {
     const user = (await client.post('/Users', fullUser('ann'))).body;
     const group = (await client.post('/Groups', { displayName: 'A' })).body;
     for (const [document, resourceType, path] of [
@@ -168,7 +168,7 @@ describe('documents', () => {
   });
 });
 
-describe('every attribute that a schema promises', () => {
+describe('attributes of the SCIM schemas', () => {
   let made = 0;
   const exampleOf = (definition: Definition, inList = false): unknown => {
     made += 1;
@@ -218,7 +218,7 @@ describe('every attribute that a schema promises', () => {
     }
   });
 
-  it('survives a PUT of what was read, and read-only ones are passed over', async () => {
+  it('the attributes survive a PUT of what was read, and read-only ones are ignored', async () => {
     const { body } = await client.post('/Users', fullUser('ann'));
     world.time.nowMs += 1_000;
     const foreign = {
@@ -232,7 +232,7 @@ describe('every attribute that a schema promises', () => {
   });
 });
 
-describe('methods', () => {
+describe('SCIM methods', () => {
   const collection = ['GET', 'POST'];
   const resource = ['GET', 'PUT', 'PATCH', 'DELETE'];
   it.each<[path: string, allowed: readonly string[]]>([
@@ -249,7 +249,7 @@ describe('methods', () => {
     ['/ResourceTypes/User', ['GET']],
     ['/Schemas', ['GET']],
     [`/Schemas/${USER}`, ['GET']],
-  ])('%s allows these methods and answers others with 405 and Allow', async (path, allowed) => {
+  ])('%s allows its methods and answers others with 405 and Allow', async (path, allowed) => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE']) {
       const answer = await client.send(method, path);
       if (allowed.includes(method === 'HEAD' ? 'GET' : method)) {
@@ -262,19 +262,19 @@ describe('methods', () => {
     }
   });
 
-  it('HEAD of anything has the status and the headers of GET, and no body', async () => {
+  it('HEAD of any path has the status and the headers of GET, and no body', async () => {
     for (const path of ['/Users', '/Schemas', '/Users/none', '/Users?filter=a']) {
       const { body: _body, ...head } = await client.get(path);
       expect(await client.send('HEAD', path)).toEqual({ ...head, body: undefined });
     }
   });
 
-  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s of what is no endpoint is 404', async (method) => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s of an unknown path is a 404', async (method) => {
     const paths = ['/Things', '/Users/x/y', '/Bulk/x', '/ServiceProviderConfig/x', '/Schemas/a/b', '/users'];
     for (const path of paths) expectError(await client.send(method, path, {}), 404);
   });
 
-  it('of /Me are not implemented', async () => {
+  it('/Me is answered with 501', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       expectError(await client.send(method, '/Me', {}), 501);
     }
@@ -293,20 +293,20 @@ describe('methods', () => {
   });
 });
 
-describe('media types', () => {
+describe('SCIM media types', () => {
   it.each([
     'application/scim+json',
     'application/json',
     'application/scim+json; charset=utf-8',
     'application/json;charset=UTF-8',
     'Application/SCIM+JSON',
-  ])('%s is taken', async (type) => {
+  ])('the media type %s is accepted', async (type) => {
     const made = await client.send('POST', '/Users', { userName: 'ann' }, { 'content-type': type });
     expect(made.status).toBe(201);
   });
 
   it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/jsonp'])(
-    '%s is refused',
+    'the media type %s is refused',
     async (type) => {
       const made = await client.send('POST', '/Users', { userName: 'ann' }, { 'content-type': type });
       expectError(made, 415);
@@ -326,7 +326,7 @@ describe('media types', () => {
   );
 
   it.each(['application/scim+json', 'application/json', '*/*', 'text/html, application/*;q=0.5', ''])(
-    'Accept: %s gets that of SCIM',
+    'Accept: %s is answered with the media type of SCIM',
     async (accept) => {
       for (const path of ['/Users', '/Schemas', '/Users/none', '/ServiceProviderConfig']) {
         const { headers } = await client.get(path, { accept });
@@ -336,8 +336,8 @@ describe('media types', () => {
   );
 });
 
-describe('lists', () => {
-  it('never hold more than the server says, and go on where they ended', async () => {
+describe('SCIM lists', () => {
+  it('a list never exceeds the announced maximum, and the next page continues where it ended', async () => {
     const { maxResults } = (await client.get('/ServiceProviderConfig')).body.filter;
     for (let n = 0; n <= maxResults; n += 1) await client.post('/Groups', { displayName: `g${n}` });
     const first = (await client.get('/Groups?count=100000&attributes=displayName')).body;
@@ -347,7 +347,7 @@ describe('lists', () => {
     expect(first.Resources.map(({ id }: { id: string }) => id)).not.toContain(rest.Resources[0].id);
   });
 
-  it.each(['userName xx "a"', '"'])('are refused for the filter %s, by GET and by POST', async (filter) => {
+  it.each(['userName xx "a"', '"'])('the list filter %s is refused by GET and by POST', async (filter) => {
     expectError(await client.get(`/Users?filter=${encodeURIComponent(filter)}`), 400, 'invalidFilter');
     expectError(await client.post('/Groups/.search', { filter }), 400, 'invalidFilter');
     expectError(await client.post('/.search', { filter }), 400, 'invalidFilter');
@@ -355,7 +355,7 @@ describe('lists', () => {
   });
 });
 
-describe('changes', () => {
+describe('SCIM changes by PATCH', () => {
   let user: string;
   beforeEach(async () => {
     user = `/Users/${(await client.post('/Users', fullUser('ann'))).body.id}`;
@@ -365,11 +365,11 @@ describe('changes', () => {
   it.each<[title: string, operation: object, scimType: string]>([
     ['remove without a path', { op: 'remove' }, 'noTarget'],
     ['an unknown operation', { op: 'increase', path: 'title', value: 'x' }, 'invalidSyntax'],
-    ['a path to nothing', replace('colour', 'x'), 'invalidPath'],
-    ['replace of a value that is not there', replace('emails[value eq "no@x"].type', 'home'), 'noTarget'],
+    ['an unknown path', replace('colour', 'x'), 'invalidPath'],
+    ['replace of a missing value', replace('emails[value eq "no@x"].type', 'home'), 'noTarget'],
     ['another version', replace('meta.version', 'x'), 'mutability'],
     ['a value of another type', replace('active', 'perhaps'), 'invalidValue'],
-  ])('%s are refused, and what came before is undone', async (_title, operation, scimType) => {
+  ])('%s is refused, and earlier operations are undone', async (_title, operation, scimType) => {
     const before = await get();
     const first = replace('displayName', 'changed');
     expectError(await client.patch(user, [first, operation]), 400, scimType);
@@ -377,19 +377,19 @@ describe('changes', () => {
   });
 
   it.each<[title: string, operation: object, expected: object]>([
-    ['without a path, of an id', { op: 'replace', value: { id: 'x', title: 'T' } }, { title: 'T' }],
+    ['a change that names the id', { op: 'replace', value: { id: 'x', title: 'T' } }, { title: 'T' }],
     [
-      'of one value by a filter',
+      'a change of one value by a filter',
       replace('emails[type eq "work"].value', 'n@x'),
       { emails: [{ value: 'n@x', type: 'work', primary: true }] },
     ],
     [
-      'of an extension as a whole',
+      'an addition of a whole extension',
       add(ENTERPRISE, { costCenter: 'C' }),
       { [ENTERPRISE]: { costCenter: 'C', employeeNumber: '7' } },
     ],
-    ['of an unknown schema', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
-  ])('%s are made', async (_title, operation, expected) => {
+    ['an addition of an unknown schema', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
+  ])('a change is made: %s', async (_title, operation, expected) => {
     const changed = await client.patch(user, [operation]);
     expect(changed.status).toBe(200);
     expect(changed.body).toMatchObject(expected);
@@ -398,7 +398,7 @@ describe('changes', () => {
     expect(changed.headers['location']).toBe(changed.body.meta.location);
   });
 
-  it('come without schemas, or with others next to their own', async () => {
+  it('PATCH accepts missing schemas and additional ones', async () => {
     for (const schemas of [undefined, [PATCH_OP], [PATCH_OP.toUpperCase(), 'urn:x']]) {
       const body = JSON.stringify({ schemas, Operations: [replace('title', String(schemas))] });
       expect((await client.send('PATCH', user, body)).status).toBe(200);
@@ -441,14 +441,14 @@ describe('schemas of a request', () => {
     }
   });
 
-  it('may have others next to the one of the resource, as Entra ID sends them', async () => {
+  it('requests may have other schemas next to the one of the resource, as Entra ID sends them', async () => {
     const body = { schemas: [GROUP, ENTRA_GROUP], displayName: 'Sales', externalId: 'o1' };
     expect((await send('POST /Groups', body)).status).toBe(201);
   });
 });
 
 describe('If-None-Match of a write', () => {
-  it('refuses a resource that exists, or has the version that is named', async () => {
+  it('refuses a write if the resource exists or has the named version', async () => {
     for (const [path, body] of [
       ['/Users', { userName: 'ann' }],
       ['/Groups', { displayName: 'A' }],
@@ -468,7 +468,7 @@ describe('If-None-Match of a write', () => {
   });
 });
 
-describe('bulk', () => {
+describe('SCIM bulk request', () => {
   const BULK = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
   const bulk = (Operations: readonly object[], more: object = {}) =>
     client.post('/Bulk', { schemas: [BULK], Operations, ...more });
@@ -484,7 +484,7 @@ describe('bulk', () => {
   const statusesOf = ({ body }: { body: { Operations: { status: string }[] } }) =>
     body.Operations.map(({ status }) => status);
 
-  it('refers to what it makes in members, in paths and in managers, in whatever order it comes', async () => {
+  it('a bulk request may use new resources in members, paths and managers, in any order', async () => {
     const answer = await bulk([
       groupOf('g', 'G', 'ann'),
       post('/Users', 'ann', { userName: 'ann', [ENTERPRISE]: { manager: { value: 'bulkId:boss' } } }),
@@ -526,7 +526,7 @@ describe('bulk', () => {
     }
   });
 
-  it('creates nothing of a circle that cannot be closed', async () => {
+  it('creates nothing if references form a cycle that cannot be resolved', async () => {
     const answer = await bulk([groupOf('a', 'a', 'b'), groupOf('b', 'b', 'a')]);
     expect(statusesOf(answer)).toEqual(['400', '409']);
     expect((await client.get('/Groups')).body.totalResults).toBe(0);
@@ -534,7 +534,7 @@ describe('bulk', () => {
     expect(statusesOf(waiting)).toEqual(['409']);
   });
 
-  it('refuses a bulkId that two operations have, before it runs any', async () => {
+  it('a bulkId of two operations is refused before any operation runs', async () => {
     const twice = await bulk([
       post('/Users', 'a', { userName: 'a' }),
       post('/Users', 'a', { userName: 'b' }),
@@ -543,19 +543,19 @@ describe('bulk', () => {
     expect((await client.get('/Users')).body.totalResults).toBe(0);
   });
 
-  it('takes the operations of a PATCH as they are, as the example of RFC 7644 has them', async () => {
+  it('accepts the operations of a PATCH without an envelope, as in the example of RFC 7644', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const answer = await bulk([{ method: 'PATCH', path: `/Users/${id}`, data: [replace('title', 'T')] }]);
     expect(statusesOf(answer)).toEqual(['200']);
   });
 
-  it('shows no location of what was not made', async () => {
+  it('shows no location for a resource that was not created', async () => {
     const [bad] = (await bulk([post('/Users', 'a', {})])).body.Operations;
     expect(bad).toMatchObject({ bulkId: 'a', status: '400', response: { scimType: 'invalidValue' } });
     expect(bad).not.toHaveProperty('location');
   });
 
-  it('minds versions', async () => {
+  it('checks versions', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const path = `/Users/${id}`;
     const answer = await bulk(['W/"9"', 'W/"1"'].map((version) => ({ method: 'DELETE', path, version })));
@@ -564,7 +564,7 @@ describe('bulk', () => {
     expect(answer.body.Operations).toMatchObject([{ location }, { location }]);
   });
 
-  it('ends after so many errors, and does the rest where none are counted', async () => {
+  it('stops after failOnErrors errors, and does not stop without it', async () => {
     const bad = { method: 'DELETE', path: '/Users/none' };
     const made = (bulkId: string) => post('/Users', bulkId, { userName: bulkId });
     const two = await bulk([bad, made('a'), bad, made('b')], { failOnErrors: 2 });
@@ -595,7 +595,7 @@ describe('bulk', () => {
     expectError(await client.post('/Bulk', body), status, status === 400 ? 'invalidSyntax' : undefined);
   });
 
-  it.each(['/Bulk', '/Users/.search', '/.search', '/Schemas'])('does not reach %s', async (path) => {
+  it.each(['/Bulk', '/Users/.search', '/.search', '/Schemas'])('a bulk cannot call %s', async (path) => {
     const { body } = await bulk([{ method: 'POST', path, bulkId: 'b', data: { Operations: [] } }]);
     expect(body.Operations).toMatchObject([{ status: '400', response: { scimType: 'invalidSyntax' } }]);
   });

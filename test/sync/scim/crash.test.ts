@@ -48,7 +48,7 @@ async function everyCrash(
   expect(crashes).toBeGreaterThan(3);
 }
 
-describe('a crash before any write, and the same request again', () => {
+describe('repetition of a SCIM request after a crash before any write', () => {
   it('a repeated change of name and members takes effect after a crash before any write', () =>
     everyCrash(
       (client, { group }) =>
@@ -112,7 +112,7 @@ describe('a crash before any write, and the same request again', () => {
       },
     ));
 
-  it('a repeated creation of a user leaves one, known to matching, and no data of a failed one', () =>
+  it('a repeated creation leaves one user, who can be matched, and no data of the failed attempt', () =>
     everyCrash(
       (client) =>
         client.post('/Users', { userName: 'bob', externalId: 'e2', emails: [{ value: 'bob@a.test' }] }),
@@ -128,7 +128,7 @@ describe('a crash before any write, and the same request again', () => {
       },
     ));
 
-  it('a repeated creation leaves one group with all members, whether the retry makes or finds it', () =>
+  it('a repeated creation leaves one group with all members, whether the retry creates or finds it', () =>
     everyCrash(
       (client) => client.post('/Groups', { displayName: 'New', members: [{ value: 'm1' }, { value: 'm2' }] }),
       async ({ world, client, retried }) => {

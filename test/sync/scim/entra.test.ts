@@ -42,8 +42,8 @@ beforeEach(async () => {
   group = created.body.id;
 });
 
-describe('the test of the connection', () => {
-  it('is an empty list, never a 404', async () => {
+describe('connection test of Entra ID', () => {
+  it('a search without a result is an empty list and not a 404', async () => {
     const { status, body } = await entra.get(
       '/Users?filter=userName eq "8ef8f8a4-0b1c-4c6c-9d0e-5f6a7b8c9d0e"',
     );
@@ -52,8 +52,8 @@ describe('the test of the connection', () => {
   });
 });
 
-describe('groups', () => {
-  it('are matched by name or external id, without their members where those are excluded', async () => {
+describe('groups of Entra ID', () => {
+  it('groups are matched by name or external id, and their members can be excluded', async () => {
     await patch({ op: 'Add', path: 'members', value: refs(u1) });
     for (const filter of ['displayName eq "Sales"', 'externalId eq "8aa1a0c0-c4c3-4bc0-b4a5-2ef676900159"']) {
       const { status, body } = await entra.get(`/Groups?excludedAttributes=members&filter=${filter}`);
@@ -66,11 +66,11 @@ describe('groups', () => {
     expect(read.body).not.toHaveProperty('members');
   });
 
-  it('show only the schema that is theirs', async () => {
+  it('groups show only their own schema', async () => {
     expect((await entra.get(`/Groups/${group}`)).body.schemas).toEqual([GROUP]);
   });
 
-  it('are renamed', async () => {
+  it('groups are renamed', async () => {
     const renamed = await patch({ op: 'Replace', path: 'displayName', value: 'Sales EMEA' });
     expect(renamed).toMatchObject({ status: 204, body: undefined });
     expect((await desired())?.name).toBe('Sales EMEA');
@@ -78,7 +78,7 @@ describe('groups', () => {
     expect((await entra.get('/Groups?filter=displayName eq "Sales EMEA"')).body.totalResults).toBe(1);
   });
 
-  it('lose exactly the members that Remove names in its value', async () => {
+  it('Remove removes exactly the members in its value', async () => {
     await patch({ op: 'Add', path: 'members', value: refs(u1, u2) });
     expect((await patch({ op: 'Remove', path: 'members', value: refs(u1) })).status).toBe(204);
     expect((await desired())?.members).toEqual([u2]);
@@ -86,7 +86,7 @@ describe('groups', () => {
     expect((await desired())?.members).toEqual([u2]);
   });
 
-  it('answer reference checks', async () => {
+  it('reference checks of members are answered', async () => {
     await patch({ op: 'Add', path: 'members', value: refs(u1) });
     const total = async (filter: string) => (await entra.get(`/Groups?filter=${filter}`)).body.totalResults;
     expect(await total(`id eq "${group}" and members eq "${u1}"`)).toBe(1);
@@ -99,13 +99,13 @@ describe('groups', () => {
   });
 });
 
-describe('users', () => {
+describe('users of Entra ID', () => {
   beforeEach(() => patch({ op: 'Add', path: 'members', value: refs(u1, u2) }));
 
   it.each([
     ['False', 'True'],
     [false, true],
-  ])('are switched off with %j and on with %j', async (off, on) => {
+  ])('users are deactivated with %j and activated with %j', async (off, on) => {
     await entra.patch(`/Users/${u1}`, [{ op: 'Replace', path: 'active', value: off }]);
     expect((await entra.get(`/Users/${u1}`)).body.active).toBe(false);
     expect((await desired())?.members).toEqual([u2]);
@@ -114,7 +114,7 @@ describe('users', () => {
     expect((await desired())?.members).toEqual([u1, u2].sort());
   });
 
-  it('change several attributes at once, by dotted names and names with a schema', async () => {
+  it('several attributes change at once, by dotted names and names with a schema', async () => {
     const changed = await entra.patch(`/Users/${u1}`, [
       {
         op: 'Replace',
@@ -133,7 +133,7 @@ describe('users', () => {
     expect(state).toMatchObject({ userName: 'one@acme.test', email: 'one@acme.test', employeeNumber: '42' });
   });
 
-  it('are switched off by a PATCH that also replaces a missing work address', async () => {
+  it('users are deactivated by a PATCH that also replaces a missing work address', async () => {
     const { id } = (await entra.post('/Users', { userName: 'u3@acme.test', active: true })).body;
     const changed = await entra.patch(`/Users/${id}`, [
       { op: 'Replace', path: 'active', value: 'False' },
@@ -143,7 +143,7 @@ describe('users', () => {
     expect(await facts(id)).toMatchObject({ 'scim:active': 'false', email: 'three@acme.test' });
   });
 
-  it('feed matching with what they carry, and lose what is taken away', async () => {
+  it('attributes of users are used for matching until they are removed', async () => {
     expect(await facts(u1)).toEqual({
       userName: 'u1@acme.test',
       email: 'u1@acme.test',
@@ -164,7 +164,7 @@ describe('users', () => {
     });
   });
 
-  it('keep further addresses in their order behind the primary one', async () => {
+  it('further addresses are stored in order after the primary one', async () => {
     await entra.patch(`/Users/${u1}`, [
       {
         op: 'Replace',
@@ -184,7 +184,7 @@ describe('users', () => {
     expect(await facts(u1)).toMatchObject({ otherEmails: '' });
   });
 
-  it('are deleted, from their groups and for good', async () => {
+  it('a deleted user leaves all groups and stays deleted', async () => {
     expect((await entra.delete(`/Users/${u1}`)).status).toBe(204);
     expect((await desired())?.members).toEqual([u2]);
     const listed = (await entra.get(`/Groups/${group}`)).body.members;
@@ -193,7 +193,7 @@ describe('users', () => {
     expect(await facts(u1)).toMatchObject({ userName: '', email: '', externalId: '' });
   });
 
-  it('users with a custom extension are accepted without it', async () => {
+  it('users with a custom extension are accepted, and the extension is dropped', async () => {
     const urn = 'urn:ietf:params:scim:schemas:extension:Custom:2.0:User';
     const changed = await entra.patch(`/Users/${u1}`, [{ op: 'Add', path: `${urn}:tag`, value: 'x' }]);
     expect(changed.status).toBe(200);

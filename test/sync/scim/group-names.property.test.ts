@@ -9,7 +9,7 @@ const end = fc.constantFrom('', ' ', '\u00a0', '\u200b', '\ufeff', '\u00ad');
 const claimed = (name: string) => claimOf(name, 'Group').value;
 
 describe('names of groups that a SCIM client gives', () => {
-  it('are one name if they differ in composition, case of Latin characters, spaces and invisible signs', () => {
+  it('two names are equal if they differ in composition, case of Latin characters, spaces and invisible signs', () => {
     fc.assert(
       fc.property(words, gap, end, end, fc.boolean(), (parts, between, before, after, isDecomposed) => {
         const other = `${before}${parts.join(between)}${after}`;
@@ -20,7 +20,7 @@ describe('names of groups that a SCIM client gives', () => {
     );
   });
 
-  it('are two names if they have other words, or words run together', () => {
+  it('two names differ if they have other words or words without spaces', () => {
     fc.assert(
       fc.property(words, words, (one, other) => {
         fc.pre(one.join(' ') !== other.join(' '));

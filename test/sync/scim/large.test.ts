@@ -36,8 +36,8 @@ async function groupOf(members: readonly string[]): Promise<string> {
   return body.id;
 }
 
-describe('a group of many', () => {
-  it('is made by writes that carry no condition, so that 25 of them travel in one request', async () => {
+describe('large SCIM group', () => {
+  it('a large group is created by writes without conditions, so that 25 of them share one request', async () => {
     const path = '/Groups?excludedAttributes=members';
     operations.length = 0;
     const made = await client.post(path, { displayName: 'Large', members: valuesOf(people(3_000)) });
@@ -67,7 +67,7 @@ describe('a group of many', () => {
     expect((await world.desired(group))?.members).toEqual(people(5_000).sort());
   });
 
-  it('a group of 20,000 is accepted, and one more is refused before anything is written', async () => {
+  it('a group of 20,000 members is accepted, and one with more is refused before anything is written', async () => {
     const group = await groupOf(people(20_000));
     const members = valuesOf(people(20_001));
     for (const answer of [
@@ -83,11 +83,11 @@ describe('a group of many', () => {
   });
 });
 
-describe('a list of many', () => {
+describe('large SCIM list', () => {
   const names = ({ body }: { body: { Resources: { userName: string }[] } }) =>
     body.Resources.map(({ userName }) => userName);
 
-  it('reads no more than the page, by index and by cursor, also while they come and go', async () => {
+  it('reads no more than the page, by index and by cursor, even while users are added and removed', async () => {
     const all = people(600);
     for (const userName of all) await client.post('/Users', { userName });
     // Those of the last minute are read for each page, because others like them may be on their way.
@@ -115,7 +115,7 @@ describe('a list of many', () => {
     expect(itemsRead()).toBe(100 + 600 + 3);
   });
 
-  it('goes on after the place that its cursor names, also where that was removed', async () => {
+  it('continues after the position of its cursor, even if the user there was removed', async () => {
     const ids: string[] = [];
     for (const userName of people(5)) ids.push((await client.post('/Users', { userName })).body.id);
     for (const query of ['', '&filter=userName sw "m"', '&sortBy=userName']) {
@@ -142,7 +142,7 @@ describe('a list of many', () => {
     }
   });
 
-  it('shows one that another server made, also after a minute in which nothing came', async () => {
+  it('shows a user that another server created, even after a minute without changes', async () => {
     const other = clientOf(
       { ...world.ports, scim: createScimStore(world.table) },
       { authorization: `Bearer ${await world.newToken()}` },
@@ -158,7 +158,7 @@ describe('a list of many', () => {
     expect(await count()).toBe(3);
   });
 
-  it('shows one that was saved after a page was read, though its id is older than others of that page', async () => {
+  it('shows a user that was saved after a page was read, even with an older id', async () => {
     const read = async () =>
       (await client.get('/Users')).body.Resources.map(({ userName }: Body) => userName);
     let save = () => {};
@@ -183,7 +183,7 @@ describe('a list of many', () => {
     expect(await read()).toEqual(['slow', 'fast']);
   });
 
-  it('shows a group whose maker died after its save', async () => {
+  it('shows a group whose creation crashed after the save', async () => {
     await client.post('/Groups', { displayName: 'a' });
     expect((await client.get('/Groups')).body.totalResults).toBe(1);
     vi.spyOn(world.table, 'update').mockRejectedValueOnce(new Error('died'));
@@ -191,7 +191,7 @@ describe('a list of many', () => {
     expect((await client.get('/Groups')).body.totalResults).toBe(2);
   });
 
-  it('hides within a minute one whose removal another server could not note', async () => {
+  it('hides a removed user within a minute even if the other server crashed', async () => {
     const { id } = (await client.post('/Users', { userName: 'a' })).body;
     await client.get('/Users');
     const other = createScimStore(world.table);
@@ -204,9 +204,9 @@ describe('a list of many', () => {
   });
 });
 
-describe('a list that must read every resource', () => {
+describe('SCIM list that must read every resource', () => {
   it.each(['filter=active eq true', 'filter=userName co "a"', 'sortBy=userName'])(
-    'is refused with the reason if there are over 20,000: %s',
+    'a list of over 20,000 resources is refused with the reason: %s',
     async (query) => {
       const path = `/Users?${encodeURI(query)}`;
       const order = vi.spyOn(world.ports.scim, 'order');
@@ -221,7 +221,7 @@ describe('a list that must read every resource', () => {
   );
 });
 
-describe('an answer of more than 6 MB', () => {
+describe('SCIM answer of more than 6 MB', () => {
   const make = async (displayName: string, ids: readonly string[]): Promise<string> => {
     const body = { displayName, members: valuesOf(ids) };
     return (await client.post('/Groups?excludedAttributes=members', body)).body.id;
@@ -229,7 +229,7 @@ describe('an answer of more than 6 MB', () => {
   const longIds = (from: number, count: number) =>
     people(count).map((id) => `${id}-${from}-`.padEnd(510, 'x'));
 
-  it('is a shorter page instead, and the next page goes on where it ended', async () => {
+  it('a large answer is a shorter page, and the next page continues where it ended', async () => {
     for (let n = 0; n < 4; n += 1) await make(`Large ${n}`, longIds(n, 3_600));
     const seen: string[] = [];
     let startIndex = 1;
@@ -251,7 +251,7 @@ describe('an answer of more than 6 MB', () => {
     expect(byCursor).toEqual(seen);
   }, 60_000);
 
-  it('is refused for one group, whose members are then read by pages of users', async () => {
+  it('a large answer is refused for one group, whose members can be read by pages of users', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 7; n += 1) ids.push((await client.post('/Users', { userName: `u${n}` })).body.id);
     const group = await make('Larger', [...ids, ...longIds(0, 5_600)]);
@@ -272,16 +272,16 @@ describe('an answer of more than 6 MB', () => {
   }, 60_000);
 });
 
-describe('a request asks in one turn, and so in one request to the table, what it can', () => {
+describe('parallel reads of a SCIM request', () => {
   it.each<[what: string, most: number, (group: string) => Promise<Answer>]>([
     // Members that are no users cost one read more.
-    ['a join', 7, (group) => client.patch(group, [add('members', valuesOf(['m9']))])],
-    ['a join of who is in', 7, (group) => client.patch(group, [add('members', valuesOf(['m1']))])],
-    ['a leave', 5, (group) => client.patch(group, [remove('members[value eq "m1"]')])],
+    ['an added member', 7, (group) => client.patch(group, [add('members', valuesOf(['m9']))])],
+    ['an added existing member', 7, (group) => client.patch(group, [add('members', valuesOf(['m1']))])],
+    ['a removed member', 5, (group) => client.patch(group, [remove('members[value eq "m1"]')])],
     ['a group with its members', 3, (group) => client.get(group)],
     ['a page', 2, () => client.get('/Groups?count=10&attributes=displayName')],
     ['a filter by name', 2, () => client.get('/Groups?attributes=id&filter=displayName eq "Large"')],
-  ])('%s: at most %i', async (_what, most, request) => {
+  ])('%s takes at most %i read requests one after the other', async (_what, most, request) => {
     let turn = 0;
     const requests = new Set<string>();
     let updates = 0;

@@ -1,7 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createScimStore } from '../../../shared/store/scim-store.ts';
+import { callerStorage } from '../../support/caller-storage.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
 
@@ -25,8 +25,9 @@ const drawn = fc.record({
 });
 type Drawn = typeof drawn extends fc.Arbitrary<infer Value> ? Value : never;
 
+const caller = callerStorage<string>();
+
 async function play({ requests, picks, died }: Drawn) {
-  const caller = new AsyncLocalStorage<string>();
   const waiting: { readonly by: string; readonly go: () => void }[] = [];
   const calls = new Map<string, number>();
   let isFree = true;
@@ -95,7 +96,7 @@ const idsOf = async (client: Client) =>
   (await client.get('/Users')).body.Resources.map(({ id }: { id: string }) => id) as string[];
 
 it(
-  'gives each name to one user at most, loses no acknowledged user, and frees the name of a request that died',
+  'a name belongs to at most one user, and is free again after a request crashed',
   async () => {
     await fc.assert(
       fc.asyncProperty(drawn, async (given) => {

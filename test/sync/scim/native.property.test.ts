@@ -190,7 +190,7 @@ async function play(steps: readonly Step[]) {
 }
 
 always(
-  'any requests give the desired state that the same changes give as native events',
+  'any SCIM requests give the same desired state as the equivalent native events',
   fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
     const { world, client, teller } = await play(steps);
     const read = readDirectory(teller.events);

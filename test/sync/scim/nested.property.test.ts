@@ -1,9 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { groupFloor, memberCounts, NO_GROUP } from '../../../shared/domain/group.ts';
 import { connectionName, type GroupRef, groupId } from '../../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../../shared/domain/stamp.ts';
+import { callerStorage } from '../../support/caller-storage.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
@@ -41,9 +41,10 @@ const drawn = fc.record({
 });
 type Drawn = typeof drawn extends fc.Arbitrary<infer Value> ? Value : never;
 
+const caller = callerStorage<number>();
+
 /** The server with groups and users; calls of a request wait until they are let go. */
 async function createGroups() {
-  const caller = new AsyncLocalStorage<number>();
   const waiting: { readonly by: number; readonly go: () => void }[] = [];
   const world = createWorld({
     settings: { nested: 'flatten' },
@@ -75,12 +76,12 @@ async function createGroups() {
   }
   const users = new Map<string, string>();
   for (const userName of USERS) users.set(userName, (await client.post('/Users', { userName })).body.id);
-  return { world, client, caller, waiting, ids, users, atLastMark, membersOf };
+  return { world, client, waiting, ids, users, atLastMark, membersOf };
 }
 
 async function play({ before, together, picks, dies }: Drawn) {
   const made = await createGroups();
-  const { caller, waiting, client, ids, users, atLastMark, membersOf, world } = made;
+  const { waiting, client, ids, users, atLastMark, membersOf, world } = made;
   const send = (one: Request) => sendTo(client, one, { ids, users });
   for (const one of before) await send(one);
   const running = new Set(together.keys());
@@ -137,7 +138,7 @@ function sendTo(client: Client, one: Request, { ids, users }: Known) {
 
 describe('groups that contain each other', () => {
   it(
-    'are marked after each change of their members, however requests are interleaved and die',
+    'each group is marked after a change of its members, however requests interleave and crash',
     async () => {
       await fc.assert(fc.asyncProperty(drawn, play), { ...runs(100), endOnFailure: true });
     },

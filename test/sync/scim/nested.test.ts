@@ -59,10 +59,10 @@ const patch = (group: string, ...operations: readonly unknown[]) =>
   client.patch(`/Groups/${group}`, operations);
 const membersOf = async (group: string) => (await client.get(`/Groups/${group}`)).body.members;
 
-describe('a group within a group', () => {
+describe('group within a group', () => {
   beforeEach(() => start());
 
-  it('is shown as a group with its address, and its users are members of the outer group', async () => {
+  it('a nested group is shown with its address, and its users are members of the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     await told.tell();
@@ -118,7 +118,7 @@ describe('a group within a group', () => {
     expect(told.shown(outer)).toEqual([users('b', 'c')]);
   });
 
-  it('keeps a user that an event removes from the outer group only', async () => {
+  it('a nested user stays in the outer group if an event removes only the direct membership', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
     await told.tell();
@@ -135,7 +135,7 @@ describe('a group within a group', () => {
     expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
   });
 
-  it('takes its users along when it is deleted, from what the outer group lists too', async () => {
+  it('a deleted nested group takes its users from the outer group and its list', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     await told.tell();
@@ -155,7 +155,7 @@ describe('a group within a group', () => {
     expect(await membersOf(outer)).toHaveLength(1);
   });
 
-  it('follows a user who is switched off, switched on or deleted', async () => {
+  it('follows a user who is deactivated, activated or deleted', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     await told.tell();
@@ -170,7 +170,7 @@ describe('a group within a group', () => {
     expect(told.shown(outer)).toEqual([users('a', 'c')]);
   });
 
-  it('may be part of a cycle: each group of it has the users of all', async () => {
+  it('groups of a cycle each have the users of all', async () => {
     const one = await makeGroup('One', ['a']);
     const two = await makeGroup('Two', ['b'], [one]);
     await patch(one, add('members', [groupValue(two), groupValue(one)]));
@@ -184,7 +184,7 @@ describe('a group within a group', () => {
     expect([told.shown(one), told.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('b', 'c')]]);
   });
 
-  it('is replaced by PUT, survives a PUT of what was read, and is found by filters', async () => {
+  it('a nested group is replaced by PUT, survives a PUT of what was read, and is found by filters', async () => {
     const inner = await makeGroup('Inner', ['a']);
     const other = await makeGroup('Other', ['b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
@@ -227,8 +227,8 @@ describe('a group within a group', () => {
   });
 });
 
-describe('the removal guard', () => {
-  it('holds the removals that the end of an inner group causes in the outer group', async () => {
+describe('removal guard for nested groups', () => {
+  it('holds the removals that the deletion of a nested group causes in the outer group', async () => {
     await start({ guard: {} });
     const inner = await makeGroup('Inner', ['a', 'b', 'c', 'd', 'e', 'f']);
     const outer = await makeGroup('Outer', ['g'], [inner]);
@@ -243,7 +243,7 @@ describe('the removal guard', () => {
 describe('groups as members', () => {
   const refused = { status: 400, body: { scimType: 'invalidValue' } };
 
-  it('are refused by default, by type or by id, with the setting that accepts them', async () => {
+  it('nested groups are refused by default, by type or by id, and the error names the setting', async () => {
     await start({ nested: 'ignore' });
     const inner = await makeGroup('Inner', ['a']);
     const outer = await makeGroup('Outer', ['b']);
@@ -254,7 +254,7 @@ describe('groups as members', () => {
     }
   });
 
-  it('are announced by the schema of groups only if they are accepted', async () => {
+  it('the schema of groups announces nested groups only if they are accepted', async () => {
     const typesOf = async (settings: object) => {
       const world = createWorld({ settings });
       const { body } = await (await world.client()).get(
@@ -267,7 +267,7 @@ describe('groups as members', () => {
     expect(await typesOf({ nested: 'flatten' })).toEqual(['User', 'Group']);
   });
 
-  it('may be nested ten levels deep, and a deeper one is refused from above and from below', async () => {
+  it('groups may be nested ten levels deep, and a deeper one is refused from above and from below', async () => {
     await start();
     const chain = [await makeGroup('Level 0', ['a'])];
     for (let level = 1; level <= 10; level += 1) {
@@ -284,14 +284,14 @@ describe('groups as members', () => {
     expect(told.shown(last)).toEqual([users('a')]);
   });
 
-  it('have ids of their own: the id of a register is no member', async () => {
+  it('the internal id of a nested group is refused as a member', async () => {
     await start();
     const inner = await makeGroup('Inner', ['a']);
     const members = [{ value: `urn:groupsync:group:${inner}` }];
     expect(await client.post('/Groups', { displayName: 'Outer', members })).toMatchObject(refused);
   });
 
-  it('have a default that refuses them', () => {
+  it('the default setting is to refuse nested groups', () => {
     expect(parseSettings({ baseUrl: 'https://platform.test' }).nested).toBe('ignore');
   });
 });

@@ -36,7 +36,7 @@ async function addUser(client: Client, userName: string): Promise<string> {
   return answer.body.id;
 }
 
-describe('connecting and importing', () => {
+describe('connecting and importing with Okta', () => {
   it('answers the connector test with at most two users and the number of all', async () => {
     await addUser(okta, 'cas@acme.test');
     const { status, body } = await okta.get('/Users?startIndex=1&count=2');
@@ -63,8 +63,8 @@ describe('connecting and importing', () => {
   });
 });
 
-describe('pushing a group', () => {
-  it('creates it empty, shows it whole, and wants it on the platform', async () => {
+describe('group push of Okta', () => {
+  it('an empty group is created, shown, and wanted on the platform', async () => {
     const { status, body } = await okta.get(`/Groups/${group}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ schemas: [GROUP], id: group, displayName: 'Engineering', members: [] });
@@ -72,7 +72,7 @@ describe('pushing a group', () => {
     expect(world.woken).toContainEqual({ connection: 'default', group });
   });
 
-  it('takes the name along with each change of members', async () => {
+  it('changes the name and the members in one request', async () => {
     await okta.patch(`/Groups/${group}`, [add('members', [{ value: ann, display: 'ann@acme.test' }])]);
     const changed = await okta.patch(`/Groups/${group}`, [
       { op: 'replace', value: { id: group, displayName: 'Renamed' } },
@@ -83,7 +83,7 @@ describe('pushing a group', () => {
     expect(await desired()).toEqual({ name: 'Renamed', members: [bob] });
   });
 
-  it('pushes the whole list, also without a path, and an empty one empties the group', async () => {
+  it('replaces the whole list with and without a path, and an empty list empties the group', async () => {
     const push = (value: readonly string[]) =>
       okta.patch(`/Groups/${group}`, [
         { op: 'replace', path: 'members', value: value.map((id) => ({ value: id })) },
@@ -101,13 +101,13 @@ describe('pushing a group', () => {
     expect(await desired()).toEqual({ name: 'Empty', members: [] });
   });
 
-  it('touches no member by a PUT that names none', async () => {
+  it('a PUT without members changes no member', async () => {
     await okta.put(`/Groups/${group}`, { displayName: 'A', members: [{ value: ann }] });
     await okta.put(`/Groups/${group}`, { displayName: 'B' });
     expect(await desired()).toEqual({ name: 'B', members: [ann] });
   });
 
-  it('empties a group by a PUT whose list of members is empty or null', async () => {
+  it('a PUT with an empty list or null as members empties the group', async () => {
     for (const members of [[], null]) {
       await okta.put(`/Groups/${group}`, { displayName: 'A', members: [{ value: ann }] });
       await okta.put(`/Groups/${group}`, { displayName: 'A', members });
@@ -115,7 +115,7 @@ describe('pushing a group', () => {
     }
   });
 
-  it('replaces a large list by PUT, those who left and those who joined', async () => {
+  it('a PUT replaces a large list, with leavers and newcomers', async () => {
     const many = Array.from({ length: 400 }, (_, n) => `member-${String(n).padStart(3, '0')}`);
     const put = (members: readonly string[]) =>
       okta.put(`/Groups/${group}?excludedAttributes=members`, {
@@ -128,7 +128,7 @@ describe('pushing a group', () => {
     }
   });
 
-  it('deletes it, frees its name, and deletes nothing twice', async () => {
+  it('deletes the group, frees its name, and answers a second deletion with 404', async () => {
     expect((await okta.delete(`/Groups/${group}`)).status).toBe(204);
     expect(await desired()).toBeUndefined();
     expect((await okta.get(`/Groups/${group}`)).status).toBe(404);
@@ -139,12 +139,12 @@ describe('pushing a group', () => {
   });
 });
 
-describe('switching a user off', () => {
+describe('deactivation by Okta', () => {
   beforeEach(async () => {
     await okta.patch(`/Groups/${group}`, [add('members', [{ value: ann }, { value: bob }])]);
   });
 
-  it('takes them from every group until they are switched on, though the groups still list them', async () => {
+  it('a deactivated user leaves every group until activation, although the groups still list the user', async () => {
     world.woken.length = 0;
     const off = await okta.patch(`/Users/${ann}`, [{ op: 'replace', value: { active: false } }]);
     expect(off).toMatchObject({ status: 200, body: { id: ann, active: false } });
@@ -158,7 +158,7 @@ describe('switching a user off', () => {
     expect((await desired())?.members).toEqual([ann, bob].sort());
   });
 
-  it('does not switch them on again by a PUT that does not say so', async () => {
+  it('a PUT without the attribute active does not activate the user', async () => {
     await okta.patch(`/Users/${ann}`, [{ op: 'replace', value: { active: false } }]);
     const put = await okta.put(`/Users/${ann}`, { schemas: [USER], userName: 'ann2@acme.test' });
     expect(put.body).toMatchObject({ userName: 'ann2@acme.test', active: false });
@@ -166,9 +166,9 @@ describe('switching a user off', () => {
   });
 
   it.each([
-    ['removes it', remove('active')],
-    ['sets it to null', replace('active', null)],
-  ])('a PATCH that %s does not deactivate the user', async (_, operation) => {
+    ['removes the attribute active', remove('active')],
+    ['sets active to null', replace('active', null)],
+  ])('a PATCH that %s does not activate the user', async (_, operation) => {
     await okta.patch(`/Users/${ann}`, [{ op: 'replace', value: { active: false } }]);
     await okta.patch(`/Users/${ann}`, [operation]);
     expect((await okta.get(`/Users/${ann}`)).body).not.toHaveProperty('active', true);

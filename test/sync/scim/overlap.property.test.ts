@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { callerStorage } from '../../support/caller-storage.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
@@ -53,8 +53,9 @@ const versionOf = ({ headers }: Answer): number | undefined => {
   return version === undefined ? undefined : Number(version);
 };
 
+const caller = callerStorage<string>();
+
 async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
-  const caller = new AsyncLocalStorage<string>();
   const waiting: { readonly by: string; readonly go: () => void }[] = [];
   const calls = new Map<string, number>();
   let isFree = true;
@@ -186,7 +187,7 @@ function listsByVersion(writes: readonly Write[], ended: readonly Ended[]) {
 
 describe('requests to one group whose calls are interleaved', () => {
   it(
-    'end as if they came one after the other, in the order of their versions, and each version is one list',
+    'the result equals some sequence of the requests, in the order of their versions',
     async () => {
       await fc.assert(
         fc.asyncProperty(plan, async ({ writes, ...drawn }) => {
@@ -212,7 +213,7 @@ describe('requests to one group whose calls are interleaved', () => {
   );
 
   it(
-    'lose nothing that was acknowledged when one of them dies, and the group can be written again',
+    'a crash of one request loses no acknowledged change, and the group can be written again',
     async () => {
       await fc.assert(
         fc.asyncProperty(plan, crash, fc.boolean(), async ({ writes, ...drawn }, died, isWhole) => {

@@ -39,7 +39,7 @@ function afterRegisters(count: number, run: () => Promise<unknown>): void {
 
 describe('two whole lists that are written at once', () => {
   it.each(['PUT', 'PATCH'])(
-    'end as one of the two lists by %s, on the platform and in the answer',
+    'the group ends as one of the two lists by %s, on the platform and in the answer',
     async (method) => {
       const write = (ids: readonly string[]) =>
         method === 'PUT' ? put(ids) : client.patch(group, [replace('members', valuesOf(ids))]);
@@ -57,14 +57,14 @@ describe('two whole lists that are written at once', () => {
     },
   );
 
-  it('end as the later list when it starts and ends during the write of the earlier list', async () => {
+  it('the group ends as the later list if it is written entirely during the earlier write', async () => {
     const later = [...people(140), 'b'];
     afterRegisters(20, () => put(later));
     expect((await put([...people(150), ...people(120, 200)])).status).toBe(200);
     expect(membersOf(await client.get(group)).sort()).toEqual(later.toSorted());
   });
 
-  it('end as the later list when the earlier request has written nothing yet', async () => {
+  it('the group ends as the later list if the earlier request has written nothing yet', async () => {
     const later = people(149);
     afterRegisters(0, () => put(later));
     await put([...people(150), 'a']);
@@ -72,7 +72,7 @@ describe('two whole lists that are written at once', () => {
   });
 });
 
-describe('a read while members are being written', () => {
+describe('read while members are being written', () => {
   it('gets a different tag for each list that it shows, in the header and in meta.version', async () => {
     const lists = new Map<string, number>();
     const note = ({ meta, members }: Answer['body']) => {
@@ -97,7 +97,7 @@ describe('a read while members are being written', () => {
     expect(lists.size).toBeGreaterThanOrEqual(4 + 3);
   });
 
-  it('is never answered with 304, with or without members', async () => {
+  it('a read during a write is never answered with 304, with or without members', async () => {
     const paths = [group, `${group}?excludedAttributes=members`];
     const tags: string[] = [];
     afterRegisters(5, async () => {
@@ -116,7 +116,7 @@ describe('a read while members are being written', () => {
     }
   });
 
-  it('shows the previous version when the write begins after the read', async () => {
+  it('a read shows the previous version if the write begins after the read', async () => {
     const previousLink = await client.get(group);
     let isDone = false;
     interrupt = async (operation) => {
@@ -132,7 +132,7 @@ describe('a read while members are being written', () => {
 });
 
 describe('If-Match while members are being written', () => {
-  it('is refused with 412, so that no acknowledged change is lost', async () => {
+  it('If-Match is refused with 412 during a write, so that no acknowledged change is lost', async () => {
     const joiners = people(10, 1_000);
     const tried: Answer[] = [];
     afterRegisters(5, async () => {
@@ -153,7 +153,7 @@ describe('If-Match while members are being written', () => {
     expect((await put([...membersOf(read), 'mine'], { 'if-match': etagOf(read) })).status).toBe(200);
   });
 
-  it('is accepted with the value *', async () => {
+  it('If-Match with the value * is accepted during a write', async () => {
     let status = 0;
     afterRegisters(5, async () => {
       status = (await client.patch(group, [replace('displayName', 'Other')], { 'if-match': '*' })).status;
@@ -163,7 +163,7 @@ describe('If-Match while members are being written', () => {
   });
 });
 
-describe('a request that died while it wrote members', () => {
+describe('request that crashed while it wrote members', () => {
   const die = async () => {
     afterRegisters(5, () => Promise.reject(new Error('died')));
     expect((await client.patch(group, [add('members', valuesOf(people(10, 1_000)))])).status).toBe(500);
@@ -181,7 +181,7 @@ describe('a request that died while it wrote members', () => {
     expect((await put(people(3), { 'if-match': etagOf(later) })).status).toBe(200);
   });
 
-  it('is superseded by the next whole list, whose version is usable immediately', async () => {
+  it('a crashed request is superseded by the next whole list, whose version is usable immediately', async () => {
     await die();
     const answer = await put(people(120));
     expect(answer.status).toBe(200);
@@ -199,7 +199,7 @@ describe('a request that died while it wrote members', () => {
   });
 });
 
-describe('a group in which a thousand requests died while they wrote members', () => {
+describe('group in which a thousand requests crashed while they wrote members', () => {
   const isGroup = ({ pk }: { readonly pk: string }) => pk === 'S#default#Group';
   const groupItem = () => [...world.table.items.values()].find(isGroup);
   const traces = () => Object.keys(groupItem() ?? {}).filter((name) => name.startsWith('write_')).length;
@@ -219,13 +219,13 @@ describe('a group in which a thousand requests died while they wrote members', (
       'a PUT of another name and members',
       () => client.put(group, { displayName: 'Other', members: valuesOf(people(151)) }),
     ],
-  ])('%s succeeds at once and after a minute', async (_, send) => {
+  ])('%s succeeds immediately and after a minute', async (_, send) => {
     expect((await send()).status).toBeLessThan(300);
     world.time.nowMs += 60_000;
     expect((await send()).status).toBeLessThan(300);
   });
 
-  it('has no trace of them after some more requests', async () => {
+  it('the group keeps no trace of the crashed requests after some more requests', async () => {
     world.time.nowMs += 60_000;
     for (let joiner = 0; joiner < 10; joiner += 1)
       await client.patch(group, [add('members', valuesOf([`joiner${joiner}`]))]);
@@ -234,26 +234,23 @@ describe('a group in which a thousand requests died while they wrote members', (
 });
 
 it.each([
-  ['before it is dated', (operation: string, key: string) => operation === 'get' && key.startsWith('ST#')],
-  ['before its registers', (operation: string, key: string) => operation === 'update' && key.includes(' M#')],
-])(
-  'a user who is deleted beside a request that adds them, %s, gets no access by it',
-  async (_when, isThen) => {
-    const { id } = (await client.post('/Users', { userName: 'ann' })).body;
-    let isDone = false;
-    interrupt = async (operation, key) => {
-      if (isDone || !isThen(operation, key)) return;
-      isDone = true;
-      // The request has read the user by then: its token is looked up beside its first reads.
-      for (let tick = 0; tick < 20; tick += 1) await new Promise((resolve) => setImmediate(resolve));
-      world.time.nowMs += 10;
-      expect((await client.delete(`/Users/${id}`)).status).toBe(204);
-      world.time.nowMs += 10;
-    };
-    expect((await client.patch(group, [add('members', valuesOf([id, 'm900']))])).status).toBe(204);
-    expect(isDone).toBe(true);
-    const wanted = (await world.desired(group.slice('/Groups/'.length)))?.members;
-    expect(wanted).toContain('m900');
-    expect(wanted).not.toContain(id);
-  },
-);
+  ['before the stamp', (operation: string, key: string) => operation === 'get' && key.startsWith('ST#')],
+  ['before the registers', (operation: string, key: string) => operation === 'update' && key.includes(' M#')],
+])('a user who is deleted during a request that adds them, %s, gets no access', async (_when, isThen) => {
+  const { id } = (await client.post('/Users', { userName: 'ann' })).body;
+  let isDone = false;
+  interrupt = async (operation, key) => {
+    if (isDone || !isThen(operation, key)) return;
+    isDone = true;
+    // The request has read the user by then: its token is looked up beside its first reads.
+    for (let tick = 0; tick < 20; tick += 1) await new Promise((resolve) => setImmediate(resolve));
+    world.time.nowMs += 10;
+    expect((await client.delete(`/Users/${id}`)).status).toBe(204);
+    world.time.nowMs += 10;
+  };
+  expect((await client.patch(group, [add('members', valuesOf([id, 'm900']))])).status).toBe(204);
+  expect(isDone).toBe(true);
+  const wanted = (await world.desired(group.slice('/Groups/'.length)))?.members;
+  expect(wanted).toContain('m900');
+  expect(wanted).not.toContain(id);
+});

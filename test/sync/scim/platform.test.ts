@@ -49,8 +49,8 @@ const users = (...names: readonly string[]) => names.map((name) => `u-${name}`);
 const patch = (...operations: readonly unknown[]) => client.patch(`/Groups/${group}`, operations);
 const listed = async () => (await client.get(`/Groups/${group}`)).body.members.length;
 
-describe('a pushed group', () => {
-  it('is on the platform, and follows its members and its name', async () => {
+describe('group pushed by SCIM', () => {
+  it('a pushed group is created on the platform, and its members and name are updated', async () => {
     expect(told.shown(group)).toEqual([users(...NAMES)]);
     await patch(
       { op: 'replace', value: { id: group, displayName: 'Eng' } },
@@ -61,7 +61,7 @@ describe('a pushed group', () => {
     expect([...told.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Eng']);
   });
 
-  it('loses who is switched off, and has them back when they are switched on', async () => {
+  it('a pushed group loses a deactivated user, and regains the user after activation', async () => {
     const set = (value: unknown) =>
       client.patch(`/Users/${ids['a']}`, [{ op: 'Replace', path: 'active', value }]);
     await set('False');
@@ -72,20 +72,20 @@ describe('a pushed group', () => {
     expect(told.shown(group)).toEqual([users(...NAMES)]);
   });
 
-  it('is deleted there when it is deleted here', async () => {
+  it('a pushed group is deleted on the platform when the client deletes it', async () => {
     expect((await client.delete(`/Groups/${group}`)).status).toBe(204);
     await told.tell();
     expect(told.shown(group)).toEqual([]);
   });
 });
 
-describe('a push that would remove most of a group', () => {
+describe('SCIM request that would remove most of a group', () => {
   it.each<[string, () => Promise<{ status: number }>]>([
     ['an empty list', () => patch(replace('members', []))],
     ['an empty list without a path', () => patch({ op: 'replace', value: { id: group, members: [] } })],
-    ['all by PUT', () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] })],
-    ['each by name', () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) })],
-  ])('is answered with success and held for a person: %s', async (_title, push) => {
+    ['all members by PUT', () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] })],
+    ['each member by id', () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) })],
+  ])('the request succeeds, and the removals are held for a decision: %s', async (_title, push) => {
     expect((await push()).status).toBeLessThan(300);
     expect(await listed()).toBe(0);
     await told.tell();
@@ -98,7 +98,7 @@ describe('a push that would remove most of a group', () => {
     expect(told.shown(group)).toEqual([users(...NAMES)]);
   });
 
-  it('happens once it is approved', async () => {
+  it('the held removals are written once an operator approves them', async () => {
     await patch(replace('members', []));
     await told.tell();
     const [held] = await listHolds(CONNECTION, told.world.toolPorts);
@@ -109,7 +109,7 @@ describe('a push that would remove most of a group', () => {
   });
 });
 
-describe('a user that was deleted', () => {
+describe('deleted SCIM user', () => {
   const rest = ['b', 'c', 'd', 'e', 'f'];
   beforeEach(async () => {
     expect((await client.delete(`/Users/${ids['a']}`)).status).toBe(204);
@@ -124,7 +124,7 @@ describe('a user that was deleted', () => {
       'puts the list',
       (late) => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: late }),
     ],
-  ])('stays deleted when a late request that names others too %s', async (_what, request) => {
+  ])('stays deleted when a late request with other members %s', async (_what, request) => {
     expect((await request(valuesOf(NAMES))).status).toBeLessThan(300);
     await told.tell();
     expect(told.shown(group)).toEqual([users(...rest)]);
@@ -135,13 +135,13 @@ describe('a user that was deleted', () => {
     expect((await client.get(`/Users/${ids['a']}`)).status).toBe(404);
   });
 
-  it('does not change the version of a group when a late request names only that user', async () => {
+  it('a late request that names only the deleted user does not change the version of a group', async () => {
     const { etag } = (await client.get(`/Groups/${group}`)).headers;
     expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
     expect((await client.get(`/Groups/${group}`)).headers['etag']).toBe(etag);
   });
 
-  it('is in no group that is created later', async () => {
+  it('a deleted user is in no group that is created later', async () => {
     const made = await client.post('/Groups', { displayName: 'Later', members: valuesOf(['a', 'b']) });
     expect(made.status).toBe(201);
     expect(made.body.members).toHaveLength(1);

@@ -28,9 +28,9 @@ const addGroup = async (displayName: string, more: object = {}) =>
   (await client.post('/Groups', { schemas: [GROUP], displayName, ...more })).body;
 const names = (body: { Resources: { userName: string }[] }) => body.Resources.map(({ userName }) => userName);
 
-describe('authorisation (RFC 7644 section 2)', () => {
+describe('SCIM authorisation (RFC 7644 section 2)', () => {
   const paths = ['/Users', '/Users/x', '/Groups', '/ServiceProviderConfig', '/Schemas', '/nothing', '/Bulk'];
-  it.each(paths)('is needed for %s', async (path) => {
+  it.each(paths)('a token is needed for %s', async (path) => {
     for (const said of [undefined, 'Basic eDp5', 'Bearer x', 'Bearer ']) {
       const answer = await world.anonymous(said).get(path);
       expect(answer.status).toBe(401);
@@ -39,7 +39,7 @@ describe('authorisation (RFC 7644 section 2)', () => {
     }
   });
 
-  it('is refused alike for a token that is unknown, wrong, expired or revoked', async () => {
+  it('unknown, wrong, expired and revoked tokens are refused with the same answer', async () => {
     const good = await world.newToken();
     const expired = await world.newToken('default', world.time.nowMs);
     const revoked = await world.newToken();
@@ -56,7 +56,7 @@ describe('authorisation (RFC 7644 section 2)', () => {
     expect((await world.anonymous(`bearer ${good}`).get('/Users')).status).toBe(200);
   });
 
-  it('authorisation of a write is decided before anything is written', async () => {
+  it('a write is authorised before anything is written', async () => {
     await world.anonymous('Bearer x').post('/Users', { userName: 'a' });
     expect([...world.table.items.keys()].filter((key) => key.startsWith('S#'))).toEqual([
       'S#default#tokens 00000001',
@@ -64,8 +64,8 @@ describe('authorisation (RFC 7644 section 2)', () => {
   });
 });
 
-describe('answers', () => {
-  it('have exactly the media type of SCIM, and none without a body', async () => {
+describe('SCIM answers', () => {
+  it('answers have exactly the media type of SCIM, and none without a body', async () => {
     const group = await addGroup('A');
     for (const answer of [
       await client.get('/Users'),
@@ -88,28 +88,28 @@ describe('answers', () => {
     expect(made.body.meta).toMatchObject({ created: createdAt, lastModified: createdAt, version: 'W/"1"' });
   });
 
-  it('name the extension only where it is used', async () => {
+  it('answers name the extension only if it is used', async () => {
     expect((await addUser('a')).schemas).toEqual([USER]);
     expect((await addUser('b', { [ENTERPRISE]: { department: 'R&D' } })).schemas).toEqual([USER, ENTERPRISE]);
   });
 
-  it('never show a password', async () => {
+  it('answers never show a password', async () => {
     const { id } = await addUser('ann', { password: 'secret' });
     expect(JSON.stringify((await client.get(`/Users/${id}`)).body)).not.toContain('secret');
     expect(JSON.stringify([...world.table.items.values()])).not.toContain('secret');
   });
 });
 
-describe('errors (RFC 7644 section 3.12)', () => {
+describe('SCIM errors (RFC 7644 section 3.12)', () => {
   it.each<[title: string, request: string, body: unknown, status: number, scimType?: string]>([
-    ['no JSON', 'POST /Users', '{"userName"', 400, 'invalidSyntax'],
+    ['a body that is not JSON', 'POST /Users', '{"userName"', 400, 'invalidSyntax'],
     ['an array', 'POST /Users', [], 400, 'invalidSyntax'],
     ['no body', 'POST /Users', undefined, 400, 'invalidSyntax'],
     ['JSON too deep', 'POST /Users', `${'['.repeat(40)}${']'.repeat(40)}`, 400, 'invalidSyntax'],
     ['no userName', 'POST /Users', { schemas: [USER] }, 400, 'invalidValue'],
     ['an empty userName', 'POST /Users', { userName: ' ' }, 400, 'invalidValue'],
     ['a userName that is an object', 'POST /Users', { userName: {} }, 400, 'invalidValue'],
-    ['an active that is a number', 'POST /Users', { userName: 'a', active: 1.5 }, 400, 'invalidValue'],
+    ['a number as active', 'POST /Users', { userName: 'a', active: 1.5 }, 400, 'invalidValue'],
     ['no displayName', 'POST /Groups', { schemas: [GROUP] }, 400, 'invalidValue'],
     [
       'a member without value',
@@ -134,11 +134,11 @@ describe('errors (RFC 7644 section 3.12)', () => {
     ],
     ['a filter of schemas', 'GET /Schemas?Filter=id pr', undefined, 403],
     ['a filter of types', 'GET /ResourceTypes?filter=id pr', undefined, 403],
-    ['e-mail addresses that are text', 'POST /Users', { userName: 'a', emails: '' }, 400, 'invalidValue'],
+    ['text as e-mail addresses', 'POST /Users', { userName: 'a', emails: '' }, 400, 'invalidValue'],
     ['an empty external id', 'POST /Users', { userName: 'a', externalId: '' }, 400, 'invalidValue'],
-    ['a count that is no number', 'GET /Users?count=many', undefined, 400, 'invalidValue'],
-    ['a startIndex that is no number', 'GET /Users?startIndex=1.5', undefined, 400, 'invalidValue'],
-  ])('%s', async (_title, request, body, status, scimType) => {
+    ['an invalid count', 'GET /Users?count=many', undefined, 400, 'invalidValue'],
+    ['an invalid startIndex', 'GET /Users?startIndex=1.5', undefined, 400, 'invalidValue'],
+  ])('an error answers %s', async (_title, request, body, status, scimType) => {
     const [method = '', path = ''] = request.split(/ (?=\/)/);
     const answer = await client.send(method, path, body);
     expect(answer).toMatchObject({
@@ -148,12 +148,12 @@ describe('errors (RFC 7644 section 3.12)', () => {
     expect(answer.body.scimType).toBe(scimType);
   });
 
-  it('a body of more than 5 MB', async () => {
+  it('a body of more than 5 MB is answered with 413', async () => {
     const long = await client.post('/Users', { userName: 'x'.repeat(5 * 1024 * 1024) });
     expect(long).toMatchObject({ status: 413, body: { status: '413' } });
   });
 
-  it('a failure of ours says nothing of what failed', async () => {
+  it('an internal error is answered without its details', async () => {
     const broken = createWorld({
       before: async (operation, key) => {
         if (operation === 'put' && key.startsWith('S#default#User'))
@@ -167,7 +167,7 @@ describe('errors (RFC 7644 section 3.12)', () => {
   });
 });
 
-describe('uniqueness (RFC 7643 section 2.2)', () => {
+describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
   it.each([
     ['/Users', { userName: 'Ann' }, { userName: 'aNN' }, { userName: 'bob' }, 'userName'],
     ['/Users', { userName: 'zo\u00cb' }, { userName: '\uff3aoe\u0308' }, { userName: 'bob' }, 'userName'],
@@ -194,7 +194,7 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     expect((await client.get(`${path}/${id}`)).body).toMatchObject(other);
   });
 
-  it('finds a login name however it is composed, and frees it with its user', async () => {
+  it('a user name is found in every composition, and free again after its user is deleted', async () => {
     const { id } = await addUser('zo\u00eb');
     const found = await client.get(`/Users?filter=userName eq ${JSON.stringify('ZOE\u0308')}`);
     expect(found.body.totalResults).toBe(1);
@@ -203,14 +203,14 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     expect((await client.post('/Users', { userName: 'zo\u00eb' })).status).toBe(201);
   });
 
-  it('frees a name that its holder gave up, and lets a holder respell its own', async () => {
+  it('a changed name is free again, and a user may change the spelling of a name', async () => {
     const { id } = await addUser('ann');
     expect((await client.put(`/Users/${id}`, { userName: 'ANN' })).body.userName).toBe('ANN');
     await client.put(`/Users/${id}`, { userName: 'anna' });
     expect((await client.post('/Users', { userName: 'ann' })).status).toBe(201);
   });
 
-  it('gives a name to exactly one of those who ask at once', async () => {
+  it('exactly one of several simultaneous requests gets a name', async () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => client.post('/Users', { userName: 'same' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
     expect((await client.get('/Users?filter=userName eq "same"')).body.totalResults).toBe(1);
@@ -221,7 +221,7 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     ['POST', '/Users'],
     ['PUT', '/Users/id000001'],
   ])(
-    'gives a name to the request that overtook a %s between its claim and its save',
+    'a name goes to the request that overtakes a %s between its claim and its save',
     async (method, path) => {
       let overtaking: Promise<{ status: number }> | undefined;
       let isArmed = false;
@@ -248,7 +248,7 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     },
   );
 
-  it('lets several have one external id', async () => {
+  it('several users may have the same external id', async () => {
     await addUser('a', { externalId: 'X1' });
     await addUser('b', { externalId: 'X1' });
     expect(names((await client.get('/Users?filter=externalId eq "X1"')).body)).toEqual(['a', 'b']);
@@ -256,8 +256,8 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
   });
 });
 
-describe('versions (RFC 7644 section 3.14)', () => {
-  it('let a client that knows the current one be answered with 304', async () => {
+describe('SCIM versions (RFC 7644 section 3.14)', () => {
+  it('a request with the current version in If-None-Match is answered with 304', async () => {
     const { id } = await addUser('ann');
     for (const tag of ['W/"1"', '"1"', '*', 'W/"7", W/"1"']) {
       const answer = await client.get(`/Users/${id}`, { 'if-none-match': tag });
@@ -266,7 +266,7 @@ describe('versions (RFC 7644 section 3.14)', () => {
     expect((await client.get(`/Users/${id}`, { 'if-none-match': 'W/"2"' })).status).toBe(200);
   });
 
-  it.each(['/Users', '/Groups'])('stop PUT, PATCH and DELETE of %s with a wrong If-Match', async (path) => {
+  it.each(['/Users', '/Groups'])('%s refuses PUT, PATCH and DELETE with a wrong If-Match', async (path) => {
     const body = path === '/Users' ? { userName: 'x' } : { displayName: 'x', members: [{ value: 'm' }] };
     const { id } = (await client.post(path, body)).body;
     const at = `${path}/${id}`;
@@ -289,7 +289,7 @@ describe('versions (RFC 7644 section 3.14)', () => {
     expect((await client.delete(at, { 'if-match': 'W/"3"' })).status).toBe(204);
   });
 
-  it('change when a member is deleted', async () => {
+  it('the version changes when a member is deleted', async () => {
     const { id } = await addUser('ann');
     const group = await addGroup('A', { members: [{ value: id }] });
     await client.delete(`/Users/${id}`);
@@ -297,7 +297,7 @@ describe('versions (RFC 7644 section 3.14)', () => {
   });
 });
 
-describe('lists (RFC 7644 section 3.4.2)', () => {
+describe('SCIM lists (RFC 7644 section 3.4.2)', () => {
   beforeEach(async () => {
     for (const name of ALL) await addUser(name, { title: name === 'bob' ? undefined : `t-${name}` });
   });
@@ -346,7 +346,7 @@ describe('lists (RFC 7644 section 3.4.2)', () => {
     ['filter=meta.resourceType eq "User" and NOT (title pr)', 1, ['bob'], 1],
     ['filter=title ew "-ann" or title co "-dan"', 2, ['ann', 'dan'], 1],
     ['filter=emails[type eq "work"]', 0, [], 1],
-  ])('%s', async (query, totalResults, expected, startIndex) => {
+  ])('a list is correct for %s', async (query, totalResults, expected, startIndex) => {
     const body = await page(query);
     expect(body).toMatchObject({ schemas: [LIST], totalResults, startIndex, itemsPerPage: expected.length });
     expect(names(body)).toEqual(expected);
@@ -355,7 +355,7 @@ describe('lists (RFC 7644 section 3.4.2)', () => {
       expect((await client.post('/Users/.search', { filter })).body).toMatchObject({ totalResults });
   });
 
-  it('are searched by POST just the same', async () => {
+  it('a POST search gives the same list', async () => {
     const search = await client.post('/Users/.search', {
       filter: 'userName sw "a" or userName sw "b"',
       attributes: ['userName'],
@@ -369,7 +369,7 @@ describe('lists (RFC 7644 section 3.4.2)', () => {
     expect(Object.keys(search.body.Resources[0]).sort()).toEqual(['id', 'schemas', 'userName']);
   });
 
-  it('are searched over all types at the root', async () => {
+  it('a search at the root covers all types', async () => {
     await addGroup('annals');
     const { body } = await client.post('/.search', {
       filter: 'userName eq "ann" or displayName eq "annals"',
@@ -379,7 +379,7 @@ describe('lists (RFC 7644 section 3.4.2)', () => {
   });
 });
 
-describe('attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
+describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
   it.each([
     ['attributes=userName', ['id', 'schemas', 'userName']],
     ['attributes=USERNAME,name.givenName', ['id', 'name', 'schemas', 'userName']],
@@ -388,7 +388,7 @@ describe('attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
     ['attributes=nothing', ['id', 'schemas']],
     ['excludedAttributes=meta,name,emails,active', [ENTERPRISE, 'id', 'schemas', 'userName']],
     ['excludedAttributes=id,schemas,meta,active,emails,name', [ENTERPRISE, 'id', 'schemas', 'userName']],
-  ])('%s', async (query, expected) => {
+  ])('an answer has the requested attributes for %s', async (query, expected) => {
     const { id } = await addUser('ann', {
       name: { givenName: 'Ann', familyName: 'A' },
       emails: [{ value: 'a@x', type: 'work' }],
@@ -400,7 +400,7 @@ describe('attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
     expect(Object.keys(list.body.Resources[0]).sort()).toEqual([...expected].sort());
   });
 
-  it('reach parts of values', async () => {
+  it('attributes may name parts of values', async () => {
     const { id } = await addUser('ann', {
       name: { givenName: 'Ann', familyName: 'A' },
       emails: [{ value: 'a@x', type: 'work' }],
@@ -414,7 +414,7 @@ describe('attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
     expect(without.emails).toEqual([{ value: 'a@x' }]);
   });
 
-  it('turn the empty answer to a PATCH of a group into one with a body', async () => {
+  it('a PATCH of a group with attributes is answered with a body', async () => {
     const { id } = await addGroup('A');
     const operations = [add('members', [{ value: 'm1' }])];
     const some = await client.patch(`/Groups/${id}?attributes=members`, operations);
@@ -424,7 +424,7 @@ describe('attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
     expect(most.body).not.toHaveProperty('members');
   });
 
-  it('spare the members from being read', async () => {
+  it('excluded members are not read', async () => {
     const reads: string[] = [];
     const counting = createWorld({
       before: async (operation, key) => void reads.push(`${operation} ${key}`),
@@ -439,10 +439,10 @@ describe('attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
   });
 });
 
-describe('a plus in a query', () => {
+describe('plus sign in a SCIM query', () => {
   const found = async (query: string) => (await client.get(`/Users?filter=${query}`)).body.totalResults;
 
-  it('is itself where spaces are %20, and a space where they are not', async () => {
+  it('a plus is a plus if spaces are %20, and otherwise a space', async () => {
     await addUser('ann+x');
     expect(await found('userName%20eq%20%22ann+x%22')).toBe(1);
     expect(await found('userName+eq+%22ann%2Bx%22')).toBe(1);
@@ -450,8 +450,8 @@ describe('a plus in a query', () => {
   });
 });
 
-describe('the name of a group', () => {
-  it('may be as long as the platform accepts, rendered by the name template', async () => {
+describe('name of a SCIM group', () => {
+  it('the name may be as long as the platform accepts after the name template', async () => {
     world = createWorld({ scim: { maxGroupNameLength: 8 }, settings: { nameTemplate: 'x {name}' } });
     client = await world.client();
     const made = await client.post('/Groups', { displayName: '123456' });
@@ -470,18 +470,18 @@ describe('the name of a group', () => {
     expect((await client.get('/Groups')).body.totalResults).toBe(1);
   });
 
-  it('has at most 256 characters by default, counted as people count them', async () => {
+  it('the name has at most 256 characters by default, counted as Unicode characters', async () => {
     expect((await client.post('/Groups', { displayName: '😀'.repeat(256) })).status).toBe(201);
     expect((await client.post('/Groups', { displayName: 'x'.repeat(257) })).status).toBe(400);
   });
 });
 
-describe('discovery (RFC 7644 section 4)', () => {
+describe('SCIM discovery (RFC 7644 section 4)', () => {
   const DISCOVERY = ['ServiceProviderConfig', 'ResourceType', 'Schema'].map(
     (name) => `urn:ietf:params:scim:schemas:core:2.0:${name}`,
   );
 
-  it('says what the server can', async () => {
+  it('announces the abilities of the server', async () => {
     const { body } = await client.get('/ServiceProviderConfig?count=x&attributes=y');
     expect(body).toMatchObject({
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
@@ -496,7 +496,7 @@ describe('discovery (RFC 7644 section 4)', () => {
     });
   });
 
-  it('announces pagination only where the connection says so', async () => {
+  it('announces pagination only if the connection enables it', async () => {
     const documents = async (one: Client) => [
       (await one.get('/ServiceProviderConfig')).body,
       (await one.get(`/Schemas/${DISCOVERY[0]}`)).body,
@@ -515,7 +515,7 @@ describe('discovery (RFC 7644 section 4)', () => {
     expect(JSON.stringify(told[1])).toContain('"pagination"');
   });
 
-  it('lists resource types and schemas, whatever the parameters, and each by its id', async () => {
+  it('lists resource types and schemas, with any parameters, and each by its id', async () => {
     for (const [path, ids] of [
       ['/ResourceTypes', ['User', 'Group']],
       ['/Schemas', [USER, ENTERPRISE, GROUP, ...DISCOVERY]],
@@ -532,7 +532,7 @@ describe('discovery (RFC 7644 section 4)', () => {
     }
   });
 
-  it('promises only attributes that are kept', async () => {
+  it('announces only attributes that are kept', async () => {
     const attributesOf = async (one: Client) =>
       (await one.get(`/Schemas/${USER}`)).body.attributes.map(({ name }: { name: string }) => name);
     expect(await attributesOf(client)).toContain('name');
@@ -545,7 +545,7 @@ describe('discovery (RFC 7644 section 4)', () => {
   });
 });
 
-describe('the rate limit', () => {
+describe('SCIM rate limit', () => {
   const statusesOf = async (times: number, ask: (n: number) => Promise<{ status: number }>) => {
     const statuses = new Map<number, number>();
     for (let n = 0; n < times; n += 1) {
@@ -556,7 +556,7 @@ describe('the rate limit', () => {
   };
   const config = (client: Client) => client.get('/ServiceProviderConfig');
 
-  it('answers 429 with the time to wait, for one token alone', async () => {
+  it('answers 429 with the waiting time, separately for each token', async () => {
     const others = [await world.client('other'), await world.client()];
     expect(await statusesOf(1_001, () => config(client))).toEqual({ 200: 1_000, 429: 1 });
     expect(await config(client)).toMatchObject({ headers: { 'retry-after': '1' }, body: { status: '429' } });
@@ -565,7 +565,7 @@ describe('the rate limit', () => {
     expect((await config(client)).status).toBe(200);
   });
 
-  it('looks up few unknown tokens of one address, and none that was refused a moment ago', async () => {
+  it('an address causes few look-ups of unknown tokens, and none of a token refused recently', async () => {
     let lookUps = 0;
     const find: typeof world.ports.tokens.find = (prefix) => {
       lookUps += 1;

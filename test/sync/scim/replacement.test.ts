@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { callerStorage } from '../../support/caller-storage.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
 
@@ -8,7 +8,7 @@ let client: Client;
 let group: string;
 /** Runs before each call of the table, unless the call is its own. */
 let interrupt: (() => Promise<void>) | undefined;
-const isOther = new AsyncLocalStorage<boolean>();
+const isOther = callerStorage<boolean>();
 
 const people = (count: number, from = 0) => Array.from({ length: count }, (_, n) => `m${from + n}`);
 const valuesOf = (ids: readonly string[]) => ids.map((value) => ({ value }));
@@ -52,15 +52,15 @@ async function listsSeen(request: () => Promise<Answer>, { every = 1 } = {}) {
   return seen;
 }
 
-describe('a whole list that replaces another', () => {
+describe('whole list that replaces another', () => {
   it.each<[string, string[], string[]]>([
     ['one member by another', ['a'], ['b']],
     ['a few members by others', ['a', 'b', 'c'], ['c', 'd', 'e']],
-    ['an empty list by some', [], ['a', 'b', 'c']],
-    ['some by an empty list', ['a', 'b', 'c'], []],
+    ['an empty list by some members', [], ['a', 'b', 'c']],
+    ['some members by an empty list', ['a', 'b', 'c'], []],
     ['a large list by one with few changes', people(150), [...people(148, 2), 'x', 'y', 'z']],
     ['a large list by a completely different one', people(120), people(130, 500)],
-  ])('is seen entirely or not at all: %s', async (_title, before, after) => {
+  ])('readers see the old list or the new list and never a mixture: %s', async (_title, before, after) => {
     for (const method of ['PUT', 'PATCH']) {
       await createGroup(before);
       const write = () =>
@@ -73,7 +73,7 @@ describe('a whole list that replaces another', () => {
     }
   });
 
-  it('is seen entirely or not at all by a filter of members', async () => {
+  it('a filter of members matches the old list or the new list and never a mixture', async () => {
     await createGroup(['a', 'b']);
     const both = new Set<number>();
     const neither = new Set<number>();
@@ -87,7 +87,7 @@ describe('a whole list that replaces another', () => {
     expect([...both, ...neither].filter((found) => found !== 0)).toEqual([]);
   });
 
-  it('lets changes of single members be seen that are made meanwhile', async () => {
+  it('changes of single members during a replacement are visible', async () => {
     await createGroup(people(150));
     let isDone = false;
     let seen: string[] = [];
@@ -106,7 +106,7 @@ describe('a whole list that replaces another', () => {
     expect(membersOf((await client.get(group)).body.members)).toEqual([...people(140, 200), 'late'].sort());
   });
 
-  it('is seen entirely or not at all while another whole list is written at the same time', async () => {
+  it('readers see only whole lists while two whole lists are written at the same time', async () => {
     const [first, second, third] = [people(120), people(125, 60), people(110, 30)];
     await createGroup(first);
     let isDone = false;
@@ -130,7 +130,7 @@ describe('a whole list that replaces another', () => {
     expect([...seen].filter((list) => !allowed.includes(list))).toEqual([]);
   });
 
-  it('is finished by the next read after a minute if its request died, and never seen in parts before', async () => {
+  it('a replacement whose request crashed is finished by the next read after a minute', async () => {
     const [before, after] = [people(150), people(130, 70)];
     await createGroup(before);
     for (const deadAfter of [120, 200, 260, 330]) {

@@ -26,8 +26,8 @@ const statuses = (answers: readonly { status: number }[]) => [
   ...new Set(answers.map(({ status }) => status)),
 ];
 
-describe('changes of members at the same time', () => {
-  it('all happen: no list is read, changed and written back', async () => {
+describe('simultaneous changes of members', () => {
+  it('all changes take effect, because no list is read, changed and written back', async () => {
     const joining = people(40).map((value) => patch({ op: 'Add', path: 'members', value: [{ value }] }));
     const releasedPlatformId = ['m0', 'm1'].map((id) => patch(remove(`members[value eq "${id}"]`)));
     expect(statuses(await Promise.all([...joining, ...releasedPlatformId]))).toEqual([204]);
@@ -37,7 +37,7 @@ describe('changes of members at the same time', () => {
     expect(body.meta.version).toBe('W/"43"');
   });
 
-  it('go beside renames: each keeps what the other says', async () => {
+  it('changes of members and renames at the same time are all kept', async () => {
     const answers = await Promise.all([
       ...people(10).map((value) => patch(add('members', [{ value }]))),
       patch({ op: 'replace', value: { id: group, displayName: 'B' } }),
@@ -49,13 +49,13 @@ describe('changes of members at the same time', () => {
   });
 });
 
-describe('a request that is wrong in one operation', () => {
+describe('request with one invalid operation', () => {
   it.each<[string, unknown]>([
-    ['a path to nothing', replace('colour', 'x')],
+    ['an unknown path', replace('colour', 'x')],
     ['a member without an id', add('members', [{ display: 'x' }])],
-    ['a replacement of a member who is not there', replace('members[value eq "m7"]', { value: 'm9' })],
+    ['a replacement of a missing member', replace('members[value eq "m7"]', { value: 'm9' })],
     ['remove without a path', { op: 'remove' }],
-  ])('changes nothing: %s', async (_title, wrong) => {
+  ])('a request with one invalid operation changes nothing: %s', async (_title, wrong) => {
     const before = await client.get(`/Groups/${group}`);
     world.woken.length = 0;
     const right = [
@@ -78,14 +78,14 @@ describe('a request that is wrong in one operation', () => {
   });
 });
 
-describe('the members that a request names', () => {
+describe('notations of members in a request', () => {
   it.each<[string, unknown]>([
     ['twice', [{ value: 'x' }, { value: 'x' }]],
-    ['bare', ['x', 'x']],
+    ['as bare ids', ['x', 'x']],
     ['with $ref null', [{ $ref: null, value: 'x' }]],
     ['with unknown fields', [{ value: 'x', display: 'X', type: 'User', $ref: { toString: 0 } }]],
     ['as one object', { value: 'x' }],
-  ])('%s join once', async (_title, value) => {
+  ])('members that are named %s are added once', async (_title, value) => {
     expect((await patch({ op: 'ADD', path: 'MEMBERS', value })).status).toBe(204);
     expect(await members()).toEqual(['m0', 'm1', 'm2', 'x']);
     await patch({ op: 'Remove', path: 'members', value });
@@ -93,13 +93,13 @@ describe('the members that a request names', () => {
   });
 });
 
-describe('a group as a member of a group', () => {
+describe('group as a member of a group', () => {
   it.each<[string, (inner: string) => unknown]>([
     ['named by its id', (value) => ({ value })],
-    ['named bare', (value) => value],
-    ['said to be one', () => ({ value: 'x', type: 'group' })],
-    ['referred to as one', () => ({ value: 'x', $ref: 'https://x.test/Groups/x' })],
-  ])('%s is refused with the next step, and no member is added', async (_title, spell) => {
+    ['named by its bare id', (value) => value],
+    ['with the type group', () => ({ value: 'x', type: 'group' })],
+    ['with a $ref of groups', () => ({ value: 'x', $ref: 'https://x.test/Groups/x' })],
+  ])('a group %s is refused with the next step, and no member is added', async (_title, spell) => {
     const inner = (await client.post('/Groups', { displayName: 'Inner' })).body.id;
     const named = ['m1', spell(inner)];
     for (const answer of [
@@ -117,7 +117,7 @@ describe('a group as a member of a group', () => {
 });
 
 describe('deleted names and users', () => {
-  it('a name or external id that was given up finds no group or user', async () => {
+  it('a user is not found by a previous name or external id, or after a deletion', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann', externalId: 'e1' })).body;
     await client.put(`/Users/${id}`, { userName: 'anna', externalId: 'e2' });
     const found = () => [...world.table.items.keys()].filter((key) => key.startsWith('SX#default#User#'));
@@ -127,7 +127,7 @@ describe('deleted names and users', () => {
     expect(found()).toEqual([]);
   });
 
-  it('a deleted user also leaves groups that no SCIM client made', async () => {
+  it('a deleted user also leaves groups that no SCIM client created', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const ref = { connection: connectionName('default'), group: groupId('native') };
     const time = '2026-11-20T09:00:00.000Z';
@@ -143,13 +143,13 @@ describe('deleted names and users', () => {
   });
 });
 
-describe('a filter that would exhaust the server', () => {
+describe('filter that would overload the server', () => {
   it.each([
     `${'('.repeat(3_000)}userName pr${')'.repeat(3_000)}`,
     `${'not ('.repeat(1_000)}userName pr${')'.repeat(1_000)}`,
     `${'emails['.repeat(1_000)}type pr${']'.repeat(1_000)}`,
     `userName eq "${'x'.repeat(100_000)}"`,
-  ])('is refused: %.20s', async (filter) => {
+  ])('an expensive filter is refused (%#)', async (filter) => {
     const query = `filter=${encodeURIComponent(filter)}`;
     expectError(await client.get(`/Users?${query}`), 400, 'invalidFilter');
     expectError(await client.post('/Users/.search', { filter }), 400, 'invalidFilter');
@@ -158,7 +158,7 @@ describe('a filter that would exhaust the server', () => {
 });
 
 describe('two tenants on one server', () => {
-  it('see addresses of their own, however their requests mix', async () => {
+  it('each tenant gets its own address, however requests mix', async () => {
     const origins = ['https://one.test', 'https://two.test'] as const;
     const tenants = await Promise.all(
       origins.map(async (origin, n) => ({
@@ -185,10 +185,10 @@ describe('two tenants on one server', () => {
   });
 });
 
-describe('members that are no users', () => {
+describe('members that are not users', () => {
   const report = async (send: () => Promise<Answer>) => (await send()).stale;
 
-  it('are reported, and listed without an address unless they were deleted', async () => {
+  it('unknown and deleted members are reported, and unknown ones are listed without an address', async () => {
     const [ann, gone] = [
       (await client.post('/Users', { userName: 'ann' })).body.id,
       (await client.post('/Users', { userName: 'gone' })).body.id,
@@ -211,7 +211,7 @@ describe('members that are no users', () => {
     expect(await report(() => client.put(path, put))).toEqual([{ ...stale[0], unknown: [] }]);
   });
 
-  it('are not reported if all of them are users', async () => {
+  it('members are not reported if all of them are users', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const members = [{ value: id }];
     const made = await client.post('/Groups', { displayName: 'Whole', members });

@@ -13,10 +13,10 @@ import { createWorld, ENTERPRISE, USER } from './support/server.ts';
 const DEFAULT = connectionName('default');
 const OTHER = connectionName('other');
 
-describe('tokens', () => {
+describe('SCIM tokens', () => {
   const hex = (bytes: number) => 'abcdef0123456789'.repeat(8).slice(0, bytes * 2);
 
-  it('are kept as a hash, never as themselves', async () => {
+  it('tokens are stored only as hashes', async () => {
     const { ports, table, randomHex } = createWorld();
     const { token } = await createToken(DEFAULT, { ...ports, randomHex });
     expect(token).toMatch(/^gsync_scim_[0-9a-f]{8}_[0-9a-f]{64}$/);
@@ -25,14 +25,14 @@ describe('tokens', () => {
     expect(stored).toContain(token.slice(11, 19));
   });
 
-  it('never share a prefix', async () => {
+  it('two tokens never have the same prefix', async () => {
     const { ports } = createWorld();
     await createToken(DEFAULT, { ...ports, randomHex: hex });
     await expect(createToken(OTHER, { ...ports, randomHex: hex })).rejects.toThrow('no free prefix');
     expect(await listTokens(OTHER, ports)).toEqual([]);
   });
 
-  it('are listed by connection, with their end and last use to the hour', async () => {
+  it('tokens are listed by connection, with their end and last use to the hour', async () => {
     const world = createWorld();
     const token = await world.newToken('default', world.time.nowMs + 7_200_000);
     await world.newToken('other');
@@ -53,7 +53,7 @@ describe('tokens', () => {
     expect((await listTokens(DEFAULT, world.ports))[0]?.state).toBe('expired');
   });
 
-  it('follow each other without a gap', async () => {
+  it('an old token works until it is revoked, next to the new one', async () => {
     const world = createWorld();
     const [old, fresh] = [await world.newToken(), await world.newToken()];
     const status = async (token: string) => (await world.anonymous(`Bearer ${token}`).get('/Users')).status;
@@ -64,7 +64,7 @@ describe('tokens', () => {
     expect([await status(old), await status(fresh)]).toEqual([401, 200]);
   });
 
-  it('a request with a token revoked a moment ago is refused, shows and changes nothing', async () => {
+  it('a request with a token revoked a moment ago is refused and changes nothing', async () => {
     const world = createWorld();
     const token = await world.newToken();
     const client = world.anonymous(`Bearer ${token}`);
@@ -97,7 +97,7 @@ describe('tokens', () => {
 });
 
 describe('two connections at the same time', () => {
-  it('never see each other', async () => {
+  it('the data of two connections is never mixed', async () => {
     const world = createWorld();
     const [a, b] = [await world.client('default'), await world.client('other')];
     const made = await Promise.all(
@@ -147,7 +147,7 @@ describe('stored attributes of a SCIM user', () => {
   };
   const storedText = (world: ReturnType<typeof createWorld>) => JSON.stringify([...world.table.items]);
 
-  it('are those that matching needs, whatever the client sends', async () => {
+  it('only attributes that matching needs are stored, whatever the client sends', async () => {
     const world = createWorld();
     const client = await world.client();
     const { body } = await client.post('/Users', ann);
@@ -163,7 +163,7 @@ describe('stored attributes of a SCIM user', () => {
     expect(Object.keys(patched.body).sort()).toEqual(names);
   });
 
-  it('are all attributes if the connection says so', async () => {
+  it('all attributes are stored if the connection enables it', async () => {
     const world = createWorld({ storeProfile: true });
     const client = await world.client();
     const { body } = await client.post('/Users', ann);
@@ -173,8 +173,8 @@ describe('stored attributes of a SCIM user', () => {
     });
   });
 
-  it.each(['deleted', 'forgotten', 'erased by the command line, whose journal keeps none of it'] as const)(
-    'is gone once the user is %s',
+  it.each(['deleted', 'forgotten', 'erased by the command line'] as const)(
+    'all attributes are removed once the user is %s',
     async (end) => {
       const world = createWorld({ storeProfile: true });
       const client = await world.client();

@@ -5,7 +5,7 @@ import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { createWorld } from './support/server.ts';
 
 it(
-  'the version and the time of change move exactly when the resource does, and no version comes back',
+  'version and time of change move exactly when the resource changes, and no version is repeated',
   async () => {
     const value = fc.constantFrom('a', 'b');
     const path = fc.constantFrom('title', 'displayName', 'name.familyName', 'emails[type eq "work"].value');

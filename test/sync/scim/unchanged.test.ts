@@ -35,7 +35,7 @@ const versionOf = async (path: string): Promise<string> => (await client.get(pat
 const rename = (displayName: string) => replace('displayName', displayName);
 const title = (value: string) => replace('title', value);
 
-describe('a request that changes nothing', () => {
+describe('SCIM request that changes nothing', () => {
   it.each<[string, unknown]>([
     ['replaces a value by itself', title('x')],
     [
@@ -48,12 +48,12 @@ describe('a request that changes nothing', () => {
       add('emails', [{ type: 'work', primary: true, value: 'ann@acme.test' }]),
     ],
     ['replaces a selected part by itself', replace('phoneNumbers[type eq "mobile"].value', '1')],
-    ['removes what is not there', remove('nickName')],
+    ['removes a missing value', remove('nickName')],
     [
       'names an attribute that is not stored',
       { op: 'replace', value: { 'urn:custom:1.0:User:colour': 'red' } },
     ],
-  ])('leaves version and time of change of a user: %s', async (_title, operation) => {
+  ])('keeps version and time of change of a user: %s', async (_title, operation) => {
     const before = await client.get(user);
     const answer = await client.patch(user, [operation]);
     expect(answer).toMatchObject({ status: 200, body: before.body });
@@ -70,7 +70,7 @@ describe('a request that changes nothing', () => {
     ['replaces the members by themselves', replace('members', [{ value: 'm1' }, { value: 'id000001' }])],
     ['removes members by a filter that selects no member', remove('members[value sw "zz"]')],
     ['changes a part of a member that is not kept', replace('members[value eq "m1"].display', 'M')],
-  ])('leaves version and time of change of a group: %s', async (_title, operation) => {
+  ])('keeps version and time of change of a group: %s', async (_title, operation) => {
     const before = await client.get(group);
     const answer = await client.patch(group, [operation]);
     expect(answer.status).toBe(204);
@@ -78,7 +78,7 @@ describe('a request that changes nothing', () => {
     expect(await client.get(group)).toEqual(before);
   });
 
-  it('may be a PUT of what was read, or of a group without its members', async () => {
+  it('a PUT of what was read, or of a group without its members, changes nothing', async () => {
     for (const [path, body] of [
       [user, (await client.get(user)).body],
       [group, (await client.get(`${group}?excludedAttributes=members`)).body],
@@ -92,7 +92,7 @@ describe('a request that changes nothing', () => {
     }
   });
 
-  it('leaves the version that others hold good, and is itself held to the one it names', async () => {
+  it('an unchanged version stays valid for other clients, and If-Match still applies', async () => {
     for (const [path, same, other] of [
       [user, title('x'), title('y')],
       [group, rename('A'), rename('B')],
@@ -109,8 +109,8 @@ describe('a request that changes nothing', () => {
   });
 });
 
-describe('a change after requests that changed nothing', () => {
-  it('gets a new version and its own time of change', async () => {
+describe('change after SCIM requests that changed nothing', () => {
+  it('a change gets a new version and its own time of change', async () => {
     for (const [path, operations] of [
       [user, [title('x'), title('y'), title('y'), title('x')]],
       [group, [rename('A'), rename('B'), rename('B'), add('members', [{ value: 'm2' }])]],
@@ -130,7 +130,7 @@ describe('a change after requests that changed nothing', () => {
     }
   });
 
-  it('wins over them, also while clocks stand still and go back', async () => {
+  it('wins over earlier requests even if clocks stand still or go back', async () => {
     world.time.nowMs -= 500;
     for (let n = 0; n < 12; n += 1) await client.patch(user, [title('x')]);
     await client.patch(user, [replace('active', false)]);
@@ -154,14 +154,14 @@ describe('a change after requests that changed nothing', () => {
   });
 });
 
-describe('a request that changes nothing for its client', () => {
+describe('desired state after a request that changes nothing', () => {
   const registerOf = async (name: string) => {
     const id = memberId(idOf(user));
     const read = await world.ports.users.read(connectionName('default'), [id]);
     return read.get(id)?.attributes.get(name);
   };
 
-  it('writes the desired state again, with a later stamp than all before', async () => {
+  it('desired state is written again, with a later stamp than before', async () => {
     const before = await registerOf('email');
     await client.patch(user, [title('x')]);
     const after = await registerOf('email');
@@ -169,7 +169,7 @@ describe('a request that changes nothing for its client', () => {
     expect(after?.stamp.localeCompare(before?.stamp ?? '')).toBe(1);
   });
 
-  it('wakes its group: a crash may have come between registers and wake-up', async () => {
+  it('wakes its group, because a crash may have come between registers and wake-up', async () => {
     world.woken.length = 0;
     // Until then the promise that was made with the registers stands.
     world.time.nowMs += 2 * 60_000;
@@ -178,7 +178,7 @@ describe('a request that changes nothing for its client', () => {
   });
 });
 
-describe('two requests at once', () => {
+describe('two simultaneous SCIM requests', () => {
   /** Lets another request go through before the first write that the next one makes. */
   const supersededBy = (request: () => Promise<unknown>) => {
     interrupt = async () => {
@@ -187,7 +187,7 @@ describe('two requests at once', () => {
     };
   };
 
-  it('setting a value that another client changed meanwhile is a change again', async () => {
+  it('a repeated value counts as a change if another client changed it meanwhile', async () => {
     const versions = [await versionOf(user)];
     supersededBy(async () => versions.push((await client.patch(user, [title('y')])).body.meta.version));
     const { body } = await client.patch(user, [title('x')]);
@@ -211,7 +211,7 @@ describe('two requests at once', () => {
     }
   });
 
-  it('a repeated name that is superseded by a rename changes nothing of it', async () => {
+  it('a repeated name that is superseded by a rename does not undo the rename', async () => {
     const before = await versionOf(group);
     supersededBy(() => client.patch(group, [rename('B')]));
     const answer = await client.patch(group, [rename('A')]);
@@ -222,7 +222,7 @@ describe('two requests at once', () => {
   });
 });
 
-describe('a crash before any write, and the same request again', () => {
+describe('repetition of an unchanged request after a crash before any write', () => {
   class Died extends Error {}
 
   /** Sends the request until it passes, each time with one write more before the crash. */

@@ -26,8 +26,8 @@ const found = async (filter: string): Promise<string[]> =>
     ({ id }: { id: string }) => id,
   );
 
-describe('groups of a user', () => {
-  it('are shown with name and address, and follow the members of the groups', async () => {
+describe('groups of a SCIM user', () => {
+  it('groups are shown with name and address, and follow the memberships', async () => {
     const ann = await createUser('ann');
     const bob = await createUser('bob');
     const [first, second] = [await createGroup('First', [ann]), await createGroup('Second', [ann, bob])];
@@ -49,7 +49,7 @@ describe('groups of a user', () => {
     expect(await groups(ann)).toBeUndefined();
   });
 
-  it('cannot be written, and a PUT of what was read changes nothing', async () => {
+  it('groups of a user cannot be written, and a PUT of what was read changes nothing', async () => {
     const ann = await createUser('ann');
     await createGroup('First', [ann]);
     const { body } = await client.get(`/Users/${ann}`);
@@ -58,7 +58,7 @@ describe('groups of a user', () => {
     expect(written).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
   });
 
-  it('find users by a filter, and are shown in a large list only if they are asked for', async () => {
+  it('users are found by a filter of groups, and long lists show groups only on request', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 25; n += 1) ids.push(await createUser(`u${n}`));
     const group = await createGroup('First', ids.slice(0, 3));
@@ -79,8 +79,8 @@ describe('groups of a user', () => {
   });
 });
 
-describe('the name of a member', () => {
-  it("is the user's displayName, or else userName", async () => {
+describe('display name of a SCIM member', () => {
+  it("the display of a member is the user's displayName, or else userName", async () => {
     const ids = [await createUser('ann', { displayName: 'Ann A' }), await createUser('bob')];
     const group = await createGroup('First', ids);
     const display = async () =>
@@ -91,7 +91,7 @@ describe('the name of a member', () => {
   });
 });
 
-describe('a filter by an indexed attribute', () => {
+describe('filter by an indexed attribute', () => {
   it.each([
     'emails eq "A7@Acme.test"',
     'emails.value eq "a7@acme.test"',
@@ -101,7 +101,7 @@ describe('a filter by an indexed attribute', () => {
     'employeeNumber eq "7"',
     `${ENTERPRISE}:employeeNumber eq "7"`,
     'active eq true and employeeNumber eq "7"',
-  ])('reads no other user: %s', async (filter) => {
+  ])('reads no other user for the filter %s', async (filter) => {
     const ids: string[] = [];
     for (let n = 0; n < 10; n += 1) {
       const emails = [{ type: 'work', value: `a${n}@acme.test` }];
@@ -114,7 +114,7 @@ describe('a filter by an indexed attribute', () => {
     expect(queries).toBeLessThanOrEqual(2);
   });
 
-  it('follows changes and deletions of the value', async () => {
+  it('a filter follows changes and deletions of the value', async () => {
     const ann = await createUser('ann', { emails: [{ type: 'work', value: 'a@acme.test' }] });
     await client.patch(`/Users/${ann}`, [replace('emails[type eq "work"].value', 'b@acme.test')]);
     expect(await found('emails.value eq "a@acme.test"')).toEqual([]);

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
+import { story } from '../support/engine/story.ts';
+import { HOUR_MS } from '../support/engine/world.ts';
+
+const WORD = { reason: 'a reorganisation' };
+
+/** `count` groups in sync, each with the same member; those of `empty` have none. */
+async function company(
+  count: number,
+  { empty = [], ...settings }: { readonly empty?: readonly string[]; readonly [key: string]: unknown } = {},
+) {
+  const told = await story({ settings: { guard: {}, ...settings } });
+  await told.hire('a', 'b');
+  const groups = Array.from({ length: count }, (_, index) => `g${index}`);
+  await told.tell(...groups.map((id) => ({ snapshot: id, of: empty.includes(id) ? [] : ['a'] })));
+  told.world.advance(HOUR_MS);
+  return {
+    ...told,
+    groups,
+    /** One after the other, as a directory reports them. */
+    async remove(...ids: readonly string[]) {
+      for (const id of ids) await told.tell({ remove: id });
+    },
+    onPlatform: () => groups.filter((id) => told.shown(id).length > 0),
+    holdOf: async (id: string) => (await told.state(id))?.hold,
+  };
+}
+
+describe('groups that the directory deletes', () => {
+  it('are held from the third one within an hour, whatever their size', async () => {
+    const { remove, onPlatform, holdOf, state, groups } = await company(10, { empty: ['g2', 'g3'] });
+    await remove('g0', 'g1', 'g2', 'g3', 'g4');
+    expect(onPlatform()).toEqual(groups.slice(2));
+    for (const [id, removes] of [
+      ['g2', 0],
+      ['g3', 0],
+      ['g4', 1],
+    ] as const) {
+      expect(await holdOf(id)).toMatchObject({
+        rule: 'deleted_groups',
+        removes,
+        keeps: 0,
+        decision: { kind: 'waiting' },
+      });
+      expect((await state(id))?.settled).toBe('held');
+    }
+  });
+
+  it('count against the groups that the connection had before, and 5 % of them may go', async () => {
+    const { remove, onPlatform, holdOf, groups } = await company(60);
+    await remove('g0', 'g1', 'g2', 'g3');
+    expect(onPlatform()).toEqual(groups.slice(3));
+    expect(await holdOf('g3')).toMatchObject({ rule: 'deleted_groups' });
+  });
+
+  it('may all go an hour apart', async () => {
+    const { remove, onPlatform, world } = await company(5);
+    for (const id of ['g0', 'g1', 'g2', 'g3']) {
+      await remove(id);
+      world.advance(HOUR_MS);
+    }
+    expect(onPlatform()).toEqual(['g4']);
+  });
+
+  it('are never more than the limit when all come at once', async () => {
+    const { tell, onPlatform, groups } = await company(10);
+    await tell(...groups.map((id) => ({ remove: id })));
+    expect(onPlatform().length).toBeGreaterThanOrEqual(8);
+  });
+
+  it('count too where a deleted group is emptied', async () => {
+    const { remove, shown, holdOf } = await company(4, { onGroupDeleted: 'empty' });
+    await remove('g0', 'g1', 'g2');
+    expect(['g0', 'g1', 'g2'].map((id) => shown(id)[0])).toEqual([[], [], ['u-a']]);
+    expect(await holdOf('g2')).toMatchObject({ rule: 'deleted_groups', removes: 1 });
+  });
+
+  it('are released by the limits of the settings', async () => {
+    const guard = { deletedGroups: 0, deletedGroupsShare: 0.5 };
+    const { remove, onPlatform } = await company(4, { guard });
+    await remove('g0', 'g1', 'g2');
+    expect(onPlatform()).toEqual(['g2', 'g3']);
+    const none = await company(4, { guard: { deletedGroups: 0, deletedGroupsShare: 0 }, empty: ['g0'] });
+    await none.remove('g0', 'g1');
+    expect(none.onPlatform()).toEqual(['g0', 'g1', 'g2', 'g3']);
+  });
+
+  it('do not count if the guard is off, or the policy releases them', async () => {
+    for (const settings of [{ guard: null }, { onGroupDeleted: 'release' }]) {
+      const { remove, holdOf } = await company(4, settings);
+      await remove('g0', 'g1', 'g2', 'g3');
+      expect(await holdOf('g3')).toBeUndefined();
+    }
+  });
+});
+
+describe('the hold over the deletion of a group', () => {
+  const held = async (empty: readonly string[] = []) => {
+    const told = await company(10, { empty });
+    await told.remove('g0', 'g1', 'g2');
+    const decide = (act: typeof approveHold) => act(told.ref('g2'), WORD, told.world.toolPorts);
+    return { ...told, decide };
+  };
+
+  it.each([
+    ['with members', []],
+    ['without members', ['g2']],
+  ])('lets a group %s go once it is approved', async (_, empty) => {
+    const { decide, tell, onPlatform, state } = await held(empty);
+    expect(await decide(approveHold)).toMatchObject({ kind: 'decided' });
+    await tell();
+    expect(onPlatform()).not.toContain('g2');
+    const { hold, settled } = (await state('g2')) ?? {};
+    expect({ hold, settled }).toEqual({ settled: 'deleted' });
+  });
+
+  it.each([
+    ['with members', []],
+    ['without members', ['g2']],
+  ])('keeps a group %s once it is rejected, also when its users change', async (_, empty) => {
+    const { decide, tell, onPlatform, world, holdOf } = await held(empty);
+    await decide(rejectHold);
+    await tell();
+    const [group] = [...world.platform.groups.values()].filter(({ spokeId }) => spokeId === 'g2');
+    if (group === undefined) throw new Error('expected the group on the platform');
+    world.platform.changeAsOther(group.id, { users: ['u-b'] });
+    world.advance(2 * HOUR_MS);
+    await world.toolPorts.applyQueue.wake([{ connection: 'acme', group: 'g2' } as never]);
+    await tell({ upsert: 'g9' });
+    expect(onPlatform()).toContain('g2');
+    expect(await holdOf('g2')).toMatchObject({ decision: { kind: 'rejected' } });
+  });
+
+  it('stays when an hour has passed, and is renewed after a week', async () => {
+    const { tell, onPlatform, world, holdOf, ref } = await held(['g2']);
+    world.advance(2 * HOUR_MS);
+    await world.toolPorts.applyQueue.wake([ref('g2')]);
+    await tell();
+    expect(onPlatform()).toContain('g2');
+    const first = await holdOf('g2');
+    world.advance(8 * 24 * HOUR_MS);
+    await tell({ remove: 'g2' });
+    const second = await holdOf('g2');
+    expect(second).toMatchObject({ rule: 'deleted_groups', decision: { kind: 'waiting' } });
+    expect(second?.createdAtMs).toBeGreaterThan(first?.createdAtMs ?? 0);
+    expect(onPlatform()).toContain('g2');
+  });
+
+  it('ends when the directory has the group again', async () => {
+    const { tell, shown, holdOf } = await held(['g2']);
+    await tell({ snapshot: 'g2', of: ['b'] });
+    expect(await holdOf('g2')).toBeUndefined();
+    expect(shown('g2')).toEqual([['u-b']]);
+  });
+});
