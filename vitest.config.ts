@@ -23,8 +23,8 @@ function filesThatMockModules(folder: string): string[] {
 const LONG = [
   // May wait for three minutes, and does nothing then.
   'local/kill',
-  ...['console/pages', 'cli/journey', 'sync/crash', 'local/stack', 'simulate/small-lives', 'local/run'],
-  ...['local/package', 'simulate/lives', 'sync/guard', 'sync/convergence', 'sync/plan.property'],
+  ...['console/pages', 'cli/journey', 'sync/crash', 'local/stack', 'simulate/small-runs', 'local/run'],
+  ...['local/package', 'simulate/many-runs', 'sync/guard', 'sync/convergence', 'sync/plan.property'],
   ...['operate/explain.property', 'infra/permissions.integration', 'infra/settings'],
 ];
 

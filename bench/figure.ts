@@ -72,7 +72,12 @@ export function growthTable<Run extends { readonly groups: number }>(
   return table(['', ...measures.map(([name]) => name)], [...rows, ['exponent', ...exponents]]);
 }
 
-const show = (cell: string | number): string =>
-  typeof cell === 'string'
-    ? cell
-    : cell.toLocaleString('en-GB', { maximumFractionDigits: cell < 10 ? 2 : cell < 100 ? 1 : 0 });
+function show(cell: string | number): string {
+  if (typeof cell === 'string') return cell;
+  return cell.toLocaleString('en-GB', { maximumFractionDigits: digitsOf(cell) });
+}
+
+function digitsOf(value: number): number {
+  if (value < 10) return 2;
+  return value < 100 ? 1 : 0;
+}

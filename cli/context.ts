@@ -105,7 +105,7 @@ export function parseConnectionName(text: string): ConnectionName {
 
 async function reasonOf(io: Io, given: string | undefined): Promise<string> {
   const isAsked = given === undefined && canAsk(io);
-  const reason = isAsked ? await askLine(io, 'Why? It is kept in the audit: ') : (given?.trim() ?? '');
+  const reason = isAsked ? await askLine(io, 'Reason, for the audit: ') : (given?.trim() ?? '');
   if (reason !== '') return reason;
-  throw new UsageError('--reason: expected why, got nothing');
+  throw new UsageError('--reason: expected a reason, got nothing');
 }

@@ -5,14 +5,14 @@ import { withLineFeeds } from './lines.ts';
 /** Longest record: a quote that is never closed must not swallow the file. */
 const MAX_RECORD_LENGTH = 65_536;
 
-const NO_SEPARATOR = "expected a separator behind a closing quote; --delimiter ';' says which it is";
+const NO_SEPARATOR = "expected a separator after a closing quote; to choose the separator: --delimiter ';'";
 const PROBLEMS: Readonly<Record<string, string>> = {
-  INVALID_OPENING_QUOTE: 'expected a field with quotes in it to begin with one',
+  INVALID_OPENING_QUOTE: 'expected a field that contains quotes to start with a quote',
   CSV_INVALID_CLOSING_QUOTE: NO_SEPARATOR,
   CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE: NO_SEPARATOR,
   CSV_QUOTE_NOT_CLOSED: 'expected a closing quote before the end of the file',
 };
-const TOO_LONG = `expected a record of at most ${MAX_RECORD_LENGTH} characters; is a quote not closed?`;
+const TOO_LONG = `expected a record of at most ${MAX_RECORD_LENGTH} characters; check for a missing closing quote`;
 
 const NAMES: ReadonlyMap<string, string> = new Map([
   [';', 'semicolons'],

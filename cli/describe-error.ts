@@ -13,13 +13,10 @@ const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
     /^(ExpiredToken\w*|InvalidClientTokenId|UnrecognizedClientException|InvalidSignatureException)$/,
     'AWS does not accept the credentials: …\nSign in again, or give another --profile.',
   ],
-  [/AccessDenied\w*$/, 'AWS does not allow it: …\nAsk for the permissions in docs/deploy.md.'],
-  [
-    /^ResourceNotFoundException$/,
-    'something is not there: …; see --region and --prefix\nnext: groupsync doctor',
-  ],
-  [/^MissingPart$/, '…; see --region, --prefix and --profile\nnext: groupsync doctor'],
-  [/^(TimeoutError|NetworkingError)$/, 'no answer: …\nCheck the network, then try again.'],
+  [/AccessDenied\w*$/, 'AWS refused the request: …\nAsk for the permissions in docs/deploy.md.'],
+  [/^ResourceNotFoundException$/, 'not found: …; check --region and --prefix\nnext: groupsync doctor'],
+  [/^MissingPart$/, '…; check --region, --prefix and --profile\nnext: groupsync doctor'],
+  [/^(TimeoutError|NetworkingError)$/, 'no response: …\nCheck the network, then retry.'],
 ];
 
 /**
@@ -60,7 +57,7 @@ function sayOf(error: Error): string | undefined {
     code === 'ECONNREFUSED' ||
     (error instanceof AggregateError && code === undefined && error.message === '')
   ) {
-    return 'nothing answers at that address.\nIs the local stack (npm start) still running? Is the address right?';
+    return 'no response from this address.\nCheck that the local stack (npm start) is running, and that the address is correct.';
   }
   if (code === 'ENOTFOUND') return `${visible(error.message)}.\nCheck the address, --region and the network.`;
   const known = BY_NAME.find(([name]) => name.test(error.name))?.[1];

@@ -72,9 +72,8 @@ export interface GlobalOptions {
 /** @throws UsageError where standard output would have to be two things */
 export function refuseContradictions({ json, output, watch, follow }: GlobalOptions): void {
   const again = watch ? '--watch' : follow ? '--follow' : undefined;
-  if (json && output) throw new UsageError('--json and --output exclude each other: a document, or a table');
-  if (again && output === 'csv')
-    throw new UsageError(`${again} and --output csv exclude each other: a file for a spreadsheet has an end`);
+  if (json && output) throw new UsageError('--json and --output exclude each other');
+  if (again && output === 'csv') throw new UsageError(`${again} and --output csv exclude each other`);
   if (json && watch)
-    throw new UsageError('--watch draws for people; scripts run the command again with --json');
+    throw new UsageError('--watch and --json exclude each other; in scripts, repeat the command with --json');
 }

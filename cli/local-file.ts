@@ -26,7 +26,7 @@ const LocalFile = z.object({
 });
 export type LocalFile = z.infer<typeof LocalFile>;
 
-const start = 'npm start runs a local stack, and --local-file says where its file is';
+const start = 'to run a local stack: npm start; to name its file: --local-file';
 
 /** @throws UsageError where there is no such file, or its stack has gone */
 export function readLocalFile(path: string, cwd: string): LocalFile {
@@ -40,7 +40,9 @@ export function readLocalFile(path: string, cwd: string): LocalFile {
   const parsed = LocalFile.safeParse(json.ok ? json.value : undefined);
   if (!parsed.success) throw new UsageError(`${path} is not the file of a local stack.\n${start}.`);
   if (!isRunning(parsed.data.pid)) {
-    throw new UsageError(`the local stack of ${path} (process ${parsed.data.pid}) has gone.\n${start}.`);
+    throw new UsageError(
+      `the local stack of ${path} (process ${parsed.data.pid}) is not running.\n${start}.`,
+    );
   }
   return parsed.data;
 }

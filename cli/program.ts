@@ -37,23 +37,23 @@ Examples:
 /** Every command. What a command does is in shared/operate: here it is asked for and printed. */
 export function createProgram(act: Act): Command {
   const program = new Command('groupsync')
-    .description("Keeps the groups of the Workforce Platform equal to the groups of a company's directory.")
+    .description("Syncs the groups of the Workforce Platform with the groups of a company's directory.")
     .version(VERSION, '--version', 'show the version')
     .option('--connection <name>', 'which company (default: default)')
     .option('--prefix <prefix>', 'prefix of the deployment (default: $GROUPSYNC_PREFIX, or groupsync)')
     .option('--region <region>', 'AWS region')
     .option('--profile <profile>', 'AWS profile')
-    .option('--local', 'the local stack of npm start instead of AWS')
+    .option('--local', 'use the local stack of npm start instead of AWS')
     .option(
       '--local-file <path>',
       `file of the local stack (default: ${DEFAULT_LOCAL_FILE}); implies --local`,
     )
     .option('--json', 'one JSON document on standard output, as docs/cli/schemas describes')
-    .option('--no-color', 'no colours (they are only for terminals anyway; NO_COLOR does the same)')
-    .option('--quiet', 'nothing on standard error but errors')
+    .option('--no-color', 'no colours (only terminals get colours; NO_COLOR has the same effect)')
+    .option('--quiet', 'print only errors on standard error')
     .addOption(new Option('-o, --output <format>', 'tables in full, or as CSV').choices(['wide', 'csv']))
-    .option('--no-names', 'ids alone, for logs and screenshots')
-    .option('-y, --yes', 'do not ask before changing something')
+    .option('--no-names', 'print ids instead of names, for logs and screenshots')
+    .option('-y, --yes', 'do not ask for confirmation')
     .helpOption('-h, --help', 'show help')
     .addHelpText('after', AFTER)
     .showSuggestionAfterError();

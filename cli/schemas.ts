@@ -42,7 +42,7 @@ import { Finding } from '../shared/contract/contract-report.ts';
 
 /* What each command prints with `--json`, for scripts; a test holds the commands' real output against it. */
 
-const Skipped = z.object({ connection: text, skipped: text }).describe('Another run is at it.');
+const Skipped = z.object({ connection: text, skipped: text }).describe('Another run is in progress.');
 
 const Connect = z.union([
   z.object({ connection: text, stored: z.boolean(), ...Inspection.shape }),
@@ -58,30 +58,30 @@ const Decided = z.object({
   outcome: z
     .enum(['decided', 'no_hold', 'changed', 'all_or_none'])
     .describe('all_or_none: with --member, where only all removals together can be approved.'),
-  digest: text.describe('Of the set of removals that was decided on.'),
+  digest: text.describe('Digest of the removals that were decided.'),
 });
 
-const Erased = z.record(text, count).describe('How many items were erased, by sort.');
+const Erased = z.record(text, count).describe('Number of erased items, by kind.');
 
 const Token = z.object({
   prefix: text,
-  client: nullable(text).describe('Id of the OAuth client whose secret it is; null for a bearer token.'),
+  client: nullable(text).describe('Id of the OAuth client of the secret; null for a bearer token.'),
   state: z.enum(['active', 'expired', 'revoked']),
   createdAt: instant,
   expiresAt: nullable(instant),
   revokedAt: nullable(instant),
-  lastUsedAt: nullable(instant).describe('To the hour.'),
+  lastUsedAt: nullable(instant).describe('Rounded to the hour.'),
 });
 
 const ClientSecret = z.object({
   clientId: text,
-  clientSecret: text.describe('Shown this once.'),
-  prefix: text.describe('Of the secret, as in the list.'),
+  clientSecret: text.describe('Shown only once.'),
+  prefix: text.describe('Prefix of the secret, as in the list.'),
   connection: text,
   expiresAt: nullable(instant),
-  previousEndAt: nullable(instant).describe('When the secrets before it end; null for a new client.'),
-  tokenUrl: nullable(text).describe('Where the client gets access tokens; null where it is not known.'),
-  url: nullable(text).describe('What an identity provider asks for; null where it is not known.'),
+  previousEndAt: nullable(instant).describe('When earlier secrets expire; null for a new client.'),
+  tokenUrl: nullable(text).describe('Where the client gets access tokens; null if unknown.'),
+  url: nullable(text).describe('Base URL for the identity provider; null if unknown.'),
 });
 
 const LogReport = z.object({ entries: z.array(LogEntry), complete: z.boolean() });
@@ -152,11 +152,11 @@ export const OUTPUT_SCHEMAS = {
   'dlq edit': z.object({ id: text, sent: z.boolean() }),
   'dlq discard': z.object({ discarded: count, missing: count }),
   'scim token create': z.object({
-    token: text.describe('Shown this once.'),
+    token: text.describe('Shown only once.'),
     prefix: text,
     connection: text,
     expiresAt: nullable(instant),
-    url: nullable(text).describe('What an identity provider asks for; null where it is not known.'),
+    url: nullable(text).describe('Base URL for the identity provider; null if unknown.'),
   }),
   'scim token list': z.object({ tokens: z.array(Token) }),
   'scim token revoke': z.object({ prefix: text, revoked: z.boolean() }),

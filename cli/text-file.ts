@@ -66,7 +66,10 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
 ];
 const OTHER_TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^\ufeff?\s*[[{]\s*["[{]/, 'JSON'],
-  [/^\ufeff?\s*<(?:!doctype|html|\?xml)/i, 'a web page or XML; did a sign-in end before the download?'],
+  [
+    /^\ufeff?\s*<(?:!doctype|html|\?xml)/i,
+    'a web page or XML; check that you were signed in for the download',
+  ],
 ];
 const BEGINNING = 64;
 

@@ -18,19 +18,19 @@ import type {
 
 export type { Explanation, HoldRow, ShownDeadLetter } from '../shared/contract/answers.ts';
 
-/** A member of the directory, as far as anything is known of them but their id. */
+/** A member of the directory, with name and address if known. */
 export interface PersonName {
   readonly id: string;
   readonly name: string | null;
   readonly email: string | null;
 }
 
-/** One thing that happened. */
+/** One entry of the activity list. */
 export interface Entry {
   readonly at: string;
   readonly actor: { readonly kind: string; readonly id: string; readonly name: string | null };
   readonly action: string;
-  /** null: it concerns the connection. */
+  /** null: the entry concerns the connection. */
   readonly group: string | null;
   readonly groupName: string | null;
   readonly cause: string;
@@ -39,7 +39,7 @@ export interface Entry {
   readonly changes: LogEntry['changes'];
   readonly changeCount: number;
   readonly waitedMs: number | null;
-  /** Of members and users in the changes, by id. */
+  /** Names of the members and users in the changes, by id. */
   readonly people: Readonly<Record<string, PersonName>>;
 }
 
@@ -58,7 +58,7 @@ export interface GroupLine {
 
 export interface GroupPage {
   readonly rows: readonly GroupLine[];
-  /** Rows that fit the filter, all pages together. */
+  /** Number of rows that match the filter, on all pages. */
   readonly found: number;
   readonly total: number;
   readonly states: Readonly<Partial<Record<GroupStateName, number>>>;
@@ -91,13 +91,13 @@ export interface Home {
   readonly activity: readonly Entry[];
   /** Writes in each of the last 24 hours, the newest last. */
   readonly writes: readonly number[];
-  /** How long the oldest change had waited at most, in each quarter of an hour of the last 24 hours, the newest last. */
+  /** Maximum delay of a change in each quarter of an hour of the last 24 hours, the newest last. */
   readonly lag: readonly number[];
 }
 
 export interface Live {
   readonly revision: string;
-  /** Dead letters, of all connections; null: they cannot be counted. */
+  /** Number of dead letters of all connections; null if they cannot be counted. */
   readonly deadLetters: number | null;
   readonly connections: readonly ConnectionRow[];
 }
@@ -106,8 +106,8 @@ export interface Live {
 export interface HeldPerson extends PersonName {
   readonly user: string;
   readonly department: string | null;
-  /** The directory's last word about them in this group. */
-  readonly said: {
+  /** The latest event about the person in this group. */
+  readonly lastEvent: {
     readonly what: string;
     readonly at: string | null;
     readonly event: string | null;
@@ -118,20 +118,20 @@ export interface HeldPerson extends PersonName {
 export interface HoldPage {
   readonly group: string;
   readonly name: string | null;
-  /** null: nothing of the group is held (any more). */
+  /** null: the group has no hold (any more). */
   readonly hold: (HoldRow & { readonly by: string | null; readonly reason: string | null }) | null;
-  /** Removals that an operator approved while the hold stays over the others; null after they are written. */
+  /** Approved removals that are not written yet, while the others stay held; null after they are written. */
   readonly approved: { readonly removes: number; readonly by: string; readonly reason: string } | null;
-  readonly goes: readonly HeldPerson[];
-  readonly stays: readonly HeldPerson[];
+  readonly leaving: readonly HeldPerson[];
+  readonly staying: readonly HeldPerson[];
 }
 
 export interface MemberLine extends PersonName {
   readonly directory: boolean;
-  /** Why they cannot be written; null where nothing keeps them back. */
+  /** Why the member is pending; null if it is not. */
   readonly pending: string | null;
   readonly held: boolean;
-  /** Id in the platform's groups. */
+  /** The user id in platform groups. */
   readonly user: string | null;
   readonly platform: boolean;
 }
@@ -172,18 +172,18 @@ export interface PersonPage {
 export interface Activity {
   readonly entries: readonly Entry[];
   readonly found: number;
-  /** Where older entries were not looked at. */
+  /** Whether older entries were not searched. */
   readonly isCut: boolean;
 }
 
 export interface DeadLetters extends Survey {
-  /** Of the groups in question, by id, where they are known. */
+  /** Names of the groups, by id, if known. */
   readonly names: Readonly<Record<string, string>>;
 }
 
 export interface TokenLine {
   readonly prefix: string;
-  /** Id of the OAuth client whose secret it is; null for a bearer token. */
+  /** Id of the OAuth client of the secret; null for a bearer token. */
   readonly client: string | null;
   readonly state: string;
   readonly createdAt: string | null;
@@ -216,16 +216,16 @@ export interface SettingsPreview {
   readonly total: PlanEffect;
 }
 
-/** What the change alone makes of plans; what waits anyway is not counted. */
+/** Changes of the plans that this setting causes. Changes that wait anyway are not counted. */
 export interface PlanEffect {
   readonly added: number;
   readonly removed: number;
   readonly held: number;
-  /** Changes that were planned before, and are not any more. */
+  /** Changes that are planned now, and would not be made any more. */
   readonly dropped: number;
 }
 
-/** What is told of a replay while it goes on; the last line says how it ended. */
+/** Progress of a replay; the last line contains the result. */
 export interface ReplayProgress {
   readonly replayed: number;
   readonly failed: number;

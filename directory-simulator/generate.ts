@@ -104,7 +104,7 @@ function nestedOf(
   index: number,
   random: SeededRandom,
 ): MemberInput[] {
-  const fixed = index === 0 ? below.slice(1, 2) : index === 2 ? below.slice(2, 3) : [];
+  const fixed = below.filter((_, place) => (index === 0 && place === 1) || (index === 2 && place === 2));
   const drawn = below.length > 0 && random.chance(0.125) ? [random.pick(below), random.pick(below)] : [];
   const ids = new Set([...fixed, ...drawn].map(({ id }) => id));
   return [...ids].map((member) => ({ member, kind: 'group' }));

@@ -20,7 +20,7 @@ export interface BatchOutcome {
  *   null, {}, empty or null batchItemFailures                  | the whole batch is done
  *   ids of the batch                                           | those come back, the others are done
  */
-export function judgeBatch(ids: readonly string[], result: InvocationResult): BatchOutcome {
+export function batchOutcome(ids: readonly string[], result: InvocationResult): BatchOutcome {
   if (!result.ok) return allFailed(ids, `${result.errorType}: ${result.errorMessage}`);
   const response = BatchResponse.safeParse(JSON.parse(result.payload));
   if (!response.success) return allFailed(ids, 'the response is no batch response');

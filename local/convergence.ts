@@ -4,7 +4,7 @@ import { AS_WANTED } from '../shared/plan/waiting.ts';
 import type { GroupReport } from './report.ts';
 
 /** How far the stack has come. `groups` is undefined until the queues are empty for the first time. */
-export interface Standing {
+export interface Backlog {
   /** Messages visible, delayed or in flight. */
   readonly events: number;
   readonly apply: number;
@@ -17,7 +17,7 @@ export interface ConvergenceOptions {
   readonly eventsQueueUrl: string;
   readonly applyQueueUrl: string;
   readonly readGroups: () => Promise<readonly GroupReport[]>;
-  readonly onStanding: (standing: Standing) => void;
+  readonly onBacklog: (backlog: Backlog) => void;
   /** Called while groups are still to be woken and no event is left that could change them. */
   readonly onLastEvent?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
@@ -37,25 +37,25 @@ export async function untilConverged(
 ): Promise<{ converged: boolean; groups: readonly GroupReport[] }> {
   let seen = 0;
   while (!options.signal.aborted) {
-    const standing = await look(options);
-    options.onStanding(standing);
-    if (standing.events === 0 && standing.apply > 0) await options.onLastEvent?.();
-    seen = isSettled(standing) ? seen + 1 : 0;
-    if (seen === 2) return { converged: true, groups: standing.groups ?? [] };
+    const backlog = await readBacklog(options);
+    options.onBacklog(backlog);
+    if (backlog.events === 0 && backlog.apply > 0) await options.onLastEvent?.();
+    seen = isSettled(backlog) ? seen + 1 : 0;
+    if (seen === 2) return { converged: true, groups: backlog.groups ?? [] };
     await pause(options.pollMs ?? POLL_MS, undefined, options).catch(() => undefined);
   }
   return { converged: false, groups: await options.readGroups() };
 }
 
-const isSettled = (standing: Standing) =>
-  standing.events === 0 && standing.apply === 0 && standing.groups !== undefined && standing.dirty === 0;
+const isSettled = (backlog: Backlog) =>
+  backlog.events === 0 && backlog.apply === 0 && backlog.groups !== undefined && backlog.dirty === 0;
 
-async function look({
+async function readBacklog({
   client,
   eventsQueueUrl,
   applyQueueUrl,
   readGroups,
-}: ConvergenceOptions): Promise<Standing> {
+}: ConvergenceOptions): Promise<Backlog> {
   const [events, apply] = await Promise.all([
     countMessages(client, eventsQueueUrl),
     countMessages(client, applyQueueUrl),

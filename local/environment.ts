@@ -28,7 +28,7 @@ export function functionEnvironment(stack: {
   coalesceSeconds: number;
   endpoints: Endpoints;
   queueUrls: Readonly<Record<QueueKey, string>>;
-  isTold: boolean;
+  hasWebhook: boolean;
 }): Record<string, string> {
   const { endpoints, queueUrls } = stack;
   return {
@@ -40,7 +40,7 @@ export function functionEnvironment(stack: {
     [ENVIRONMENT.applyDlqUrl]: queueUrls.applyDlq,
     [ENVIRONMENT.coalesceSeconds]: String(stack.coalesceSeconds),
     [ENVIRONMENT.createSettleSeconds]: '5',
-    [ENVIRONMENT.notify]: stack.isTold ? WEBHOOK : '',
+    [ENVIRONMENT.notify]: stack.hasWebhook ? WEBHOOK : '',
     AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',

@@ -31,7 +31,7 @@ export async function loadParts(): Promise<StackParts> {
     readGroups: (connection) => reportGroups(connection, ports),
     endWindow: (wakeUp) => endWindow(wakeUp, ports),
     startScim: (connection) => startScim({ port: 0, connection }, wireScim()),
-    endFormerWork: async (connection) => {
+    endPreviousWork: async (connection) => {
       const { pk } = connectionKey(connection);
       for await (const leases of ports.table.query({ partition: pk, prefix: 'LEASE#' })) {
         // The leases are not deleted: their tokens would start from 1 again, and the guarded stores would refuse them.

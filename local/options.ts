@@ -96,10 +96,10 @@ export function commandLine(): Command {
     .description(
       'Runs groupsync on this machine: queues, table, platform and the deployed handlers, in one process.',
     )
-    .option('--once', 'exit when every group is in sync: 0, or 1 if that takes longer than --timeout')
+    .option('--once', 'exit when every group is in sync: code 0, or 1 after --timeout')
     .option('--timeout <seconds>', 'how long --once waits', seconds, 120)
     .option('--events <file>', 'publish this JSONL file, one event a line (repeatable)', collect)
-    .option('--world <file>', "the platform's world as JSON")
+    .option('--world <file>', 'world file of the platform, as JSON')
     .option('--empty', 'publish nothing')
     .addOption(
       new Option(
@@ -114,17 +114,17 @@ export function commandLine(): Command {
     .option('--people-every <seconds>', 'how often people are read', seconds, 60)
     .option('--reconcile-every <seconds>', 'how often the activity feed is read', seconds, 60)
     .option('--sweep-every <seconds>', 'how often every group is compared', seconds, 300)
-    .option('--pump-every <seconds>', 'how often waiting groups are taken up again', seconds, 2)
+    .option('--pump-every <seconds>', 'how often waiting groups are retried', seconds, 2)
     .option('--data <dir>', 'keep tables and platform in this folder')
     .option('--json', 'print one JSON document on stdout and nothing else')
     .option('--no-console', 'without the page of groupsync console')
     .addOption(
-      new Option('--local-file <path>', 'where the addresses of this run are written').default(
+      new Option('--local-file <path>', 'file for the addresses of this run').default(
         DEFAULT_LOCAL_FILE,
-        `${DEFAULT_LOCAL_FILE}; with --once a file of its own`,
+        `${DEFAULT_LOCAL_FILE}; with --once a separate file`,
       ),
     )
-    .helpOption('-h, --help', 'show this text')
+    .helpOption('-h, --help', 'show help')
     .allowExcessArguments(false)
     .addHelpText('after', EXAMPLES);
 }

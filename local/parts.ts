@@ -21,7 +21,7 @@ export interface StackParts {
   readonly endWindow: (wakeUp: string) => Promise<boolean>;
   readonly startScim: (connection: ConnectionName) => Promise<ScimEndpoint>;
   /** Leases, open intents and promises of a process that was killed would hold its successor up. */
-  readonly endFormerWork: (connection: ConnectionName) => Promise<void>;
+  readonly endPreviousWork: (connection: ConnectionName) => Promise<void>;
 }
 
 /** Loads the parts once the environment is in place, because the handlers read it when they are first called. */

@@ -6,7 +6,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { EventSourceTopology } from '../shared/contract/topology.ts';
-import { judgeBatch } from './batch-outcome.ts';
+import { batchOutcome } from './batch-outcome.ts';
 import { invoke, type LocalFunction } from './invocation.ts';
 import { toRecord } from './record.ts';
 
@@ -111,12 +111,12 @@ async function receive(
 async function handle(options: PollerOptions, batch: readonly Message[]): Promise<void> {
   const records = batch.map((message) => toRecord(message, options.queueArn));
   const result = await invoke(options.fn, { Records: records });
-  const outcome = judgeBatch(
+  const outcome = batchOutcome(
     records.map(({ messageId }) => messageId),
     result,
   );
   if (outcome.error !== undefined) {
-    options.onError(`${options.fn.name}: ${records.length} messages come back: ${outcome.error}`);
+    options.onError(`${options.fn.name}: ${records.length} messages return to the queue: ${outcome.error}`);
   }
   const handles = new Map(records.map(({ messageId, receiptHandle }) => [messageId, receiptHandle]));
   const entriesOf = (ids: readonly string[]) =>

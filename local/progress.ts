@@ -1,9 +1,9 @@
 import { SingleBar } from 'cli-progress';
-import type { Standing } from './convergence.ts';
+import type { Backlog } from './convergence.ts';
 
 /** Shows on standard error how far the stack has come. */
 export interface Progress {
-  readonly show: (standing: Standing) => void;
+  readonly show: (backlog: Backlog) => void;
   /** A line of its own, above the bar where there is one. */
   readonly say: (line: string) => void;
   readonly end: () => void;
@@ -36,11 +36,11 @@ function barProgress(screen: Screen, published: number): Progress {
   bar.start(total * 2, 0, { what: 'starting' });
   let mostApply = 1;
   return {
-    show(standing) {
-      mostApply = Math.max(mostApply, standing.apply);
-      const taken = Math.max(0, total - standing.events);
-      const written = standing.events > 0 ? 0 : total * (1 - standing.apply / mostApply);
-      bar.update(Math.floor(taken + written), { what: describe(standing) });
+    show(backlog) {
+      mostApply = Math.max(mostApply, backlog.apply);
+      const taken = Math.max(0, total - backlog.events);
+      const written = backlog.events > 0 ? 0 : total * (1 - backlog.apply / mostApply);
+      bar.update(Math.floor(taken + written), { what: describe(backlog) });
     },
     say(line) {
       screen.write(`\r\u001B[K${line}\n`);
@@ -53,8 +53,8 @@ function lineProgress(screen: Screen, clock: () => number): Progress {
   let last = '';
   let lastMs = Number.NEGATIVE_INFINITY;
   return {
-    show(standing) {
-      const line = describe(standing);
+    show(backlog) {
+      const line = describe(backlog);
       const nowMs = clock();
       if (line === last || nowMs - lastMs < QUIET_MS) return;
       last = line;
@@ -66,9 +66,9 @@ function lineProgress(screen: Screen, clock: () => number): Progress {
   };
 }
 
-function describe({ events, apply, groups, dirty }: Standing): string {
-  if (events > 0) return `${events} events and ${apply} wake-ups of groups waiting`;
-  if (groups === undefined) return `${apply} wake-ups of groups waiting`;
+function describe({ events, apply, groups, dirty }: Backlog): string {
+  if (events > 0) return `${events} events and ${apply} sync triggers waiting`;
+  if (groups === undefined) return `${apply} sync triggers waiting`;
   return dirty > 0
     ? `${dirty} of ${groups.length} groups not in sync yet`
     : `${groups.length} groups settled`;

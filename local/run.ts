@@ -58,7 +58,7 @@ export async function runLocal(given: StartOptions, around: Surroundings): Promi
       directory,
       loadParts: around.loadParts,
       onError: (message) => say.line(message),
-      onTold: (text) => say.line(text),
+      onNotification: (text) => say.line(text),
     });
     closers.push(stack.stop);
     await refuseTaken(options.localFile, platform.url);
@@ -93,14 +93,14 @@ async function freeLocalFile({ once, localFile }: StartOptions): Promise<string>
   const holder = once ? await holderOf(localFile) : undefined;
   if (holder === undefined) return localFile;
   const own = onceFile(dirname(localFile));
-  process.stderr.write(`${localFile} is of the stack of process ${holder}; this run has ${own}\n`);
+  process.stderr.write(`${localFile} belongs to the stack of process ${holder}; this run uses ${own}\n`);
   return own;
 }
 
 async function refuseTaken(localFile: string, own?: string): Promise<void> {
   const holder = await holderOf(localFile, own);
   if (holder === undefined) return;
-  const fix = 'stop it first, or give this one a file of its own with --local-file';
+  const fix = 'stop it first, or use another file with --local-file';
   throw new UsageError(`${localFile}: in use by the stack of process ${holder}; ${fix}`);
 }
 
@@ -138,7 +138,7 @@ async function converge(
       eventsQueueUrl,
       applyQueueUrl,
       readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
-      onStanding: progress.show,
+      onBacklog: progress.show,
       onLastEvent: options.once ? stack.endWindows : undefined,
       signal: options.once ? AbortSignal.any([options.signal, deadline]) : options.signal,
     });

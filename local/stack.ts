@@ -49,7 +49,7 @@ export interface StackOptions {
   readonly loadParts: LoadParts;
   readonly onError: (message: string) => void;
   /** Receives notifications; without it none are sent. */
-  readonly onTold?: (text: string) => void;
+  readonly onNotification?: (text: string) => void;
 }
 
 export interface Stack {
@@ -81,7 +81,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await front.close();
     throw error;
   });
-  const webhook = options.onTold && (await startWebhook(options.onTold));
+  const webhook = options.onNotification && (await startWebhook(options.onNotification));
   const closeEmulators = async () => void (await Promise.all([front.close(), sqs.close(), webhook?.stop()]));
   try {
     const endpoints: Endpoints = {
@@ -97,7 +97,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       new DynamoDBClient({ region: REGION, credentials: CREDENTIALS, endpoint: front.url }),
       tableName(options.prefix),
     );
-    setEnvironment(functionEnvironment({ ...options, endpoints, queueUrls, isTold: webhook !== undefined }));
+    setEnvironment(
+      functionEnvironment({ ...options, endpoints, queueUrls, hasWebhook: webhook !== undefined }),
+    );
     const parts = await options.loadParts();
     await registerConnection(options, parts, { aws: front.url, webhook: webhook?.url });
     for (const fn of localFunctions(options.prefix, parts)) functions.set(fn.name, fn);
@@ -155,7 +157,7 @@ async function registerConnection(
     company: platform.company,
     settings: localSettings(platform.url, [['directory', directory?.setting ?? null], ...settings]),
   });
-  await parts.endFormerWork(DEFAULT_CONNECTION);
+  await parts.endPreviousWork(DEFAULT_CONNECTION);
 }
 
 /** Lambda's longest. */

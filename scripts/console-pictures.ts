@@ -25,7 +25,7 @@ const PAGES = {
   group: '/groups/00g7acme452',
   person: `/people/${PERSON}`,
   activity: '/activity',
-  deadLetters: '/deadLetters',
+  'dead-letters': '/dead-letters',
   connection: '/connection',
 } as const;
 
@@ -38,7 +38,7 @@ function event(type: string, data: object): string {
 }
 
 /** Sends a snapshot that leaves three members in a group, people without a match, and messages that cannot be read. */
-async function tell(file: LocalFile): Promise<void> {
+async function sendEvents(file: LocalFile): Promise<void> {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const sqs = new SQSClient({ region: file.region, endpoint: file.sqs, credentials });
   const people = readFileSync(join(ROOT, 'examples/company.events.jsonl'), 'utf8')
@@ -46,14 +46,14 @@ async function tell(file: LocalFile): Promise<void> {
     .filter((line) => line.includes('directory.user.upserted'))
     .slice(0, 3)
     .map((line) => JSON.parse(line).data.user);
-  const strangers = ['Ines Okafor', 'Tomás Lindqvist'].map((name, n) => ({
+  const unmatched = ['Ines Okafor', 'Tomás Lindqvist'].map((name, n) => ({
     id: `00u7acme9${n}1`,
     name,
     email: `${name.toLowerCase().replaceAll(' ', '.')}@contractor.example`,
   }));
   const bodies = [
     event('group.snapshot', { group: { id: GROUP, name: 'Acme choir' }, members: people }),
-    event('group.member.added', { group: { id: '00g7acme452' }, members: strangers }),
+    event('group.member.added', { group: { id: '00g7acme452' }, members: unmatched }),
     ...['00g7acme442', '00g7acme485'].map((id) =>
       event('group.member.added', { group: { id }, members: [{ mail: 'no.id@acme.example' }] }),
     ),
@@ -77,19 +77,22 @@ async function tell(file: LocalFile): Promise<void> {
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Starts a command and waits for what it says. */
-async function started(args: readonly string[], says: RegExp): Promise<{ said: string; stop: () => void }> {
+async function started(
+  args: readonly string[],
+  pattern: RegExp,
+): Promise<{ output: string; stop: () => void }> {
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
+  let output = '';
   await new Promise<void>((resolve, reject) => {
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk) => {
-        said += chunk;
-        if (says.test(said)) resolve();
+        output += chunk;
+        if (pattern.test(output)) resolve();
       });
     }
-    child.on('close', () => reject(new Error(said)));
+    child.on('close', () => reject(new Error(output)));
   });
-  return { said, stop: () => void child.kill() };
+  return { output, stop: () => void child.kill() };
 }
 
 rmSync(FOLDER, { recursive: true, force: true });
@@ -106,8 +109,8 @@ const page = await started(
   ['cli/groupsync.mjs', '--local-file', localFile, 'console', '--no-open'],
   /http\S+/,
 );
-const [url = ''] = /http\S+/.exec(page.said) ?? [];
-await tell(file);
+const [url = ''] = /http\S+/.exec(page.output) ?? [];
+await sendEvents(file);
 await new Promise((resolve) => setTimeout(resolve, 20_000));
 const browser = await openBrowser();
 const sizes = isAll ? [320, 1_024, 1_600] : [1_280];
@@ -124,8 +127,8 @@ for (const width of sizes) {
       await tab.goto(`${origin}${path}#${token}`);
       await tab.getByRole('heading', { level: 1 }).waitFor();
       if (name === 'connection') {
-        await tab.getByRole('button', { name: 'Check every part' }).click();
-        await tab.getByRole('button', { name: 'Check again' }).waitFor();
+        await tab.getByRole('button', { name: 'Run checks' }).click();
+        await tab.getByRole('button', { name: 'Run checks again' }).waitFor();
       }
       if (name === 'person')
         await tab
@@ -133,7 +136,8 @@ for (const width of sizes) {
           .first()
           .click();
       await tab.waitForTimeout(1_500);
-      const suffix = isAll ? `-${width}-${colorScheme}` : colorScheme === 'dark' ? '-dark' : '';
+      const darkSuffix = colorScheme === 'dark' ? '-dark' : '';
+      const suffix = isAll ? `-${width}-${colorScheme}` : darkSuffix;
       await tab.screenshot({ path: join(TARGET, `${name}${suffix}.png`) });
     }
     await context.close();

@@ -117,7 +117,7 @@ async function check(endpoint: string): Promise<void> {
   const startedAt = Date.now();
   let failed = true;
   try {
-    await lifeOfAStack({
+    await checkStages({
       cdk: createCdk(env),
       clients: createClients(endpoint, REGION),
       env,
@@ -139,7 +139,7 @@ async function check(endpoint: string): Promise<void> {
   }
 }
 
-async function lifeOfAStack(on: Check): Promise<void> {
+async function checkStages(on: Check): Promise<void> {
   const { cdk, clients, stage, second } = on;
   await step('synthesise both stages', () => Promise.all([cdk.synth(stage), cdk.synth(second)]));
   await step('bootstrap', () => cdk.bootstrap(ACCOUNT, REGION));

@@ -58,7 +58,7 @@ for (const file of CORE.flatMap(filesIn)) {
     writeFileSync(pathOf(`m${number}`), withPlaces(file, source.slice(0, start) + text + source.slice(end)));
   }
   writeFileSync(pathOf('m0'), withPlaces(file, source));
-  writeFileSync(file, standIn(file, source));
+  writeFileSync(file, switchedSource(file, source));
 }
 writeFileSync('noticed.json', '{}');
 
@@ -77,9 +77,9 @@ if (testModules.length === 0 || failing.length > 0)
 const work = workOf(JSON.parse(readFileSync('survey.json', 'utf8')));
 writeFileSync('work.json', JSON.stringify(work));
 const specifications = await vitest.globTestSpecifications();
-const isStory = ({ moduleId }: TestSpecification) => /test.(operate|sync)/.test(moduleId);
-await vitest.runTestSpecifications(specifications.filter((one) => !isStory(one)));
-await vitest.runTestSpecifications(specifications.filter(isStory));
+const isSlow = ({ moduleId }: TestSpecification) => /test.(operate|sync)/.test(moduleId);
+await vitest.runTestSpecifications(specifications.filter((one) => !isSlow(one)));
+await vitest.runTestSpecifications(specifications.filter(isSlow));
 await vitest.close();
 const noticed: Record<number, string> = JSON.parse(readFileSync('noticed.json', 'utf8'));
 process.chdir(root);
@@ -116,7 +116,7 @@ function meets(name: string, places: ReadonlySet<string>, { file }: Mutated): bo
 }
 
 /** What the others import: the file as it is, until the runner puts a mutant there. */
-function standIn(file: string, source: string): string {
+function switchedSource(file: string, source: string): string {
   const { staticExports } = parseSync(file, source).module;
   const names = staticExports
     .flatMap(({ entries }) => entries)

@@ -3,18 +3,21 @@ import { explainMember } from '../shared/operate/explain.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { planGroup } from '../shared/sync/apply/plan-group.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
+import { checkExplain, checkPlan } from './checks/one-decision.ts';
+import { partitionOf, type StoredMember } from './checks/stored.ts';
 import { type Cloud, groupItem, platformOf } from './cloud.ts';
-import { HOUR_MS, MINUTE_MS } from './life.ts';
-import { judgeExplain, judgePlan } from './oracles/one-decision.ts';
-import { partitionOf, type StoredMember } from './oracles/stored.ts';
 import { type Random, some } from './random.ts';
 import { afterSilence } from './silence.ts';
+import { HOUR_MS, MINUTE_MS } from './simulation-run.ts';
 import type { Seen } from './world.ts';
 
 const EVERY_MS = 7 * HOUR_MS;
 const MOST_MEMBERS = 4;
 
-/** Now and then asks `explain` and `plan` about a group, lets apply run at once, and has the answers judged by what it did. */
+/**
+ * Sometimes calls `explain` and `plan` for a group, runs apply immediately, and compares the answers with the
+ * result.
+ */
 export function startAsking(cloud: Cloud, seen: Seen): void {
   const random = cloud.random.fork('asking');
   const again = (atMs: number) =>
@@ -36,18 +39,18 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
   const { connection: name, group } = ref;
   const state = (): Readonly<Record<string, unknown>> => groupItem(cloud, name, group) ?? {};
   const platform = () => platformOf(cloud, name);
-  const ours = () => ({ rev: Number(state()['rev']), writes: platform()?.writes.length ?? 0 });
-  const others = () => [platform()?.foreign.length, cloud.companyActions, ...peopleOf(cloud, name)];
-  await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
+  const progress = () => ({ rev: Number(state()['rev']), writes: platform()?.writes.length ?? 0 });
+  const others = () => [platform()?.clientWrites.length, cloud.companyActions, ...peopleOf(cloud, name)];
+  await cloud.invoke('checker', 5 * MINUTE_MS, async ({ ports }) => {
     const connection = await ports.connections.current(name);
     if (connection === undefined) return;
     const members = seen.under<StoredMember>(partitionOf(name, group), 'M#').map(({ member }) => member);
-    const { rev, writes } = ours();
+    const { rev, writes } = progress();
     const stood = others();
-    // Whatever else happens to the group meanwhile makes the answers old, not wrong.
+    // If anything else changes the group meanwhile, the answers are outdated, not wrong.
     const isOld = (revs: number, written: number) =>
-      ours().rev !== rev + revs ||
-      ours().writes !== writes + written ||
+      progress().rev !== rev + revs ||
+      progress().writes !== writes + written ||
       others().some((one, place) => one !== stood[place]);
     const groups = new Map(platform()?.groups);
     const { platformId: linked, version } = state();
@@ -62,15 +65,15 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     const { outcome, writes: made } = await applyGroup(ref, ports);
     if (isOld(1, made.length)) return;
     cloud.runLog.fired('asked');
-    // A group that was adopted, or linked again, was there before.
+    // An adopted or re-linked group existed before.
     const before = groups.get(String(linked ?? state()['platformId']));
     const after = platform()?.groups.get(String(state()['platformId']));
     const around = { connection: name, group, before, after, isSeen, outcome };
-    for (const said of explained) judgeExplain(seen, { ...around, said });
-    judgePlan(seen, { ...around, said: planned });
+    for (const answer of explained) checkExplain(seen, { ...around, answer });
+    checkPlan(seen, { ...around, answer: planned });
   });
 }
 
-/** A refresh stores what it heard of people before it tells their groups. */
+/** A refresh stores changes of people before it wakes their groups. */
 const peopleOf = ({ table }: Cloud, name: string): readonly object[] =>
   [...table.items].flatMap(([key, item]) => (key.startsWith(`R#${name}#`) ? [item] : []));

@@ -1,30 +1,34 @@
 import type { Dispatcher } from 'undici';
 import { createDirectoryRecord } from './directory.ts';
-import { type Actor, type Container, createLambdas, type Plant } from './lambdas.ts';
-import { type ConnectionSpec, type Life, MINUTE_MS, START_MS } from './life.ts';
+import { createFakeSecretsManager } from './fake-secrets-manager.ts';
+import { type Actor, type Container, createLambdas, type WrapPorts } from './lambdas.ts';
 import type { OperatorDone } from './operators.ts';
 import { createSimulatedPlatform, type SimulatedPlatform } from './platform/platform.ts';
 import { createQueues } from './queues.ts';
 import { seededRandom } from './random.ts';
+import type { LogLine, RunLog } from './run-log.ts';
+import { type ConnectionSpec, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
 import { MemoryTable } from './table.ts';
 import { createTime } from './time.ts';
-import type { RunLog, Told } from './told.ts';
-import { createVault } from './vault.ts';
 
 export type Cloud = ReturnType<typeof createCloud>;
 
-/** Everything that the engine lives in: one table, queues, platforms, secrets and one clock. */
-export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLog, plant?: Plant) {
-  const random = seededRandom(life.seed);
+/** The environment of the engine: one table, queues, platforms, secrets and one clock. */
+export function createCloud(
+  run: SimulationRun,
+  runLogOf: (nowMs: () => number) => RunLog,
+  wrapPorts?: WrapPorts,
+) {
+  const random = seededRandom(run.seed);
   const time = createTime(START_MS);
   const { nowMs } = time;
   const runLog = runLogOf(nowMs);
   const pages = random.fork('pages');
   const table = new MemoryTable({
-    indexLag: { ms: [0, 500, 5_000, 60_000][life.seed % 4] ?? 0, nowMs },
-    // Small ones, so that a small company has several.
-    pageBytes: [4_000, 64_000, 1_048_576][life.seed % 3] as number,
-    keysAtOnce: [7, 100][Math.floor(life.seed / 4) % 2] as number,
+    indexLag: { ms: [0, 500, 5_000, 60_000][run.seed % 4] ?? 0, nowMs },
+    // Small pages, so that a small company has several.
+    pageBytes: [4_000, 64_000, 1_048_576][run.seed % 3] as number,
+    keysAtOnce: [7, 100][Math.floor(run.seed / 4) % 2] as number,
     isEmptyPage() {
       runLog.fired('table:next_page');
       return pages.chance(0.1);
@@ -32,12 +36,12 @@ export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLo
   });
   const queues = createQueues({ nowMs, random: random.fork('queues'), unruly: 0.05 });
   const platforms = new Map<string, SimulatedPlatform>();
-  for (const { company, traits, people } of life.connections) {
+  for (const { company, traits, people } of run.connections) {
     if (platforms.has(company)) continue;
     const own = { company, traits, people, random: random.fork(`platform ${company}`) };
     platforms.set(company, createSimulatedPlatform({ ...own, clock: nowMs, runLog, sleep: time.sleep }));
   }
-  const vault = createVault(nowMs, random.fork('vault'), runLog.fired);
+  const secretsManager = createFakeSecretsManager(nowMs, random.fork('vault'), runLog.fired);
   const lambdas = createLambdas({
     time,
     random: random.fork('lambdas'),
@@ -50,17 +54,17 @@ export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLo
         if (platform === undefined) throw Object.assign(new Error('no such host'), { code: 'ENOTFOUND' });
         return platform.dispatcherFor(worker).request(options as never);
       };
-      // The client asks a dispatcher for nothing else.
+      // The client uses no other method of a dispatcher.
       return { request } as unknown as Dispatcher;
     },
-    vault,
-    coalesceMs: life.coalesceSeconds * 1_000,
+    secretsManager,
+    coalesceMs: run.coalesceSeconds * 1_000,
     createSettleMs: 10 * MINUTE_MS,
-    plant,
+    wrapPorts,
   });
   let broken: { readonly error: unknown } | undefined;
   return {
-    life,
+    run,
     random: random.fork('life'),
     time,
     nowMs,
@@ -70,31 +74,31 @@ export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLo
     queues,
     /** By company. */
     platforms: platforms as ReadonlyMap<string, SimulatedPlatform>,
-    vault,
+    secretsManager,
     lambdas,
-    /** As they are now. */
+    /** The current employees. */
     connections: new Map<string, ConnectionSpec>(),
     directory: createDirectoryRecord(),
     actions: [] as OperatorDone[],
-    saidMs: new Map<string, number>(),
+    lastMessageMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
     /** The number of changes of people in the HR systems. */
     companyActions: 0,
-    /** Until then a fault of the platform or of AWS may show. */
+    /** The time until which a fault of the platform or of AWS may show. */
     troubledUntilMs: 0,
-    /** Nothing more is begun. */
+    /** No new work starts. */
     isOver: false,
-    /** Lets work go on beside everything else; a mistake in a program ends the life. */
+    /** Runs work concurrently; a program error ends the simulation run. */
     start(work: Promise<unknown>) {
       work.catch((error: unknown) => {
         broken ??= { error };
       });
     },
-    /** One invocation; a failure that the life has drawn is told, and true is for one that lived to its end. */
+    /** Executes one invocation and logs drawn failures. @returns true if it completed */
     invoke: (actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>) =>
       lambdas.invoke(actor, timeoutMs, run).catch((error: unknown) => {
         if (isMistake(error)) throw error;
-        runLog.tell({ lane: LANES[actor] ?? 'reconcile', what: `${actor} failed`, detail: String(error) });
+        runLog.log({ lane: LANES[actor] ?? 'reconcile', what: `${actor} failed`, detail: String(error) });
         return false;
       }),
     /** Lets time pass. @throws what went wrong in the simulation itself, or a mistake of the engine's */
@@ -110,18 +114,18 @@ const companyOf = (origin: string): string => origin.replace(/^https:\/\//, '').
 
 export const platformOf = (cloud: Cloud, connection: string): SimulatedPlatform | undefined => {
   const spec =
-    cloud.connections.get(connection) ?? cloud.life.connections.find(({ name }) => name === connection);
+    cloud.connections.get(connection) ?? cloud.run.connections.find(({ name }) => name === connection);
   return spec && cloud.platforms.get(spec.company);
 };
 
-/** The stored item of a directory group; ids of a life need no encoding. */
+/** The stored item of a directory group; ids of a simulation run need no encoding. */
 export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, group: string) =>
   group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
 
-const LANES: Partial<Record<Actor, Told['lane']>> = {
-  ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', judge: 'oracle' },
+const LANES: Partial<Record<Actor, LogLine['lane']>> = {
+  ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', checker: 'check' },
 };
 
-/** A mistake in a program, the engine's or the simulation's: never what a life has drawn. */
+/** A program error of the engine or the simulation, not a drawn fault. */
 const isMistake = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

@@ -9,10 +9,10 @@ import type { Cloud } from './cloud.ts';
 import { type DirectoryHappening, type ScimRequest, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
 
-/** Invocations that one queue feeds at once; more would show nothing new. */
+/** Concurrent invocations of one queue; more would find nothing new. */
 const AT_ONCE = 3;
 
-/** What Lambda's event sources do: whatever a queue has is given to the functions, and what they are done with is deleted. */
+/** The event source mappings of Lambda: pass messages to the functions, and delete those that succeed. */
 export function startConsumers(cloud: Cloud): void {
   const { queues, time } = cloud;
   const planned = new Set<string>();
@@ -42,7 +42,7 @@ export function startConsumers(cloud: Cloud): void {
     }
   };
   queues.listen((queue, atMs) => {
-    // Events are gathered for a second, as the batching window has it.
+    // The batching window collects events for one second.
     if (queue === 'events') pollAt(queue, Math.ceil((atMs + 1_000) / 1_000) * 1_000);
     if (queue === 'apply') pollAt(queue, Math.ceil((atMs + 20) / 100) * 100);
   });
@@ -64,7 +64,8 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
     }));
     const at = (part: number) => ports.clock() + part * timeoutMs;
     const report = await ingest(messages, ports, { startUntilMs: at(0.5), stopAtMs: at(0.85) });
-    for (const { connection, group } of report.touched) cloud.saidMs.set(`${connection} ${group}`, nowMs());
+    for (const { connection, group } of report.touched)
+      cloud.lastMessageMs.set(`${connection} ${group}`, nowMs());
     await worker.effect('acknowledge events');
     for (const { id, receipt = '' } of batch) {
       if (!report.failedMessages.has(id)) queues.of.events.delete(receipt);
@@ -72,7 +73,7 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
     const what = `took ${batch.length - report.failedMessages.size} of ${batch.length} messages`;
     const [only, ...others] = report.touched;
     const detail = `about ${report.touched.map(({ group }) => group).join(', ') || 'no group'}`;
-    runLog.tell({ lane: 'ingest', ...(others.length === 0 && only), what, detail });
+    runLog.log({ lane: 'ingest', ...(others.length === 0 && only), what, detail });
   });
 }
 
@@ -90,7 +91,7 @@ async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeout
         if (ref === undefined) throw new TypeError(`not an apply message: ${body}`);
         const { outcome, writes, cause } = await applyGroup(ref, ports);
         const done = writes.map(({ action, added, removed }) => `${action} +${added} −${removed}`).join(', ');
-        cloud.runLog.tell({
+        cloud.runLog.log({
           lane: 'apply',
           connection: ref.connection,
           group: ref.group,
@@ -110,10 +111,10 @@ async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeout
   }
 }
 
-/** What a directory that speaks SCIM has still to ask for, by the group or user that it is about. */
+/** Waiting requests of a SCIM client, by group or user. */
 export type ScimLanes = Map<string, Promise<unknown>>;
 
-/** A minute, as providers wait after an answer that says nothing. */
+/** Providers wait one minute after an error answer without a Retry-After. */
 const ASKS_AGAIN_MS = 60_000;
 
 /**
@@ -132,22 +133,26 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
   });
 }
 
-/** Asks until the server has done it or refused it for good, as identity providers do; newer ones go before what failed. */
+/**
+ * Repeats a request until the server accepts or refuses it, as identity providers do; newer requests precede
+ * failed ones.
+ */
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
   const { action, way } = happening;
   if (way.lateMs > 0) return cloud.start(requestLate(cloud, happening, token));
-  const about = 'group' in action ? action.group : 'member' in action ? action.member : '';
+  const member = 'member' in action ? action.member : '';
+  const about = 'group' in action ? action.group : member;
   const members = 'members' in action ? action.members : [];
   // Requests about one resource run one after the other. A member is created before a request names them, and deleted after it.
   const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));
   const asking = before.then(async () => {
     while (!cloud.isOver) {
-      let isHeard = false;
+      let isAnswered = false;
       await cloud.invoke('scim', 30_000, async ({ ports }) => {
         const handle: Handle = (request) => handleScim({ ...request, origin: 'https://scim.test' }, ports);
-        isHeard = await requestOnce(cloud, happening, handle, token);
+        isAnswered = await requestOnce(cloud, happening, handle, token);
       });
-      if (isHeard) return;
+      if (isAnswered) return;
       cloud.runLog.fired('way:scim_again');
       await cloud.time.sleep(ASKS_AGAIN_MS);
     }
@@ -159,7 +164,7 @@ export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes
 
 type Handle = (request: Omit<HttpRequest, 'origin'>) => ReturnType<typeof handleScim>;
 
-/** @returns whether the server has answered for good; a client looks for what it would make before it makes it */
+/** Searches for the resource before it creates it. @returns whether the server gave a final answer */
 async function requestOnce(
   cloud: Cloud,
   happening: DirectoryHappening,
@@ -195,11 +200,11 @@ const sendWith =
     return { status, etag: headers['etag'], body: reply.body === '' ? undefined : JSON.parse(reply.body) };
   };
 
-/** @returns whether the server has answered for good */
+/** @returns whether the server gave a final answer */
 async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise<boolean> {
   const { directory, nowMs, runLog } = cloud;
   const { connection } = request;
-  // The client never got another token than the first.
+  // The client has only its first token.
   const wasRemoved = cloud.actions.some(
     ({ kind, done, died, ...action }) =>
       kind === 'remove_connection' && done && !died && action.connection === connection,
@@ -209,7 +214,7 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   if (status >= 300) return true;
   if (wasRemoved) {
     const sentence = `The connection ${connection} was removed; expected its SCIM tokens to be refused, but a ${request.method} was done.`;
-    runLog.violated({ oracle: 'ownership', cause: 'removed_and_served', connection, sentence });
+    runLog.violated({ check: 'ownership', cause: 'removed_and_served', connection, sentence });
   }
   runLog.fired('way:scim_request');
   const made = request.creates === undefined ? undefined : body?.id;

@@ -3,27 +3,27 @@ import { type DirectoryEvent, isScimKey, type OutgoingMessage, type ScimRequest 
 export interface Reading {
   /** Groups that exist, by the engine's id. */
   readonly groups: ReadonlyMap<string, ReadGroup>;
-  /** Latest e-mail address of every member that anything gave one. */
+  /** The latest e-mail address of each member that has one. */
   readonly emails: ReadonlyMap<string, string>;
   /** Latest employee number of every member that has one. */
   readonly numbers: ReadonlyMap<string, string>;
-  /** When a group, one that is gone included, was last changed by what arrived, or by what it says of its members. */
+  /** The time of the last event about each group or its members, including deleted groups. */
   readonly changedAtMs: ReadonlyMap<string, number>;
 }
 
 export interface ReadGroup {
-  /** undefined until something names the group: then nothing is to be written. */
+  /** undefined until an event contains the name; such a group is not written. */
   readonly name: string | undefined;
   readonly members: ReadonlySet<string>;
   readonly changedAtMs: number;
 }
 
-/** A thing said, and where it stands among all others of its connection. */
-export interface Heard {
+/** An event, and its place in the order of all events of its connection. */
+export interface Received {
   readonly directoryEvent: Omit<DirectoryEvent, 'order'>;
   /** Nanoseconds since 1970. */
   readonly instant: bigint;
-  /** -1: none, which comes first. */
+  /** -1 if there is none; it sorts first. */
   readonly sequence: bigint;
   readonly id: string;
   readonly source: string;
@@ -32,7 +32,7 @@ export interface Heard {
   readonly version?: bigint;
 }
 
-/** How far ahead a message may claim to be: the contract's bound, said again here. */
+/** The maximum time ahead of a message, repeated here independently of the contract. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 /** The order of a request, from the answer of the SCIM server; a deletion has no revision. */
@@ -57,34 +57,42 @@ interface Sent {
 export function createDirectoryRecord() {
   const byId = new Map<string, Sent>();
   const byBody = new Map<string, Sent>();
-  const heard = new Map<string, Heard[]>();
+  const received = new Map<string, Received[]>();
   const given = new Map<string, string>();
   const endedIds = new Set<string>();
   const readings = new Map<string, { readonly count: number; readonly reading: Reading }>();
 
-  const hear = (connection: string, one: Heard): void => {
-    const all = heard.get(connection) ?? [];
-    heard.set(connection, all);
+  const receive = (connection: string, one: Received): void => {
+    const all = received.get(connection) ?? [];
+    received.set(connection, all);
     all.push(one);
   };
 
   return {
-    /** A message was put on the events queue. */
+    /** Records a message that was sent to the events queue. */
     sent(message: OutgoingMessage, as: { readonly messageId: string; readonly sentAtMs: number }) {
       const sent = { message, ...as, counts: false };
       byId.set(as.messageId, sent);
       byBody.set(message.body, sent);
     },
-    /** What a person makes of a dead-lettered message that claims to be from later: it is said now. @returns other words, if need be */
+    /**
+     * Edits a dead-lettered message with a future time: sets its time to now. @returns the new body, or the given
+     * body if its time is not in the future
+     */
     reworded(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
-      const { time = '' } = message?.says[0]?.order ?? {};
+      const { time = '' } = message?.events[0]?.order ?? {};
       if (message === undefined || !(Date.parse(time) > atMs)) return body;
       const now = new Date(atMs).toISOString();
-      const says = message.says.map((one) => ({ ...one, order: { ...one.order, time: now } }));
-      const words = body.replace(time, now);
-      byBody.set(words, { message: { ...message, says }, messageId: '', sentAtMs: atMs, counts: false });
-      return words;
+      const events = message.events.map((one) => ({ ...one, order: { ...one.order, time: now } }));
+      const replacement = body.replace(time, now);
+      byBody.set(replacement, {
+        message: { ...message, events },
+        messageId: '',
+        sentAtMs: atMs,
+        counts: false,
+      });
+      return replacement;
     },
     /**
      * The events queue handed a message to ingest, of a connection that exists: its first delivery counts, unless it
@@ -94,7 +102,7 @@ export function createDirectoryRecord() {
       const sent = byId.get(messageId) ?? byBody.get(body);
       if (sent === undefined || sent.counts) return;
       const { message, sentAtMs } = sent;
-      const all = message.says.map(({ order, ...directoryEvent }): Heard => {
+      const all = message.events.map(({ order, ...directoryEvent }): Received => {
         const { time = new Date(sentAtMs).toISOString(), id = sent.messageId, sequence, source } = order;
         return {
           directoryEvent,
@@ -108,7 +116,7 @@ export function createDirectoryRecord() {
       const latestMs = BigInt(atMs + MAX_AHEAD_MS);
       if (all.some(({ instant }) => instant / 1_000_000n > latestMs)) return;
       sent.counts = true;
-      for (const one of all) hear(message.connection, one);
+      for (const one of all) receive(message.connection, one);
     },
     /**
      * The SCIM server answered 2xx; `made` is the id in its answer to a POST, and is learned by this too. The revision in
@@ -119,9 +127,9 @@ export function createDirectoryRecord() {
       const { atMs, made, revision } = answer;
       if (creates !== undefined && made !== undefined) given.set(`${connection} ${creates.key}`, made);
       const id = made ?? given.get(`${connection} ${creates?.key}`) ?? '';
-      for (const { order, ...directoryEvent } of request.says(id)) {
-        const count = BigInt(heard.get(connection)?.length ?? 0);
-        hear(connection, {
+      for (const { order, ...directoryEvent } of request.events(id)) {
+        const count = BigInt(received.get(connection)?.length ?? 0);
+        receive(connection, {
           directoryEvent,
           instant: BigInt(revision?.modifiedMs ?? atMs) * 1_000_000n,
           sequence: revision?.number ?? count,
@@ -137,20 +145,20 @@ export function createDirectoryRecord() {
         for (const [key, known] of given) if (known === ended) given.delete(key);
       }
     },
-    /** The id that the SCIM server gave to what the life calls `key`; undefined: it is gone. */
+    /** The id from the SCIM server of the resource that the run calls `key`; undefined if it was deleted. */
     learned(connection: string, key: string, id: string | undefined) {
       if (id === undefined) given.delete(`${connection} ${key}`);
       else given.set(`${connection} ${key}`, id);
     },
-    /** The engine's id of a group or member of the life; undefined for a SCIM resource that is not there. */
+    /** The engine's id of a group or member of the simulation run; undefined for a SCIM resource that is not there. */
     idOf: (connection: string, key: string) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
     /** Whether a SCIM request has deleted the resource with this id. */
     isEnded: (connection: string, id: string) => endedIds.has(`${connection} ${id}`),
     /** Everything that arrived about a connection, in the order of arrival. */
-    heard: (connection: string): readonly Heard[] => heard.get(connection) ?? [],
-    /** All that had arrived by then, by now where no time is given. */
+    received: (connection: string): readonly Received[] => received.get(connection) ?? [],
+    /** All events that had arrived by the given time (default: now). */
     read(connection: string, atMs = Number.POSITIVE_INFINITY): Reading {
-      const all = (heard.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
+      const all = (received.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
       const known = readings.get(connection);
       if (known !== undefined && known.count === all.length) return known.reading;
       const reading = readAll(all);
@@ -163,15 +171,15 @@ export function createDirectoryRecord() {
 interface Group {
   exists: boolean;
   name: string | undefined;
-  /** Position in the stream of what last said that the member is in. */
+  /** The position of the last event that added the member. */
   readonly members: Map<string, number>;
   readonly parts: Map<string, Map<number, number>>;
   changedAtMs: number;
 }
 
-/** What came of all that was heard, in whatever order it came. */
-export function readAll(heard: readonly Heard[]): Reading {
-  const sorted = inVersions(heard).toSorted((a, b) => byOrder(a, b) || byTieRule(a, b));
+/** The result of all received events, independent of their order of arrival. */
+export function readAll(received: readonly Received[]): Reading {
+  const sorted = inVersions(received).toSorted((a, b) => byOrder(a, b) || byTieRule(a, b));
   const { groups, emails, numbers } = replayAll(sorted);
   const existing = [...groups].filter(([, group]) => group.exists);
   return {
@@ -187,21 +195,21 @@ export function readAll(heard: readonly Heard[]): Reading {
 }
 
 /** SCIM requests about one resource are ordered by its versions, not by the time of their answers. */
-function inVersions(heard: readonly Heard[]): readonly Heard[] {
+function inVersions(received: readonly Received[]): readonly Received[] {
   const latest = new Map<string, bigint>();
-  const versioned = heard.filter(({ version }) => version !== undefined);
-  if (versioned.length === 0) return heard;
-  const moved = new Map<Heard, Heard>();
+  const versioned = received.filter(({ version }) => version !== undefined);
+  if (versioned.length === 0) return received;
+  const moved = new Map<Received, Received>();
   for (const one of versioned.toSorted((a, b) => Number((b.version ?? 0n) - (a.version ?? 0n)))) {
     const limit = latest.get(one.id) ?? one.instant;
     const instant = one.instant > limit ? limit : one.instant;
     latest.set(one.id, instant);
     if (instant !== one.instant) moved.set(one, { ...one, instant });
   }
-  return heard.map((one) => moved.get(one) ?? one);
+  return received.map((one) => moved.get(one) ?? one);
 }
 
-function replayAll(sorted: readonly Heard[]) {
+function replayAll(sorted: readonly Received[]) {
   const groups = new Map<string, Group>();
   const emails = new Map<string, string>();
   const numbers = new Map<string, string>();
@@ -224,7 +232,7 @@ function replayAll(sorted: readonly Heard[]) {
 /**
  * Only a POST creates a SCIM user, with a new id: a later request that names a deleted user does not restore the user.
  */
-function withoutEnded(one: Heard, ended: Set<string>): Heard {
+function withoutEnded(one: Received, ended: Set<string>): Received {
   const { members = [], kind } = one.directoryEvent;
   if (one.source !== 'scim' || members.length === 0) return one;
   if (kind !== 'forget')
@@ -239,7 +247,7 @@ function withoutEnded(one: Heard, ended: Set<string>): Heard {
 function note(
   values: Map<string, string>,
   { id, value }: { readonly id: string; readonly value: string | null | undefined },
-  { arrivedAtMs }: Heard,
+  { arrivedAtMs }: Received,
   groups: ReadonlyMap<string, Group>,
 ): void {
   if (value == null || values.get(id) === value) return;
@@ -255,7 +263,7 @@ function touch(groups: Iterable<Group>, arrivedAtMs: number, isMeant: (group: Gr
 }
 
 function replay(
-  { directoryEvent, source, arrivedAtMs }: Heard,
+  { directoryEvent, source, arrivedAtMs }: Received,
   position: number,
   groups: Map<string, Group>,
 ): void {
@@ -299,7 +307,7 @@ function replay(
 
 /** The last part of a snapshot ends the membership of everyone whose latest event is older than the first part. */
 function replaySnapshot(
-  { directoryEvent, source }: Pick<Heard, 'directoryEvent' | 'source'>,
+  { directoryEvent, source }: Pick<Received, 'directoryEvent' | 'source'>,
   position: number,
   group: Group,
 ): void {
@@ -315,7 +323,7 @@ function replaySnapshot(
 }
 
 /** By instant, then sequence (absent first), then id as bytes, then source. */
-function byOrder(a: Heard, b: Heard): number {
+function byOrder(a: Received, b: Received): number {
   if (a.instant !== b.instant) return a.instant < b.instant ? -1 : 1;
   if (a.sequence !== b.sequence) return a.sequence < b.sequence ? -1 : 1;
   return (
@@ -339,8 +347,8 @@ const TIED: readonly DirectoryEvent['kind'][] = [
  * If the stamps of two names are equal, the smaller name wins, compared as UTF-8 bytes; `snapshot` and `name` both set
  * names.
  */
-function byTieRule({ directoryEvent: a }: Heard, { directoryEvent: b }: Heard): number {
-  const rank = ({ kind }: Heard['directoryEvent']) => TIED.indexOf(kind === 'name' ? 'snapshot' : kind);
+function byTieRule({ directoryEvent: a }: Received, { directoryEvent: b }: Received): number {
+  const rank = ({ kind }: Received['directoryEvent']) => TIED.indexOf(kind === 'name' ? 'snapshot' : kind);
   return rank(a) - rank(b) || Buffer.compare(Buffer.from(b.name ?? '~'), Buffer.from(a.name ?? '~'));
 }
 

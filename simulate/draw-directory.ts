@@ -1,3 +1,4 @@
+import { between, type Random, some, weighted } from './random.ts';
 import {
   type CompanyAction,
   type ConnectionSpec,
@@ -8,12 +9,12 @@ import {
   MINUTE_MS,
   type PersonSpec,
   type Way,
-} from './life.ts';
-import { between, type Random, some, weighted } from './random.ts';
+} from './simulation-run.ts';
 
-/** One connection as it is drawn: its directory has members `p…`, `h…` and `q…`, its company their roles `r-<name>-…`. */
+/**
+ * A drawn connection: its directory has members `p…`, `h…` and `q…`, its company has their roles `r-<name>-…`.
+ */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
-  /** Of the life's groups, people and actions. */
   readonly share: number;
   /** Ids of its groups; the same in every directory, except where two share a company. */
   readonly groups: readonly string[];
@@ -26,7 +27,7 @@ export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'
 
 export interface Rhythm {
   readonly happenings: readonly Happening[];
-  /** When very many people left which group: an operator may have to decide. */
+  /** When many people left which group: an operator may have to decide. */
   readonly leavings: readonly { readonly atMs: number; readonly group: string }[];
   /** When something was sent that will be refused. */
   readonly refusals: readonly number[];
@@ -122,7 +123,7 @@ export const roleOf = (connection: string, member: string): string => `r-${conne
 
 const OF_GROUPS = { join: 30, leave: 20, rename: 6, snapshot: 10, delete: 3, recreate: 4, massLeaving: 3 };
 const OF_PEOPLE = { hire: 6, terminate: 5, handOn: 3, readdress: 2, person: 3 };
-/** What happens, how often beside the others. */
+/** Weights of the happenings. */
 const KINDS = { ...OF_GROUPS, ...OF_PEOPLE, burst: 1.5, again: 3, refused: 1.5 };
 type Kind = keyof typeof KINDS;
 
@@ -131,19 +132,22 @@ interface Plan {
   readonly endMs: number;
 }
 
-/** The ordinary life of one directory and its company, in order of time as far as one thing follows from another. */
+/**
+ * Draws the ordinary happenings of one directory and its company, in the order in which they depend on each
+ * other.
+ */
 export function drawRhythm(random: Random, town: Town, { actions, endMs }: Plan): Rhythm {
-  const story = createStory(random, town, endMs);
-  story.begin();
+  const scenario = createScenario(random, town, endMs);
+  scenario.begin();
   const times = Array.from({ length: actions }, () => between(random, HOUR_MS, endMs - HOUR_MS)).sort(
     (a, b) => a - b,
   );
-  for (const atMs of times) story.tell[weighted<Kind>(random, KINDS)](atMs, story.existing());
-  if (random.chance(1 / 15)) story.flood(between(random, HOUR_MS, endMs - HOUR_MS));
-  return story;
+  for (const atMs of times) scenario.tell[weighted<Kind>(random, KINDS)](atMs, scenario.existing());
+  if (random.chance(1 / 15)) scenario.flood(between(random, HOUR_MS, endMs - HOUR_MS));
+  return scenario;
 }
 
-function createStory(
+function createScenario(
   random: Random,
   { name: connection, groups: ids, count, hasScim, people }: Town,
   endMs: number,
@@ -164,7 +168,7 @@ function createStory(
 
   const company = (atMs: number, action: CompanyAction) =>
     happenings.push({ atMs, connection, actor: 'company', action });
-  const say = (atMs: number, action: DirectoryAction, way: Way = drawWay(random, action, endMs - atMs)) =>
+  const happen = (atMs: number, action: DirectoryAction, way: Way = drawWay(random, action, endMs - atMs)) =>
     happenings.push({ atMs, connection, actor: 'directory', action, way });
   const soon = (atMs: number, longestMs = HOUR_MS) => atMs + between(random, 0, longestMs);
   const nameOf = (group: string): string => {
@@ -180,14 +184,14 @@ function createStory(
   const change = (kind: 'join' | 'leave') => (group: string, members: readonly string[], atMs: number) => {
     if (members.length === 0) return;
     for (const member of members) membersOf(group)[kind === 'join' ? 'add' : 'delete'](member);
-    say(atMs, { kind, group, members });
+    happen(atMs, { kind, group, members });
   };
   const join = change('join');
   const leave = change('leave');
   const snapshot = (group: string, members: readonly string[], atMs: number, name: string | null) => {
     groups.set(group, new Set(members));
     const parts = random.chance(0.8) || members.length < 2 ? 1 : between(random, 2, 4);
-    say(atMs, { kind: 'snapshot', group, name, members, parts });
+    happen(atMs, { kind: 'snapshot', group, name, members, parts });
   };
   const appear = (group: string, atMs: number) => {
     const most = random.chance(0.1) ? 60 : 14;
@@ -196,21 +200,21 @@ function createStory(
     else {
       const namedAt = soon(atMs, 5 * MINUTE_MS);
       join(group, members, soon(atMs, 5 * MINUTE_MS));
-      say(namedAt, { kind: 'name', group, name: nameOf(group) });
+      happen(namedAt, { kind: 'name', group, name: nameOf(group) });
     }
   };
   /** The directory takes a leaver out at once, or out of one group after the other. */
   const goAway = (member: string, atMs: number) => {
     const place = everybody.indexOf(member);
     if (place >= 0) everybody.splice(place, 1);
-    const theirs = [...groups].filter(([, members]) => members.has(member)).map(([group]) => group);
+    const groupsOfMember = [...groups].filter(([, members]) => members.has(member)).map(([group]) => group);
     if (random.chance(0.5)) {
-      for (const group of theirs) membersOf(group).delete(member);
-      say(atMs, { kind: 'forget', member });
-    } else for (const group of theirs) leave(group, [member], soon(atMs));
+      for (const group of groupsOfMember) membersOf(group).delete(member);
+      happen(atMs, { kind: 'forget', member });
+    } else for (const group of groupsOfMember) leave(group, [member], soon(atMs));
   };
   const come = (member: string, email: string, atMs: number) => {
-    if (member.startsWith('h')) say(atMs, { kind: 'profile', member, email });
+    if (member.startsWith('h')) happen(atMs, { kind: 'profile', member, email });
     const joined = some(random, [...groups.keys()], between(random, 1, 3));
     for (const group of joined) join(group, [member], soon(atMs));
     everybody.push(member);
@@ -227,7 +231,7 @@ function createStory(
       join(group, newOnes, atMs);
     },
     leave: (atMs, group) => leave(group, some(random, [...membersOf(group)], between(random, 1, 3)), atMs),
-    rename: (atMs, group) => say(atMs, { kind: 'name', group, name: nameOf(group) }),
+    rename: (atMs, group) => happen(atMs, { kind: 'name', group, name: nameOf(group) }),
     snapshot: (atMs, group) => {
       const stay = [...membersOf(group)].filter(() => random.chance(0.93));
       const members = [...new Set([...stay, ...some(random, everybody, random.below(3))])];
@@ -236,7 +240,7 @@ function createStory(
     delete: (atMs, group) => {
       if (groups.size < 3) return;
       groups.delete(group);
-      say(atMs, { kind: 'delete', group });
+      happen(atMs, { kind: 'delete', group });
     },
     recreate: (atMs) => appear(random.pick(ids), atMs),
     hire: (atMs) => {
@@ -268,7 +272,7 @@ function createStory(
       const email = `${member}.${random.below(1_000)}@${connection}.test`;
       const role = roleOf(connection, member);
       company(soon(atMs - 3 * HOUR_MS, 6 * HOUR_MS), { kind: 'readdress', role, email });
-      say(atMs, { kind: 'profile', member, email });
+      happen(atMs, { kind: 'profile', member, email });
     },
     person: (atMs) => {
       const kind = weighted(random, { terminate: 3, activate: 3, lose_user_id: 1, erase: 1 });
@@ -295,7 +299,7 @@ function createStory(
         turn(group, [member], soon(atMs, 2 * MINUTE_MS));
       }
     },
-    /** Two contrary events in the same second; their order decides. */
+    /** Two contradictory events in the same second; their order decides. */
     again: (atMs, group) => {
       const members = [anyMember()];
       const actions: readonly DirectoryAction[] = [
@@ -305,14 +309,14 @@ function createStory(
       ];
       for (const action of some(random, actions, 2)) {
         const way: Way = { ...drawWay(random, action, endMs - atMs), time: 'whole_second' };
-        say(atMs - (atMs % 1_000) + random.below(1_000), action, way);
+        happen(atMs - (atMs % 1_000) + random.below(1_000), action, way);
       }
     },
     refused: (atMs, group) => {
       refusals.push(atMs);
       const future: Way = { form: 'native', time: 'future', lateMs: 0, copies: 1 };
-      if (random.chance(0.5)) say(atMs, { kind: 'rubbish', body: random.pick(RUBBISH) });
-      else say(atMs, { kind: 'join', group, members: [anyMember()] }, future);
+      if (random.chance(0.5)) happen(atMs, { kind: 'rubbish', body: random.pick(RUBBISH) });
+      else happen(atMs, { kind: 'join', group, members: [anyMember()] }, future);
     },
   };
 
@@ -327,23 +331,23 @@ function createStory(
         const member = role.slice(roleOf(connection, '').length);
         if (email === null || /^[pn]/.test(member)) continue;
         const way = member.startsWith('q') ? BY_REQUEST : undefined;
-        say(between(random, MINUTE_MS, 5 * MINUTE_MS), { kind: 'profile', member, email }, way);
+        happen(between(random, MINUTE_MS, 5 * MINUTE_MS), { kind: 'profile', member, email }, way);
       }
       for (const group of ids) appear(group, between(random, MINUTE_MS, 40 * MINUTE_MS));
       if (hasScim) happenings.push(...drawScimGroups(random.fork('scim'), connection, endMs));
     },
-    /** Very much at once: many groups in one message, or many members. */
+    /** Large changes: many groups in one message, or many members. */
     flood(atMs: number) {
       const isHuge = random.chance(0.08);
       if (random.chance(0.5)) {
-        say(atMs, { kind: 'wide', prefix: `w${connection}`, groups: isHuge ? 4_500 : 60 });
+        happen(atMs, { kind: 'wide', prefix: `w${connection}`, groups: isHuge ? 4_500 : 60 });
         return;
       }
       const group = `all-${connection}`;
       const members = Array.from({ length: isHuge ? 10_000 : 300 }, (_, index) => `p${index}`);
-      say(atMs, { kind: 'snapshot', group, name: nameOf(group), members, parts: isHuge ? 3 : 1 });
+      happen(atMs, { kind: 'snapshot', group, name: nameOf(group), members, parts: isHuge ? 3 : 1 });
       const half = members.slice(0, members.length / 2);
-      if (random.chance(0.5)) say(soon(atMs, DAY_MS), { kind: 'leave', group, members: half });
+      if (random.chance(0.5)) happen(soon(atMs, DAY_MS), { kind: 'leave', group, members: half });
     },
   };
 }
@@ -360,7 +364,7 @@ const SCIM_ACTIONS = 25;
 const SCIM_CYCLES = 10;
 const SCIM_KINDS = { join: 8, leave: 6, name: 3, snapshot: 5, delete: 1, forget: 1, profile: 2 };
 
-/** Groups that come by requests to the SCIM server alone, as do their members: in each cycle a provider asks for all at once. */
+/** Groups and members that come only by SCIM requests: in each cycle a provider sends all requests at once. */
 function drawScimGroups(random: Random, connection: string, endMs: number): readonly Happening[] {
   const everybody = Array.from({ length: SCIM_MEMBERS }, (_, index) => `q${index}`);
   const cycles = Array.from({ length: SCIM_CYCLES }, () => between(random, 10 * MINUTE_MS, endMs - HOUR_MS));
@@ -390,7 +394,7 @@ function drawScimGroups(random: Random, connection: string, endMs: number): read
   });
 }
 
-/** Most messages are quick, come once and say their time exactly; the others are what breaks things. */
+/** Most messages are fast, unique and have an exact time; the others find the bugs. */
 function drawWay(random: Random, action: DirectoryAction, leftMs: number): Way {
   const form = weighted(random, { native: 9, sns: 2, eventbridge: 2, okta: 2, scim_group: 2, scim_patch: 3 });
   const isTimeless = form.startsWith('scim') && random.chance(0.4);

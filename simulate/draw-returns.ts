@@ -1,6 +1,13 @@
 import type { Town } from './draw-directory.ts';
-import { DAY_MS, type DirectoryAction, type Happening, HOUR_MS, MINUTE_MS, type Way } from './life.ts';
 import { between, type Random } from './random.ts';
+import {
+  DAY_MS,
+  type DirectoryAction,
+  type Happening,
+  HOUR_MS,
+  MINUTE_MS,
+  type Way,
+} from './simulation-run.ts';
 
 /** The share of simulation runs in which a connection is removed and its company connected again under another name. */
 const RETURNS = 0.15;

@@ -1,4 +1,6 @@
 import { roleOf, type Town } from './draw-directory.ts';
+import { numberOf } from './messages.ts';
+import { between, type Random, some, weighted } from './random.ts';
 import {
   type CompanyAction,
   DAY_MS,
@@ -8,9 +10,7 @@ import {
   MINUTE_MS,
   type PersonSpec,
   type Way,
-} from './life.ts';
-import { numberOf } from './messages.ts';
-import { between, type Random, some, weighted } from './random.ts';
+} from './simulation-run.ts';
 
 /*
  * Additional happenings in some simulation runs. Each kind has its own random stream, so it does not change the rest of
@@ -48,7 +48,7 @@ export function drawWider(random: Random, { town, endMs }: Place): readonly Happ
   return chosen.flatMap((kind) => all[kind](random.fork(kind), { town, endMs }));
 }
 
-const say = (
+const directoryHappening = (
   connection: string,
   atMs: number,
   action: DirectoryAction,
@@ -89,17 +89,22 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
   const memberships = NUMBERED.flatMap((member) =>
     some(random, groups, between(random, 1, 3)).flatMap((group): Happening[] => {
       const atMs = anyTime(random, endMs);
-      const joins = say(connection, atMs, { kind: 'join', group, members: [member] }, { form: formOf() });
+      const joins = directoryHappening(
+        connection,
+        atMs,
+        { kind: 'join', group, members: [member] },
+        { form: formOf() },
+      );
       if (random.chance(0.6)) return [joins];
       const leftMs = within(atMs + between(random, HOUR_MS, DAY_MS), endMs);
-      return [joins, say(connection, leftMs, { kind: 'leave', group, members: [member] })];
+      return [joins, directoryHappening(connection, leftMs, { kind: 'leave', group, members: [member] })];
     }),
   );
   const number = (member: string) => numberOf(member, connection) ?? '';
   const profiles = NUMBERED.map((member) => {
     const email = member === 'n1' ? { email: `${member}@nowhere.test` } : {};
     const action = { kind: 'profile', member, number: number(member), ...email } as const;
-    return say(connection, between(random, MINUTE_MS, 5 * MINUTE_MS), action);
+    return directoryHappening(connection, between(random, MINUTE_MS, 5 * MINUTE_MS), action);
   });
   const double = { role: roleOf(connection, 'n2-double'), email: null, number: number('n2') };
   const doubledMs = anyTime(random, endMs);
@@ -119,7 +124,7 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
       role: roleOf(connection, 'n3'),
       number: next,
     }),
-    say(connection, within(renumberedMs + laterMs(), endMs), {
+    directoryHappening(connection, within(renumberedMs + laterMs(), endMs), {
       kind: 'profile',
       member: 'n3',
       number: next,
@@ -141,9 +146,13 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
     const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
     const leaves = groups.map((group, index) =>
-      say(connection, leftMs + index * 1_000, { kind: 'leave', group, members: [member] }),
+      directoryHappening(connection, leftMs + index * 1_000, { kind: 'leave', group, members: [member] }),
     );
-    const joins = say(connection, backMs, { kind: 'join', group: random.pick(groups), members: [member] });
+    const joins = directoryHappening(connection, backMs, {
+      kind: 'join',
+      group: random.pick(groups),
+      members: [member],
+    });
     return [...leaves, joins];
   });
 }
@@ -173,7 +182,7 @@ function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] 
       const lates = { none: 0, seconds: random.below(90_000), minutes: between(random, 1, 90) * MINUTE_MS };
       const lateMs = lates[weighted(random, { none: 2, seconds: 2, minutes: 1 })];
       const time = weighted(random, { exact: 1, whole_second: 1 });
-      return say(connection, atMs, action, { lateMs, time, eventId: `tied-${index}` });
+      return directoryHappening(connection, atMs, action, { lateMs, time, eventId: `tied-${index}` });
     });
   }).flat();
 }
@@ -196,16 +205,16 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
     const group = `s${random.below(4)}`;
     const atMs = anyTime(random, endMs);
     const lateMs = Math.min(between(random, 1, 300) * MINUTE_MS, endMs - HOUR_MS - atMs);
-    const late = say(connection, atMs, change(group), { ...way, lateMs });
+    const late = directoryHappening(connection, atMs, change(group), { ...way, lateMs });
     const arrivesMs = atMs + lateMs;
     const other = (beforeMs: number, action: DirectoryAction) =>
-      say(connection, arrivesMs - beforeMs, action, way);
+      directoryHappening(connection, arrivesMs - beforeMs, action, way);
     // A newer request, and a request that arrives at the same moment.
     const newer = other(between(random, 1_000, MINUTE_MS), change(group));
     const earlierMs = within(atMs - between(random, 1, 60) * MINUTE_MS, endMs);
     const overlaps = { ...way, lateMs: arrivesMs - earlierMs + random.below(30) - 15 };
     const together = [
-      say(connection, earlierMs, change(group), overlaps),
+      directoryHappening(connection, earlierMs, change(group), overlaps),
       other(random.below(80) - 40, change(group)),
     ];
     const deletes: DirectoryAction = random.chance(0.5)
@@ -226,11 +235,15 @@ function drawErasures(random: Random, { town, endMs }: Place): readonly Happenin
     const erases: Happening = { atMs, connection, actor: 'operator', action: { kind: 'forget', member } };
     if (random.chance(0.4)) return [erases];
     const group = random.pick(groups);
-    const leaves = say(connection, Math.max(HOUR_MS, atMs - between(random, 1, 600) * MINUTE_MS), {
-      kind: 'leave',
-      group,
-      members: [member],
-    });
+    const leaves = directoryHappening(
+      connection,
+      Math.max(HOUR_MS, atMs - between(random, 1, 600) * MINUTE_MS),
+      {
+        kind: 'leave',
+        group,
+        members: [member],
+      },
+    );
     return [leaves, erases];
   });
 }
@@ -244,7 +257,7 @@ function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happeni
   const setMs = atMs + between(random, 10_000, 80_000);
   const value = random.pick(['{name} ({id})', '{name} [{connection}]']);
   return [
-    say(connection, atMs, { kind: 'snapshot', group, name, members: ['p0', 'p1'], parts: 1 }),
+    directoryHappening(connection, atMs, { kind: 'snapshot', group, name, members: ['p0', 'p1'], parts: 1 }),
     { atMs: setMs, connection, actor: 'operator', action: { kind: 'set', key: 'nameTemplate', value } },
   ];
 }

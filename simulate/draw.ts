@@ -1,17 +1,11 @@
 import { drawConversions, drawPeople, drawRhythm, drawUserIdChanges, type Town } from './draw-directory.ts';
+import { CRASH_POINTS, crashPoints, drawAfterthoughts, drawDeepFaults, drawFaults } from './draw-faults.ts';
 import { drawReturn, returnedName, withReturn } from './draw-returns.ts';
-import {
-  CRASH_POINTS,
-  crashPoints,
-  drawAfterthoughts,
-  drawDeepTrouble,
-  drawTrouble,
-} from './draw-trouble.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
-import type { ConnectionSpec, Happening, LambdaName, Life, Traits, Way } from './life.ts';
-import { DAY_MS } from './life.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
+import type { ConnectionSpec, Happening, LambdaName, SimulationRun, Traits, Way } from './simulation-run.ts';
+import { DAY_MS } from './simulation-run.ts';
 
 export interface DrawOptions {
   /** How long trouble lasts; 7 where nothing is said. */
@@ -35,11 +29,11 @@ const STRETCHED_DAYS = 104;
 const stretched = (atMs: number) => (atMs % DAY_MS) + Math.floor(atMs / DAY_MS) * STRETCHED_DAYS * DAY_MS;
 const LONG_ACTIONS = 60;
 
-/** Everything of a life, from its seed. */
-export function drawLife(
+/** Everything of a simulation run, from its seed. */
+export function drawRun(
   seed: number,
   { long = false, days = 7, only, scale = 'normal', crashes = 0 }: DrawOptions = {},
-): Life {
+): SimulationRun {
   // Seeds that follow each other begin alike; their hashes do not.
   const random = seededRandom(seed).fork('life');
   const towns = drawTowns(random.fork('towns'), SCALES[scale]);
@@ -47,7 +41,7 @@ export function drawLife(
   const happenings = towns.flatMap((town) => {
     const actions = Math.round((long ? LONG_ACTIONS : days * SCALES[scale].actionsPerDay) * town.share);
     const rhythm = drawRhythm(random.fork(`rhythm ${town.name}`), town, { actions, endMs });
-    const trouble = drawTrouble(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
+    const faults = drawFaults(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
     const wider = [
       ...drawWider(random.fork(`wider ${town.name}`), { town, endMs }),
       ...(long ? drawComebacks(random.fork(`comebacks ${town.name}`), { town, endMs }) : []),
@@ -55,11 +49,11 @@ export function drawLife(
     const conversions = drawConversions(random.fork(`conversions ${town.name}`), town, endMs);
     const others = [...rhythm.happenings, ...conversions];
     const changes = drawUserIdChanges(random.fork(`user ids ${town.name}`), town, { endMs, others });
-    return [...others, ...trouble, ...changes, ...wider];
+    return [...others, ...faults, ...changes, ...wider];
   });
   const [town] = towns;
   if (town !== undefined && crashes > 0)
-    happenings.push(...drawDeepTrouble(random.fork('deep'), town, { seed, crashes, endMs }));
+    happenings.push(...drawDeepFaults(random.fork('deep'), town, { seed, crashes, endMs }));
   const connections = towns.map((town): ConnectionSpec => {
     const { name, company, settings, people } = town;
     const credential = weighted(random.fork(`credential ${name}`), { static: 2, oauth: 1 });
@@ -89,14 +83,14 @@ export function drawLife(
     .map((one) => (long ? { ...one, atMs: stretched(one.atMs) } : one))
     .toSorted((a, b) => a.atMs - b.atMs)
     .map((one) => (one.actor === 'directory' ? { ...one, way: withActor(actors, one.way) } : one));
-  const life = {
+  const run = {
     seed,
     days: long ? days * STRETCHED_DAYS : days,
     coalesceSeconds: Number(coalesceSeconds),
     connections: [...connections, ...later],
     happenings: sorted,
   };
-  return only === undefined ? life : keepOnly(life, new Set(only.map(plainName)));
+  return only === undefined ? run : keepOnly(run, new Set(only.map(plainName)));
 }
 
 /** Two in five changes name their actor. */
@@ -201,7 +195,7 @@ const plainName = (name: string): string => name.replace(/^action:/, '').replace
 const isNamed = (only: ReadonlySet<string>, actor: string, kind: string): boolean =>
   [actor, kind, `${actor}:${kind}`].some((name) => only.has(name));
 
-function keepOnly(life: Life, only: ReadonlySet<string>): Life {
+function keepOnly(run: SimulationRun, only: ReadonlySet<string>): SimulationRun {
   const keeps = (happening: Happening): boolean => {
     const { actor, action } = happening;
     if (actor === 'company') return true;
@@ -215,9 +209,9 @@ function keepOnly(life: Life, only: ReadonlySet<string>): Life {
     return { ...PLAIN_TRAITS, ...Object.fromEntries(kept) };
   };
   return {
-    ...life,
-    connections: life.connections.map((one) => ({ ...one, traits: plainTraits(one) })),
-    happenings: life.happenings
+    ...run,
+    connections: run.connections.map((one) => ({ ...one, traits: plainTraits(one) })),
+    happenings: run.happenings
       .filter(keeps)
       .map((one) => (one.actor === 'directory' ? { ...one, way: plainWay(one.way, only) } : one)),
   };
@@ -234,21 +228,21 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
   };
 }
 
-/** So many lives have every platform fault, fault and action drawn (test/simulate/draw.test.ts). */
-const LIVES_WITH_ALL = 300;
+/** So many simulation runs have every platform fault, fault and action drawn (test/simulate/draw.test.ts). */
+const RUNS_WITH_ALL = 300;
 
-/** Names of all that can fire in a life; what never did in a deep run was not tried. */
+/** Names of all that can fire in a simulation run; what never did in a deep run was not tried. */
 export function everythingThatCanFire(): readonly string[] {
   const names = new Set<string>([
     'trait:installer',
     'returned',
     'asked',
     'table:next_page',
-    'vault:stale',
+    'secrets:stale',
     'aws:frozen',
   ]);
-  for (let seed = 1; seed <= LIVES_WITH_ALL; seed += 1) {
-    for (const happening of drawLife(seed).happenings) for (const name of namesOf(happening)) names.add(name);
+  for (let seed = 1; seed <= RUNS_WITH_ALL; seed += 1) {
+    for (const happening of drawRun(seed).happenings) for (const name of namesOf(happening)) names.add(name);
   }
   for (const lambda of Object.keys(CRASH_POINTS) as LambdaName[]) {
     for (const effect of crashPoints(lambda)) names.add(`crash:${lambda}:${effect}`);

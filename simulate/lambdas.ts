@@ -1,20 +1,20 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import { type AwsFault, type EnginePorts, type PortsOptions, portsOver, tableOf } from './engine.ts';
-import type { AwsAction, LambdaName } from './life.ts';
+import type { FakeSecretsManager } from './fake-secrets-manager.ts';
 import { type Queues, queueUrl } from './queues.ts';
 import { hashOf, type Random } from './random.ts';
+import type { RunLog } from './run-log.ts';
+import type { AwsAction, LambdaName } from './simulation-run.ts';
 import type { MemoryTable } from './table.ts';
 import type { Time } from './time.ts';
-import type { RunLog } from './told.ts';
-import type { Vault } from './vault.ts';
 import { Crash, type Worker } from './worker.ts';
 
-/** The actor: a function, or an operator with the command line. */
-export type Actor = LambdaName | 'judge';
+/** The actor of an invocation: a function, an operator, or the checker. */
+export type Actor = LambdaName | 'checker';
 
-/** A planted bug: wraps what a worker works with. */
-export type Plant = (ports: EnginePorts, lambda: Actor) => EnginePorts;
+/** A seeded bug: wraps what a worker works with. */
+export type WrapPorts = (ports: EnginePorts, lambda: Actor) => EnginePorts;
 
 export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'createSettleMs'> {
   readonly time: Time;
@@ -23,30 +23,30 @@ export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'creat
   readonly table: MemoryTable;
   readonly queues: Queues;
   readonly dispatcherOf: (worker: Worker) => Dispatcher;
-  readonly vault: Vault;
-  readonly plant?: Plant | undefined;
+  readonly secretsManager: FakeSecretsManager;
+  readonly wrapPorts?: WrapPorts | undefined;
 }
 
 export interface Container {
   readonly ports: EnginePorts;
   readonly sqs: SQSClient;
-  readonly vault: ReturnType<Vault['accessOf']>;
+  readonly secretsManager: ReturnType<FakeSecretsManager['accessOf']>;
   readonly worker: Worker;
 }
 
 type Spell = Exclude<AwsAction, { kind: 'crash' }> & { readonly untilMs: number };
 type Seat = Container & { kill(): void; freeze(): void; thaw(): void };
 
-/** How often a clock that is off is set again, ahead or back, while its container lives. */
+/** How often a skewed clock is adjusted while its container is in use. */
 const CLOCK_SET_MS = 7_000;
 
 export function createLambdas(options: LambdasOptions) {
   const { time, random, runLog } = options;
   const idle = new Map<Actor, Seat[]>();
-  // Where nothing is gathered first, the platform takes its time: more is said while it is written.
+  // Without a coalescing window the platform is slower, so more events arrive during a write.
   const slowestMs = options.coalesceMs === 0 ? 2_500 : 100;
   let spells: Spell[] = [];
-  let traps: { readonly action: Extract<AwsAction, { kind: 'crash' }>; left: number }[] = [];
+  let crashes: { readonly action: Extract<AwsAction, { kind: 'crash' }>; left: number }[] = [];
   let effects = 0;
   let diedMs = 0;
   let ids = 0;
@@ -77,16 +77,16 @@ export function createLambdas(options: LambdasOptions) {
     runLog.fired('aws:slow_table');
     return slow.msPerRequest;
   };
-  /** The first trap for this function and effect goes off when it has been met often enough. */
-  const isTrapped = (actor: Actor, kind: string): boolean => {
-    const trap = traps.find(({ action }) => action.lambda === actor && action.effect === kind);
-    if (trap === undefined) return false;
-    trap.left -= 1;
-    if (trap.left > 0) return false;
-    traps = traps.filter((one) => one !== trap);
+  /** Fires the first crash for this function and effect after the given number of effects. */
+  const isCrashDue = (actor: Actor, kind: string): boolean => {
+    const crash = crashes.find(({ action }) => action.lambda === actor && action.effect === kind);
+    if (crash === undefined) return false;
+    crash.left -= 1;
+    if (crash.left > 0) return false;
+    crashes = crashes.filter((one) => one !== crash);
     diedMs = time.nowMs();
     runLog.fired(`crash:${actor}:${kind}`);
-    runLog.tell({ lane: 'aws', what: `${actor} dies before "${kind}"` });
+    runLog.log({ lane: 'aws', what: `${actor} dies before "${kind}"` });
     return true;
   };
 
@@ -114,7 +114,7 @@ export function createLambdas(options: LambdasOptions) {
         effects += 1;
         await time.sleep(latencyOf(kind));
         await thawed();
-        if (!dead && traps.length > 0) dead = isTrapped(actor, kind);
+        if (!dead && crashes.length > 0) dead = isCrashDue(actor, kind);
         if (dead) throw new Crash(kind);
       },
     };
@@ -127,13 +127,13 @@ export function createLambdas(options: LambdasOptions) {
       if (fault !== 'refused') return fault;
       throw new Error('the queue is throttled');
     });
-    const vault = options.vault.accessOf(worker, awsFault);
+    const secretsManager = options.secretsManager.accessOf(worker, awsFault);
     const ports = portsOver({
       table: tableOf(options.table, worker, awsFault),
       sqs,
       queueUrl,
       dispatcher: options.dispatcherOf(worker),
-      secrets: vault,
+      secrets: secretsManager,
       clock: () => time.nowMs() + isOffBy(),
       random: () => random.next(),
       newId: () => {
@@ -150,18 +150,18 @@ export function createLambdas(options: LambdasOptions) {
       inlineViewBytes: 30,
       source: actor === 'ingest' ? 'ingest' : 'apply',
     });
-    const planted = options.plant?.(ports, actor) ?? ports;
+    const usedPorts = options.wrapPorts?.(ports, actor) ?? ports;
     return {
       worker,
       sqs,
-      vault,
-      ports: planted,
+      secretsManager,
+      ports: usedPorts,
       kill: () => {
         dead = true;
       },
       freeze: () => {
-        // People have a process of their own, which is not stopped.
-        if (actor !== 'operator' && actor !== 'judge') frozen = [];
+        // Operators have their own process, which is not frozen.
+        if (actor !== 'operator' && actor !== 'checker') frozen = [];
       },
       thaw: () => {
         const waiting = frozen ?? [];
@@ -174,7 +174,7 @@ export function createLambdas(options: LambdasOptions) {
   return {
     /**
      * One invocation, in a container that is idle or in a new one. A crash or the end of its time kills the container.
-     * @returns whether it lived to its end; `run` may have thrown
+     * @returns whether it run to its end; `run` may have thrown
      */
     async invoke(
       actor: Actor,
@@ -187,7 +187,7 @@ export function createLambdas(options: LambdasOptions) {
       time.at(time.nowMs() + timeoutMs, () => {
         if (isOver) return;
         runLog.fired(`timeout:${actor}`);
-        runLog.tell({ lane: 'aws', what: `${actor} runs out of its time` });
+        runLog.log({ lane: 'aws', what: `${actor} runs out of its time` });
         seat.kill();
       });
       try {
@@ -202,20 +202,20 @@ export function createLambdas(options: LambdasOptions) {
       }
       return !seat.worker.isDead();
     },
-    /** Something goes wrong with AWS from now on, for a while. */
+    /** Starts a fault of AWS. */
     begin(action: AwsAction) {
-      if (action.kind === 'crash') traps.push({ action, left: action.nth });
+      if (action.kind === 'crash') crashes.push({ action, left: action.nth });
       else spells.push({ ...action, untilMs: time.nowMs() + action.forMs });
     },
-    /** Nothing goes wrong any more. */
+    /** Ends all faults. */
     calm() {
       spells = [];
-      traps = [];
+      crashes = [];
     },
-    /** Whether what begins now begins twice: queues and schedules promise once at least. */
+    /** Whether the next invocation starts twice: queues and schedules are at-least-once. */
     isTwin: () => strikes('twins'),
     effects: () => effects,
-    /** When a function died last, milliseconds since 1970. */
+    /** The time of the last crash, milliseconds since 1970. */
     diedMs: () => diedMs,
   };
 }

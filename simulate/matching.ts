@@ -1,17 +1,20 @@
 import type { Reading } from './directory.ts';
-import type { CompanyAction, Happening, Life } from './life.ts';
 import { addressOf, numberOf } from './messages.ts';
 import type { HeldEmployee } from './platform/platform.ts';
+import type { CompanyAction, Happening, SimulationRun } from './simulation-run.ts';
 
 export interface ExpectedUsers {
-  /** Ids that belong into the platform group's `users`, those of unsure members included. */
+  /** Expected ids in `users` of the platform group, including uncertain members. */
   readonly users: ReadonlySet<string>;
-  /** Who each member is; pending ones are not in here. */
+  /** The person of each member that is not pending. */
   readonly userOf: ReadonlyMap<string, string>;
   readonly pending: ReadonlyMap<string, Cause>;
-  /** Members whose address is contested: a sticky binding may rightly leave them pending, or mean another person. */
+  /**
+   * Members with a contested address: because bindings are sticky, they may be pending or bound to another
+   * person.
+   */
   readonly unsure: ReadonlySet<string>;
-  /** Ids that may be among `users` for the sake of unsure members. */
+  /** Ids that may be in `users` because of uncertain members. */
   readonly may: ReadonlySet<string>;
 }
 
@@ -49,7 +52,7 @@ interface Who {
     readonly match?: readonly string[];
   };
   readonly contested?: Contested;
-  /** Who is who by what a person has said: of a member without an address that alone counts. */
+  /** Bindings by operators; for a member without an address only these count. */
   readonly rebound?: readonly { readonly member: string; readonly role: string }[];
   /**
    * Members whose data an operator erased. An earlier binding stays; unbound members lose the values that identify
@@ -62,7 +65,7 @@ type Cause = 'unknown' | 'inactive' | 'ambiguous';
 
 type Found = { readonly id: string } | { readonly cause: Cause };
 
-/** States that the platform lists without `send_all_roles`. */
+/** States that the platform lists without the parameter `send_all_roles`. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
 /** The person who owns the roles with one value. */
@@ -118,7 +121,7 @@ export function expectedUsers(
       ...[...said, ...left].map(({ role }) => [role, undefined] as const),
       ...values.flatMap((value) => [...(contested?.get(value) ?? [])]),
     ];
-    for (const [role, formerUser] of roles) possible.set(role, formerUser);
+    for (const [role, previousUser] of roles) possible.set(role, previousUser);
     if (roles.length > 0 || forgotten.has(member)) unsure.add(member);
     // The first rule that finds a role decides.
     const found = who(holding.find((some) => some.length > 0) ?? []);
@@ -136,8 +139,12 @@ const BY_NUMBER = 'employeeNumber=employeeNumber';
 
 /** The values of a member that the rules compare, in the order of the rules. */
 function valuesOf(member: string, { emails, numbers }: Reading, match: readonly string[]): readonly string[] {
+  const valuesBy = (rule: string) => {
+    if (rule === BY_ADDRESS) return emails;
+    return rule === BY_NUMBER ? numbers : undefined;
+  };
   return match.flatMap((rule) => {
-    const value = (rule === BY_ADDRESS ? emails : rule === BY_NUMBER ? numbers : undefined)?.get(member);
+    const value = valuesBy(rule)?.get(member);
     if (value === undefined || value.trim() === '') return [];
     return [valueKey(rule === BY_ADDRESS ? 'address' : 'number', value)];
   });
@@ -149,19 +156,19 @@ function valuesOf(member: string, { emails, numbers }: Reading, match: readonly 
  * when. Nor
  * does it say so of a person whose user id is shown no more: what is absent may be kept.
  */
-export function contestedValues(life: Life, connection: string): Contested {
+export function contestedValues(run: SimulationRun, connection: string): Contested {
   const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
-  const userIdOf = furtherRolesIn(life, connection);
-  const formerUsers = formerUsersIn(life);
-  for (const all of connectedIn(holdings(life, connection))) {
+  const userIdOf = furtherRolesIn(run, connection);
+  const previousUsers = previousUsersIn(run);
+  for (const all of connectedIn(holdings(run, connection))) {
     const named = (kind: string) =>
       [...all].filter((one) => one.startsWith(kind)).map((one) => one.slice(kind.length));
     const [addresses, numbers] = [named('address '), named('number ')];
     const [roles, members] = [named('person '), named('member ')];
     const persons = new Set(roles.map((role) => userIdOf.get(role) ?? role));
     const isPlain = addresses.length < 2 && numbers.length < 2 && persons.size < 2 && members.length < 2;
-    if (isPlain && !roles.some((role) => formerUsers.has(role))) continue;
-    const meant = new Map(roles.map((role) => [role, formerUsers.get(role)]));
+    if (isPlain && !roles.some((role) => previousUsers.has(role))) continue;
+    const meant = new Map(roles.map((role) => [role, previousUsers.get(role)]));
     for (const address of addresses) contested.set(valueKey('address', address), meant);
     for (const number of numbers) contested.set(valueKey('number', number), meant);
   }
@@ -191,7 +198,10 @@ function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
 }
 
 /** The user by role, for roles of a user who already has another role, if groups hold users. */
-function furtherRolesIn({ connections, happenings }: Life, connection: string): ReadonlyMap<string, string> {
+function furtherRolesIn(
+  { connections, happenings }: SimulationRun,
+  connection: string,
+): ReadonlyMap<string, string> {
   const holdsRoles = connections.find(({ name }) => name === connection)?.settings['memberIdField'] === 'id';
   const further = happenings.flatMap(({ action }): (readonly [string, string])[] =>
     action.kind === 'hire' && action.person.userId ? [[action.person.role, action.person.userId]] : [],
@@ -202,7 +212,7 @@ function furtherRolesIn({ connections, happenings }: Life, connection: string): 
   return new Map([...first, ...further]);
 }
 
-function formerUsersIn({ happenings }: Life): ReadonlyMap<string, string> {
+function previousUsersIn({ happenings }: SimulationRun): ReadonlyMap<string, string> {
   const losers = happenings.flatMap(({ action }) => (action.kind === 'lose_user_id' ? [action.role] : []));
   return new Map(losers.map((role) => [role, `u-${role}`]));
 }
@@ -214,9 +224,9 @@ const address = (email: string | null | undefined): string | undefined =>
 const numbered = (number: string | undefined): string | undefined =>
   number === undefined ? undefined : valueKey('number', number);
 
-function holdings(life: Life, connection: string): readonly Holding[] {
-  const company = life.connections.find(({ name }) => name === connection)?.company;
-  const colleagues = life.connections.filter((one) => one.company === company);
+function holdings(run: SimulationRun, connection: string): readonly Holding[] {
+  const company = run.connections.find(({ name }) => name === connection)?.company;
+  const colleagues = run.connections.filter((one) => one.company === company);
   return [
     ...colleagues.flatMap(({ people }) =>
       people.flatMap(({ role, email, number }): Holding[] => [
@@ -224,7 +234,7 @@ function holdings(life: Life, connection: string): readonly Holding[] {
         [numbered(number), `person ${role}`],
       ]),
     ),
-    ...life.happenings.flatMap((one): readonly Holding[] => {
+    ...run.happenings.flatMap((one): readonly Holding[] => {
       if (one.actor === 'company') {
         return colleagues.some(({ name }) => name === one.connection) ? holdingsInCompany(one.action) : [];
       }

@@ -1,19 +1,19 @@
 import { originalName } from './draw-returns.ts';
-import type { DirectoryAction, Happening, Way } from './life.ts';
 import { hashOf } from './random.ts';
+import type { DirectoryAction, Happening, Way } from './simulation-run.ts';
 
 export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory' }>;
 
-/** A message for the events queue. `connection` also goes along as the message's attribute of that name. */
+/** A message for the events queue. `connection` is also a message attribute. */
 export interface OutgoingMessage {
   readonly connection: string;
   readonly body: string;
-  /** How long SQS keeps it on its way. */
+  /** The delay in SQS. */
   readonly delayMs: number;
   /** How often SQS delivers it; 1 is once. */
   readonly copies: number;
-  /** What it says, for the directory's record. */
-  readonly says: readonly DirectoryEvent[];
+  /** Its events, for the record of the directory. */
+  readonly events: readonly DirectoryEvent[];
 }
 
 /** A request to the SCIM server, without its token. */
@@ -28,24 +28,24 @@ export interface ScimRequest {
    * resource, found or created, goes to `learned` of the directory's record. If it was found, the request is built again.
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
-  /** What it says, for the directory's record; `made` is the id in the answer to a POST. */
-  readonly says: (made: string) => readonly DirectoryEvent[];
+  /** Its events, for the record of the directory; `made` is the id in the answer to a POST. */
+  readonly events: (made: string) => readonly DirectoryEvent[];
 }
 
-/** One thing said of one group or member, in the engine's ids, and where it stands in the order of all that is said. */
+/** An event about one group or member, with the ids of the engine and its place in the order of all events. */
 export interface DirectoryEvent {
   readonly kind: 'name' | 'delete' | 'join' | 'leave' | 'snapshot' | 'profile' | 'forget';
   readonly group?: string;
   readonly name?: string | null;
-  /** Of `profile` and `forget`: the member that it is about. */
-  readonly members?: readonly SaidMember[];
+  /** The member of a `profile` or `forget`. */
+  readonly members?: readonly EventMember[];
   readonly part?: { readonly snapshotId: string; readonly index: number; readonly count: number };
   /** The actor of the change, if the message names one. */
   readonly by?: string;
   readonly order: Order;
 }
 
-export interface SaidMember {
+export interface EventMember {
   readonly id: string;
   readonly email?: string | null;
   readonly number?: string;
@@ -63,7 +63,7 @@ export interface Order {
 /** Groups and members that only the SCIM server knows; it gives them ids of its own. */
 export const isScimKey = (key: string): boolean => key.startsWith('s') || key.startsWith('q');
 
-/** Members whose ids begin with `h` were handed an address, and only a profile says which. */
+/** For members whose ids begin with `h` only a profile contains the address. */
 export const addressOf = (member: string, connection: string): string | undefined =>
   /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
 
@@ -71,35 +71,35 @@ export const addressOf = (member: string, connection: string): string | undefine
 export const numberOf = (member: string, connection: string): string | undefined =>
   member.startsWith('n') ? `${originalName(connection)}-${member}` : undefined;
 
-/** The messages of one happening, none where it is a SCIM request. `atMs`: now, milliseconds since 1970. */
+/** The messages of one happening; none for a SCIM request. `atMs` is now, in milliseconds since 1970. */
 export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {
   const { connection, action, way } = happening;
   if (way.form === 'scim_request') return [];
   const eventId =
     way.eventId ?? `e-${atMs.toString(36)}-${hashOf(JSON.stringify([connection, action, way])).toString(36)}`;
   const carried = { connection, delayMs: way.lateMs, copies: way.copies };
-  if (action.kind === 'rubbish') return [{ ...carried, body: action.body, says: [] }];
+  if (action.kind === 'rubbish') return [{ ...carried, body: action.body, events: [] }];
   if (action.kind === 'wide') {
     const time = timeOf(atMs, way.time);
     const written = Array.from({ length: action.groups }, (_, index): Written => {
       const group = `${action.prefix}${index}`;
-      const says: Facts = { kind: 'snapshot', group, name: group, members: [{ id: `p${index % 40}` }] };
-      return { says, connection, id: `${eventId}-${index}`, time, atMs };
+      const facts: Facts = { kind: 'snapshot', group, name: group, members: [{ id: `p${index % 40}` }] };
+      return { facts, connection, id: `${eventId}-${index}`, time, atMs };
     });
-    const said = written.map((one) => ({ ...one.says, order: native(one).order }));
-    return [{ ...carried, body: JSON.stringify(written.map((one) => native(one).event)), says: said }];
+    const events = written.map((one) => ({ ...one.facts, order: native(one).order }));
+    return [{ ...carried, body: JSON.stringify(written.map((one) => native(one).event)), events }];
   }
   const parts = action.kind === 'snapshot' && action.parts > 1 ? action.parts : 1;
-  const form = canSay(happening, parts) ? (way.form as MessageForm) : 'native';
+  const form = canCarry(happening, parts) ? (way.form as MessageForm) : 'native';
   return Array.from({ length: parts }, (_, index) => {
     const id = parts === 1 ? eventId : `${eventId}-${index}`;
     const part = parts === 1 ? undefined : { snapshotId: eventId, index, count: parts };
     const by = way.by !== undefined && NAMES_ACTOR.has(form) ? { by: way.by } : {};
-    const says = { ...factsOf(action, connection, form, part), ...by };
+    const facts = { ...factsOf(action, connection, form, part), ...by };
     const isTimeless = way.time === 'none' && form.startsWith('scim');
     const time = isTimeless ? undefined : timeOf(atMs + index * PART_SPACING_MS, way.time);
-    const { body, order } = FORMS[form]({ says, connection, id, time, atMs });
-    return { ...carried, body: JSON.stringify(body), says: [{ ...says, order }] };
+    const { body, order } = FORMS[form]({ facts, connection, id, time, atMs });
+    return { ...carried, body: JSON.stringify(body), events: [{ ...facts, order }] };
   });
 }
 
@@ -132,7 +132,7 @@ function factsOf(
   // A path names the members that it removes, without their addresses.
   const isPath = form === 'scim_patch' && action.kind === 'leave';
   const isNumbered = form === 'native' || form === 'sns' || form === 'eventbridge';
-  const said = (id: string): SaidMember => {
+  const eventMember = (id: string): EventMember => {
     const number = isNumbered ? numberOf(id, connection) : undefined;
     const email = (isPath ? null : addressOf(id, connection)) ?? null;
     return { id, email, ...(number !== undefined && { number }) };
@@ -141,13 +141,13 @@ function factsOf(
     kind: action.kind,
     group: action.group,
     ...('name' in action && { name: action.name }),
-    ...('members' in action && { members: action.members.filter(isInPart).map(said) }),
+    ...('members' in action && { members: action.members.filter(isInPart).map(eventMember) }),
     ...(part && { part }),
   };
 }
 
 interface Written {
-  readonly says: Facts;
+  readonly facts: Facts;
   readonly connection: string;
   readonly id: string;
   readonly time: string | undefined;
@@ -161,14 +161,17 @@ const SCIM_FORMS: Readonly<Record<string, readonly Facts['kind'][]>> = {
   scim_patch: ['name', 'join', 'leave', 'snapshot'],
 };
 
-/** Okta has no snapshots, SCIM says nothing of deletions or people in a message, and parts are ours alone. */
-function canSay({ action, way }: DirectoryHappening, parts: number): boolean {
+/**
+ * Whether the form can carry the happening: Okta has no snapshots, SCIM messages no deletions and people, and
+ * only the native form has parts.
+ */
+function canCarry({ action, way }: DirectoryHappening, parts: number): boolean {
   if (parts > 1) return way.form === 'sns' || way.form === 'eventbridge';
   if (way.form === 'okta') return action.kind !== 'snapshot';
   return SCIM_FORMS[way.form]?.includes(action.kind as Facts['kind']) ?? true;
 }
 
-/** Types of our own and of Okta's. */
+/** Event types of the native form and of Okta. */
 const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: string]>> = {
   name: ['directory.group.upserted', 'group.profile.update'],
   delete: ['directory.group.deleted', 'group.lifecycle.delete'],
@@ -189,13 +192,13 @@ const dataOf = ({ kind, group, name, members, part }: Facts): object => {
   return { group: { id: group, name }, members: shown, part };
 };
 
-/** A directory that knows whole seconds only counts what it says within one. */
-function native({ says, connection, id, time = '', atMs }: Written) {
+/** A directory with whole seconds numbers its events within a second. */
+function native({ facts, connection, id, time = '', atMs }: Written) {
   const sequence = time.includes('.') ? undefined : String(atMs % 1000);
   const order: Order = { time, sequence, id, source: `d/${connection}` };
-  const type = TYPES[says.kind][0];
-  const { by: actor } = says;
-  return { event: { specversion: '1.0', type, ...order, connection, actor, data: dataOf(says) }, order };
+  const type = TYPES[facts.kind][0];
+  const { by: actor } = facts;
+  return { event: { specversion: '1.0', type, ...order, connection, actor, data: dataOf(facts) }, order };
 }
 
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
@@ -216,13 +219,13 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     const envelope = { Type: 'Notification', MessageId: `sns-${written.id}`, Timestamp, MessageAttributes };
     return { body: { ...envelope, Message: JSON.stringify(event) }, order };
   },
-  eventbridge: ({ says, connection, id, time = '' }) => {
-    const detail = { ...dataOf(says), connection, actor: says.by };
-    const body = { version: '0', id, 'detail-type': TYPES[says.kind][0], source: 'directory', time, detail };
+  eventbridge: ({ facts, connection, id, time = '' }) => {
+    const detail = { ...dataOf(facts), connection, actor: facts.by };
+    const body = { version: '0', id, 'detail-type': TYPES[facts.kind][0], source: 'directory', time, detail };
     return { body, order: { time, id, source: 'directory' } };
   },
-  okta: ({ says: { kind, members = [], group, name, by }, id, time }) => {
-    // Okta shows a login as the person once wrote it.
+  okta: ({ facts: { kind, members = [], group, name, by }, id, time }) => {
+    // Okta shows a login with its original capitals.
     const loginOf = (email: string) => email.replace(/^./, (first) => first.toUpperCase());
     const users = members.map((one) => {
       return { id: one.id, type: 'User', alternateId: one.email == null ? 'unknown' : loginOf(one.email) };
@@ -237,15 +240,15 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     };
     return { body: { uuid: id, published: time, ...about }, order: { time, id, source: 'okta' } };
   },
-  scim_group: ({ says, connection, time }) => {
-    const resource = groupResource(says.group, says);
+  scim_group: ({ facts, connection, time }) => {
+    const resource = groupResource(facts.group, facts);
     // The resource's id is the same in all messages of the group, so the message's orders them.
     const order = { time, id: undefined, source: 'scim' };
-    return { body: { id: `r-${says.group}`, ...resource, connection, time }, order };
+    return { body: { id: `r-${facts.group}`, ...resource, connection, time }, order };
   },
-  scim_patch: ({ says, connection, id, time }) => {
+  scim_patch: ({ facts, connection, id, time }) => {
     const place = time === undefined ? { time: undefined, id: undefined } : { time, id };
-    const request = { schemas: [PATCH_OP], groupId: says.group, Operations: operationsOf(says) };
+    const request = { schemas: [PATCH_OP], groupId: facts.group, Operations: operationsOf(facts) };
     return { body: { ...request, connection, ...place }, order: { ...place, source: 'scim' } };
   },
 };
@@ -260,7 +263,7 @@ const groupResource = (
   members: members && scimMembers(members),
 });
 
-const scimMembers = (members: readonly SaidMember[]) =>
+const scimMembers = (members: readonly EventMember[]) =>
   members.map(({ id, email }) => ({ value: id, display: email ?? undefined }));
 
 function operationsOf({ kind, name, members = [] }: Facts): readonly object[] {
@@ -288,7 +291,7 @@ export function scimRequestOf(
 
 type Request = Omit<ScimRequest, 'connection'>;
 type IdOf = (key: string) => string | undefined;
-/** The server says when. */
+/** The server assigns the time. */
 const WHEN_HANDLED: Order = { time: undefined, id: undefined, source: 'scim' };
 
 function userRequest(
@@ -299,17 +302,17 @@ function userRequest(
   const { kind, member: key } = action;
   const id = idOf(key);
   const email = (action.kind === 'profile' ? action.email : null) ?? null;
-  const says = (made: string) => [{ kind, members: [{ id: id ?? made, email }], order: WHEN_HANDLED }];
+  const events = (made: string) => [{ kind, members: [{ id: id ?? made, email }], order: WHEN_HANDLED }];
   const path = `/Users/${id}`;
   if (kind === 'forget')
-    return id === undefined ? undefined : { method: 'DELETE', path, body: undefined, says };
+    return id === undefined ? undefined : { method: 'DELETE', path, body: undefined, events };
   const emails = [{ value: email, type: 'work', primary: true }];
   if (id === undefined) {
     const body = { schemas: [USER], userName: `${key}.${connection}`, externalId: key, emails };
-    return { method: 'POST', path: '/Users', body, creates: createdAs('Users', key), says };
+    return { method: 'POST', path: '/Users', body, creates: createdAs('Users', key), events };
   }
   const Operations = [{ op: 'replace', path: 'emails', value: emails }];
-  return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations }, says };
+  return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations }, events };
 }
 
 function groupRequest(action: Extract<DirectoryAction, { group: string }>, idOf: IdOf): Request | undefined {
@@ -322,17 +325,17 @@ function groupRequest(action: Extract<DirectoryAction, { group: string }>, idOf:
   if (id === undefined) {
     if (kind === 'delete' || kind === 'leave') return undefined;
     const whole = { name: name ?? key, members: members ?? [] };
-    const says = (group: string) => [{ kind: 'snapshot', group, ...whole, order: WHEN_HANDLED } as const];
+    const events = (group: string) => [{ kind: 'snapshot', group, ...whole, order: WHEN_HANDLED } as const];
     const body = groupResource(key, whole);
-    return { method: 'POST', path: '/Groups', body, creates: createdAs('Groups', key), says };
+    return { method: 'POST', path: '/Groups', body, creates: createdAs('Groups', key), events };
   }
   const path = `/Groups/${id}`;
   const facts: Facts = { kind, group: id, ...(name !== undefined && { name }), ...(members && { members }) };
-  const says = () => [{ ...facts, order: WHEN_HANDLED }];
-  if (kind === 'delete') return { method: 'DELETE', path, body: undefined, says };
+  const events = () => [{ ...facts, order: WHEN_HANDLED }];
+  if (kind === 'delete') return { method: 'DELETE', path, body: undefined, events };
   const isWhole = kind === 'snapshot' && name !== undefined;
-  if (isWhole) return { method: 'PUT', path, body: groupResource(key, facts), says };
-  return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operationsOf(facts) }, says };
+  if (isWhole) return { method: 'PUT', path, body: groupResource(key, facts), events };
+  return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operationsOf(facts) }, events };
 }
 
 const createdAs = (type: string, key: string) => ({ key, lookUp: `/${type}?filter=externalId eq "${key}"` });

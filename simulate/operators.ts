@@ -32,8 +32,8 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import type { CredentialVault } from '../shared/sync/ports/secrets.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';
-import type { OperatorAction } from './life.ts';
 import { queueUrl } from './queues.ts';
+import type { OperatorAction } from './simulation-run.ts';
 
 export interface OperatorDone {
   readonly atMs: number;
@@ -41,62 +41,65 @@ export interface OperatorDone {
   readonly kind: OperatorAction['kind'];
   readonly group?: string;
   readonly member?: string;
-  /** false: the command said why not. */
+  /** false: the command printed why not. */
   readonly done: boolean;
-  /** The command died halfway. */
+  /** The command crashed before it completed. */
   readonly died?: boolean;
-  /** Of an approval: the users whose removal it approves. */
+  /** The users whose removal an approval covers. */
   readonly removals?: readonly string[];
 }
 
 /** The hold that an operator saw on their screen; it may be out of date when they decide. */
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
-/** What an operator has at hand beside the engine. */
-export interface Desk {
+/** The session of an operator: what a command uses in addition to the engine. */
+export interface Session {
   readonly sqs: SQSClient;
-  readonly vault: CredentialVault;
-  /** The hold as their screen shows it, which may be old by now; undefined where it showed none. */
+  readonly secretsManager: CredentialVault;
+  /** The hold on the operator's screen, which may be outdated; undefined if it showed none. */
   readonly screen: Screen | undefined;
-  /** A platform group that the directory group of this action could be given. */
+  /** A platform group that the directory group of this action could adopt. */
   readonly candidate: () => string | undefined;
-  /** A credential that the company's platform takes. */
+  /** A valid credential for the platform of the company. */
   readonly token: (company: string) => string;
   readonly settingsFor: (company: string) => object;
-  /** What a person makes of a dead-lettered message. */
+  /** Edits the body of a dead-lettered message. */
   readonly reworded: (body: string) => string;
 }
 
-const REASON = 'as the life has it';
+const REASON = 'as the simulation run has it';
 
-/** Does what one operator does, as the command line does it. @returns whether it was done, and of a decision how much */
+/**
+ * Performs the action of an operator, like the command line. @returns whether it was done, and the removals of
+ * a decision
+ */
 export async function operate(
   connection: string,
   action: OperatorAction,
   ports: EnginePorts,
-  desk: Desk,
+  session: Session,
 ): Promise<Pick<OperatorDone, 'done' | 'removals'>> {
-  const done = await perform(connectionName(connection), action, { ...ports, ...toolsOf(desk) }, desk);
-  return { done, ...(desk.screen && { removals: desk.screen.users }) };
+  const done = await perform(connectionName(connection), action, { ...ports, ...toolsOf(session) }, session);
+  return { done, ...(session.screen && { removals: session.screen.users }) };
 }
 
 async function perform(
   name: ConnectionName,
   action: OperatorAction,
   tool: Tool,
-  desk: Desk,
+  session: Session,
 ): Promise<boolean> {
   const ref: GroupRef = { connection: name, group: groupId('group' in action ? action.group : 'none') };
   const store = async (known: Connection | undefined, wanted: Omit<Connection, 'name'>) => {
-    const token = desk.token(wanted.company);
+    const token = session.token(wanted.company);
     await storeConnection({ ...wanted, name, known, token }, tool);
     return true;
   };
   switch (action.kind) {
     case 'approve':
     case 'reject': {
-      if (desk.screen === undefined) return false;
-      const { digest, decision } = desk.screen;
+      if (session.screen === undefined) return false;
+      const { digest, decision } = session.screen;
       const decide = action.kind === 'approve' ? approveHold : rejectHold;
       return (await decide(ref, { reason: REASON, digest, decision }, tool)).kind === 'decided';
     }
@@ -107,7 +110,7 @@ async function perform(
     case 'release':
       return releaseGroup(ref, tool);
     case 'adopt': {
-      const candidate = desk.candidate();
+      const candidate = session.candidate();
       if (candidate === undefined) return false;
       return (await adoptGroup(ref, platformGroupId(candidate), tool)).kind === 'adopted';
     }
@@ -134,7 +137,7 @@ async function perform(
     case 'remove_connection':
       return removeConnection(name, tool).then(() => true);
     case 'connect': {
-      const settings = parseSettings(desk.settingsFor(action.company));
+      const settings = parseSettings(session.settingsFor(action.company));
       const known = await tool.connections.current(name);
       return store(known, { company: action.company, settings, observing: false });
     }
@@ -148,11 +151,11 @@ async function perform(
       const { messages } = await surveyDeadLetters(tool, { queues: ['events'], limit: 10 });
       const ids = messages.map(({ id }) => id);
       const deadLetters = await findDeadLetters(ids, ['events'], tool);
-      const ours = deadLetters.filter(({ message }) => message.connection === name);
+      const ofConnection = deadLetters.filter(({ message }) => message.connection === name);
       if (action.kind === 'discard_one')
-        return ours[0] !== undefined && discardDeadLetter(ours[0], REASON, tool);
-      for (const one of ours) {
-        const body = desk.reworded(one.message.body);
+        return ofConnection[0] !== undefined && discardDeadLetter(ofConnection[0], REASON, tool);
+      for (const one of ofConnection) {
+        const body = session.reworded(one.message.body);
         const isValid = body !== one.message.body && problemsOf(body, one.message, tool.clock()).length === 0;
         if (isValid) return sendAmended(one, { body, reason: REASON }, tool);
       }
@@ -165,9 +168,9 @@ async function perform(
 
 type Tool = EnginePorts & ReturnType<typeof toolsOf>;
 
-function toolsOf({ sqs, vault }: Desk) {
+function toolsOf({ sqs, secretsManager }: Session) {
   return {
-    vault,
+    vault: secretsManager,
     events: createEventSender(sqs, async () => queueUrl('events')),
     mailboxes: {
       events: createMailbox(sqs, { name: 'events', queueUrl: async () => queueUrl('eventsDlq') }),

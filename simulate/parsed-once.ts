@@ -7,16 +7,16 @@ export * from '../shared/platform/decode.ts';
 export * from '../shared/store/item-form.ts';
 
 /*
- * Stands in for shared/store/item-form.ts and shared/platform/decode.ts where many lives are lived (lives.ts). The table
- * in memory gives the same frozen item to all readers until it is changed, so it is parsed, and judged by its schema,
+ * Stands in for shared/store/item-form.ts and shared/platform/decode.ts where many simulation runs are executed (many-runs.ts). The table
+ * in memory gives the same frozen item to all readers until it is changed, so it is parsed, and checked by its schema,
  * once in each form. And a platform whose people and groups are as they were says what it said.
  */
 
-/** A WeakMap of all items would cost the collector more than it saves. */
+/** A WeakMap of all items would cost more garbage collection than it saves. */
 const MOST_ITEMS = 8_192;
 const items = new Map<Item, { readonly form: unknown; readonly value: unknown }>();
 
-/** In place of the one of the same name that all the rest comes with. */
+/** Replaces the export with the same name. */
 export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string): Form {
   const known = items.get(item);
   if (known?.form === form) return known.value as Form;

@@ -1,5 +1,5 @@
 type Span = readonly [leastMinutes: number, mostMinutes: number];
-/** Percent: how likely it shows at a call, or how many users or groups it is about; about 1 to 3 named ones else. */
+/** Percentage of affected calls, users or groups; without it the fault affects 1 to 3 named ones. */
 export type PlatformFaultRange = readonly [
   weight: number,
   minutes: Span,
@@ -10,7 +10,7 @@ export type PlatformFaultRange = readonly [
 const HOURS: Span = [30, 8 * 60];
 export const DAYS: Span = [20 * 60, 3 * 24 * 60];
 
-/** What the platform may be in, and as what it is drawn. */
+/** All platform faults, with their weight and duration. */
 export const PLATFORM_FAULTS = {
   drops_users: [3, DAYS, [3, 15], 'users'],
   keeps_users: [3, DAYS, [3, 25], 'users'],

@@ -9,24 +9,24 @@ import type { QueueKey } from '../shared/contract/names.ts';
 import { QUEUES } from '../shared/contract/topology.ts';
 import type { Random } from './random.ts';
 
-/** A message as SQS holds it; a copy of it, as a standard queue may make, has the same id. */
+/** A message in SQS; a duplicate has the same id. */
 export interface QueuedMessage {
   readonly id: string;
-  /** Tells copies apart. */
+  /** Distinguishes duplicates. */
   readonly serial: number;
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly sentAtMs: number;
   visibleAtMs: number;
   receives: number;
-  /** Of the last receive. */
+  /** The receipt handle of the last receive. */
   receipt?: string;
 }
 
 export interface QueuesOptions {
   readonly nowMs: () => number;
   readonly random: Random;
-  /** How likely a queue gives a message out twice, or late, as AWS says of standard queues. Default 0. */
+  /** The probability that a standard queue delivers a message twice or late (default: 0). */
   readonly unruly?: number;
 }
 
@@ -42,39 +42,44 @@ interface Sending {
 
 /** Amazon SQS quotas: a message with its attributes, and a batch of them, have at most 1 MiB. */
 const MAX_BYTES = 1_048_576;
-/** A message that comes late may be so much late. */
+/** Maximum delay of a late message. */
 const LATE_MS = 120_000;
-/** A standard queue gives out any of the first few. */
+/** A standard queue delivers any of the first few messages. */
 const REORDERED_WITHIN = 3;
 
 export const queueUrl = (key: QueueKey): string => `https://sqs.test/000000000000/groupsync-${key}`;
 
-/** Standard queues: they repeat, reorder, redrive as of the time when first sent, and forget after their time. */
+/**
+ * Standard queues: they duplicate, reorder, redrive after the maximum receives, and delete expired messages.
+ */
 export function createQueues(options: QueuesOptions) {
   const keys = Object.keys(QUEUES) as QueueKey[];
   const of = {} as Record<QueueKey, Queue>;
   let onDue: (queue: QueueKey, atMs: number) => void = () => {};
   for (const key of keys) {
     const { redrive } = QUEUES[key];
-    const tell = (atMs: number) => onDue(key, atMs);
-    of[key] = createQueue(key, { ...options, tell }, (message) => {
+    const notifyDue = (atMs: number) => onDue(key, atMs);
+    of[key] = createQueue(key, { ...options, notifyDue }, (message) => {
       if (redrive !== undefined) of[redrive.to].send(message);
     });
   }
   return {
     of: of as Readonly<typeof of>,
-    /** From now on told whenever a queue will have something, and when. */
+    /** Registers a listener for the next time at which a queue has a message. */
     listen: (listener: typeof onDue) => {
       onDue = listener;
     },
-    /** An SQS client for one worker: `before` hears of each operation, and may refuse it, have it done `partly` or `unheard`. */
+    /**
+     * An SQS client for one worker. `before` is called for each operation; it may refuse it, or make it partial
+     * or unanswered.
+     */
     client: (before?: Parameters<typeof clientOver>[2]) => clientOver(of, options.nowMs, before),
   };
 }
 
 function createQueue(
   key: QueueKey,
-  { nowMs, random, unruly = 0, tell }: QueuesOptions & { readonly tell: (atMs: number) => void },
+  { nowMs, random, unruly = 0, notifyDue }: QueuesOptions & { readonly notifyDue: (atMs: number) => void },
   send: (message: QueuedMessage) => void,
 ) {
   const { visibilityTimeoutSeconds, retentionSeconds, redrive } = QUEUES[key];
@@ -85,7 +90,7 @@ function createQueue(
     get messages(): readonly QueuedMessage[] {
       return messages;
     },
-    /** Puts a message there as a producer would; `delayMs` may be days, as a message may be on its way so long. */
+    /** Sends a message like a producer. `delayMs` may be days. */
     send(sending: Sending, delayMs = 0, copies = random.chance(unruly) ? 2 : 1): QueuedMessage {
       const { body, attributes = {}, sentAtMs = nowMs() } = sending;
       serial += 1;
@@ -99,13 +104,13 @@ function createQueue(
         receives: 0,
       };
       messages.push(message);
-      tell(message.visibleAtMs);
+      notifyDue(message.visibleAtMs);
       for (let copy = 1; copy < copies; copy += 1) {
         serial += 1;
-        // At the same instant, to two workers at once, or much later.
+        // The duplicate arrives at the same instant, for two workers at once, or much later.
         const visibleAtMs = message.visibleAtMs + (random.chance(0.5) ? 0 : random.below(600_000));
         messages.push({ ...message, serial, visibleAtMs });
-        tell(visibleAtMs);
+        notifyDue(visibleAtMs);
       }
       return message;
     },
@@ -125,12 +130,12 @@ function createQueue(
         message.receives += 1;
         message.visibleAtMs = now + visibilitySeconds * 1_000;
         message.receipt = `${message.serial}/${message.receives}`;
-        tell(message.visibleAtMs);
+        notifyDue(message.visibleAtMs);
         taken.push(message);
       }
       return taken;
     },
-    // By its latest receipt alone: of an older one SQS says that it is done, and keeps the message.
+    // Only the latest receipt handle deletes: for an older one SQS reports success and keeps the message.
     delete(...receipts: readonly string[]) {
       messages = messages.filter(({ receipt = '' }) => !receipts.includes(receipt));
     },
@@ -153,7 +158,7 @@ type Input = Partial<ReceiveMessageRequest> & {
 
 const keyOf = ({ QueueUrl }: Input) => QueueUrl.split('groupsync-').at(-1) as QueueKey;
 
-/** The few operations that the product uses, as strict as SQS itself (Amazon SQS API reference). */
+/** The operations that the product uses, as strict as SQS (Amazon SQS API reference). */
 export function answerSqs(
   of: Readonly<Record<QueueKey, Queue>>,
   operation: string,
@@ -185,7 +190,8 @@ export function answerSqs(
     case 'ChangeMessageVisibilityBatch':
       return eachOf(entries, isPartly, ({ ReceiptHandle, VisibilityTimeout = 0 }) => {
         const message = queue.messages.find(({ receipt }) => receipt === ReceiptHandle);
-        // What is visible again is no more its receiver's to hide (Amazon SQS API reference).
+        // A receiver cannot change the visibility of a message that is visible again (Amazon SQS API
+        // reference).
         if (message === undefined || message.visibleAtMs <= nowMs()) return 'MessageNotInflight';
         message.visibleAtMs = nowMs() + VisibilityTimeout * 1_000;
         return {};
@@ -207,12 +213,18 @@ export function answerSqs(
   }
 }
 
-/** What a body may hold (Amazon SQS API reference, SendMessage): tab, line feed, return, and from the space upwards. */
+/**
+ * Allowed characters of a body (Amazon SQS API reference, SendMessage): tab, line feed, return, and from the
+ * space upwards.
+ */
 const REFUSED_CHARACTERS = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
-/** A message group, of which a standard queue makes fair shares. */
+/** A message group, for fair queues. */
 const GROUP = /^[\w!"#$%&'()*+,./:;<=>?@[\\\]^`{|}~-]{1,128}$/;
 
-/** What became of each entry of a batch, a code where it failed; a queue in trouble takes every other one. */
+/**
+ * The result of each entry of a batch: a code if it failed. During a fault the queue accepts every second
+ * entry.
+ */
 function eachOf(entries: readonly Entry[], isPartly: boolean, take: (entry: Entry) => object | string) {
   const Successful: object[] = [];
   const Failed: object[] = [];
@@ -235,7 +247,7 @@ const textsOf = ({ MessageAttributes = {} }: Entry): Readonly<Record<string, str
     Object.entries(MessageAttributes).map(([name, { StringValue = '' }]) => [name, StringValue]),
   );
 
-/** Why SQS would refuse an entry, by its own name for that. */
+/** The SQS error code for an invalid entry; undefined if it is valid. */
 function faultOf(entry: Entry): string | undefined {
   const { MessageBody = '', MessageGroupId = 'none', MessageDeduplicationId, DelaySeconds = 0 } = entry;
   const texts = Object.values(textsOf(entry));
@@ -284,6 +296,6 @@ function clientOver(
     if (fault === 'unheard') throw named('TimeoutError', 'the queue did not answer');
     return answer;
   };
-  // The product asks an SQS client for nothing else.
+  // The product uses no other method of an SQS client.
   return { send } as unknown as SQSClient;
 }

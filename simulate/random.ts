@@ -1,4 +1,4 @@
-/** Numbers that look random and repeat for the same seed, on every machine: a failing life can be lived again. */
+/** Random numbers that repeat for the same seed on every machine, so a failing run can be repeated. */
 export interface Random {
   /** From 0 up to 1. */
   next(): number;
@@ -6,7 +6,7 @@ export interface Random {
   below(below: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** Numbers of their own for one purpose: what else is drawn does not move them. */
+  /** A separate stream for one purpose: other draws do not change it. */
   fork(purpose: string): Random;
 }
 
@@ -45,7 +45,7 @@ export function hashOf(text: string): number {
 export const between = (random: Random, least: number, most: number): number =>
   least + random.below(most - least + 1);
 
-/** One of the names, each as likely as its weight. */
+/** One of the names, with the probability of its weight. */
 export function weighted<Name extends string>(random: Random, weights: Readonly<Record<Name, number>>): Name {
   const entries = Object.entries(weights) as [Name, number][];
   let left = random.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -56,7 +56,7 @@ export function weighted<Name extends string>(random: Random, weights: Readonly<
   return (entries.at(-1) as [Name, number])[0];
 }
 
-/** So many of the items, none twice. */
+/** The given number of items, without duplicates. */
 export function some<Item>(random: Random, items: readonly Item[], count: number): Item[] {
   const left = [...items];
   const taken: Item[] = [];

@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type DrawOptions, drawLife, everythingThatCanFire } from './draw.ts';
+import { type DrawOptions, drawRun, everythingThatCanFire } from './draw.ts';
+import { execute } from './execute.ts';
 import { FLAGS } from './flags.ts';
-import { firedIn, type LifeReport, readKnown, unknownOf } from './judgement.ts';
-import { live } from './live.ts';
-import { type Errand, liveMany } from './lives.ts';
-import { FOUND, PLANTED, type PlantedBug, plantNamed } from './planted.ts';
+import { type Errand, executeMany } from './many-runs.ts';
+import type { Violation } from './run-log.ts';
+import { firedIn, type RunReport, readKnown, unknownOf } from './run-report.ts';
+import { FOUND, SEEDED_BUGS, type SeededBug, seededBugNamed } from './seeded-bugs.ts';
 import { keepOnly, shrink } from './shrink.ts';
-import type { Violation } from './told.ts';
 import { tracePage } from './trace.ts';
 
 const USAGE = `npm run simulate -- [options]
@@ -33,11 +33,11 @@ const USAGE = `npm run simulate -- [options]
 const DEEP_MINUTES = 60;
 /** Most effects before which a function may crash are rare, and a run draws three crashes. */
 const DEEP_CRASHES = 12;
-const SHRINK_LIVES = 80;
-/** A planted bug is to be found within so many lives. */
-const PLANTED_LIVES = 500;
-/** … of so many days, where nothing else is said: most show at once. */
-const PLANTED_DAYS = 3;
+const SHRINK_RUNS = 80;
+/** Maximum number of simulation runs in which a seeded bug must be found. */
+const SEEDED_BUG_RUNS = 500;
+/** Default days of such a run: most bugs show early. */
+const SEEDED_BUG_DAYS = 3;
 
 const { values: given, positionals } = parseArgs({
   allowPositionals: true,
@@ -62,7 +62,9 @@ function numberOf(name: keyof typeof given): number | undefined {
   process.exit(2);
 }
 
-/** What a commit changes, changes which lives it is tried with; a repetition of the same commit tries the same. */
+/**
+ * The first seed depends on the commit's tree: another commit gets other runs, and a repetition gets the same.
+ */
 function firstSeed(): number {
   if (given.from !== 'tree') return numberOf('from') ?? 1;
   const tree = execFileSync('git', ['rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' });
@@ -85,19 +87,22 @@ function commandFor(seed: number, kept?: readonly number[]): string {
   return `npm run simulate -- ${said.map(([name, value]) => `--${name} ${value}`).join(' ')}`;
 }
 
-const sentence = ({ oracle, cause, connection, group, sentence }: Violation): string =>
-  `  ${oracle} (${cause})${group === undefined ? '' : ` group ${group}`}${connection === undefined ? '' : ` of ${connection}`}: ${sentence}`;
+const sentence = ({ check, cause, connection, group, sentence }: Violation): string =>
+  `  ${check} (${cause})${group === undefined ? '' : ` group ${group}`}${connection === undefined ? '' : ` of ${connection}`}: ${sentence}`;
 
 /** Runs one simulation and prints its violations. */
-async function liveOne(seed: number): Promise<number> {
-  const whole = drawLife(seed, drawn);
+async function executeOne(seed: number): Promise<number> {
+  const whole = drawRun(seed, drawn);
   const kept = given.keep?.split(',').map(Number);
-  const life = kept === undefined ? whole : keepOnly(whole, kept);
-  const outcome = await live(life, { tells: given.trace !== undefined, plant: plantNamed(positionals[0]) });
+  const run = kept === undefined ? whole : keepOnly(whole, kept);
+  const outcome = await execute(run, {
+    keepsLog: given.trace !== undefined,
+    wrapPorts: seededBugNamed(positionals[0]),
+  });
   const wrong = unknownOf(outcome.violations, known);
   const { calls, effects } = outcome.figures;
   console.log(
-    `run ${seed}: ${life.days} days, ${life.happenings.length} happenings, ${calls} calls, ${effects} effects`,
+    `run ${seed}: ${run.days} days, ${run.happenings.length} happenings, ${calls} calls, ${effects} effects`,
   );
   for (const line of new Set(wrong.map(sentence))) console.log(line);
   if (given.trace !== undefined) {
@@ -111,29 +116,29 @@ function* errandsFrom(first: number, most: number): Generator<Errand> {
   for (let seed = first; seed < first + most; seed += 1) yield { seed, draw: drawn };
 }
 
-/** Many lives: how many, what fired, and the first failure shrunken. */
-async function liveSeeds(): Promise<number> {
+/** Executes many runs, and prints their number, the effects, and the first failure reduced. */
+async function executeSeeds(): Promise<number> {
   const startedMs = Date.now();
   const deep = given.deep === true;
   const most = deep ? Number.MAX_SAFE_INTEGER : (numberOf('seeds') ?? 200);
-  const reports: LifeReport[] = [];
+  const reports: RunReport[] = [];
   const broken: string[] = [];
   const longestMs = (numberOf('minutes') ?? DEEP_MINUTES) * 60_000;
   const isEnough = () => deep && Date.now() - startedMs > longestMs;
-  await liveMany(
+  await executeMany(
     errandsFrom(firstSeed(), most),
     jobs,
     (answer) => {
       if ('report' in answer) reports.push(answer.report);
       else broken.push(`run ${answer.seed} broke: ${answer.broke}`);
-      const lived = reports.length + broken.length;
-      if (process.stderr.isTTY) process.stderr.write(`\r${lived} runs`);
+      const completed = reports.length + broken.length;
+      if (process.stderr.isTTY) process.stderr.write(`\r${completed} runs`);
     },
     isEnough,
   );
   if (process.stderr.isTTY) process.stderr.write('\r');
   const seconds = Math.max(1, (Date.now() - startedMs) / 1_000);
-  tellFigures(reports, seconds);
+  printFigures(reports, seconds);
   if (given.counts === true) for (const line of countsOf(reports)) console.log(line);
   for (const line of broken.slice(0, 3)) console.log(line);
   const never = deep ? everythingThatCanFire().filter((name) => !firedIn(reports).has(name)) : [];
@@ -142,15 +147,15 @@ async function liveSeeds(): Promise<number> {
     .map((report) => ({ report, wrong: unknownOf(report.violations, known) }))
     .filter(({ wrong }) => wrong.length > 0)
     .sort((a, b) => a.report.seed - b.report.seed);
-  tellSorts(failed);
+  printViolations(failed);
   const [first] = failed;
   if (first !== undefined && given.brief !== true)
-    await tellShrunken(first.report.seed, first.wrong[0] as Violation);
+    await printReduced(first.report.seed, first.wrong[0] as Violation);
   return failed.length + broken.length + never.length === 0 ? 0 : 1;
 }
 
-function tellFigures(reports: readonly LifeReport[], seconds: number): void {
-  const sum = (of: (figures: LifeReport['figures']) => number) =>
+function printFigures(reports: readonly RunReport[], seconds: number): void {
+  const sum = (of: (figures: RunReport['figures']) => number) =>
     reports.reduce((all, { figures }) => all + of(figures), 0);
   const years = sum(({ simulatedMs }) => simulatedMs) / (365.25 * 86_400_000);
   const faults = [...firedIn(reports).values()].reduce((all, times) => all + times, 0);
@@ -161,24 +166,24 @@ function tellFigures(reports: readonly LifeReport[], seconds: number): void {
 }
 
 /** For each fault that took effect: the number of runs, and how often. */
-function countsOf(reports: readonly LifeReport[]): readonly string[] {
+function countsOf(reports: readonly RunReport[]): readonly string[] {
   const everything = new Set([...everythingThatCanFire(), ...firedIn(reports).keys()]);
   return [...everything].sort().map((name) => {
     const times = reports.map(({ fired }) => fired[name] ?? 0);
-    const lives = times.filter((one) => one > 0).length;
+    const runs = times.filter((one) => one > 0).length;
     const sum = times.reduce((all, one) => all + one, 0);
-    return `${name.padEnd(40)} ${lives} of ${reports.length} runs, ${sum} times`;
+    return `${name.padEnd(40)} ${runs} of ${reports.length} runs, ${sum} times`;
   });
 }
 
 /** Prints each kind of failure once, with the number of runs that had it. */
-function tellSorts(failed: readonly { report: LifeReport; wrong: readonly Violation[] }[]): void {
+function printViolations(failed: readonly { report: RunReport; wrong: readonly Violation[] }[]): void {
   const sorts = new Map<string, { seeds: number[]; example: Violation }>();
   for (const { report, wrong } of failed) {
     for (const violation of wrong) {
-      const sort = sorts.get(`${violation.oracle} ${violation.cause}`) ?? { seeds: [], example: violation };
+      const sort = sorts.get(`${violation.check} ${violation.cause}`) ?? { seeds: [], example: violation };
       sort.seeds.push(report.seed);
-      sorts.set(`${violation.oracle} ${violation.cause}`, sort);
+      sorts.set(`${violation.check} ${violation.cause}`, sort);
     }
   }
   for (const { seeds, example } of [...sorts.values()].sort((a, b) => b.seeds.length - a.seeds.length)) {
@@ -188,38 +193,38 @@ function tellSorts(failed: readonly { report: LifeReport; wrong: readonly Violat
   }
 }
 
-async function tellShrunken(seed: number, violation: Violation): Promise<void> {
-  const isIt = (one: Violation) => one.oracle === violation.oracle && one.cause === violation.cause;
-  const fails = async (life: ReturnType<typeof drawLife>) =>
-    (await live(life, { endsAt: isIt })).violations.some(isIt);
-  const { life, kept, lives } = await shrink(drawLife(seed, drawn), fails, SHRINK_LIVES);
+async function printReduced(seed: number, violation: Violation): Promise<void> {
+  const isIt = (one: Violation) => one.check === violation.check && one.cause === violation.cause;
+  const fails = async (run: ReturnType<typeof drawRun>) =>
+    (await execute(run, { endsAt: isIt })).violations.some(isIt);
+  const { run, kept, runs } = await shrink(drawRun(seed, drawn), fails, SHRINK_RUNS);
   console.log(
-    `\nthe first of them, run ${seed}, reduced in ${lives} runs to ${life.happenings.length} happenings:`,
+    `\nthe first of them, run ${seed}, reduced in ${runs} runs to ${run.happenings.length} happenings:`,
   );
-  for (const { atMs, actor, connection, action } of life.happenings.slice(0, 40)) {
+  for (const { atMs, actor, connection, action } of run.happenings.slice(0, 40)) {
     console.log(
       `  ${new Date(atMs).toISOString().slice(8, 19).replace('T', ' ')}  ${connection}  ${actor}: ${JSON.stringify(action)}`,
     );
   }
-  console.log(`run it again:\n  ${commandFor(seed, kept)} --trace life.html`);
+  console.log(`run it again:\n  ${commandFor(seed, kept)} --trace simulation run.html`);
 }
 
-/** The search for one planted bug: where it was found before, then every life that the bug can show in. */
-function* errandsFor({ name, needs }: PlantedBug): Generator<Errand> {
+/** The runs for one seeded bug: first the run that found it before, then every run that can show it. */
+function* errandsFor({ name, needs }: SeededBug): Generator<Errand> {
   const [known] = FOUND[name] ?? [];
-  const draw = { days: PLANTED_DAYS, ...drawn };
-  if (known !== undefined && given.from === undefined) yield { seed: known, draw, planted: name };
+  const draw = { days: SEEDED_BUG_DAYS, ...drawn };
+  if (known !== undefined && given.from === undefined) yield { seed: known, draw, seededBug: name };
   const isNeeded = new RegExp(needs);
   for (let seed = firstSeed(); ; seed += 1) {
-    if (isNeeded.test(JSON.stringify(drawLife(seed, draw)))) yield { seed, draw, planted: name };
+    if (isNeeded.test(JSON.stringify(drawRun(seed, draw)))) yield { seed, draw, seededBug: name };
   }
 }
 
-/** Each planted bug, and after how many lives the world finds it; all are searched for side by side. */
-async function findPlanted(): Promise<number> {
-  const most = numberOf('seeds') ?? PLANTED_LIVES;
-  const chosen = PLANTED.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-  const hunts = chosen.map((bug) => ({ bug, errands: errandsFor(bug), begun: 0, lives: 0, isFound: false }));
+/** Searches for all seeded bugs concurrently, and prints how many runs each one needed. */
+async function findSeededBugs(): Promise<number> {
+  const most = numberOf('seeds') ?? SEEDED_BUG_RUNS;
+  const chosen = SEEDED_BUGS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const hunts = chosen.map((bug) => ({ bug, errands: errandsFor(bug), begun: 0, runs: 0, isFound: false }));
   function* errands(): Generator<Errand> {
     for (;;) {
       const open = hunts.filter(({ isFound, begun }) => !isFound && begun < most);
@@ -229,25 +234,25 @@ async function findPlanted(): Promise<number> {
       yield next.errands.next().value;
     }
   }
-  await liveMany(errands(), jobs, (answer) => {
-    const hunt = hunts.find(({ bug }) => bug.name === answer.planted);
+  await executeMany(errands(), jobs, (answer) => {
+    const hunt = hunts.find(({ bug }) => bug.name === answer.seededBug);
     if (hunt === undefined || hunt.isFound) return;
-    hunt.lives += 1;
+    hunt.runs += 1;
     const [said, seed] =
       'report' in answer
         ? [answer.report.violations.map(sentence)[0], answer.report.seed]
         : [`  broke: ${answer.broke}`, answer.seed];
     if (said === undefined) return;
     hunt.isFound = true;
-    console.log(`${hunt.bug.name}, ${hunt.bug.what}: found by run ${seed}, after ${hunt.lives}\n${said}`);
+    console.log(`${hunt.bug.name}, ${hunt.bug.what}: found by run ${seed}, after ${hunt.runs}\n${said}`);
   });
   const missed = hunts.filter(({ isFound }) => !isFound);
-  for (const { bug, lives } of missed) console.log(`${bug.name}, ${bug.what}: NOT FOUND in ${lives} runs`);
-  console.log(`${hunts.length - missed.length} of ${hunts.length} planted bugs were found`);
+  for (const { bug, runs } of missed) console.log(`${bug.name}, ${bug.what}: NOT FOUND in ${runs} runs`);
+  console.log(`${hunts.length - missed.length} of ${hunts.length} seeded bugs were found`);
   return missed.length === 0 ? 0 : 1;
 }
 
 const seed = numberOf('seed');
 if (given.help === true) console.log(USAGE);
-else if (seed !== undefined) process.exitCode = await liveOne(seed);
-else process.exitCode = await (given.planted === true ? findPlanted() : liveSeeds());
+else if (seed !== undefined) process.exitCode = await executeOne(seed);
+else process.exitCode = await (given.planted === true ? findSeededBugs() : executeSeeds());

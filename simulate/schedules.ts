@@ -7,9 +7,16 @@ import { refreshPeople } from '../shared/sync/people.ts';
 import { type PumpReport, pump } from '../shared/sync/pump.ts';
 import { type Cloud, groupItem } from './cloud.ts';
 import type { EnginePorts } from './engine.ts';
-import { type ConnectionSpec, DAY_MS, type Happening, HOUR_MS, MINUTE_MS, START_MS } from './life.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { afterSilence } from './silence.ts';
+import {
+  type ConnectionSpec,
+  DAY_MS,
+  type Happening,
+  HOUR_MS,
+  MINUTE_MS,
+  START_MS,
+} from './simulation-run.ts';
 
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const INDEX_LATE_MS = 2 * MINUTE_MS;
@@ -24,33 +31,33 @@ const RHYTHMS = {
   people: { everyMs: HOUR_MS, firstMs: INDEX_LATE_MS + 2_000, leftOutMs: 11 * HOUR_MS, soonMs: 4 * HOUR_MS },
   pump: { everyMs: MINUTE_MS, firstMs: 30_000, leftOutMs: 5 * HOUR_MS, soonMs: 5 * HOUR_MS },
   feed: { everyMs: 5 * MINUTE_MS, firstMs: 45_000, leftOutMs: 6 * HOUR_MS, soonMs: 2 * HOUR_MS },
-  // Litter has its turn by the hour of the day: in steps of seven every hour comes up.
+  // The hour of the day selects the clean-up part: in steps of seven every hour occurs.
   sweep: { everyMs: HOUR_MS, firstMs: 20 * MINUTE_MS, leftOutMs: 7 * HOUR_MS, soonMs: 4 * HOUR_MS },
   health: { everyMs: DAY_MS, firstMs: 3 * HOUR_MS, leftOutMs: 0, soonMs: 0 },
 };
 type Task = keyof typeof RHYTHMS;
-/** The daily clean-up looks at a thirtieth of the table. */
+/** The daily clean-up reads a thirtieth of the table. */
 const PARTS = 30;
 /** People who left are remembered for 430 days. */
 const KEPT_DAYS = 430;
 const FEED_FAILED_MS = 20 * MINUTE_MS;
 type Last = { readonly atMs: number; readonly mark?: Mark | undefined };
 
-/** What a run would find, as text: a new text is looked at in the next run, a new `echo` before long. */
+/** The findings of a run as text. A changed text is handled in the next run, a changed `echo` soon. */
 interface Mark {
   readonly finding: string;
   readonly echo: string;
 }
 
 /**
- * Runs what the schedules run. To live years in minutes, a run that would find what the last good one found is left out,
+ * Runs what the schedules run. To simulate years in minutes, a run that would find what the last good one found is left out,
  * connection by connection: of ten thousand minutes a week nearly all are such.
  */
 export function startSchedules(cloud: Cloud): void {
   for (const task of Object.keys(RHYTHMS) as Task[]) {
     const lasts = new Map<string, Last>();
     const waiting: Waiting = new Map();
-    const around = { ...cloud, met: cloud.life.happenings.filter((one) => isMetBy(task, one)), waiting };
+    const around = { ...cloud, met: cloud.run.happenings.filter((one) => isMetBy(task, one)), waiting };
     const { everyMs, firstMs } = RHYTHMS[task];
     // The schedule keeps its own minute, also after a silence.
     const nextOf = (atMs: number) =>
@@ -66,8 +73,8 @@ export function startSchedules(cloud: Cloud): void {
         if (due.length === 0) return;
         for (const [name] of due) lasts.set(name, { atMs });
         const only = due.length === marks.length ? [undefined] : due.map(([name]) => connectionName(name));
-        const run = runTask(task, only, cloud).then((lived) => {
-          for (const [name, mark] of lived ? due : []) lasts.set(name, { atMs, mark });
+        const run = runTask(task, only, cloud).then((completed) => {
+          for (const [name, mark] of completed ? due : []) lasts.set(name, { atMs, mark });
         });
         cloud.start(run);
         if (cloud.lambdas.isTwin()) cloud.start(runTask(task, only, cloud));
@@ -91,24 +98,23 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
     const deadlineMs = ports.clock() + TIMEOUT_MS - 30_000;
     const failures: unknown[] = [];
     for (const chosen of only) {
-      const round = { connections: ports.connections, only: chosen, logger: SILENT, random: () => 0 };
-      const { failure } = await eachConnection<unknown>(round, (connection) =>
-        task === 'people'
-          ? refreshPeople(connection, ports)
-          : // Levels are for dashboards, and most of what a pump reads.
-            task === 'pump'
-            ? pump(connection.name, ports).then((report) => noteWalks(report, cloud))
-            : runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs }),
-      );
+      const all = { connections: ports.connections, only: chosen, logger: SILENT, random: () => 0 };
+      const { failure } = await eachConnection<unknown>(all, (connection) => {
+        if (task === 'people') return refreshPeople(connection, ports);
+        if (task !== 'pump')
+          return runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs });
+        // Levels are only for dashboards, and most reads of a pump are for them.
+        return pump(connection.name, ports).then((report) => noteFanOuts(report, cloud));
+      });
       if (failure !== undefined) failures.push(failure.error);
     }
     // Like the function after the daily check. Before this time no data is old enough.
-    if (task === 'health' && cloud.life.days > KEPT_DAYS) await cleanUp(ports, cloud);
+    if (task === 'health' && cloud.run.days > KEPT_DAYS) await cleanUp(ports, cloud);
     if (failures.length > 0) throw failures[0];
   });
 }
 
-/** Each day has its part of the table; the parts of skipped days are cleaned now. */
+/** Each day cleans one part of the table; the parts of skipped days are cleaned now. */
 async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud): Promise<void> {
   if (nowMs() < START_MS + KEPT_DAYS * DAY_MS) return;
   for (let day = 0; day < PARTS; day += 1) {
@@ -117,24 +123,27 @@ async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud)
   }
 }
 
-/** Where ingest died the pump goes on telling groups of a user: that is news to them. */
-function noteWalks({ connection, walksResumed }: PumpReport, { directory, saidMs, nowMs }: Cloud): void {
+/** If ingest crashed, the pump continues its user fan-outs: these count as new messages of the groups. */
+function noteFanOuts(
+  { connection, walksResumed }: PumpReport,
+  { directory, lastMessageMs, nowMs }: Cloud,
+): void {
   const groups = walksResumed === 0 ? [] : directory.read(connection).changedAtMs.keys();
-  for (const group of groups) saidMs.set(`${connection} ${group}`, nowMs());
+  for (const group of groups) lastMessageMs.set(`${connection} ${group}`, nowMs());
 }
 
-/** What a task meets of the world; what can never concern it is left out. */
+/** The state that can affect a task. */
 interface Around extends Cloud {
   readonly met: readonly Happening[];
   readonly waiting: Waiting;
 }
 
-/** Undefined where there is something to be done. */
+/** undefined if the task has work. */
 function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): Mark | undefined {
   const platform = cloud.platforms.get(company);
   if (task === 'health' || platform === undefined) return undefined;
   if (task === 'pump') return pumpMarkOf(name, cloud);
-  const { life, met, table, nowMs } = cloud;
+  const { run, met, table, nowMs } = cloud;
   const { gate } = gateOf(name, cloud);
   const sinceMs = nowMs() - START_MS;
   // The index, by which runs find connections, may not show a new one yet.
@@ -143,33 +152,35 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   const around = met.filter(
     ({ atMs, action }) => atMs <= sinceMs && (!('forMs' in action) || atMs + action.forMs > sinceMs),
   );
-  const isTroubled = around.some(({ action }) => 'forMs' in action);
+  const hasRecentFault = around.some(({ action }) => 'forMs' in action);
   // Counted again an hour later: a replayed message about a person takes effect only after the replay.
   const actions = [0, HOUR_MS].map(
     (agoMs) => cloud.actions.filter(({ atMs }) => atMs <= nowMs() - agoMs).length,
   );
-  const { foreign, traits, writes } = platform;
+  const { clientWrites, traits, writes } = platform;
   // Employees are counted again for events in between. External changes count once the feed reports them.
   const found = {
     people: () =>
       [0, HOUR_MS].map((agoMs) => {
         const untilMs = nowMs() - agoMs;
-        const past = life.happenings.filter(
+        const past = run.happenings.filter(
           ({ actor, atMs }) => actor === 'company' && START_MS + atMs <= untilMs,
         );
         // An employee who was erased while no member was bound to them is read once a member is bound.
-        const heard = [...cloud.directory.read(name).changedAtMs.values()].filter((atMs) => atMs <= untilMs);
-        return [past.length, past.some(({ action }) => action.kind === 'erase') && Math.max(...heard)];
+        const received = [...cloud.directory.read(name).changedAtMs.values()].filter(
+          (atMs) => atMs <= untilMs,
+        );
+        return [past.length, past.some(({ action }) => action.kind === 'erase') && Math.max(...received)];
       }),
     feed: () => [
-      foreign.filter(({ atMs }) => atMs + traits.feedLagMs <= nowMs()).length,
+      clientWrites.filter(({ atMs }) => atMs + traits.feedLagMs <= nowMs()).length,
       table.items.get(`C#${name} FEED`)?.['needsSweep'],
     ],
     sweep: () => strayIn(platform, name, cloud),
   }[task]();
   return {
     finding: JSON.stringify([gate, around.map(({ action }) => action.kind), actions, found]),
-    echo: JSON.stringify([task === 'feed' && writes.length, isTroubled && nowMs()]),
+    echo: JSON.stringify([task === 'feed' && writes.length, hasRecentFault && nowMs()]),
   };
 }
 
@@ -192,7 +203,7 @@ const SHARDS = [0, 1, 2, 3];
  * Links to what is no more or has changed, groups whose hold is over, and strangers. Not what has been waiting for long: a
  * sweep that always came for it in time would hide a pump that does not.
  */
-function strayIn({ groups, foreign }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
+function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
   const nowMs = cloud.nowMs();
   const linked = new Set<unknown>();
   const found = [...cloud.directory.read(name).changedAtMs.keys()].flatMap((group) => {
@@ -203,38 +214,46 @@ function strayIn({ groups, foreign }: SimulatedPlatform, name: string, cloud: Cl
     const shown = platformId === undefined ? version : groups.get(String(platformId))?.version;
     if (shown === version && !isOver) return [];
     // A version that is a hash is the same after each identical change.
-    const edited = foreign.findLast(({ id }) => id === platformId)?.atMs;
+    const edited = clientWrites.findLast(({ id }) => id === platformId)?.atMs;
     return [`${group} ${isOver} ${shown} ${edited}`];
   });
-  const strangers = [...groups.values()].filter(({ id, spokeId }) => spokeId !== null && !linked.has(id));
-  return [...found, ...strangers.map(({ id }) => id)];
+  const unlinked = [...groups.values()].filter(({ id, spokeId }) => spokeId !== null && !linked.has(id));
+  return [...found, ...unlinked.map(({ id }) => id)];
 }
 
-/** As stored, and what of it a run would find; a closed gate is tried when its time has come, or with another secret. */
-function gateOf(name: string, { table, vault }: Cloud) {
+/** The stored gate, and whether a run would retry it: when its time has come, or with another secret. */
+function gateOf(name: string, { table, secretsManager }: Cloud) {
   const stored: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
   const { state = 'open', untilMs = 0, backlog = false } = stored;
-  return { state, untilMs, backlog, gate: state === 'open' ? 0 : [untilMs, vault.stored.get(name)?.version] };
+  return {
+    state,
+    untilMs,
+    backlog,
+    gate: state === 'open' ? 0 : [untilMs, secretsManager.stored.get(name)?.version],
+  };
 }
 
-/** What a pump would look at, since when there is work for it, and what it finds where there is none. */
-type Waiting = Map<string, { stands: readonly unknown[]; sinceMs: number; mark: Mark }>;
+/** The inputs of a pump, the time since which it has work, and its findings without work. */
+type Waiting = Map<string, { inputs: readonly unknown[]; sinceMs: number; mark: Mark }>;
 
-/** Every minute asks, and hardly ever has anything changed. */
+/** Cached, because this is called every minute and rarely changes. */
 function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
-  const { table, vault, waiting } = cloud;
+  const { table, secretsManager, waiting } = cloud;
   const [gate, connection] = [table.items.get(`C#${name} GATE`), table.items.get(`C#${name} CONNECTION`)];
-  const stands = [gate, connection, table.indexed, vault.stored.get(name)?.version];
+  const inputs = [gate, connection, table.indexed, secretsManager.stored.get(name)?.version];
   let known = waiting.get(name);
-  if (known === undefined || known.stands.some((one, place) => one !== stands[place])) {
+  if (known === undefined || known.inputs.some((one, place) => one !== inputs[place])) {
     const finding = JSON.stringify(gateOf(name, cloud).gate);
-    known = { stands, sinceMs: workSinceMs(name, cloud), mark: { finding, echo: '' } };
+    known = { inputs, sinceMs: workSinceMs(name, cloud), mark: { finding, echo: '' } };
     waiting.set(name, known);
   }
   return known.sinceMs < cloud.nowMs() ? undefined : known.mark;
 }
 
-/** Since when there are walks, a gate to try, or groups that may be written: those that wait for a person wait for no pump. */
+/**
+ * The time since which there are fan-outs, a gate to retry, or groups to write. Groups that wait for an
+ * operator do not count.
+ */
 function workSinceMs(name: string, cloud: Cloud): number {
   const { state, untilMs, backlog } = gateOf(name, cloud);
   const connection = cloud.table.items.get(`C#${name} CONNECTION`);

@@ -8,20 +8,20 @@ import { createMailbox } from '../shared/queues/mailbox.ts';
 import { gather } from '../shared/sync/gather.ts';
 import { readLevels } from '../shared/sync/reconcile/levels.ts';
 import { notify } from '../shared/sync/reconcile/notify.ts';
-import type { Cloud } from './cloud.ts';
-import type { Container } from './lambdas.ts';
-import { HOUR_MS, MINUTE_MS } from './life.ts';
 import {
-  judgeShown,
+  checkShown,
+  type SentNotification,
   type Shown,
-  type Told,
   type Truth,
   truthOf,
   unreportedFindings,
-} from './oracles/shown.ts';
+} from './checks/shown.ts';
+import type { Cloud } from './cloud.ts';
+import type { Container } from './lambdas.ts';
 import { queueUrl } from './queues.ts';
 import { between } from './random.ts';
 import { afterSilence } from './silence.ts';
+import { HOUR_MS, MINUTE_MS } from './simulation-run.ts';
 import type { Seen } from './world.ts';
 
 /** The index may be two minutes late. A value that has not changed for longer must be shown. */
@@ -40,13 +40,13 @@ const MOST_ATTEMPTS = 8;
  */
 export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
   const random = cloud.random.fork('showing');
-  const notified = new Map<string, Map<Finding['subject'], Told>>();
+  const notifiedByConnection = new Map<string, Map<Finding['subject'], SentNotification>>();
   // Sequential, because a reader of a dead-letter queue hides its messages from the next reader.
   const ask = async () => {
     for (const name of [...cloud.connections.keys()]) {
-      const told = notified.get(name) ?? new Map();
-      notified.set(name, told);
-      await showOne(cloud, seen, { name, told });
+      const notified = notifiedByConnection.get(name) ?? new Map();
+      notifiedByConnection.set(name, notified);
+      await showOne(cloud, seen, { name, notified });
     }
   };
   const again = (atMs: number) =>
@@ -61,44 +61,44 @@ export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
 
 interface Asked {
   readonly name: string;
-  readonly told: Map<Finding['subject'], Told>;
+  readonly notified: Map<Finding['subject'], SentNotification>;
 }
 
-async function showOne(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise<void> {
+async function showOne(cloud: Cloud, seen: Seen, { name, notified }: Asked): Promise<void> {
   const samples: Truth[] = [truthOf(seen, name)];
   for (let waitedMs = 0; waitedMs < STABLE_MS; waitedMs += SAMPLE_MS) {
     await cloud.time.sleep(SAMPLE_MS);
     samples.push(truthOf(seen, name));
   }
   let shown: Shown | undefined;
-  const lived = await cloud.invoke('judge', 5 * MINUTE_MS, async (container) => {
+  const completed = await cloud.invoke('checker', 5 * MINUTE_MS, async (container) => {
     if (cloud.isOver || !cloud.connections.has(name)) return;
     shown = await shownTo(container, name, cloud.nowMs);
   });
   samples.push(truthOf(seen, name));
-  if (!lived || shown === undefined) return;
+  if (!completed || shown === undefined) return;
   cloud.runLog.fired('shown');
-  judgeShown(seen, { name, samples, shown });
-  await notifyAndJudge(cloud, seen, { name, told });
+  checkShown(seen, { name, samples, shown });
+  await notifyAndCheck(cloud, seen, { name, notified });
 }
 
 /** Sends the due notifications until they match the findings. An invocation that fails proves nothing. */
-async function notifyAndJudge(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise<void> {
+async function notifyAndCheck(cloud: Cloud, seen: Seen, { name, notified }: Asked): Promise<void> {
   let unreported: readonly string[] = [];
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
-    const lived = await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
+    const completed = await cloud.invoke('checker', 5 * MINUTE_MS, async ({ ports }) => {
       unreported = [];
       if (cloud.isOver || !cloud.connections.has(name)) return;
       const connection = connectionName(name);
       const { found } = await readLevels(connection, ports);
-      await tellPeople(found, { ports, connection, told });
-      unreported = unreportedFindings(found, told);
+      await notifyPeople(found, { ports, connection, notified });
+      unreported = unreportedFindings(found, notified);
     });
-    if (!lived || cloud.isOver || unreported.length === 0) return;
+    if (!completed || cloud.isOver || unreported.length === 0) return;
     await cloud.time.sleep(NOTIFY_AGAIN_MS);
   }
   for (const sentence of unreported)
-    seen.runLog.violated({ oracle: 'shown', cause: 'notices', connection: name, sentence });
+    seen.runLog.violated({ check: 'shown', cause: 'notices', connection: name, sentence });
 }
 
 async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => number): Promise<Shown> {
@@ -128,10 +128,10 @@ async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => num
   };
 }
 
-interface Telling {
+interface Notifying {
   readonly ports: Container['ports'];
   readonly connection: ReturnType<typeof connectionName>;
-  readonly told: Asked['told'];
+  readonly notified: Asked['notified'];
 }
 
 const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
@@ -142,13 +142,16 @@ const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
 ];
 
 /** Like the requeue job each minute. */
-async function tellPeople(found: readonly Finding[], { ports, connection, told }: Telling): Promise<void> {
+async function notifyPeople(
+  found: readonly Finding[],
+  { ports, connection, notified }: Notifying,
+): Promise<void> {
   const notifier = {
     prefix: 'groupsync',
     targets: ['people'],
     tell: async ([title]: readonly string[]) => {
-      const [subject] = SUBJECTS.find(([, words]) => words.test(title ?? '')) ?? [];
-      if (subject !== undefined) told.set(subject, { isOver: / over: /.test(title ?? '') });
+      const [subject] = SUBJECTS.find(([, pattern]) => pattern.test(title ?? '')) ?? [];
+      if (subject !== undefined) notified.set(subject, { isOver: / over: /.test(title ?? '') });
       return new Map<string, string>();
     },
   };

@@ -1,31 +1,35 @@
-import type { Happening, Life } from './life.ts';
+import type { Happening, SimulationRun } from './simulation-run.ts';
 
-/** The life with only some of its happenings. */
-export const keepOnly = (life: Life, kept: readonly number[]): Life => ({
-  ...life,
-  happenings: kept.flatMap((place) => life.happenings[place] ?? []),
+/** The run with only some of its happenings. */
+export const keepOnly = (run: SimulationRun, kept: readonly number[]): SimulationRun => ({
+  ...run,
+  happenings: kept.flatMap((place) => run.happenings[place] ?? []),
 });
 
 /**
  * Leaves out whatever the failure does not need: first whole connections, actors and kinds of actions, then halves, quarters and
- * so on of what is left, as delta debugging does, until no single happening can go or the budget of lives is spent.
- * @returns what is left, its places in the drawn life's happenings, and how many lives that took
+ * so on of what is left, as delta debugging does, until no single happening can go or the budget of simulation runs is spent.
+ * @returns what is left, its places in the drawn simulation run's happenings, and how many simulation runs that took
  */
-export async function shrink(life: Life, fails: (smaller: Life) => Promise<boolean>, mostLives: number) {
-  let kept = life.happenings.map((_, place) => place);
-  let lives = 0;
+export async function shrink(
+  run: SimulationRun,
+  fails: (smaller: SimulationRun) => Promise<boolean>,
+  mostRuns: number,
+) {
+  let kept = run.happenings.map((_, place) => place);
+  let runs = 0;
   const tryWithout = async (without: ReadonlySet<number>): Promise<boolean> => {
     const fewer = kept.filter((place) => !without.has(place));
-    if (lives >= mostLives || fewer.length === kept.length) return false;
-    lives += 1;
-    if (!(await fails(keepOnly(life, fewer)))) return false;
+    if (runs >= mostRuns || fewer.length === kept.length) return false;
+    runs += 1;
+    if (!(await fails(keepOnly(run, fewer)))) return false;
     kept = fewer;
     return true;
   };
   for (const sortOf of SORTS) {
-    const sorts = new Set(kept.map((place) => sortOf(life.happenings[place] as Happening)));
+    const sorts = new Set(kept.map((place) => sortOf(run.happenings[place] as Happening)));
     for (const sort of sorts) {
-      await tryWithout(new Set(kept.filter((place) => sortOf(life.happenings[place] as Happening) === sort)));
+      await tryWithout(new Set(kept.filter((place) => sortOf(run.happenings[place] as Happening) === sort)));
     }
   }
   for (let size = kept.length >> 1; size >= 1; ) {
@@ -35,10 +39,10 @@ export async function shrink(life: Life, fails: (smaller: Life) => Promise<boole
       shrank ||= gone;
       if (!gone) from += size;
     }
-    if (lives >= mostLives) break;
+    if (runs >= mostRuns) break;
     if (size > 1 || !shrank) size >>= 1;
   }
-  return { life: keepOnly(life, kept), kept, lives };
+  return { run: keepOnly(run, kept), kept, runs };
 }
 
 const SORTS: readonly ((happening: Happening) => string)[] = [

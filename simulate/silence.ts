@@ -1,5 +1,5 @@
 import type { Cloud } from './cloud.ts';
-import { DAY_MS, type Happening, type Life, MINUTE_MS, START_MS } from './life.ts';
+import { DAY_MS, type Happening, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
 
 /** After this time the work of a happening is done, or the group is shown as waiting. */
 const DONE_AFTER_MS = DAY_MS;
@@ -21,7 +21,7 @@ interface Spell {
 }
 
 /** The spells of a run in which nothing happens, in order; most runs have none. */
-function spellsOf({ happenings, days }: Life): readonly Spell[] {
+function spellsOf({ happenings, days }: SimulationRun): readonly Spell[] {
   const spells: Spell[] = [];
   let lastMs = 0;
   const note = (nextMs: number) => {
@@ -37,16 +37,16 @@ function spellsOf({ happenings, days }: Life): readonly Spell[] {
   return spells;
 }
 
-const known = new WeakMap<Life, readonly Spell[]>();
+const known = new WeakMap<SimulationRun, readonly Spell[]>();
 
 /**
  * The time at which a job that is due at `atMs` runs instead. In a long silence in which nothing waits, jobs run only
  * once a week, so that years pass quickly. They would only find the same state again.
  */
-export function afterSilence(cloud: Pick<Cloud, 'life' | 'table'>, atMs: number): number {
-  const { life, table } = cloud;
-  const spells = known.get(life) ?? spellsOf(life);
-  known.set(life, spells);
+export function afterSilence(cloud: Pick<Cloud, 'run' | 'table'>, atMs: number): number {
+  const { run, table } = cloud;
+  const spells = known.get(run) ?? spellsOf(run);
+  known.set(run, spells);
   const spell = spells.find(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs);
   if (spell === undefined || isWaiting(table, atMs)) return atMs;
   return Math.min(atMs + STEP_MS, spell.untilMs);

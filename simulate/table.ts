@@ -21,21 +21,21 @@ import { UnstorableError } from '../shared/sync/ports/store-errors.ts';
 export interface MemoryTableOptions {
   /** Called before each operation, so that a test can stop the run, or let another worker go first. */
   readonly before?: (operation: string, key: string) => Promise<void>;
-  /** How far the index is behind, or twice as far, and the clock that tells; each other read sees a tenth of that. */
+  /** The delay of the index in milliseconds (sometimes twice as long, or a tenth), and the clock. */
   readonly indexLag?: { readonly ms: number; readonly nowMs: () => number };
-  /** Where not of 1 MB. */
+  /** Size of a page in bytes (default: 1 MB). */
   readonly pageBytes?: number;
-  /** Of how many keys BatchGetItem answers, where not of 100. */
+  /** Number of keys that BatchGetItem answers (default: 100). */
   readonly keysAtOnce?: number;
-  /** Whether a page that goes on from another has nothing, and goes on all the same. */
+  /** Whether a following page may be empty and still have a next page. */
   readonly isEmptyPage?: () => boolean;
-  /** Told of each read and write with the bytes that it is billed by. */
+  /** Called for each read and write with its billed bytes. */
   readonly meter?: Meter;
 }
 
 export interface Meter {
   read(bytes: number, isIndex: boolean): void;
-  /** `bytes` of the larger of both states, in the table; or of one write to the index. */
+  /** `bytes`: size of the larger of both states in the table, or of one write to the index. */
   write(bytes: number, isIndex: boolean): void;
   refused(bytes: number): void;
 }
@@ -43,15 +43,15 @@ export interface Meter {
 interface Stored {
   readonly item: Item;
   readonly bytes: number;
-  /** What the index shows of it. */
+  /** Its projection in the index. */
   readonly entry?: IndexEntry | undefined;
 }
 
 interface Partition {
   readonly entries: Map<string, Stored>;
-  /** Keys in their order, kept so by every change. */
+  /** Keys, always sorted. */
   readonly sorted: string[];
-  /** By code units, or by bytes once a key is there for which that is not the same. */
+  /** Sorted by code units, or by bytes after the first key for which the orders differ. */
   compare: (a: string, b: string) => number;
 }
 
@@ -80,10 +80,10 @@ export class MemoryTable implements Table {
   readonly items = new Map<string, Item>();
   /** Bytes of the largest item ever stored, and its key. */
   largest = { bytes: 0, key: '' };
-  /** Most items that one query of a kind of sort key has read. */
+  /** Maximum items that one query read, by kind of sort key. */
   readonly widest = new Map<string, number>();
   readonly #table = new Map<string, Partition>();
-  /** Of two, where the index is behind: what one read shows, the next may not show yet. */
+  /** Number of replicas of the index: one read may show a change that the next one does not show yet. */
   readonly #replicas: readonly Map<string, Partition>[];
   #indexReads = 0;
   #indexed = 0;
@@ -109,7 +109,7 @@ export class MemoryTable implements Table {
     return [...distinct.values()].flatMap((key) => this.look(key) ?? []);
   }
 
-  /** @param ask comes before each page, which is a request of its own */
+  /** @param ask is called before each page, which is a separate request */
   async *query(
     request: QueryRequest,
     ask = async () => this.#options.before?.('query', request.partition),
@@ -150,7 +150,7 @@ export class MemoryTable implements Table {
     return this.remove(key, when);
   }
 
-  /** Each of the following is done at once, as one request. */
+  /** Each of the following operations is atomic, one request. */
   look(key: Key): Item | undefined {
     const stored = this.#stored(key);
     this.#options.meter?.read(stored?.bytes ?? 0, false);
@@ -188,7 +188,7 @@ export class MemoryTable implements Table {
     return [...all].flatMap(([sort, { item }]) => (sort.startsWith(prefix) ? [item] : []));
   }
 
-  /** How often what the index shows has changed by now. */
+  /** Number of changes of the index so far. */
   get indexed(): number {
     this.#catchUp();
     return this.#indexed;
@@ -210,7 +210,7 @@ export class MemoryTable implements Table {
     return page;
   }
 
-  /** Deletes what has expired, as DynamoDB does some time within days. */
+  /** Deletes expired items, as DynamoDB does within days. */
   expire(nowMs: number): void {
     for (const item of this.items.values()) {
       const { [TABLE.timeToLive]: until } = item;
@@ -244,7 +244,7 @@ export class MemoryTable implements Table {
     if (from === undefined && to === undefined) return;
     const { nowMs, ms } = this.#options.indexLag ?? NO_LAG;
     this.#replicas.forEach((index, which) => {
-      // Changes of one item are shown in their order, those of two need not be.
+      // The index applies changes of one item in order, but not those of two items.
       const dueMs = nowMs() + (ms * (1 + (key.sk.length % 2))) / (1 + 9 * which);
       const last = this.#late.findLastIndex((one) => one.dueMs <= dueMs);
       this.#late.splice(last + 1, 0, { dueMs, run: () => this.#reindex(index, from, to) });
@@ -314,10 +314,11 @@ function readPage(partition: Partition | undefined, request: PageRequest, most: 
     while (place < sorted.length && isWithin(sorted[place] as string, request, compare)) place += 1;
     place -= 1;
   }
-  // Whatever was deleted meanwhile: a page begins behind where the one before ended.
+  // Items may be deleted meanwhile: a page begins after the end of the previous page.
   if (after !== undefined) {
     const known = firstAtLeast(partition, after);
-    place = newestFirst ? Math.min(place, known - 1) : sorted[known] === after ? known + 1 : known;
+    const next = sorted[known] === after ? known + 1 : known;
+    place = newestFirst ? Math.min(place, known - 1) : next;
   }
   const step = newestFirst ? -1 : 1;
   const isThere = () =>
@@ -352,19 +353,25 @@ function firstAtLeast({ sorted, compare }: Partition, key: string): number {
   return low;
 }
 
-/** DynamoDB sorts by UTF-8. JavaScript's code units give the same order but where a surrogate meets one of the last. */
+/**
+ * DynamoDB sorts by UTF-8. JavaScript's code units give the same order except for surrogates and U+E000 to
+ * U+FFFF.
+ */
 const HIGH = /[\ud800-\uffff]/;
-const byUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+function byUnits(a: string, b: string): number {
+  if (a < b) return -1;
+  return a > b ? 1 : 0;
+}
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 interface IndexEntry {
   readonly pk: string;
-  /** The index's sort key and, to tell equal ones apart, the table's keys. */
+  /** The sort key of the index, with the keys of the table to make it unique. */
   readonly sk: string;
   readonly shown: Item;
 }
 
-/** What the index shows of an item; undefined where the item has not both of its keys. */
+/** The projection of an item in the index; undefined if the item lacks one of the index keys. */
 function indexEntry(item: Item): IndexEntry | undefined {
   const { [GPK]: pk, [GSK]: sk } = item;
   if (typeof pk !== 'string' || typeof sk !== 'string') return undefined;
@@ -378,7 +385,7 @@ function isSame(a: Item, b: Item): boolean {
   return names.length === Object.keys(b).length && names.every((name) => isEqual(a[name], b[name] as Value));
 }
 
-/** A frozen copy, as the wire would make it: text well formed, nothing undefined, numbers that are numbers. */
+/** A frozen copy, as it is after serialization: well-formed text, no undefined values, no NaN. */
 function kept(value: Value): Value {
   if (typeof value === 'string') return value.replace(LONE_SURROGATES, '\ufffd');
   if (typeof value === 'number' && !Number.isFinite(value))
@@ -395,7 +402,7 @@ function kept(value: Value): Value {
   return Object.freeze(isWhole ? copy : without(copy, (name) => copy[name] === undefined)) as Value;
 }
 
-/** An object from which is deleted is slow for good; so is one that got more than some fifteen names one by one. */
+/** V8 makes objects slow after a `delete`, or after about fifteen properties are added one by one. */
 const without = (item: object, isOut: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !isOut(name)));
 
@@ -422,7 +429,7 @@ function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [
   return Object.freeze(next) as Item;
 }
 
-/** The value that a path leads to. */
+/** The value at a path. */
 const at = (item: Item | undefined, path: string): Value | undefined =>
   path.split('.').reduce<Value | undefined>((value, name) => (value as Attributes | undefined)?.[name], item);
 

@@ -14,9 +14,9 @@ const AT_A_TURN = 100;
 /** Simulated time. Waiting tasks resume one at a time in the order of their instants, then in the order of their calls. */
 export function createTime(startMs: number) {
   let now = startMs;
-  /** The next one last. */
+  /** Sorted, the next one last. */
   const queue: Due[] = [];
-  /** Does something at an instant, or at once where that is past. */
+  /** Calls a function at an instant, or immediately if it is past. */
   const at = (wantedMs: number, run: () => void): void => {
     const atMs = Math.max(now, wantedMs);
     let low = 0;
@@ -32,9 +32,9 @@ export function createTime(startMs: number) {
     /** Milliseconds since 1970. */
     nowMs: () => now,
     at,
-    /** Parks the caller; 0 lets everybody go first who is due by now. */
+    /** Waits; 0 lets all tasks that are due now go first. */
     sleep: (ms: number) => new Promise<void>((resolve) => at(now + ms, resolve)),
-    /** Lets everything happen up to this instant. */
+    /** Runs all tasks up to this instant. */
     run: (untilMs: number) =>
       new Promise<void>((resolve, reject) => {
         const isDue = () => (queue.at(-1)?.atMs ?? Number.POSITIVE_INFINITY) <= untilMs;

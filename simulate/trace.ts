@@ -1,24 +1,24 @@
-import type { Outcome } from './live.ts';
-import { LANES, type Told, type Violation } from './told.ts';
+import type { Outcome } from './execute.ts';
+import { LANES, type LogLine, type Violation } from './run-log.ts';
 
 const MOST_LINES = 4_000;
 
-/** One life as a page that stands alone: time downwards, a lane for each actor, what must not be in red. */
-export function tracePage({ life, told, violations, fired, figures }: Outcome, command: string): string {
+/** One simulation run as a self-contained page: time downwards, one lane per actor, violations in red. */
+export function tracePage({ run, logLines, violations, fired, figures }: Outcome, command: string): string {
   const [first] = violations;
-  const shown = told.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
-  const omitted = told.length - shown.length;
+  const shown = logLines.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
+  const omitted = logLines.length - shown.length;
   const title =
-    first === undefined ? `Run ${life.seed}: nothing went wrong` : `Run ${life.seed}: ${first.sentence}`;
+    first === undefined ? `Run ${run.seed}: nothing went wrong` : `Run ${run.seed}: ${first.sentence}`;
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title><style>${STYLE}</style>
 <header>
 <h1>${escaped(first === undefined ? 'Nothing went wrong' : first.sentence)}</h1>
-<p class="where">${first === undefined ? '' : `${clock(first.atMs, told[0]?.atMs)} · ${escaped(placeOf(first))} · oracle <b>${first.oracle}</b> (${first.cause})`}</p>
+<p class="where">${first === undefined ? '' : `${clock(first.atMs, logLines[0]?.atMs)} · ${escaped(placeOf(first))} · invariant check <b>${first.check}</b> (${first.cause})`}</p>
 ${violations.length > 1 ? `<details><summary>${violations.length - 1} more</summary><ol>${violations.slice(1, 50).map(violationLine).join('')}</ol></details>` : ''}
 <p>Run it again: <code>${escaped(command)}</code></p>
-<details><summary>Connections of this run</summary>${life.connections.map(connectionLine).join('')}
+<details><summary>Connections of this run</summary>${run.connections.map(connectionLine).join('')}
 <p>${figures.calls} platform calls, ${figures.effects} effects; ${[...fired]
     .sort()
     .map(([name, times]) => `${name} ${times}×`)
@@ -32,14 +32,14 @@ ${rows(shown)}
 `;
 }
 
-/** Where one group is accused, what concerns another one only distracts. */
-function concerns(line: Told, violation: Violation | undefined): boolean {
-  if (violation === undefined || line.lane === 'oracle') return true;
+/** If the violation concerns one group, lines about other groups are hidden. */
+function concerns(line: LogLine, violation: Violation | undefined): boolean {
+  if (violation === undefined || line.lane === 'check') return true;
   const { connection = line.connection, group = line.group } = violation;
   return (line.connection ?? connection) === connection && (line.group ?? group) === group;
 }
 
-function rows(lines: readonly Told[]): string {
+function rows(lines: readonly LogLine[]): string {
   const startMs = lines[0]?.atMs;
   let day = -1;
   let before = '';
@@ -57,15 +57,15 @@ function rows(lines: readonly Told[]): string {
     const times = repeated === 1 ? 'once more' : `${repeated} times more`;
     if (repeated > 0) out.push(`<div class="again">… and the same ${times}</div>`);
     [before, repeated] = [same, 0];
-    out.push(line.lane === 'oracle' ? wrong(line, startMs) : row(line, startMs));
+    out.push(line.lane === 'check' ? wrong(line, startMs) : row(line, startMs));
   }
   return out.join('\n');
 }
 
-const wrong = ({ atMs, what, detail = '', group = '' }: Told, startMs: number | undefined): string =>
+const wrong = ({ atMs, what, detail = '', group = '' }: LogLine, startMs: number | undefined): string =>
   `<div class="wrong"><time>${clock(atMs, startMs)}</time><p><b>${escaped(what)}${group === '' ? '' : ` · ${escaped(group)}`}</b> ${escaped(detail)}</p></div>`;
 
-function row({ atMs, lane, what, detail, group }: Told, startMs: number | undefined): string {
+function row({ atMs, lane, what, detail, group }: LogLine, startMs: number | undefined): string {
   const place = LANES.findIndex(([name]) => name === lane);
   const about = group === undefined ? '' : `<i>${escaped(group)}</i> `;
   const more = detail === undefined ? '' : `<small>${escaped(detail)}</small>`;
@@ -83,8 +83,8 @@ const placeOf = ({ connection, group }: Violation): string =>
     .filter(Boolean)
     .join(', ') || 'everywhere';
 const violationLine = (violation: Violation): string =>
-  `<li><b>${violation.oracle}</b> (${violation.cause}) ${escaped(placeOf(violation))}: ${escaped(violation.sentence)}</li>`;
-const connectionLine = (spec: Outcome['life']['connections'][number]): string => {
+  `<li><b>${violation.check}</b> (${violation.cause}) ${escaped(placeOf(violation))}: ${escaped(violation.sentence)}</li>`;
+const connectionLine = (spec: Outcome['run']['connections'][number]): string => {
   const { name, company, settings, traits, credential, people } = spec;
   return `<p><b>${escaped(name)}</b> of ${escaped(company)}, ${people.length} people, ${credential} credential<br><code>${escaped(JSON.stringify(settings))}</code><br><code>${escaped(JSON.stringify(traits))}</code></p>`;
 };

@@ -2,22 +2,25 @@ import type { Item } from '../shared/store/table.ts';
 import type { Cloud } from './cloud.ts';
 import type { QueuedMessage } from './queues.ts';
 
-/** What belongs to a life, and is as an oracle may look at it. */
-type Shown = 'life' | 'nowMs' | 'under' | 'platforms' | 'directory' | 'runLog';
+/** The parts of the cloud that invariant checks may read unchanged. */
+type Shown = 'run' | 'nowMs' | 'under' | 'platforms' | 'directory' | 'runLog';
 
-/** What an oracle may look at: raw items, the platforms' truth, and what the people of the life said and did. */
+/**
+ * The input of invariant checks: raw items, the true state of the platforms, and the events and actions of the
+ * run.
+ */
 export interface Seen extends Pick<Cloud, Shown> {
   /** The table's items as they are stored, by `pk` and `sk` with a space between. */
   readonly items: ReadonlyMap<string, Item>;
   /** The current connections, without removed ones and with those connected again. */
   readonly connections: Pick<Cloud['connections'], 'get' | 'values'>;
   readonly operators: { readonly actions: Readonly<Cloud['actions']> };
-  readonly vault: Pick<Cloud['vault'], 'stored' | 'ever'>;
+  readonly secretsManager: Pick<Cloud['secretsManager'], 'stored' | 'ever'>;
   readonly queues: Readonly<Record<'events' | 'eventsDlq' | 'apply' | 'applyDlq', readonly QueuedMessage[]>>;
   readonly table: Pick<Cloud['table'], 'largest' | 'widest'>;
   readonly lambdas: Pick<Cloud['lambdas'], 'diedMs'>;
-  /** When a message last named each group (`connection group`), be there anything new in it or not. */
-  readonly saidMs: ReadonlyMap<string, number>;
-  /** When workers at each group died, or could not write what they had done. */
+  /** The time of the last message about each group (`connection group`), also without a change. */
+  readonly lastMessageMs: ReadonlyMap<string, number>;
+  /** When workers of each group crashed, or could not store their result. */
   readonly cutOffMs: ReadonlyMap<string, readonly number[]>;
 }

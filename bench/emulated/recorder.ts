@@ -32,13 +32,13 @@ const awsCall = (to: AwsCall['to'], command: object): AwsCall => ({
 });
 
 /** The method may be inherited: then it is again afterwards. */
-function listen<Said>(of: { readonly prototype: object }, method: string, heard: (said: Said) => void) {
-  const prototype = of.prototype as Record<string, (said: Said, ...rest: unknown[]) => unknown>;
+function listen<Call>(of: { readonly prototype: object }, method: string, onCall: (call: Call) => void) {
+  const prototype = of.prototype as Record<string, (call: Call, ...rest: unknown[]) => unknown>;
   const { [method]: before } = prototype;
   const isOwn = Object.hasOwn(prototype, method);
-  prototype[method] = function (this: unknown, said, ...rest) {
-    heard(said);
-    return before?.call(this, said, ...rest);
+  prototype[method] = function (this: unknown, call, ...rest) {
+    onCall(call);
+    return before?.call(this, call, ...rest);
   };
   return () => {
     if (isOwn && before !== undefined) prototype[method] = before;

@@ -33,7 +33,7 @@ await createTable(dynamodb, tableName(PREFIX));
 const elsewhere = { secretsManager: front.url, lambda: front.url, scheduler: front.url };
 const endpoints = { ...elsewhere, dynamodb: front.url, sqs: sqs.url };
 setEnvironment(
-  functionEnvironment({ prefix: PREFIX, coalesceSeconds: 5, endpoints, queueUrls, isTold: false }),
+  functionEnvironment({ prefix: PREFIX, coalesceSeconds: 5, endpoints, queueUrls, hasWebhook: false }),
 );
 const parts = await loadParts();
 const settings = localSettings('http://127.0.0.1:9', []);

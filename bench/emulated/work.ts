@@ -28,7 +28,7 @@ export async function publish({ sqs, queueUrls }: Services, events: readonly Ben
 }
 
 /** What the functions say, thrown away once it is said. */
-const TELLING = {
+const SILENT_REPORTER = {
   logger: createLogger({ level: 'info', clock: Date.now, write: () => {} }),
   metrics: createMetrics({ prefix: 'bench', clock: Date.now, write: () => {} }),
 };
@@ -46,7 +46,7 @@ export async function work(services: Services): Promise<void> {
       })),
       ports,
     );
-    reportIngest(report, TELLING);
+    reportIngest(report, SILENT_REPORTER);
     if (report.failedMessages.size > 0) throw new Error('ingest failed', { cause: report.causes[0] });
   });
   await drain(services, { url: queueUrls.apply, ...EVENT_SOURCES.apply }, async (batch) => {
@@ -55,7 +55,7 @@ export async function work(services: Services): Promise<void> {
         const ref = readApplyMessage(Body);
         if (ref === undefined) throw new Error(`not an apply message: ${Body}`);
         const report = await applyGroup(ref, ports);
-        reportApply(report, TELLING);
+        reportApply(report, SILENT_REPORTER);
         if (report.outcome !== 'written')
           throw new Error(`apply: ${report.outcome}`, { cause: report.cause });
       }),

@@ -151,7 +151,7 @@ async function idleMonth(prices: Prices, { people, groups }: Company): Promise<P
 }
 
 /** What is billed beside the calls of the schedules: parts of the template, and what healthy runs report. */
-function standingMonth(prices: Prices): readonly (readonly [what: string, dollars: number])[] {
+function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: number])[] {
   const { cloudWatch, xray, kms, assumedPerRun } = prices;
   const { template } = synthesise();
   const parts = (type: string) => Object.values(resourcesOf(template, type)).map((one) => one.Properties);
@@ -206,8 +206,8 @@ export const costFigure: Figure = {
   async run() {
     const prices = readPrices();
     const alone = await changeAlone(prices);
-    const standing = standingMonth(prices);
-    const fixed = standing.reduce((sum, [, dollars]) => sum + dollars, 0);
+    const fixedCosts = fixedMonth(prices);
+    const fixed = fixedCosts.reduce((sum, [, dollars]) => sum + dollars, 0);
     const { perDashboardMonth } = prices.cloudWatch;
     const rows: (string | number)[][] = [];
     for (const company of COMPANIES) {
@@ -236,7 +236,7 @@ export const costFigure: Figure = {
       '',
       table(
         ['', 'dollars'],
-        standing.map(([what, dollars]) => [what, `$${dollars.toFixed(2)}`]),
+        fixedCosts.map(([what, dollars]) => [what, `$${dollars.toFixed(2)}`]),
       ),
       '',
       `A month against a design that lists everything every ${prices.assumed.fullScanMinutes} minutes (calls to the directory and the platform;`,

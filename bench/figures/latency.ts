@@ -12,10 +12,10 @@ const ROWS = [
   {
     pace: 'alone',
     windowSeconds: DEFAULT_COALESCE_SECONDS,
-    told: ['a change alone: a join', 'a change alone: a leave'],
+    labels: ['a change alone: a join', 'a change alone: a leave'],
   },
-  { pace: 'steady', windowSeconds: 0, told: ['50 joins/s'] },
-  { pace: 'steady', windowSeconds: DEFAULT_COALESCE_SECONDS, told: ['50 joins/s'] },
+  { pace: 'steady', windowSeconds: 0, labels: ['50 joins/s'] },
+  { pace: 'steady', windowSeconds: DEFAULT_COALESCE_SECONDS, labels: ['50 joins/s'] },
 ] as const;
 
 function measure({ pace, windowSeconds }: (typeof ROWS)[number]): z.infer<typeof Measured> {
@@ -36,8 +36,8 @@ export const latencyFigure: Figure = {
   title: 'Latency',
   async run() {
     const runs = Array.from({ length: PAIRED_RUNS }, () => ROWS.map(measure));
-    const rows = ROWS.flatMap(({ windowSeconds, told }, row) =>
-      told.map((what, which) => [
+    const rows = ROWS.flatMap(({ windowSeconds, labels }, row) =>
+      labels.map((what, which) => [
         what,
         `${windowSeconds} s`,
         ...[0, 1, 2].map((p) => seconds(spreadOf(runs.map((run) => run[row]?.[which]?.[p] ?? Number.NaN)))),

@@ -117,12 +117,12 @@ async function perSecond(kinds: Prepared, kind: Kind, { from, count }: { from: n
 
 /** One kind after the other, each server in its turn; ours also against the bare calls that it made. */
 async function sideBySide(ours: Server, peer: Server | undefined) {
-  const [mine, theirs] = [await prepare(ours), peer && (await prepare(peer))];
-  const rates = new Map<Kind, { mine: number[]; theirs: number[]; bare: number[]; calls: number }>();
+  const [mine, peerPrepared] = [await prepare(ours), peer && (await prepare(peer))];
+  const rates = new Map<Kind, { mine: number[]; peer: number[]; bare: number[]; calls: number }>();
   for (let run = 0; run < PAIRED_RUNS; run += 1) {
     for (const kind of Object.keys(mine) as Kind[]) {
       const count = kind === 'page of 100' ? AT_ONCE : 48;
-      const rate = rates.get(kind) ?? { mine: [], theirs: [], bare: [], calls: 0 };
+      const rate = rates.get(kind) ?? { mine: [], peer: [], bare: [], calls: 0 };
       rates.set(kind, rate);
       await ours.ask('record');
       const here = await perSecond(mine, kind, { from: run * count, count });
@@ -130,10 +130,10 @@ async function sideBySide(ours: Server, peer: Server | undefined) {
       rate.mine.push(here);
       rate.bare.push(count / here / (ms / 1_000));
       rate.calls = calls / count;
-      if (theirs) rate.theirs.push(await perSecond(theirs, kind, { from: run * count, count }));
+      if (peerPrepared) rate.peer.push(await perSecond(peerPrepared, kind, { from: run * count, count }));
     }
   }
-  const rows = [...rates].map(([kind, { mine: here, theirs: there, bare, calls }]) => [
+  const rows = [...rates].map(([kind, { mine: here, peer: there, bare, calls }]) => [
     kind,
     showSpread(spreadOf(here), 0),
     showSpread(spreadOf(there), 0),

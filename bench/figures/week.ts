@@ -1,6 +1,6 @@
 import { seededRandom } from '../../simulate/random.ts';
 import { type Figure, growthTable, type Measure, percentile, table } from '../figure.ts';
-import { createChain, FUNCTIONS, type Limits, type Lived, REQUEST_SECONDS } from '../memory/chain.ts';
+import { createChain, FUNCTIONS, type Limits, REQUEST_SECONDS, type Usage } from '../memory/chain.ts';
 import { type Counts, sumOf } from '../memory/totals.ts';
 import { callDollars, lambdaDollars, queueDollars, readPrices } from './cost.ts';
 
@@ -53,7 +53,7 @@ function drawChanges(size: Size, people: number, startMs: number): readonly Chan
 }
 
 /** An import of all groups, one message each, and then so many days of lone changes; beside both runs all that is scheduled. */
-async function live(size: Size) {
+async function simulateWeek(size: Size) {
   const prices = readPrices();
   const people = Math.max(2 * size.members, (size.groups * size.members) / GROUPS_OF_A_PERSON);
   const chain = await createChain(people);
@@ -61,15 +61,15 @@ async function live(size: Size) {
   const startedMs = performance.now();
   const minutesSince = () => (performance.now() - startedMs) / MINUTE_MS;
   const priced = () => {
-    const [counts, lived] = [chain.totals.take(), chain.takeLived()];
+    const [counts, usage] = [chain.totals.take(), chain.takeUsage()];
     const lambda = FUNCTIONS.map((name) => {
-      const { runs, seconds } = lived[name];
+      const { runs, seconds } = usage[name];
       return runs === 0 ? 0 : lambdaDollars(prices, runs, seconds / runs, limits[name].memoryGb);
     });
     const scheduled = ((counts['scheduler invocations'] ?? 0) / 1e6) * prices.scheduler.perMillionInvocations;
     const queues = queueDollars(prices, counts['sqs requests'] ?? 0);
     const dollars = callDollars(prices, counts) + queues + scheduled + lambda.reduce((sum, one) => sum + one);
-    return { counts, lived, dollars };
+    return { counts, usage, dollars };
   };
 
   let peakBytes = 0;
@@ -140,10 +140,10 @@ async function live(size: Size) {
   return { ...size, ...facts, ...priced(), imported };
 }
 
-type Life = Awaited<ReturnType<typeof live>>;
+type WeekRun = Awaited<ReturnType<typeof simulateWeek>>;
 
 const units = (counts: Counts, kind: string) => counts[`dynamodb ${kind} units`] ?? 0;
-const MEASURES: readonly Measure<Life>[] = [
+const MEASURES: readonly Measure<WeekRun>[] = [
   ['import s', ({ imported }) => imported.seconds, true],
   ['its dollars', ({ imported }) => imported.dollars, true],
   ['changes', ({ changes }) => changes, false],
@@ -162,13 +162,13 @@ const MEASURES: readonly Measure<Life>[] = [
 ];
 
 /** What each function needed of what it may, in the import and after it. */
-function limitsTable(lives: readonly Life[]): string {
-  const rows = lives.flatMap((life) =>
+function limitsTable(runs: readonly WeekRun[]): string {
+  const rows = runs.flatMap((run) =>
     FUNCTIONS.map((name) => {
-      const { atOnce, seconds }: Limits = life.limits[name];
-      const [during, after]: readonly Lived[] = [life.imported.lived[name], life.lived[name]] as const;
+      const { atOnce, seconds }: Limits = run.limits[name];
+      const [during, after]: readonly Usage[] = [run.imported.usage[name], run.usage[name]] as const;
       return [
-        `${name}, ${life.groups.toLocaleString('en-GB')} groups`,
+        `${name}, ${run.groups.toLocaleString('en-GB')} groups`,
         during?.runs ?? 0,
         after?.runs ?? 0,
         during?.most ?? 0,
@@ -199,21 +199,21 @@ export const weekFigure: Figure = {
   title: 'A week of a company',
   async run({ full }) {
     const liveAll = async (sizes: readonly Size[]) => {
-      const lives: Life[] = [];
+      const runs: WeekRun[] = [];
       for (const size of sizes) {
-        lives.push(await live(size));
-        const part = growthTable(MEASURES, lives);
+        runs.push(await simulateWeek(size));
+        const part = growthTable(MEASURES, runs);
         console.error(
-          `groups of ${size.members}, ${size.days} days\n${part}\n${limitsTable(lives.slice(-1))}`,
+          `groups of ${size.members}, ${size.days} days\n${part}\n${limitsTable(runs.slice(-1))}`,
         );
       }
-      return lives;
+      return runs;
     };
     const days = await liveAll(full ? FULL_DAYS : []);
     const weeks = await liveAll(full ? FULL_WEEKS : WEEKS);
-    for (const { groups, limits, lived, imported } of [...days, ...weeks])
+    for (const { groups, limits, usage, imported } of [...days, ...weeks])
       for (const name of FUNCTIONS)
-        if (Math.max(lived[name].longest, imported.lived[name].longest) > limits[name].seconds)
+        if (Math.max(usage[name].longest, imported.usage[name].longest) > limits[name].seconds)
           throw new Error(`a run of ${name} takes longer than it may with ${groups} groups`);
     return [
       `Each person in twenty groups. All groups are imported, a message each and all at once; an hour after the last write ${DAILY_SHARE * 100} % of the`,

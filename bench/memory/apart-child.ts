@@ -50,7 +50,7 @@ const table: Table = {
 
 /** What the system says of the most counts what the parent had when it forked. */
 let peakBytes = 0;
-const look = () => {
+const measure = () => {
   peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
 };
 
@@ -89,7 +89,7 @@ async function run({ task, nowMs, events = [], refs = [] }: Errand): Promise<Don
       if (outcome !== 'written') throw new Error(`apply ended as ${outcome}`);
   } else if (task === 'people') await refreshPeople(connection, ports);
   else await runReconcile(connection, { task }, { ports, metrics, deadlineMs: Number.MAX_SAFE_INTEGER });
-  look();
+  measure();
   return { ms: performance.now() - startedMs, peakMb: peakBytes / 2 ** 20 };
 }
 
@@ -99,7 +99,7 @@ process.on('message', (message: Errand | readonly [id: number, answer: never]) =
     return;
   }
   const [id, answer] = message;
-  look();
+  measure();
   waiting.get(id)?.(answer);
   waiting.delete(id);
 });

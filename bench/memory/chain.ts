@@ -36,7 +36,7 @@ export interface Limits {
 }
 
 /** What one function did. */
-export interface Lived {
+export interface Usage {
   runs: number;
   seconds: number;
   longest: number;
@@ -90,10 +90,10 @@ export async function createChain(people: number) {
   const table = new MemoryTable({ meter: capacityMeter(totals) });
   const queues = createQueues({ nowMs: clock, random: seededRandom(1) });
   const platform = createCountedPlatform({ totals, clock, people, token: TOKEN });
-  const lived = new Map(
+  const usage = new Map(
     FUNCTIONS.map((name) => [name, { runs: 0, seconds: 0, longest: 0, now: 0, most: 0 }]),
   );
-  const livedOf = (name: FunctionName) => lived.get(name) as Lived;
+  const usageOf = (name: FunctionName) => usage.get(name) as Usage;
   const idle = new Map<FunctionName, EnginePorts[]>(FUNCTIONS.map((name) => [name, []]));
   let ids = 0;
 
@@ -133,14 +133,14 @@ export async function createChain(people: number) {
     });
   };
   const hasFree = (name: FunctionName) =>
-    livedOf(name).now < (limits[name].atOnce ?? Number.POSITIVE_INFINITY);
+    usageOf(name).now < (limits[name].atOnce ?? Number.POSITIVE_INFINITY);
   /** Whatever fails ends the life. */
   const fail = (error: unknown) =>
     time.at(0, () => {
       throw error;
     });
   const invoke = async (name: FunctionName, run: (ports: EnginePorts) => Promise<unknown>): Promise<void> => {
-    const one = livedOf(name);
+    const one = usageOf(name);
     one.now += 1;
     one.most = Math.max(one.most, one.now);
     const startedMs = clock();
@@ -250,13 +250,13 @@ export async function createChain(people: number) {
     limits,
     directory: createDirectory(clock),
     /** What each function did since the last look. */
-    takeLived() {
-      const taken = FUNCTIONS.map((name) => [name, { ...livedOf(name) }] as const);
-      for (const one of lived.values())
+    takeUsage() {
+      const taken = FUNCTIONS.map((name) => [name, { ...usageOf(name) }] as const);
+      for (const one of usage.values())
         Object.assign(one, { runs: 0, seconds: 0, longest: 0, most: one.now });
-      return Object.fromEntries(taken) as Readonly<Record<FunctionName, Readonly<Lived>>>;
+      return Object.fromEntries(taken) as Readonly<Record<FunctionName, Readonly<Usage>>>;
     },
-    isIdle: () => events.length + queue.messages.length + livedOf('ingest').now + livedOf('apply').now === 0,
+    isIdle: () => events.length + queue.messages.length + usageOf('ingest').now + usageOf('apply').now === 0,
     /** Messages to the events queue, sent now. */
     send: (sent: readonly BenchEvent[]) => send(sent.map((event) => ({ event, sentAtMs: clock() }))),
     onWritten: (listener: typeof written) => {

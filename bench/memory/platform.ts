@@ -39,7 +39,7 @@ export function createCountedPlatform(options: {
     clock,
     random: seededRandom(1),
     traits: PLAIN_TRAITS,
-    runLog: { tell() {}, fired() {}, violated() {} },
+    runLog: { log() {}, fired() {}, violated() {} },
     sleep: async () => {},
     people: Array.from({ length: people }, (_, n) => ({
       role: `r${n}`,

@@ -151,7 +151,7 @@ async function printIds(context: Context, kind: Completable): Promise<number> {
 export function addCompletion(program: Command, act: Act): void {
   program
     .command('completion')
-    .description('shell completion, to be sourced')
+    .description('print a shell completion script')
     .argument('<shell>', SHELLS.join(', '))
     .addOption(new Option('--ids <kind>').choices(KINDS).hideHelp())
     .addHelpText(

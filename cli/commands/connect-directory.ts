@@ -82,4 +82,4 @@ function previewLines({ listed, selected, sample }: DirectoryPreview): readonly 
 const NAMED = 5;
 
 const othersLine = (others: readonly string[]): string =>
-  `nothing was stored: ${plural(others.length, 'group')} of this connection came from another source, and the directory does not have ${others.length === 1 ? 'it' : 'them'}: ${others.slice(0, NAMED).join(', ')}. Two sources would name one group twice`;
+  `nothing was stored: ${plural(others.length, 'group')} of this connection came from another source, and the directory does not have ${others.length === 1 ? 'it' : 'them'}: ${others.slice(0, NAMED).join(', ')}. Only one source may manage a group`;

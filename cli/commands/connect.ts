@@ -30,26 +30,24 @@ interface ConnectOptions extends DirectoryOptions {
 export function addConnect(program: Command, act: Act): void {
   program
     .command('connect')
-    .description('connect a company, or give its connection a new token; safe to run again')
+    .description('connect a company, or replace the credential of its connection; safe to repeat')
     .argument('[name]', 'default: --connection')
-    .option('--base-url <url>', "the platform's address")
+    .option('--base-url <url>', 'address of the platform')
     .option('--token-stdin', 'read the token from standard input (it is never an argument)')
-    .option('--adopt <way>', 'take over groups that are there already: none, spokeId or name')
+    .option('--adopt <way>', 'adopt existing platform groups: none, spokeId or name')
     .option('--observe', 'plan only, write nothing until `groupsync resume`')
-    .option('--probe', `then try the platform: ${PROBE_PLAN}`)
+    .option('--probe', `afterwards, probe the platform: ${PROBE_PLAN}`)
     .addOption(
-      new Option('--directory <kind>', 'read this directory for a connection that exists').choices([
-        'google',
-      ]),
+      new Option('--directory <kind>', 'read this directory for an existing connection').choices(['google']),
     )
-    .option('--administrator <address>', 'in whose name the directory is read')
+    .option('--administrator <address>', 'administrator account used to read the directory')
     .option('--key <file>', "key file of the directory's service account")
-    .option('--directory-url <url>', 'another server with the same API, such as a simulator')
+    .option('--directory-url <url>', 'base URL of another server with the same API, such as a simulator')
     .addHelpText(
       ...examples(
-        'connect                                     asks for everything',
+        'connect                                     prompts for all values',
         'connect default --base-url https://platform.example --token-stdin --yes < token-file',
-        'connect acme --observe                      look first, write later',
+        'connect acme --observe                      plan only',
         'connect acme --directory google --administrator admin@acme.example --key key.json',
       ),
     )
@@ -72,7 +70,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
   const document = (stored: boolean) => ({ connection: name, stored, ...inspection });
   if (company === undefined || !inspection.usable) {
     out.answer(document(false), () =>
-      out.line('nothing was stored: fix the marked problems, then connect again'),
+      out.line('nothing was stored: fix the problems marked FAIL, then run connect again'),
     );
     return EXIT.failed;
   }
@@ -83,7 +81,9 @@ async function connect(context: Context, text: string | undefined, options: Conn
   const replanned = await storeConnection({ name, company, settings, token, observing, known }, ports);
   await readPeople(context, ports, name);
   // The connection stands, whatever comes of this.
-  const notTried = (error: Error) => [`the platform was not tried: ${error.message}; later: groupsync probe`];
+  const notTried = (error: Error) => [
+    `the platform was not probed: ${error.message}; to retry: groupsync probe`,
+  ];
   const tried = options.probe === true ? await tryPlatform(context, name).then(linesOf, notTried) : [];
   for (const line of tried) out.note(line);
   out.answer(document(true), () => {
@@ -103,7 +103,7 @@ function printNext(
   const own = name === connection ? '' : `--connection ${name} `;
   const nextVerbs = [...(observing ? ['plan', 'resume'] : []), ...(probed ? [] : ['probe'])];
   for (const verb of [...nextVerbs, 'doctor']) out.note(`next: groupsync ${own}${verb}`);
-  out.note('dead-lettered messages may have waited for it');
+  out.note('dead-lettered messages may be waiting for this connection');
   out.note('next: groupsync dlq replay --code unknown_connection');
 }
 
@@ -123,8 +123,7 @@ async function settingsFor(
 }
 
 async function promptUrl({ io }: Context): Promise<string> {
-  if (io.stdin.isTTY !== true)
-    throw new UsageError('--base-url is required when there is no terminal to ask on');
+  if (io.stdin.isTTY !== true) throw new UsageError('--base-url is required without a terminal');
   const address = { message: 'Address of the platform', placeholder: 'https://platform.example' };
   return (await prompt(io, 'text', address)).trim();
 }
@@ -142,13 +141,14 @@ const MAX_TOKEN = 65_536;
 /** From standard input or a hidden prompt, never from an argument: those are for everybody on the machine to see. */
 async function readToken({ io }: Context, { tokenStdin }: ConnectOptions): Promise<string> {
   if (tokenStdin !== true) {
-    if (io.stdin.isTTY !== true) throw new UsageError('give --token-stdin and the token on standard input');
+    if (io.stdin.isTTY !== true)
+      throw new UsageError('without a terminal, pass the token on standard input with --token-stdin');
     return usable(await prompt(io, 'password', { message: 'Token of the OAuth application' }));
   }
   let token = '';
   for await (const chunk of io.stdin) {
     token += String(chunk);
-    if (token.length > MAX_TOKEN) throw new UsageError('standard input is too long to be a token');
+    if (token.length > MAX_TOKEN) throw new UsageError('standard input is too long for a token');
   }
   return usable(token);
 }
@@ -184,9 +184,9 @@ function printInspection({ checks, preview, adoption }: Inspection, { out }: Con
 function matchLines(preview: MatchPreview): readonly string[] {
   const { members, matched, unmatched, ambiguous, byRule, newlyMatched = 0 } = preview;
   if (members === 0) return [];
-  const joining = `     ${newlyMatched} of them have no employee now, and would join their groups`;
+  const joining = `     ${newlyMatched} of them match no employee now, and would be added to their groups`;
   return [
-    `match of ${plural(members, 'member')} known so far: ${matched} found, ${unmatched} not, ${ambiguous} ambiguous`,
+    `match of ${plural(members, 'known member')}: ${matched} matched, ${unmatched} unmatched, ${ambiguous} ambiguous`,
     ...byRule.map((one) => `     ${one.rule}: ${one.matched}`),
     ...(newlyMatched > 0 ? [joining] : []),
   ];
@@ -202,7 +202,7 @@ function adoptionLines({ existing, directory, bySpokeId, byName }: AdoptionPlan)
   ] as const;
   for (const [flag, pairs] of ways) {
     if (pairs.length === 0) continue;
-    lines.push(`     ${flag} would take over ${pairs.length}:`);
+    lines.push(`     ${flag} would adopt ${pairs.length}:`);
     for (const { group, name, platformId } of pairs.slice(0, SHOWN_PAIRS)) {
       lines.push(`       ${platformId} "${name}" for ${group}`);
     }
@@ -215,6 +215,6 @@ function adoptionLines({ existing, directory, bySpokeId, byName }: AdoptionPlan)
 async function readPeople({ out }: Context, ports: ToolPorts, connection: ConnectionName): Promise<void> {
   out.note('reading employees …');
   await ports.functions.run('people', { connection }).catch(({ message }: Error) => {
-    out.note(`employees could not be read yet: ${message}; later: groupsync people refresh`);
+    out.note(`employees could not be read: ${message}; to retry: groupsync people refresh`);
   });
 }

@@ -26,19 +26,19 @@ import { effectOn, effectText } from './plan.ts';
 export function addConnections(program: Command, act: Act): void {
   const connections = program
     .command('connections')
-    .description('the companies that are served, and their settings')
+    .description('connections to companies, and their settings')
     .addHelpText(
       'after',
       `\nExamples:\n  groupsync connections\n  groupsync connections show default\n  groupsync connections set default drift=report guard.maxRemovedShare=0.2\n\nSettings: ${settingKeys().join(', ')}`,
     );
   connections
     .command('list', { isDefault: true })
-    .description('every connection with its gate')
+    .description('list connections with their gate')
     .addHelpText(...examples('connections', 'connections list --json'))
     .action(act(list));
   connections
     .command('show')
-    .description('settings and health of one connection')
+    .description('show settings and health of a connection')
     .argument('[name]', 'default: --connection')
     .addHelpText(...examples('connections show', 'connections show default --json'))
     .action(act(show));
@@ -56,16 +56,16 @@ export function addConnections(program: Command, act: Act): void {
     .action(act(set));
   connections
     .command('confirm')
-    .description('confirm or reject changes of settings that another person requested (four eyes)')
+    .description('confirm or reject setting changes that another person requested (four eyes)')
     .argument('<name>')
     .option('--reject', 'reject the requests; the settings do not change')
     .addHelpText(...examples('connections confirm default', 'connections confirm default --reject'))
     .action(act(confirm));
   connections
     .command('remove')
-    .description('forget a connection, its credential and SCIM tokens; its groups stay as they are')
+    .description('remove a connection, its credential and SCIM tokens; platform groups stay unchanged')
     .argument('<name>')
-    .option('--erase', 'erase all that is stored of it too; also of one that was removed before')
+    .option('--erase', 'also erase all stored data of the connection; works for a removed connection too')
     .addHelpText(...examples('connections remove default', 'connections remove default --erase --yes'))
     .action(act(remove));
 }
@@ -141,10 +141,10 @@ async function set(context: Context, name: string, changes: readonly string[]): 
   if (!(await context.confirm('Change the settings?'))) return EXIT.failed;
   const { replanned, requested } = await changeSettings(plan, ports, (meanwhile) => {
     for (const { key, before, after } of meanwhile)
-      out.note(`another operator changed ${key} in the meantime (${before} → ${after}); that value stays`);
+      out.note(`another operator changed ${key} in the meantime (${before} → ${after}); their value is kept`);
   });
   if (plan.needsPeople) {
-    out.note('reading employees, for the new rules …');
+    out.note('reading employees for the new match rules …');
     await ports.functions.run('people', { connection: plan.connection.name });
   }
   const changed = plan.changes.filter(({ key }) => !requested.includes(key));
@@ -154,13 +154,13 @@ async function set(context: Context, name: string, changes: readonly string[]): 
     if (requested.length > 0) out.line(`requested: ${requested.join(', ')}; another person must confirm it`);
   });
   if (requested.length > 0)
-    out.note(`next, for another person: groupsync connections confirm ${plan.connection.name}`);
+    out.note(`next, by another person: groupsync connections confirm ${plan.connection.name}`);
   return EXIT.done;
 }
 
 const settingLines = ({ settings, unknownSettings = [] }: Connection): readonly string[] => [
   ...Object.entries(settings).map(([key, value]) => `  ${key} = ${JSON.stringify(value)}`),
-  ...unknownSettings.map((key) => `  ${key} is not known to this version: kept, and not heeded`),
+  ...unknownSettings.map((key) => `  ${key} is unknown to this version: stored, but ignored`),
 ];
 
 /** What the probe found of the platform. */
@@ -168,9 +168,9 @@ function contractLines(
   contract: { readonly at: string; readonly findings: readonly Finding[] } | null,
   connection: string,
 ): readonly string[] {
-  if (contract === null) return [`platform    not tried yet: groupsync probe --connection ${connection}`];
+  if (contract === null) return [`platform    not probed yet: groupsync probe --connection ${connection}`];
   const findings = contract.findings.map(({ about, found }) => `  ${about}: ${found}`);
-  return [`platform    tried ${contract.at}`, ...findings];
+  return [`platform    probed ${contract.at}`, ...findings];
 }
 
 const requestLine = ({ key, before, after, by, at }: SettingRequestRow): string =>
@@ -183,7 +183,7 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
   const shown = rowsOf(found);
   const action = reject ? 'rejected' : 'confirmed';
   if (shown.length === 0) {
-    out.answer({ outcome: 'none', requests: [], replanned: 0 }, () => out.line('no request waits'));
+    out.answer({ outcome: 'none', requests: [], replanned: 0 }, () => out.line('no pending requests'));
     return EXIT.done;
   }
   for (const line of shown.map(requestLine)) out.note(line);
@@ -209,13 +209,13 @@ async function previewChange(context: Context, plan: SettingsPlan, changes: read
   const { name } = plan.connection;
   const refs = await allGroups(name, await context.ports());
   const seeAll = `groupsync --connection ${name} plan ${changes.map((change) => `--with ${shellWord(change)}`).join(' ')}`;
-  out.note(`every group will be planned again; to see the whole plan: ${seeAll}`);
+  out.note(`every group will be planned again; to see the plan: ${seeAll}`);
   if (refs.length > MOST_PREVIEWED) return;
   const planning = async () => planningWith(plan, plan.effective, await context.ports());
   const effects = await effectOn(context, refs, planning);
   if (effects === undefined || refs.length === 0) return;
   const changed = `${effects.length} of ${plural(refs.length, 'group')} would change`;
-  out.note(`with it ${changed}: ${effectText(sumOf(effects))}`);
+  out.note(`after this change ${changed}: ${effectText(sumOf(effects))}`);
 }
 
 async function remove(context: Context, text: string, { erase = false }: { readonly erase?: boolean }) {
@@ -227,13 +227,13 @@ async function remove(context: Context, text: string, { erase = false }: { reado
   const company = former ?? (await context.connected(name)).found.company;
   if (isThere)
     out.note(
-      `connection ${name} of company ${company}: credential and SCIM tokens end, its groups stay on the platform, and the name stays with this company`,
+      `connection ${name} of company ${company}: its credential and SCIM tokens will be deleted, its groups stay on the platform, and the name stays reserved for this company`,
     );
   if (erase)
-    out.note('all that is stored of its groups, people and history is erased, which cannot be undone');
+    out.note('all stored data of its groups, people and history will be erased; this cannot be undone');
   if (!(await context.confirm(`${erase ? 'Erase' : 'Remove'} the connection ${name}?`))) return EXIT.failed;
   const { secretRemoved } = isThere ? await removeConnection(name, ports) : { secretRemoved: false };
-  if (erase) out.note('erasing, once no worker knows the connection any more (35 s) …');
+  if (erase) out.note('waiting until no worker uses the connection (35 s), then erasing …');
   const erased = erase ? await eraseConnection(name, company, ports) : null;
   out.answer({ removed: name, secretRemoved, erased }, () => {
     out.line(`removed ${name}`);

@@ -13,7 +13,7 @@ import { examples, port } from './arguments.ts';
 export function addConsole(program: Command, act: Act): void {
   program
     .command('console')
-    .description('the same in a browser: a page on this machine, with your credentials, until Ctrl-C')
+    .description('serve the console on this machine, with your credentials, until Ctrl-C')
     .option('--port <n>', 'a fixed port (default: a free one)', port, 0)
     .option('--no-open', 'only print the address')
     .addHelpText(...examples('console', '--local console --port 4400 --no-open'))
@@ -43,7 +43,7 @@ async function serve(
   });
   const url = served.urlOf(connection);
   out.answer({ url }, () => out.line(url));
-  out.note('who has this address may do what you may; Ctrl-C ends it');
+  out.note('anyone with this address has your permissions; Ctrl-C stops the console');
   const forget = flags.open ? openBrowser(url) : () => {};
   try {
     if (!io.signal.aborted) await once(io.signal, 'abort');

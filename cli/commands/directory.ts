@@ -19,12 +19,12 @@ export function addDirectory(program: Command, act: Act): void {
     .addHelpText(...examples('directory status', 'directory groups', 'directory read'));
   directory
     .command('status')
-    .description('how many groups are read, and how far')
+    .description('show how many groups are read, and their progress')
     .addHelpText(...examples('directory status', 'directory status --json'))
     .action(act(status));
   directory
     .command('groups')
-    .description('each group: state, last read, next read and problem')
+    .description('list groups with state, last read, next read and problem')
     .addHelpText(...examples('directory groups', 'directory groups --json'))
     .action(act(groups));
   directory
@@ -41,7 +41,7 @@ async function status({ out, connected }: Context): Promise<number> {
   const { kind, groups: count, states, due, listedAt, oldestReadAt } = report;
   out.answer(report, () => {
     if (kind === null) {
-      out.line('no directory is read; docs/read-google.md has the steps');
+      out.line('this connection reads no directory; setup: docs/read-google.md');
       return;
     }
     const named = Object.entries(states).filter(([, number]) => number > 0);
@@ -68,7 +68,7 @@ async function groups({ out, connected, names }: Context): Promise<number> {
         { title: 'next', of: ({ nextAt }) => nextAt.slice(0, 16) },
         { title: 'problem', of: ({ problem }) => problem ?? '' },
       ],
-      'no group of a directory is known',
+      'no directory groups yet',
     ),
   );
   return EXIT.done;

@@ -27,7 +27,7 @@ async function findOne(context: Context, id: string, options: QueueOption): Prom
   const [deadLetter] = await findDeadLetters([id], queuesOf(options), await context.ports());
   if (deadLetter !== undefined) return deadLetter;
   throw new NotFound(
-    `no dead letter has the id ${id} (or another consumer holds it right now): groupsync dlq list`,
+    `no dead letter has the id ${id}, or another consumer is processing it: groupsync dlq list`,
   );
 }
 
@@ -59,17 +59,17 @@ const SHOWN_MEMBERS = 10;
 
 function print(deadLetter: ShownDeadLetter, names: Names, { out }: Context): void {
   out.line(`message     ${deadLetter.id} (${deadLetter.queue})`);
-  out.line(`connection  ${deadLetter.connection ?? 'cannot be told'}`);
+  out.line(`connection  ${deadLetter.connection ?? 'unknown'}`);
   out.line(`cause       ${deadLetter.code}: ${deadLetter.message}`);
   const again =
     deadLetter.failures === 1 ? '' : `; failed ${deadLetter.failures} times, last ${deadLetter.failedAt}`;
   out.line(`since       ${deadLetter.firstFailedAt}${again}`);
-  out.line(`superseded  ${deadLetter.superseded ? 'yes: newer state has made it moot' : 'no'}`);
+  out.line(`superseded  ${deadLetter.superseded ? 'yes: newer state exists' : 'no'}`);
   for (const problem of deadLetter.problems) out.line(`now         ${out.paint.red(problem)}`);
   for (const event of deadLetter.events) out.line(eventLine(event, names));
   for (const { group, state, platformId, wanted, users } of deadLetter.now) {
     out.line(
-      `group now   ${names.group(group)}: ${state}; ${wanted} wanted; platform ${platformId ?? 'has none'}, ${plural(users, 'user')}`,
+      `group now   ${names.group(group)}: ${state}; ${wanted} wanted; platform ${platformId ?? 'has no group'}, ${plural(users, 'user')}`,
     );
   }
   out.line();
@@ -105,26 +105,24 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
   let edited = await editText(original, editor, io);
   for (let problems = accepted(edited); problems.length > 0; problems = accepted(edited)) {
     if (edited === original) break;
-    if (!canAsk(io)) throw new Error(`not sent, ingest would refuse it: ${problems.join('; ')}`);
-    for (const line of ['not sent, ingest would refuse it:', ...problems]) out.note(line);
-    if (!(await askYes(io, 'Open your text again?'))) return EXIT.failed;
+    if (!canAsk(io)) throw new Error(`not sent: ingest would refuse the message: ${problems.join('; ')}`);
+    for (const line of ['not sent: ingest would refuse the message:', ...problems]) out.note(line);
+    if (!(await askYes(io, 'Open the editor again?'))) return EXIT.failed;
     edited = await editText(edited, editor, io);
   }
   if (edited === original) {
-    out.answer({ id: deadLetter.message.id, sent: false }, () =>
-      out.line('nothing was changed, nothing was sent'),
-    );
+    out.answer({ id: deadLetter.message.id, sent: false }, () => out.line('not edited; nothing was sent'));
     return EXIT.done;
   }
-  if (!(await context.confirm('Send it in place of the original?'))) return EXIT.failed;
+  if (!(await context.confirm('Replace the original message?'))) return EXIT.failed;
   // Indented for the editor only: a large message would not fit then.
   const body = rewritten(edited);
   const sent = await sendAmended(deadLetter, { body, reason }, ports);
   out.answer({ id: deadLetter.message.id, sent }, () =>
     out.line(
       sent
-        ? 'sent; the original is kept in the audit'
-        : 'another reader took the message in the meantime; nothing was sent',
+        ? 'sent; the audit keeps the original'
+        : 'another consumer took the message in the meantime; nothing was sent',
     ),
   );
   return sent ? EXIT.done : EXIT.failed;
@@ -133,7 +131,7 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
 /** @throws UsageError at once where there is none, before anything is looked for */
 function editorOf(io: Context['io']): string {
   const editor = io.env['VISUAL'] || io.env['EDITOR'] || (canAsk(io) ? 'vi' : undefined);
-  if (editor === undefined) throw new UsageError('set EDITOR (or VISUAL) to the editor to use');
+  if (editor === undefined) throw new UsageError('set EDITOR or VISUAL to an editor');
   return editor;
 }
 
@@ -149,7 +147,7 @@ async function editText(text: string, editor: string, io: Context['io']): Promis
       env: { ...io.env, GROUPSYNC_EDITED_FILE: file },
     });
     const [code] = await once(child, 'close');
-    if (code !== 0) throw new Error(`the editor ended with ${code}; nothing was sent`);
+    if (code !== 0) throw new Error(`the editor exited with code ${code}; nothing was sent`);
     return readFileSync(file, 'utf8').trim();
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -175,12 +173,15 @@ export async function discard(
   if (messages.length > SHOWN_DEAD_LETTERS) out.note(`… and ${messages.length - SHOWN_DEAD_LETTERS} more`);
   if (messages.length === 0) {
     if (ids.length > 0 || inFlightElsewhere > 0)
-      throw new NotFound('none of these is a dead letter, or another consumer holds it: groupsync dlq list');
+      throw new NotFound(
+        'none of these is a dead letter, or another consumer is processing them: groupsync dlq list',
+      );
     out.answer({ discarded: 0, missing: 0 }, () => out.line('nothing to discard'));
     return EXIT.done;
   }
   const reason = await context.reason(options.reason);
-  if (!(await context.confirm(`Delete ${plural(messages.length, 'message')} for good?`))) return EXIT.failed;
+  if (!(await context.confirm(`Discard ${plural(messages.length, 'message')}? This cannot be undone.`)))
+    return EXIT.failed;
   const ports = await context.ports();
   let discarded = 0;
   for (const queue of queuesOf(options)) {
@@ -190,7 +191,7 @@ export async function discard(
   const missing = Math.max(ids.length, messages.length) - discarded;
   out.answer({ discarded, missing }, () => {
     out.line(`${plural(discarded, 'message')} deleted`);
-    if (missing > 0) out.line(`${missing} not found, or held by another consumer`);
+    if (missing > 0) out.line(`${missing} not found, or in use by another consumer`);
   });
   return missing === 0 ? EXIT.done : EXIT.attention;
 }

@@ -30,13 +30,14 @@ export interface Which extends QueueOption {
 
 export const queueOption = () =>
   new Option('--queue <queue>', 'only this queue').choices(['events', 'apply']);
-export const codeOption = () => new Option('--code <code>', 'those of one cause').choices(DEAD_LETTER_CODES);
+export const codeOption = () =>
+  new Option('--code <code>', 'only messages with this cause').choices(DEAD_LETTER_CODES);
 
 /** @throws UsageError where it is not said which */
 export async function selectionOf(context: Context, ids: readonly string[], { group, code, all }: Which) {
   const isNarrow = ids.length > 0 || group !== undefined || code !== undefined;
-  if (!isNarrow && all !== true) throw new UsageError('say which: message ids, --group, --code or --all');
-  if (isNarrow && all === true) throw new UsageError('--all does not go with ids, --group or --code');
+  if (!isNarrow && all !== true) throw new UsageError('expected message ids, --group, --code or --all');
+  if (isNarrow && all === true) throw new UsageError('--all excludes ids, --group and --code');
   return { ids: ids.length === 0 ? undefined : ids, group: await groupNamed(context, group), code };
 }
 
@@ -74,7 +75,7 @@ export async function surveyChosen(context: Context, selection: Selection, optio
   for (const id of selection.ids ?? []) {
     const fitting = survey.messages.filter((message) => isNamed(message, id) && message.id !== id);
     if (fitting.length > 1)
-      throw new NotFound(`"${id}" fits ${fitting.length} dead letters; give more of it`);
+      throw new NotFound(`"${id}" matches ${fitting.length} dead letters; use a longer prefix`);
   }
   if (survey.causes.length > 0) context.out.noteTable(survey.causes, CAUSE_COLUMNS);
   return survey;
@@ -84,7 +85,7 @@ export async function surveyChosen(context: Context, selection: Selection, optio
 const sayElsewhere = ({ out }: Context) => {
   let say = out.note;
   return (messages: number, seconds: number): void => {
-    say(`another reader holds ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
+    say(`another consumer is processing ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
     say = () => {};
   };
 };
@@ -127,18 +128,18 @@ export async function replay(context: Context, ids: readonly string[], options: 
   }
   const refused = plan.messages.filter(({ refusal }) => refusal !== null);
   if (refused[0] !== undefined) {
-    out.note(`${refused.length} of them would be refused again, and come back: ${refused[0].refusal}`);
+    out.note(`${refused.length} would fail again and come back: ${refused[0].refusal}`);
     const short = refused[0].id.slice(0, SHORT_ID);
     out.note(`next: groupsync dlq show ${shellWords(short)}`);
   }
   const atLeast = plan.complete ? '' : 'at least ';
-  out.note('sent first and deleted then: a message that is sent twice does no harm');
+  out.note('each message is sent before it is deleted; duplicates are harmless');
   if (!(await context.confirm(`Replay ${atLeast}${plural(plan.selected, 'message')}?`))) return EXIT.failed;
   const whole = asked.ids?.map((id) => plan.messages.find((message) => isNamed(message, id))?.id ?? id);
   const report = await replayAll(context, { ...asked, ids: whole }, options, plan.selected);
   out.answer(report, (shown) => print(shown, context));
   if (report.replayed > 0 && report.failedAgain === 0)
-    out.note('messages whose cause is not fixed come back within a minute');
+    out.note('messages that fail again come back within a minute');
   if (report.replayed > 0) out.note('next: groupsync dlq list');
   if (report.failed > 0) return EXIT.failed;
   return report.remaining > 0 ? EXIT.attention : EXIT.done;
@@ -178,10 +179,10 @@ async function replayAll(context: Context, selection: Selection, options: Replay
 function print({ replayed, failed, failedAgain, because, ...report }: ReplayReport, { out }: Context): void {
   const left = report.remaining - failed - failedAgain;
   out.line(`${plural(replayed, 'message')} replayed${report.cancelled ? ', then stopped' : ''}`);
-  if (failedAgain > 0) out.line(out.paint.red(`${failedAgain} came back at once: ${because}`));
+  if (failedAgain > 0) out.line(out.paint.red(`${failedAgain} failed again: ${because}`));
   if (failed > 0) out.line(out.paint.red(`${failed} could not be sent; they are still dead letters`));
   if (left > 0)
     out.line(
-      `${left} remain: another reader holds them, or they were not reached. Run the same command again`,
+      `${left} remain: another consumer is processing them, or they were not reached. Run the command again`,
     );
 }

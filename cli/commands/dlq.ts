@@ -22,43 +22,43 @@ import {
 export function addDlq(program: Command, act: Act): void {
   const dlq = program
     .command('dlq')
-    .description('dead letters: messages that could not be handled')
+    .description('dead letters: messages that groupsync could not process')
     .addHelpText(...examples('dlq list', 'dlq replay --code unknown_connection'));
   dlq
     .command('list', { isDefault: true })
-    .description('by cause with counts and ages; superseded = newer state has made it moot')
+    .description('list dead letters by cause, with counts and ages; superseded = newer state exists')
     .addOption(queueOption())
     .addOption(codeOption())
-    .option('--group <group>', 'those of one group, by its id or name')
-    .option('--limit <n>', 'messages listed one by one', wholeNumber, 1_000)
+    .option('--group <group>', 'only messages of this group: id or name')
+    .option('--limit <n>', 'maximum number of messages in the list', wholeNumber, 1_000)
     .option(...WATCH)
     .addHelpText(...examples('dlq list --watch', 'dlq list --code unknown_connection'))
     .action(act(watched(list)));
   dlq
     .command('show')
-    .description('one message: what it says, why it is here, what is true now')
+    .description('show one message: content, cause and current state')
     .argument('<id>', 'message id')
     .addOption(queueOption())
     .addHelpText(...examples('dlq show 1f9a01bc', 'dlq show 1f9a01bc --json'))
     .action(act(show));
   dlq
     .command('edit')
-    .description('edit a message in $EDITOR; it is checked and sent, and the audit keeps the original')
+    .description('edit a message in $EDITOR, validate and send it; the audit keeps the original')
     .argument('<id>', 'message id')
-    .option('--reason <text>', 'why; kept in the audit', 'edited by hand')
+    .option('--reason <text>', 'reason for the audit', 'edited by hand')
     .addHelpText(...examples('dlq edit 1f9a01bc', 'dlq edit 1f9a01bc --reason "typing error in the id"'))
     .action(act(edit));
   const chosen = (name: string) =>
     dlq
       .command(name)
-      .argument('[id...]', 'message ids, or how they begin')
+      .argument('[id...]', 'message ids, or prefixes of ids')
       .addOption(queueOption())
-      .option('--group <group>', 'those of one group, by its id or name')
+      .option('--group <group>', 'only messages of this group: id or name')
       .addOption(codeOption())
       .option('--all', 'every message');
   chosen('discard')
-    .description('delete messages for good; what they said is kept in the audit')
-    .option('--reason <text>', 'why; kept in the audit; asked for at a terminal')
+    .description('discard messages; the audit keeps their content')
+    .option('--reason <text>', 'reason for the audit; prompted for at a terminal')
     .addHelpText(
       ...examples(
         'dlq discard 1f9a01bc --reason "test message"',
@@ -67,8 +67,8 @@ export function addDlq(program: Command, act: Act): void {
     )
     .action(act(discard));
   chosen('replay')
-    .description('send messages back, each one first sent and then deleted; Ctrl-C stops between two')
-    .option('--rate <n>', 'messages a second at most', positiveNumber)
+    .description('send messages back to their queue; Ctrl-C stops after the current message')
+    .option('--rate <n>', 'maximum messages per second', positiveNumber)
     .addHelpText(...examples('dlq replay --code unknown_connection', 'dlq replay --all --rate 20 --yes'))
     .action(act(replay));
 }
@@ -112,7 +112,8 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
     ]);
   }
   if (selected > shown) out.line(`… and ${selected - shown} more; --json lists them`);
-  const elsewhere = inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them held by another reader`;
+  const elsewhere =
+    inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them in use by another consumer`;
   out.line(`${plural(total, 'dead letter')}${elsewhere}${complete ? '' : '; there may be more'}`);
   for (const step of nextSteps(survey, idOf)) out.note(`next: ${step}`);
 }

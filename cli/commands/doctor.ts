@@ -36,7 +36,7 @@ async function doctor(
   const checks = faults === true ? wrong : all;
   out.answer({ checks }, () => {
     for (const check of checks) printCheck(check, out);
-    out.line(wrong.length === 0 ? 'all is well' : plural(wrong.length, 'fault'));
+    out.line(wrong.length === 0 ? 'all checks passed' : plural(wrong.length, 'fault'));
   });
   return wrong.length === 0 ? EXIT.done : EXIT.attention;
 }
@@ -51,19 +51,19 @@ function printCheck({ ok, name, detail, fix }: Check, out: Context['out']): void
 export function addProbe(program: Command, act: Act): void {
   program
     .command('probe')
-    .description('try with one throwaway group what the real platform does, and keep the report')
+    .description('test the behaviour of the platform with a temporary group, and store the report')
     .addHelpText(...examples('probe', '--connection acme probe --yes --json'))
     .action(act(probe));
 }
 
 export const PROBE_PLAN =
-  'makes one group "groupsync probe …" on the platform, writes to it about ten times, without any employee of the company in it, and deletes it';
+  'creates one group "groupsync probe …" on the platform, without employees of the company, writes to it about ten times, and deletes it';
 
 async function probe(context: Context): Promise<number> {
   const { connection: name, out } = context;
   const { found } = await context.connected();
-  out.note(`${found.settings.baseUrl}, connection ${name}: this ${PROBE_PLAN}`);
-  if (!(await context.confirm('Try the platform?'))) return EXIT.failed;
+  out.note(`${found.settings.baseUrl}, connection ${name}: the probe ${PROBE_PLAN}`);
+  if (!(await context.confirm('Probe the platform?'))) return EXIT.failed;
   const report = await tryPlatform(context, name);
   out.answer({ connection: name, ...report }, () => {
     for (const line of linesOf(report)) out.line(line);
@@ -79,9 +79,11 @@ export async function tryPlatform({ io, out, connected }: Context, name: Context
 
 export const linesOf = ({ findings, kept, stopped, left }: ProbeReport): readonly string[] => [
   ...findings.map(({ about, found }) => `${about}: ${found}`),
-  ...(stopped === null ? [] : [`not all was tried: ${stopped}`]),
-  ...left.map((group) => `could not be deleted, please delete it: ${group}`),
-  kept ? 'kept with the connection' : 'not kept: whether PATCH honours the version is not known; try again',
+  ...(stopped === null ? [] : [`the probe is incomplete: ${stopped}`]),
+  ...left.map((group) => `could not delete the test group; delete it on the platform: ${group}`),
+  kept
+    ? 'report stored with the connection'
+    : 'report not stored: PATCH with a version could not be tested; run the probe again',
 ];
 
 const Told = z.array(z.object({ target: z.string(), failure: z.string().nullable() }));
@@ -90,11 +92,11 @@ const Answer = z.object({ reports: z.array(z.object({ told: Told })) });
 export function addNotify(program: Command, act: Act): void {
   const notify = program
     .command('notify')
-    .description('who is told of holds, closed gates, dead letters and the like without asking')
+    .description('notifications about holds, blocked writes, dead letters and other alarms')
     .addHelpText(...examples('notify list', '--connection acme notify test'));
   for (const [name, description] of [
-    ['list', 'who is told, with nothing sent: the setting notify of the stage (docs/deploy.md)'],
-    ['test', 'send one message to each target, from where all others come'],
+    ['list', 'list notification targets: the setting notify of the stage (docs/deploy.md)'],
+    ['test', 'send a test message to each target, from the function that sends all notifications'],
   ] as const)
     notify
       .command(name)
@@ -109,7 +111,7 @@ async function tell({ out, connection, connected }: Context, silent: boolean): P
   const answer = await ports.functions.run('reconcile', { task: 'notify', connection, silent });
   const told = Answer.parse(answer).reports.flatMap((report) => report.told);
   out.answer(silent ? { targets: told.map(({ target }) => target) } : { notified: told }, () => {
-    for (const { target, failure } of told) out.line(silent ? target : `${target}: ${failure ?? 'told'}`);
+    for (const { target, failure } of told) out.line(silent ? target : `${target}: ${failure ?? 'notified'}`);
     if (told.length === 0) out.line('no notification target is set: set notify (docs/deploy.md) and deploy');
   });
   return silent || (told.length > 0 && told.every(({ failure }) => failure === null))

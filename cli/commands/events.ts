@@ -12,17 +12,17 @@ import { examples } from './arguments.ts';
 export function addEvents(program: Command, act: Act): void {
   const events = program
     .command('events')
-    .description('publish or check events, one JSON event a line')
+    .description('publish or validate events, one JSON event per line')
     .addHelpText(...examples('events validate mine.jsonl', 'events send mine.jsonl'));
   events
     .command('send')
-    .description('publish a JSONL file; lines that would be refused are left out and reported')
+    .description('publish a JSONL file; invalid lines are skipped and reported')
     .argument('<file>', 'a path, or - for standard input')
     .addHelpText(...examples('events send mine.jsonl', 'events send - --json'))
     .action(act(send));
   events
     .command('validate')
-    .description('check a JSONL file as ingest would; nothing is sent')
+    .description('validate a JSONL file; sends nothing')
     .argument('<file>', 'a path, or - for standard input')
     .addHelpText(...examples('events validate mine.jsonl', 'events validate - --json'))
     .action(
@@ -43,7 +43,7 @@ async function validating({ ports, connection, connectionGiven, out }: Context):
     return { connection: given, clock, connections };
   } catch (error) {
     const why = describeError(error).text.replaceAll('\n', ' ');
-    out.note(`not checked which connections there are: ${why}`);
+    out.note(`connection names were not checked: ${why}`);
     return { connection: given, clock: Date.now, connections: undefined };
   }
 }

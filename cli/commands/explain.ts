@@ -13,8 +13,8 @@ import { lineOf, named } from './log.ts';
 export function addExplain(program: Command, act: Act): void {
   program
     .command('explain')
-    .description('why a person is, or is not, in a group: from the event to the version on the platform')
-    .argument('<group>', 'id, name, or how one begins')
+    .description('explain why a person is, or is not, in a group: from the event to the platform version')
+    .argument('<group>', 'id, name, or a prefix')
     .argument('<member>', "the member's id in the directory, address or name")
     .addHelpText(...examples('explain 00g1 00u7', 'explain Engineering ann@acme.test'))
     .action(
@@ -35,7 +35,7 @@ export function addExplain(program: Command, act: Act): void {
 export function addPerson(program: Command, act: Act): void {
   program
     .command('person')
-    .description('everything of one member: their groups and why, binding, latest events and who made them')
+    .description('show one member: groups with reasons, binding, latest events and their actors')
     .argument('<member>', "the member's id in the directory, address or name")
     .addHelpText(...examples('person 00u7', 'person ann@acme.test --json'))
     .action(
@@ -51,10 +51,10 @@ export function addPerson(program: Command, act: Act): void {
 function printPerson(report: PersonReport, { out }: Context): void {
   const { member, name, bound, person, groups, moreGroups, actions } = report;
   out.line(withId(name ?? undefined, member));
-  out.line(bound === null ? 'bound to no employee' : `bound to ${bound}, ${person?.state ?? 'not met yet'}`);
-  if (groups.length === 0) out.line('no event has put them into a group');
+  out.line(bound === null ? 'bound to no employee' : `bound to ${bound}, ${person?.state ?? 'not read yet'}`);
+  if (groups.length === 0) out.line('no event added this member to a group');
   for (const group of groups) printMembership(group, out);
-  if (moreGroups > 0) out.line(`… and ${moreGroups} more groups; explain tells of one`);
+  if (moreGroups > 0) out.line(`… and ${moreGroups} more groups; use explain for one of them`);
   for (const action of actions) out.line(lineOf(action, out));
 }
 
@@ -87,7 +87,7 @@ function hintsOf({ decision: { outcome }, member, match }: Explanation): readonl
   const place = where[outcome as keyof typeof where];
   if (place === undefined) return [];
   return [
-    `fix the value ${place}; it is read every hour, or now with the next command`,
+    `fix the value ${place}; groupsync reads it every hour, or now with the next command`,
     'next: groupsync people refresh',
   ];
 }
@@ -106,7 +106,7 @@ function print(explanation: Explanation, { out }: Context, names: Names): void {
   for (const { rule, value, found } of match.rules) {
     const holders = found.map(({ id, state }) => `${id} (${state})`).join(', ') || 'no employee';
     out.line(
-      `match     ${rule}: ${value === null ? 'the member has no such attribute' : `"${value}" is ${holders}`}`,
+      `match     ${rule}: ${value === null ? 'the member has no such attribute' : `"${value}" matches ${holders}`}`,
     );
   }
   if (match.person !== null) {
@@ -116,7 +116,7 @@ function print(explanation: Explanation, { out }: Context, names: Names): void {
   out.line(`decision  ${decision.outcome}`);
   if (waiting !== null) out.line(sayWaiting(waiting));
   if (write === null) {
-    out.line('write     none has been about them');
+    out.line('write     none for this member');
     return;
   }
   out.line(`write     ${write.action} at ${write.at}: ${write.reason}`);

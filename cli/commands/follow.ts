@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
 
-export const NO_WAIT = ['--no-wait', 'do not wait until it is done'] as const;
+export const NO_WAIT = ['--no-wait', 'do not wait for completion'] as const;
 
 export interface Wait {
   readonly wait: boolean;
@@ -22,7 +22,7 @@ export async function follow(
 ): Promise<number> {
   const { out, io } = context;
   if (refs.length === 0) return EXIT.done;
-  out.note(writesOnly ? 'waiting for writes that were begun …' : 'waiting until it is done …');
+  out.note(writesOnly ? 'waiting for writes in flight …' : 'waiting for completion …');
   const progress = out.progress('done');
   const { synced, stopped } = await followGroups(refs, await context.ports(), {
     timeoutMs,
@@ -35,9 +35,9 @@ export async function follow(
   const [found = failed[0]] = refs.length === 1 ? synced : [];
   const error = found?.lastError == null ? '' : `, ${found.lastError}`;
   if (stopped !== null) {
-    out.note(`not waited for: ${stopped}`);
+    out.note(`stopped waiting: ${stopped}`);
     await noteObstacle(context);
-  } else if (writesOnly) out.note('done: nothing of it is being written');
+  } else if (writesOnly) out.note('done: no writes in flight');
   else if (refs.length === 1) out.note(`done: ${found?.state}${error}`);
   else out.note(`done: ${plural(refs.length, 'group')}, ${failed.length} failed${error}`);
   return stopped === null && (writesOnly || failed.length === 0) ? EXIT.done : EXIT.attention;

@@ -42,10 +42,10 @@ export async function decideHold(
   const leaving = chosen.size === 0 ? members : members.filter(({ user }) => chosen.has(user));
   noteRemovals(read, leaving, out.note);
   if (digest !== hold.digest)
-    out.note('only the set of the given digest is decided: others have joined it since');
+    out.note('only the removals of the given digest are decided: the hold contains more removals now');
   const reason = await context.reason(decision.reason);
   const removes = chosen.size === 0 ? hold.removes : leaving.length;
-  const question = name === 'approve' ? approveQuestion(removes) : 'Keep them in?';
+  const question = name === 'approve' ? approveQuestion(removes) : 'Reject these removals?';
   if (!(await context.confirm(question))) return EXIT.failed;
   const word = { reason, digest, decision: hold.decision };
   const users = [...chosen].map(platformUserId);
@@ -64,7 +64,7 @@ function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): strin
   const digest = given?.length === hold.digest.length ? given : hold.digest;
   if (digest.startsWith(given ?? '')) return digest;
   throw new NotFound(
-    `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync holds show ${shellWords(state.ref.group)}`,
+    `the hold has changed (digest ${hold.digest.slice(0, 12)}); review it: groupsync holds show ${shellWords(state.ref.group)}`,
   );
 }
 
@@ -115,7 +115,7 @@ function heldMember(text: string, members: readonly HeldMember[], say: Say): str
 }
 
 const ALL_OR_NONE = {
-  group_is_deleted: 'the directory has deleted the group',
+  group_is_deleted: 'the directory deleted the group',
   some_were_rejected: 'an operator rejected some of these removals earlier',
 } as const;
 
@@ -123,9 +123,9 @@ function sayOutcome(outcome: HoldOutcome | AllOrNone, name: string): string {
   if (outcome.kind === 'all_or_none')
     return `nothing was changed; only all removals can be approved: ${ALL_OR_NONE[outcome.why]}`;
   if (outcome.kind === 'decided')
-    return name === 'approve' ? 'approved; apply does it now' : 'rejected; nothing is removed';
+    return name === 'approve' ? 'approved; the write follows' : 'rejected; nothing is removed';
   const hold = outcome.kind === 'changed' ? outcome.hold : undefined;
   const decided = hold && sayDecision(hold.decision);
-  if (decided !== undefined) return `nothing was changed; the hold was decided while you looked: ${decided}`;
-  return 'nothing was changed; the hold changed while you looked; see groupsync holds';
+  if (decided !== undefined) return `nothing was changed; another operator decided the hold: ${decided}`;
+  return 'nothing was changed; the hold has changed; review it: groupsync holds';
 }

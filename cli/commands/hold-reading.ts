@@ -2,8 +2,9 @@ import type { HeldMember } from '../../shared/contract/answers.ts';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { readHeldMembers } from '../../shared/operate/holds.ts';
+
 import type { Context } from '../context.ts';
-import { percent } from '../output/words.ts';
+import { percent, plural } from '../output/words.ts';
 
 export type Say = (member: HeldMember) => string;
 
@@ -13,7 +14,7 @@ export async function readHold(context: Context, group: string) {
   const state = await ports.groups.read(ref);
   const hold = state?.hold;
   if (state === undefined || hold === undefined)
-    throw new NotFound(`nothing of ${group} is held; what is: groupsync holds`);
+    throw new NotFound(`${group} has no hold; to list all holds: groupsync holds`);
   const members = await readHeldMembers(state, hold, ports);
   const names = await context.names({ members: members.flatMap(({ member }) => member ?? []) });
   const say: Say = ({ member, user }) => (member === null ? user : names.member(member));
@@ -23,9 +24,9 @@ export async function readHold(context: Context, group: string) {
 export function sayHold(group: string, { removes, keeps, share, rule, decision }: Hold): readonly string[] {
   const decided = sayDecision(decision);
   return [
-    `${group}: ${removes} to go, ${keeps} stay (${percent(share)}, rule ${rule})`,
+    `${group}: ${plural(removes, 'removal')}, ${plural(keeps, 'member')} would stay (${percent(share)}, rule ${rule})`,
     ...(rule === 'deleted_groups' ? ['the directory deleted the group, and many others within an hour'] : []),
-    ...(decided === undefined ? [] : [`decided already: ${decided}`]),
+    ...(decided === undefined ? [] : [`already decided: ${decided}`]),
   ];
 }
 

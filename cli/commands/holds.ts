@@ -16,7 +16,7 @@ import { readHold, type Say, sayDecision, sayHold } from './hold-reading.ts';
 export function addHolds(program: Command, act: Act): void {
   const holds = program
     .command('holds')
-    .description('removals that the guard stopped, waiting for a person')
+    .description('removals that the guard holds until an operator decides')
     .addHelpText(
       ...examples(
         'holds',
@@ -26,29 +26,29 @@ export function addHolds(program: Command, act: Act): void {
     );
   holds
     .command('list', { isDefault: true })
-    .description('every hold: what would go, what stays, until when')
+    .description('list holds: removals, remaining members, expiry')
     .option(...WATCH)
     .addHelpText(...examples('holds', 'holds list --watch'))
     .action(act(watched(list)));
   holds
     .command('show')
-    .description('everybody who would go, with the event that takes them out')
+    .description('list the members that would be removed, with the event for each')
     .argument('<group>', 'id or name')
-    .option('--csv <file>', 'write them to a file for a spreadsheet')
+    .option('--csv <file>', 'write the list to a CSV file')
     .addHelpText(...examples('holds show Engineering', 'holds show 00g1 --csv leavers.csv'))
     .action(act(show));
   const decisions = [
-    { name: 'approve', what: 'approve the removals of a hold, once' },
-    { name: 'reject', what: 'keep the members until the removals are no longer wanted' },
+    { name: 'approve', what: 'approve the removals of a hold' },
+    { name: 'reject', what: 'reject the removals: the members stay' },
   ] as const;
   for (const { name, what } of decisions) {
     const command = holds
       .command(name)
       .description(what)
       .argument('<group>', 'id or name')
-      .option('--reason <text>', 'why; kept in the audit; asked for at a terminal')
-      .option('--digest <hex>', 'decide only if the hold is still over this set; its beginning is enough')
-      .option('--again', 'with --yes: also if the hold is already decided')
+      .option('--reason <text>', 'reason for the audit; prompted for at a terminal')
+      .option('--digest <hex>', 'decide only if the hold still has this digest; a prefix is enough')
+      .option('--again', 'with --yes: replace an earlier decision')
       .addHelpText(
         ...examples(
           `holds ${name} Engineering --reason "team dissolved"`,
@@ -61,7 +61,7 @@ export function addHolds(program: Command, act: Act): void {
     if (name === 'approve')
       command.option(
         '--member <member>',
-        'only this removal: id, address or name; may be given again; the others stay held',
+        'approve only this removal: id, address or name; repeatable; the others stay held',
         collected,
         [],
       );
@@ -91,7 +91,7 @@ async function list({ out, connection, connected, names }: Context, _options: ob
           inFile: { title: 'expires', of: ({ expiresAt }) => expiresAt },
         },
       ],
-      'nothing is held',
+      'no holds',
     );
     for (const { group } of holds.slice(0, 3)) out.note(`next: groupsync holds show ${shellWords(group)}`);
   });
@@ -122,7 +122,7 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
 }
 
 const whoColumns = (say: Say): readonly Column<HeldMember>[] => [
-  { title: 'who would go', of: say, whole: 'id' },
+  { title: 'member', of: say, whole: 'id' },
   { title: 'because', of: ({ because }) => because },
   {
     title: 'event',

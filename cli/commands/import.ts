@@ -27,25 +27,22 @@ import { printErrors } from './events.ts';
 export function addImport(program: Command, act: Act): void {
   program
     .command('import')
-    .description('CSV (group id, group name, member id, email) → a snapshot of each group')
+    .description('publish a CSV file (group id, group name, member id, email) as a snapshot of each group')
     .argument('<file.csv>', 'a path, or - for standard input')
-    .option(
-      '--columns <key=heading,...>',
-      'where columns are called otherwise: group=…,member=…[,name=…,email=…]',
-    )
+    .option('--columns <key=heading,...>', 'map columns to headings: group=…,member=…[,name=…,email=…]')
     .option(
       '--group <name>',
-      'of a file with groups, this one alone; of a file without, the group of every row: id or name',
+      'import only this group; or, for a file without a group column, the group of every row: id or name',
     )
     .addOption(new Option('--add', 'the file lists people to add; other members stay').conflicts('remove'))
     .option('--remove', 'the file lists people to remove; other members stay')
-    .option('--skip-lines <count>', 'lines above the header that are not read', wholeNumber)
+    .option('--skip-lines <count>', 'number of lines above the header to skip', wholeNumber)
     .option(
       '--as-of <time>',
-      'when the file was true, or now; what the directory reported since stays (default: its own time)',
+      'time of the data, or now; later changes from the directory are kept (default: time of the file)',
     )
-    .option('--delimiter <sign>', "what separates the columns: ';', tab or another sign", delimiter)
-    .option('--dry-run', 'check the whole file and show what would change; sends nothing')
+    .option('--delimiter <sign>', "column separator: ';', tab or another character", delimiter)
+    .option('--dry-run', 'validate the file and show its effect; sends nothing')
     .addHelpText(
       'after',
       `
@@ -88,7 +85,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
     parseCsv(text, {
       delimiter: flags.delimiter,
       skipLines,
-      onRecognised: (name) => out.note(`${name} between the columns, as the first lines have them`),
+      onRecognised: (name) => out.note(`column separator: ${name}, detected from the first lines`),
     }),
     ports,
     {
@@ -106,7 +103,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
         for (const line of fileLines(plan)) out.note(line);
         for (const line of await changeLines(context, plan.comparison)) out.note(line);
         out.note(`${plural(plan.rows, 'row')} → ${sendingOf(plan)}`);
-        if (kind === 'snapshot') out.note('members of these groups who are not in the file will be removed');
+        if (kind === 'snapshot') out.note('members of these groups that are not in the file will be removed');
         if (io.signal.aborted) throw new Stopped();
         return context.confirm('Publish them?');
       },
@@ -135,10 +132,10 @@ type Plan = Pick<
 
 const fileLines = ({ ignoredColumns, noPeople = 0, otherGroups = 0 }: Plan): readonly string[] => [
   ...(ignoredColumns === undefined ? [] : [`columns not read: ${ignoredColumns.join(', ')}`]),
-  ...(otherGroups === 0 ? [] : [`${plural(otherGroups, 'row')} of other groups left out`]),
+  ...(otherGroups === 0 ? [] : [`${plural(otherGroups, 'row')} of other groups skipped`]),
   ...(noPeople === 0
     ? []
-    : [`${plural(noPeople, 'row')} left out: a group within a group, a device or an example is no person`]),
+    : [`${plural(noPeople, 'row')} skipped: nested group, device or example, not a person`]),
 ];
 
 function sendingOf({ kind, groups, messages }: Plan): string {
@@ -178,7 +175,7 @@ function wordsOf(
 function delimiter(text: string): string {
   const sign = /^(?:tab|\\t)$/.test(text) ? '\t' : text;
   if ([...sign].length === 1 && !/["\n\r]/.test(sign)) return sign;
-  throw new InvalidArgumentError('expected one sign, or tab');
+  throw new InvalidArgumentError('expected one character, or tab');
 }
 
 function headingsOf(text: string): Headings {
@@ -223,7 +220,7 @@ async function givenGroup(
   if ('ids' in group)
     throw new UsageError(`--group: "${text}" is the name of ${group.ids.join(', ')}; give the id`);
   if (group.isKnown === false && !add && !remove)
-    out.note(`--group: no group is called "${text}" yet; the file makes one`);
+    out.note(`--group: no group is named "${text}" yet; the import creates it`);
   return group;
 }
 
@@ -236,7 +233,7 @@ interface Compared {
 /** Without a deployment a file is not compared with the present state. */
 async function compare({ out }: Context, { opened, failure }: Known, { rows, asOf, kind }: Compared) {
   const skipped = (error: unknown) =>
-    out.note(`not compared with the present state: ${describeError(error).text.replaceAll('\n', ' ')}`);
+    out.note(`not compared with the current state: ${describeError(error).text.replaceAll('\n', ' ')}`);
   if (opened === undefined) {
     skipped(failure);
     return undefined;
@@ -245,7 +242,7 @@ async function compare({ out }: Context, { opened, failure }: Known, { rows, asO
   const since = new Date(found.eventsSinceMs ?? 0).toISOString();
   if (new Date(asOf) < new Date(since))
     throw new UsageError(
-      `as of: expected a time after ${since}, when all that ${found.name} had was erased, got ${asOf}; --as-of now says that the file is true today`,
+      `as of: expected a time after ${since}, when all data of ${found.name} was erased, got ${asOf}; if the file is current, use --as-of now`,
     );
   try {
     return await compareWithNow(rows, { asOf, kind }, found, ports);
@@ -256,7 +253,7 @@ async function compare({ out }: Context, { opened, failure }: Known, { rows, asO
 }
 
 /** A dry run needs no deployment. */
-const unused = () => Promise.reject(new Error('a dry run sends nothing'));
+const unused = () => Promise.reject(new Error('dry run: nothing was sent'));
 const offline = () => ({
   events: { send: unused },
   audit: { record: unused, head: unused, endWith: unused },
@@ -270,11 +267,11 @@ function printImport(report: ImportReport, { out }: Context): void {
   const { rows, groups, messages, sent, errorCount, unsent } = report;
   if (unsent !== undefined) {
     const total = plural(messages + unsent, 'message');
-    out.line(`stopped after ${messages} of ${total}; the same import again does no harm`);
+    out.line(`stopped after ${messages} of ${total}; the same import can safely be repeated`);
     return;
   }
   if (!sent) for (const line of fileLines(report)) out.line(line);
   const verb = errorCount > 0 ? 'nothing was sent:' : sent ? 'sent' : 'would be sent:';
   out.line(`${verb} ${plural(rows, 'row')}, ${plural(groups, 'group')}, ${plural(messages, 'message')}`);
-  if (errorCount > 0) out.line(`${plural(errorCount, 'line')} to fix`);
+  if (errorCount > 0) out.line(`${plural(errorCount, 'line')} with errors`);
 }

@@ -9,14 +9,14 @@ import { age, examples } from './arguments.ts';
 export function addLists(program: Command, act: Act): void {
   program
     .command('pending')
-    .description('members who cannot be written yet, and why')
+    .description('list pending members with their cause')
     .addHelpText(...examples('pending', 'pending --output csv'))
     .action(act(showPending));
   program
     .command('drift')
-    .description('what others changed on the platform, and what became of it')
-    .option('--group <group>', 'id, name, or how one begins')
-    .option('--since <age>', 'seen within the last 30m, 2h or 7d', age)
+    .description('list external changes on the platform with their outcome')
+    .option('--group <group>', 'id, name, or a prefix')
+    .option('--since <age>', 'detected within the last 30m, 2h or 7d', age)
     .addHelpText(...examples('drift --since 2h', 'drift --group Engineering --json'))
     .action(act(showDrift));
 }

@@ -22,32 +22,35 @@ interface LogOptions extends Pick<LogFilter, 'actor' | 'action' | 'outcome' | 'l
 export function addLog(program: Command, act: Act): void {
   const filtered = (command: Command) =>
     command
-      .option('--since <age>', 'of the last 30m, 2h or 7d', age)
-      .option('--member <member>', 'about this member: id, address or name, or an id of the platform')
-      .option('--actor <text>', 'who did it: part of an id or a name')
-      .option('--action <action>', 'such as patch, holds_approve, or drift for every kind of it')
+      .option('--since <age>', 'only the last 30m, 2h or 7d', age)
+      .option('--member <member>', 'only entries about this member: id, address, name or platform id')
+      .option('--actor <text>', 'only entries by this actor: part of an id or name')
+      .option(
+        '--action <action>',
+        'only this action, such as patch, holds_approve, or drift for all external changes',
+      )
       .option(
         '--outcome <outcome>',
-        'written, found_written, found_changed, rejected; of drift how it was settled',
+        'only this outcome: written, found_written, found_changed, rejected, or the outcome of an external change',
       )
-      .option('--limit <n>', 'entries at most', wholeNumber, 50);
+      .option('--limit <n>', 'maximum number of entries', wholeNumber, 50);
   filtered(
     program
       .command('log')
       .description(
-        'everything that happened, newest last: writes, holds, gate, what people did, what others changed; with --group or --member also the events that still have the last word',
+        'show all entries, newest last: writes, holds, gate, operator actions, external changes; with --group or --member also the events that are current',
       )
-      .option('--group <group>', 'id, name, or how one begins')
-      .option('--follow', 'stay, and show what happens; with --json an entry a line'),
+      .option('--group <group>', 'id, name, or a prefix')
+      .option('--follow', 'wait for new entries; with --json one entry per line'),
   )
     .addHelpText(...examples('log --since 2h', 'log --actor ada --follow'))
     .action(act(showLog));
   filtered(
     program
       .command('audit')
-      .description('what was written to a group and done to it: when, why and who did it, newest first')
-      .argument('[group]', 'id, name, or how one begins; without it: what people did to the connection')
-      .option('--verify', 'check that no entry was changed or removed'),
+      .description('show writes and actions of a group, newest first, with reason and actor')
+      .argument('[group]', 'id, name, or a prefix; without it: actions on the connection')
+      .option('--verify', 'verify that no entry was changed or removed'),
   )
     .addHelpText(...examples('audit 00g1', 'audit 00g1 --verify'))
     .action(act(showAudit));
@@ -90,7 +93,7 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   noteCut(found, options, out);
   if (options.follow !== true) {
     out.answer(found, ({ entries }) => {
-      if (entries.length === 0) out.line('nothing that fits has happened');
+      if (entries.length === 0) out.line('no entries match');
       for (const entry of entries) out.line(lineOf(entry, out));
     });
     return EXIT.done;
@@ -111,7 +114,8 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
 }
 
 function noteCut({ complete }: { complete: boolean }, { limit }: LogOptions, out: Context['out']): void {
-  if (!complete) out.note(`older ones may fit; shown are at most ${limit} (--limit), of the newest 5000`);
+  if (!complete)
+    out.note(`showing at most ${limit} entries (--limit) of the newest 5000; older entries may match`);
 }
 
 /** Time, actor, action, member, outcome and cause. */
@@ -158,7 +162,7 @@ async function showAudit(context: Context, group: string | undefined, options: L
   noteCut(found, options, out);
   const users = await context.names({ usersOf: ref.group === '' || out.json ? [] : [ref.group] });
   out.answer({ ...found, entries: found.entries.toReversed() }, ({ entries }) => {
-    if (entries.length === 0) out.line('nothing yet');
+    if (entries.length === 0) out.line('no entries yet');
     for (const entry of entries) printEntry(entry, users, out);
   });
   return EXIT.done;
@@ -185,7 +189,7 @@ async function verify({ out, ports }: Context, ref: GroupRef): Promise<number> {
   out.answer(check, () =>
     out.line(
       broken === null
-        ? `${plural(entries, 'entry', 'entries')}, as written; later entries name ${count} of them`
+        ? `${plural(entries, 'entry', 'entries')}, unchanged; later entries reference ${count} of them`
         : out.paint.red(
             `the entry of ${broken.at} is ${broken.problem}; there are ${plural(entries, 'entry', 'entries')}`,
           ),

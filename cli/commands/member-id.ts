@@ -25,16 +25,16 @@ export async function settleMemberIdField(
   const { io, out, yes } = context;
   if (!yes && io.stdin.isTTY === true) return { ...settings, memberIdField: await ask(context, settings) };
   out.note(
-    `memberIdField stays ${settings.memberIdField}: no group on the platform shows which id groups hold`,
+    `memberIdField stays ${settings.memberIdField}: no group on the platform shows which id groups contain`,
   );
-  out.note(`if groups hold the other id: groupsync connections set ${input.name} memberIdField=id`);
+  out.note(`if groups contain the other id: groupsync connections set ${input.name} memberIdField=id`);
   return settings;
 }
 
 async function ask({ io }: Context, { memberIdField }: ConnectionSettings): Promise<MemberIdField> {
   const clack = await import('@clack/prompts');
   const answer = await clack.select({
-    message: 'Which id of an employee do groups on the platform hold?',
+    message: 'Which id of an employee do groups on the platform contain?',
     options: [...FIELDS],
     initialValue: memberIdField,
     input: io.stdin,

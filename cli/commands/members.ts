@@ -14,14 +14,14 @@ import { examples } from './arguments.ts';
 export function addMembers(program: Command, act: Act): void {
   program
     .command('members')
-    .description('every member of a group: whether they are on the platform, and why')
-    .argument('<group>', 'id, name, or how one begins')
+    .description('list members of a group: whether each is on the platform, and why')
+    .argument('<group>', 'id, name, or a prefix')
     .addHelpText(...examples('members Engineering', 'members 00g1 --output csv'))
     .action(act(showMembers));
   program
     .command('export')
-    .description('the members that the directory has in a group, as a file that import restores')
-    .argument('[group]', 'id, name, or how one begins')
+    .description('export the members of a group in the directory, as a file for import')
+    .argument('[group]', 'id, name, or a prefix')
     .option('--all', 'every group of the connection')
     .option('--file <path>', 'write to this file instead of standard output')
     .addHelpText(...examples('export Engineering > engineering.csv', 'export --all --file groups.csv'))
@@ -72,9 +72,9 @@ async function exportMembers(
   { all = false, file }: ExportFlags,
   command: Command,
 ): Promise<number> {
-  if ((text === undefined) !== all) throw new UsageError('name a group, or give --all');
+  if ((text === undefined) !== all) throw new UsageError('expected a group or --all');
   if (command.optsWithGlobals<GlobalOptions>().names === false)
-    throw new UsageError('--no-names: a file without names and addresses restores nothing');
+    throw new UsageError('--no-names: a file without names and addresses cannot be imported');
   const { out, io, connection } = context;
   const { ports } = await context.connected();
   const refs = text === undefined ? await allGroups(connection, ports) : [await context.group(text)];
@@ -82,7 +82,7 @@ async function exportMembers(
   const [only] = report.leftOut;
   if (!all && only !== undefined)
     throw new NotFound(
-      `the directory has deleted or not named the group ${only}: there is nothing to export`,
+      `nothing to export: the group ${only} is deleted in the directory, or has no name yet`,
     );
   const csv = csvOf(report);
   if (file !== undefined) writeFileSync(resolve(io.cwd, file), csv, { mode: 0o600 });
@@ -92,9 +92,7 @@ async function exportMembers(
   const where = file === undefined ? '' : ` written to ${file}`;
   out.note(`${plural(report.groups.length, 'group')}, ${plural(members, 'membership')}${where}`);
   if (report.leftOut.length > 0)
-    out.note(
-      `${plural(report.leftOut.length, 'group')} left out: the directory has deleted or not named them`,
-    );
+    out.note(`${plural(report.leftOut.length, 'group')} skipped: deleted in the directory, or no name yet`);
   if (file !== undefined) out.note(`to restore them: groupsync import --as-of now ${shellWords(file)}`);
   return EXIT.done;
 }

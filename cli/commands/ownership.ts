@@ -13,29 +13,29 @@ import { follow, NO_WAIT, type Wait } from './follow.ts';
 export function addOwnership(program: Command, act: Act): void {
   program
     .command('adopt')
-    .description("make a group of the platform a directory group's own")
+    .description('link a platform group to a directory group, and manage it')
     .argument('<group>', 'id or name of the directory group')
-    .argument('<platform-id>', "the platform's id of the group")
+    .argument('<platform-id>', 'id of the platform group')
     .option(...NO_WAIT)
     .addHelpText(...examples('adopt Engineering 64f0c1', 'adopt 00g1 64f0c1 --yes'))
     .action(act(adopt));
   program
     .command('release')
-    .description('let go of a group: it stays on the platform as it is, and is written no more')
+    .description('stop managing a group: it stays on the platform unchanged, and is not written any more')
     .argument('<group>', 'id or name')
     .option(...NO_WAIT)
     .addHelpText(...examples('release Engineering', 'release 00g1 --yes'))
     .action(act(release));
   program
     .command('rebind')
-    .description('say which employee a member is, whatever the match rules say')
+    .description('bind a member to an employee; overrides the match rules')
     .argument('<member>', "the member's id in the directory, address or name")
     .argument('<role-id>', "the employee's id on the platform")
     .addHelpText(...examples('rebind ann@acme.test role_0042', 'rebind 00u7 role_0042 --yes'))
     .action(act(rebind));
   program
     .command('forget')
-    .description('erase what is known of one person; ids and memberships stay')
+    .description('erase the attributes of a person; ids and memberships stay')
     .argument('<member>', "the member's id in the directory, address or name")
     .addHelpText(...examples('forget ann@acme.test', 'forget 00u7 --yes'))
     .action(act(forget));
@@ -45,10 +45,10 @@ async function adopt(context: Context, group: string, platformId: string, { wait
   const { out } = context;
   const ref = await context.group(group);
   out.note(
-    `the platform's group ${platformId} becomes ${await context.said(ref)}: name, spokeId and members will be made equal`,
+    `platform group ${platformId} becomes ${await context.said(ref)}: groupsync will set its name, spokeId and members to those of the directory`,
   );
   out.note(
-    `the guard holds large removals; what that changes, afterwards: groupsync plan ${shellWords(ref.group)}`,
+    `the guard holds large removals; to see the changes afterwards: groupsync plan ${shellWords(ref.group)}`,
   );
   if (!(await context.confirm(`Adopt ${platformId}?`))) return EXIT.failed;
   const outcome = await adoptGroup(ref, platformGroupId(platformId), await context.ports());
@@ -64,26 +64,26 @@ function sayAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
     case 'adopted':
       return `adopted "${outcome.observed.name}" with ${plural(outcome.observed.users.length, 'user')}`;
     case 'not_in_directory':
-      return 'not adopted: the directory has no such group, and adopting it would delete it';
+      return 'not adopted: the directory has no such group, so groupsync would delete the platform group';
     case 'linked':
-      return `not adopted: the group has ${outcome.platformId} already; let go of that first: groupsync release ${shellWords(group)}`;
+      return `not adopted: the group already has the platform group ${outcome.platformId}; release it first: groupsync release ${shellWords(group)}`;
     case 'owned':
       return `not adopted: it belongs to ${outcome.owner?.connection ?? 'another'}/${outcome.owner?.group ?? 'group'}`;
     case 'not_on_platform':
       return 'not adopted: the platform has no such group';
     case 'busy':
-      return 'not adopted: the group was being written; try again';
+      return 'not adopted: a write of the group was in flight; run the command again';
   }
 }
 
 async function release(context: Context, group: string, { wait }: Wait): Promise<number> {
   const { out } = context;
   const ref = await context.group(group);
-  const question = `Release ${await context.said(ref)}? It keeps its name and members, loses the directory's id, and is no longer written.`;
+  const question = `Release ${await context.said(ref)}? It keeps its name and members, loses the directory's id, and groupsync does not write it any more.`;
   if (!(await context.confirm(question))) return EXIT.failed;
   const ports = await context.ports();
   const { platformId } = (await ports.groups.read(ref)) ?? {};
-  const back = platformId && `; to take it back: groupsync adopt ${shellWords(ref.group, platformId)}`;
+  const back = platformId && `; to adopt it again: groupsync adopt ${shellWords(ref.group, platformId)}`;
   const released = await releaseGroup(ref, ports);
   out.answer({ group: ref.group, released }, () =>
     out.line(released ? `released${back ?? ''}` : 'there is no such group'),
@@ -102,8 +102,8 @@ async function rebind(context: Context, text: string, role: string): Promise<num
   const isBound = outcome.kind === 'rebound';
   const groups = isBound ? outcome.groups : [];
   const said = isBound
-    ? `bound; ${plural(groups.length, 'group')} will be looked at`
-    : `no employee ${role} is known; correct the id, or read the employees again: groupsync people refresh`;
+    ? `bound; ${plural(groups.length, 'group')} will be synced`
+    : `employee ${role} is unknown; correct the id, or refresh the employees: groupsync people refresh`;
   out.answer({ member, role, outcome: outcome.kind, groups }, () => out.line(said));
   return isBound ? EXIT.done : EXIT.failed;
 }
@@ -116,14 +116,14 @@ async function forget(context: Context, text: string): Promise<number> {
   const user = (await ports.users.read(connection, [member])).get(member);
   if (user === undefined) {
     out.answer({ member, forgotten: false, attributes: [], erased: {} }, () =>
-      out.line(`nothing is known of ${member}; give the id of a person who is in no group`),
+      out.line(`no data is stored for ${member}; for a person without groups, use the id`),
     );
     return EXIT.failed;
   }
   const attributes = [...user.attributes.keys()].sort();
   out.note(`to be erased: ${attributes.join(', ') || 'no attributes'}`);
-  out.note('the directory may send them again: have it leave this person out first; of an employee');
-  out.note('the platform tells again each hour, so forget them once they have left it');
+  out.note('the directory may send these attributes again: exclude the person there first');
+  out.note('the platform sends the attributes of its employees every hour: forget people who have left it');
   if (!(await context.confirm(`Forget ${say(member)}?`))) return EXIT.failed;
   const erased = await forgetMember(connection, member, ports);
   out.answer({ member, forgotten: erased !== undefined, attributes, erased: erased ?? {} }, () => {

@@ -10,16 +10,16 @@ import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
 export function addPause(program: Command, act: Act): void {
   program
     .command('pause')
-    .description('stop writing to the platform, for the connection or one group; events are kept')
-    .argument('[group]', 'id, name, or how one begins; without it: the whole connection')
-    .option('--reason <text>', 'why; shown to other operators')
+    .description('stop writes to the platform, for the connection or one group; events are stored')
+    .argument('[group]', 'id, name, or a prefix; without it: the whole connection')
+    .option('--reason <text>', 'reason, shown to other operators')
     .option(...NO_WAIT)
     .addHelpText(...examples('pause --reason "platform maintenance"', 'pause 00g1'))
     .action(act(pause));
   program
     .command('resume')
-    .description('write again; shows first what has waited')
-    .argument('[group]', 'id, name, or how one begins; without it: the whole connection')
+    .description('resume writes; shows the waiting changes first')
+    .argument('[group]', 'id, name, or a prefix; without it: the whole connection')
     .option(...NO_WAIT)
     .addHelpText(...examples('resume', 'resume 00g1'))
     .action(act(resume));
@@ -35,9 +35,10 @@ async function pause(
   const ref = group === undefined ? undefined : await context.group(group);
   if (ref === undefined) await context.connected();
   const seen = await ports.gates.read(connection);
-  if (ref === undefined && seen.state === 'paused') out.note(`paused already: ${seen.reason}`);
+  if (ref === undefined && seen.state === 'paused') out.note(`already paused: ${seen.reason}`);
   const what = ref === undefined ? `connection ${connection}` : `group ${await context.said(ref)}`;
-  if (!(await context.confirm(`Pause the ${what}? Changes are kept and written later.`))) return EXIT.failed;
+  if (!(await context.confirm(`Pause the ${what}? Changes are stored and written later.`)))
+    return EXIT.failed;
   if (ref === undefined) await pauseConnection(connection, reason, ports, seen);
   else await pauseGroup(ref, ports, reason);
   out.answer({ paused: ref?.group ?? connection, reason: reason ?? null }, () =>
@@ -59,7 +60,7 @@ async function resume(context: Context, group: string | undefined, { wait }: Wai
     if (!(await context.confirm(`Resume the group ${await context.said(ref)}?`))) return EXIT.failed;
     const resumed = await resumeGroup(ref, ports, shown);
     out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
-      out.line(resumed ? 'resumed' : 'it was not paused'),
+      out.line(resumed ? 'resumed' : 'not paused'),
     );
     return resumed && wait ? follow(context, [ref]) : EXIT.done;
   }
@@ -70,11 +71,11 @@ async function resume(context: Context, group: string | undefined, { wait }: Wai
   out.note(
     `gate ${sayGate(gate)}${observing ? ', observing' : ''}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`,
   );
-  out.note('the guard holds large removals; what will be written: groupsync plan');
+  out.note('the guard holds large removals; to see the next writes: groupsync plan');
   if (!(await context.confirm(`Resume the connection ${connection}?`))) return EXIT.failed;
   await resumeConnection(connection, ports, seen);
   out.answer({ resumed: connection, wasPaused: gate.state === 'paused', backlog }, () =>
-    out.line(`resumed; the backlog is worked off at a bounded rate: groupsync status`),
+    out.line(`resumed; the backlog is written at a limited rate: groupsync status`),
   );
   return follow(context, wait ? await dirtyGroups(context) : [], { timeoutMs: BACKLOG_MS });
 }

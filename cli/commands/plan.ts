@@ -23,9 +23,9 @@ import { noteObstacle } from './follow.ts';
 export function addPlan(program: Command, act: Act): void {
   program
     .command('plan')
-    .description('what would be written to the platform, member by member; changes nothing')
-    .argument('[groups...]', 'ids or names; all groups where none is given')
-    .option('--with <key=value>', 'as if the connection had this setting; may be given again', collected, [])
+    .description('show the next writes to the platform, member by member; changes nothing')
+    .argument('[groups...]', 'ids or names (default: all groups)')
+    .option('--with <key=value>', 'plan with this setting; repeatable', collected, [])
     .addHelpText(...examples('plan 00g1 --json', 'plan --with membership=additive --with guard=null'))
     .action(
       act(async (context, groups: string[], { with: changes }: { with: string[] }) => {
@@ -43,10 +43,10 @@ export function addPlan(program: Command, act: Act): void {
     );
   program
     .command('sync')
-    .description('look at groups now and write what differs; follows until they are done')
+    .description('sync groups now, and wait for completion')
     .argument('[groups...]', 'ids or names')
     .option('--all', 'every group of the connection')
-    .option('--timeout <seconds>', 'how long to follow', seconds, 120)
+    .option('--timeout <seconds>', 'how long to wait', seconds, 120)
     .addHelpText(...examples('sync 00g1', 'sync --all --yes --json'))
     .action(act(sync));
 }
@@ -86,8 +86,8 @@ async function planAll(
 
 async function sync(context: Context, groups: readonly string[], options: SyncOptions): Promise<number> {
   const { out, io } = context;
-  if (groups.length === 0 && options.all !== true) throw new UsageError('name groups, or give --all');
-  if (groups.length > 0 && options.all === true) throw new UsageError('name groups or give --all, not both');
+  if (groups.length === 0 && options.all !== true) throw new UsageError('expected groups or --all');
+  if (groups.length > 0 && options.all === true) throw new UsageError('expected groups or --all, not both');
   const refs = await chosen(context, groups);
   if (!context.yes) {
     const plans = await planOrSay(context, refs);
@@ -119,7 +119,7 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
     ],
     'no groups',
   );
-  if (stopped !== null) out.line(out.paint.red(`not waited for: ${stopped}`));
+  if (stopped !== null) out.line(out.paint.red(`stopped waiting: ${stopped}`));
 }
 
 /** Where the platform cannot be asked that is said, and there are no plans. */
@@ -133,7 +133,7 @@ async function unlessUnseen<Result>(
 ): Promise<Result> {
   return plan().catch((cause: unknown) => {
     if (!(cause instanceof PlatformFailure)) throw cause;
-    out.note(`what would change cannot be said: ${cause.message}`);
+    out.note(`the effect cannot be planned: ${cause.message}`);
     return otherwise;
   });
 }
@@ -145,10 +145,10 @@ export const effectOn = (context: Context, refs: readonly GroupRef[], planning: 
     return effectsOf(before, await planAll(context, refs, await planning()));
   });
 
-/** "1 in, 0 out, 2 held; 1 planned change would not be made" */
+/** "1 added, 0 removed, 2 held; 1 planned change would not be made" */
 export function effectText({ added, removed, held, dropped }: Omit<GroupEffect, 'group'>): string {
   const gone = dropped === 0 ? '' : `; ${plural(dropped, 'planned change')} would not be made`;
-  return `${added} in, ${removed} out, ${held} held${gone}`;
+  return `${added} added, ${removed} removed, ${held} held${gone}`;
 }
 
 const SETTLED = new Set(['in_sync', 'deleted', 'unknown', 'excluded']);

@@ -21,8 +21,8 @@ const Skipped = z.object({ skipped: z.string() });
 export function addReconcile(program: Command, act: Act): void {
   program
     .command('reconcile')
-    .description("read the platform's activity feed now, or compare every group")
-    .option('--sweep', 'compare every group with the platform, not only those in the feed')
+    .description('read the activity feed of the platform now, or compare every group')
+    .option('--sweep', 'compare every group with the platform, not only groups in the feed')
     .option(...NO_WAIT)
     .addHelpText(...examples('reconcile', 'reconcile --sweep --json'))
     .action(
@@ -32,12 +32,12 @@ export function addReconcile(program: Command, act: Act): void {
     );
   const people = program
     .command('people')
-    .description('the index of employees by which members are matched')
+    .description('the index of employees that members are matched with')
     .addHelpText(...examples('people refresh', 'people refresh --json'));
   people
     .command('refresh')
     .description('read all employees now')
-    .option('--dry-run', 'read them, and show who would join and leave groups; changes nothing')
+    .option('--dry-run', 'read employees, and show which members would be added and removed; changes nothing')
     .addHelpText(...examples('people refresh', 'people refresh --dry-run', 'people refresh --json'))
     .action(
       act((context, { dryRun }: { readonly dryRun?: boolean }) =>
@@ -111,14 +111,14 @@ function countsOf(found: readonly DriftRecord[]) {
 
 const WORDS: Readonly<Record<string, string>> = {
   ...{ read: 'employees read', changed: 'changed', gone: 'gone', asked: 'asked for by id' },
-  ...{ woken: 'groups looked at again', eventsRead: 'events of the feed read' },
+  ...{ woken: 'groups checked again', eventsRead: 'events of the feed read' },
   ...{ groupsTouched: 'groups touched', echoes: 'only by us' },
   ...{
-    orphans: 'groups of ours that nothing links',
+    orphans: 'unlinked managed groups',
     missing: 'linked groups gone',
     reenqueued: 'groups woken',
   },
-  ...{ restored: 'restored', reported: 'left as they are', adopted: 'adopted' },
+  ...{ restored: 'restored', reported: 'left as is', adopted: 'adopted' },
 };
 /** Told also where there were none. */
 const TOLD = /^(?:read|eventsRead|groupsTouched)$/;

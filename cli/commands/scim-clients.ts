@@ -12,44 +12,42 @@ import { agoFrom, DEFAULT_LIFE_MS, lifetime, noteUrl, urlOf } from './scim-words
 
 const EXPIRES = [
   '--expires <duration>',
-  'life of the secret, such as 90d, or never; 180d without it',
+  'validity of the secret, such as 90d, or never (default: 180d)',
 ] as const;
 const DAY_MS = 86_400_000;
 
 export function addScimClients(scim: Command, act: Act): void {
   const client = scim
     .command('client')
-    .description(
-      'OAuth 2.0 clients of a connection, for providers that get access tokens by client credentials',
-    )
+    .description('OAuth 2.0 clients of a connection, for providers that use the client credentials grant')
     .addHelpText(...examples('scim client create', 'scim client list'));
   client
     .command('create')
-    .description('create a client; its secret is shown once')
+    .description('create a client; its secret is shown only once')
     .option(...EXPIRES, lifetime)
     .addHelpText(...examples('scim client create --expires 90d', 'scim client create --json'))
     .action(act(create));
   client
     .command('list')
-    .description('the secrets of each client: prefix, age, end and last use')
+    .description('list secrets of each client: prefix, age, expiry and last use')
     .addHelpText(...examples('scim client list', 'scim client list --json'))
     .action(act(list));
   client
     .command('rotate')
-    .description('make another secret of a client; earlier secrets end later, or at once')
-    .argument('<client>', 'the id that list shows')
+    .description('create another secret of a client; earlier secrets expire later, or immediately')
+    .argument('<client>', 'id of the client, as in list')
     .option(...EXPIRES, lifetime)
     .option(
       '--previous <duration>',
-      'how long earlier secrets still work, such as 2h, or none; 1d without it',
+      'how long earlier secrets stay valid, such as 2h, or none (default: 1d)',
       previous,
     )
     .addHelpText(...examples('scim client rotate 3f9a01bc', 'scim client rotate 3f9a01bc --previous none'))
     .action(act(rotate));
   client
     .command('revoke')
-    .description('end a client, its secrets and its access tokens at once')
-    .argument('<client>', 'the id that list shows')
+    .description('revoke a client, its secrets and access tokens immediately')
+    .argument('<client>', 'id of the client, as in list')
     .addHelpText(...examples('scim client revoke 3f9a01bc', 'scim client revoke 3f9a01bc --yes'))
     .action(act(revoke));
 }
@@ -77,7 +75,7 @@ async function rotate(
   id: string,
   { expires = DEFAULT_LIFE_MS, previous: previousMs = DAY_MS }: RotateOptions,
 ): Promise<number> {
-  const question = `Rotate the secret of client ${id}? Earlier secrets are refused from now on.`;
+  const question = `Rotate the secret of client ${id}? Earlier secrets will be refused.`;
   if (previousMs === 0 && !(await context.confirm(question))) return EXIT.failed;
   const { ports: tool } = await context.connected();
   const nowMs = tool.clock();
@@ -107,7 +105,7 @@ async function showSecret(
   noteUrl(out, url);
   if (url !== null) out.note(`token URL to paste: ${tokenUrl ?? `the base URL, then ${TOKEN_PATH}`}`);
   out.note(`client id: ${clientId}`);
-  out.note('this is the only time that the secret is shown');
+  out.note('copy the secret now: it is not shown again');
   out.answer(document, () => out.line(token));
   return EXIT.done;
 }
@@ -135,7 +133,7 @@ async function list({ out, connection, connected }: Context): Promise<number> {
 
 async function revoke(context: Context, id: string): Promise<number> {
   const { out, connection } = context;
-  const question = `Revoke the client ${id}? Its secrets and access tokens are refused from now on.`;
+  const question = `Revoke the client ${id}? Its secrets and access tokens will be refused.`;
   if (!(await context.confirm(question))) return EXIT.failed;
   const revoked = await withdrawClient(connection, id, await context.ports());
   out.answer({ clientId: id, revoked }, () =>

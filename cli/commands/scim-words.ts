@@ -26,7 +26,7 @@ export const urlOf = async ({ deployment }: ToolPorts): Promise<string | null | 
 /** Notes the base URL that an identity provider asks for. */
 export function noteUrl(out: Context['out'], url: string | null | undefined): void {
   if (url === null) {
-    out.note('there is no SCIM server here yet: set `scim` in the settings and deploy, docs/deploy.md');
+    out.note('this stage has no SCIM server: set `scim` in the settings and deploy (docs/deploy.md)');
     return;
   }
   out.note(`base URL to paste: ${url ?? 'the output ScimUrl of the stack'}`);

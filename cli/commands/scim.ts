@@ -11,28 +11,28 @@ import { agoFrom, DEFAULT_LIFE_MS, lifetime, noteUrl, urlOf } from './scim-words
 export function addScim(program: Command, act: Act): void {
   const scim = program
     .command('scim')
-    .description('the SCIM server, for Okta, Entra ID and others')
+    .description('SCIM server for Okta, Entra ID and others')
     .addHelpText(...examples('scim token create --expires 180d', 'scim token list', 'scim client create'));
   addScimClients(scim, act);
   const token = scim
     .command('token')
-    .description('bearer tokens of a connection; several at once, so that one can follow another')
+    .description('bearer tokens of a connection; several may be valid, for rotation')
     .addHelpText(...examples('scim token list', 'scim token create'));
   token
     .command('create')
-    .description('make a token; it is shown once')
-    .option('--expires <duration>', 'its life, such as 90d or 12h, or never; 180d without it', lifetime)
+    .description('create a token; it is shown only once')
+    .option('--expires <duration>', 'validity, such as 90d or 12h, or never (default: 180d)', lifetime)
     .addHelpText(...examples('scim token create --expires 90d', 'scim token create --json'))
     .action(act(create));
   token
     .command('list')
-    .description('prefix, age, end and last use of each token')
+    .description('list tokens: prefix, age, expiry and last use')
     .addHelpText(...examples('scim token list', 'scim token list --json'))
     .action(act(list));
   token
     .command('revoke')
-    .description('end a token at once')
-    .argument('<prefix>', 'the eight characters that list shows')
+    .description('revoke a token immediately')
+    .argument('<prefix>', 'prefix of the token, as in list')
     .addHelpText(...examples('scim token revoke 3f9a01bc', 'scim token revoke 3f9a01bc --yes'))
     .action(act(revoke));
 }
@@ -48,7 +48,7 @@ async function create(
   const { prefix } = kept;
   const document = { token, prefix, connection, expiresAt: instant(expiresMs), url: url ?? null };
   noteUrl(out, url);
-  out.note('this is the only time that the token is shown');
+  out.note('copy the token now: it is not shown again');
   out.answer(document, () => out.line(token));
   return EXIT.done;
 }
@@ -83,7 +83,7 @@ async function list({ out, connection, connected }: Context): Promise<number> {
 
 async function revoke(context: Context, prefix: string): Promise<number> {
   const { out, connection } = context;
-  if (!(await context.confirm(`Revoke the token ${prefix}? Clients that use it are refused from now on.`))) {
+  if (!(await context.confirm(`Revoke the token ${prefix}? Requests with this token will be refused.`))) {
     return EXIT.failed;
   }
   const revoked = await withdrawToken(connection, prefix, await context.ports());

@@ -24,8 +24,8 @@ const STATES: readonly string[] = GROUP_STATES;
 export function addStatus(program: Command, act: Act): void {
   program
     .command('status')
-    .description('how the connection stands, or one group: counts, backlog, gate, queues')
-    .argument('[group]', 'id or name of a group, or how one of them begins')
+    .description('show the state of the connection or of one group: counts, backlog, gate, queues')
+    .argument('[group]', 'id or name of a group, or a prefix')
     .option(...WATCH)
     .addHelpText(...examples('status', 'status Engineering --json'))
     .action(
@@ -37,7 +37,7 @@ export function addStatus(program: Command, act: Act): void {
     );
   program
     .command('groups')
-    .description('every group with its state')
+    .description('list groups with their state')
     .option('--state <state>', `only groups in this state: ${STATES.join(', ')}`)
     .option(...WATCH)
     .addHelpText(...examples('groups --watch', 'groups --state failed'))
@@ -61,7 +61,7 @@ function printStatus(status: StatusReport, { out }: Context): void {
   out.line(`connection  ${status.connection}`);
   out.line(`gate        ${(gate.state === 'open' ? paint.green : paint.red)(sayGate(gate))}`);
   for (const failing of status.failingCalls) out.line(`calls       ${paint.red(sayFailingCalls(failing))}`);
-  if (observing) out.line(`observing   ${paint.red('yes: it plans only, and writes nothing until resumed')}`);
+  if (observing) out.line(`observing   ${paint.red('yes: plans only, and writes nothing until resumed')}`);
   if (drift !== 'restore') out.line(`drift       ${DRIFT[drift] ?? drift}`);
   out.line(`credential  ${sayCredential(status.credential)}`);
   out.line(`groups      ${counts.join(', ') || 'none yet'}`);
@@ -80,8 +80,8 @@ function printStatus(status: StatusReport, { out }: Context): void {
 }
 
 const DRIFT: Readonly<Record<string, string>> = {
-  report: 'report: what others change on the platform stays until the directory changes that group',
-  adopt: 'adopt: what others change on the platform becomes the wanted state',
+  report: 'report: external changes stay until the directory changes the group',
+  adopt: 'adopt: external changes become the wanted state',
 };
 
 /** What keeps most from happening comes first. */
@@ -104,7 +104,7 @@ function nextSteps(status: StatusReport) {
 
 /** Of the daily check, and of `connect`. */
 function sayCredential({ goodAgeMs, failure }: StatusReport['credential']): string {
-  const good = goodAgeMs === null ? 'not checked yet; it is once a day' : `good ${duration(goodAgeMs)} ago`;
+  const good = goodAgeMs === null ? 'not checked yet; checked once a day' : `good ${duration(goodAgeMs)} ago`;
   return failure === null ? good : `${good}; then: ${shortened(failure.message)}`;
 }
 
@@ -133,7 +133,7 @@ function printGroup(group: GroupStatus, names: Names, { out }: Context): void {
   const has = link === null ? 'no group yet' : `${link.platformId}, version ${link.version ?? '–'}${open}`;
   out.line(`platform    ${has}${link === null ? '' : `; ${plural(users.length, 'user')}`}`);
   if (hold !== null)
-    out.line(`hold        ${hold.removes} of these ${users.length} would go, and are kept: ${hold.decision}`);
+    out.line(`hold        ${hold.removes} of ${users.length} members would be removed: ${hold.decision}`);
   out.line(`last write  ${group.lastWriteAt ?? 'none'}`);
   if (group.dirtySince !== null) out.line(`waiting     since ${group.dirtySince}`);
   if (group.waiting !== null) out.line(sayWaiting(group.waiting));

@@ -65,7 +65,7 @@ async function answer(
   if (refusal !== undefined) response = problem(403, refusal);
   else if (!path.startsWith('/api/')) response = staticFile(method, path, page);
   else if (!isSame(headers['x-groupsync-token'], token)) {
-    response = problem(401, 'the address lacks its token: open the one that the console printed');
+    response = problem(401, 'the address has no token: open the address that the console printed');
   } else {
     const body = method === 'POST' ? (Readable.toWeb(incoming) as ReadableStream) : null;
     const init: RequestInit = { method, signal: aborting.signal, body, duplex: 'half' };
@@ -79,13 +79,13 @@ async function answer(
 
 function refusalOf(headers: IncomingMessage['headers'], port: number): string | undefined {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
-  if (!hosts.includes(headers.host ?? '')) return 'asked by a name that is not this server';
+  if (!hosts.includes(headers.host ?? '')) return 'refused: unexpected Host header';
   if (headers.origin !== undefined && headers.origin !== `http://${headers.host}`)
-    return 'asked by another page';
+    return 'refused: request from another page';
   const site = headers['sec-fetch-site'];
   const isOurs = site === undefined || site === 'same-origin' || site === 'none';
   const isOpening = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
-  return isOurs || isOpening ? undefined : 'asked by another page';
+  return isOurs || isOpening ? undefined : 'refused: request from another page';
 }
 
 /** Every path is a place in the one page. */
@@ -93,7 +93,7 @@ function staticFile(method: string, path: string, page: Page): Response {
   if (method !== 'GET' && method !== 'HEAD') return problem(405, 'only GET');
   const [name = '/'] = path.split('?');
   const file = Object.hasOwn(page, name) ? page[name] : page['/'];
-  if (file === undefined) return problem(404, 'there is nothing here');
+  if (file === undefined) return problem(404, 'not found');
   return new Response(method === 'HEAD' ? null : file.body, { headers: { 'content-type': file.type } });
 }
 

@@ -44,9 +44,7 @@ async function dropTypedAhead(stdin: Io['stdin'] & { setRawMode?: (raw: boolean)
 /** Only `y` and `yes` mean yes. @throws UsageError without a terminal */
 export async function askYes(io: Io, question: string): Promise<boolean> {
   if (!canAsk(io)) {
-    throw new UsageError(
-      'this command changes something and there is no terminal to confirm on; add --yes to go ahead',
-    );
+    throw new UsageError('this command needs confirmation, and there is no terminal; add --yes');
   }
   const isYes = /^y(es)?$/i.test(await askLine(io, `${visible(question)} [y/N] `));
   if (!isYes) io.stderr.write('nothing was changed\n');

@@ -30,7 +30,7 @@ export async function changeLines(context: Context, comparison: ImportComparison
 function pendingLine(pending: NonNullable<ImportComparison['pending']>): string {
   const total = pending.reduce((sum, { count }) => sum + count, 0);
   const causes = pending.map(({ cause, count }) => `${count} ${CAUSES[cause]}`);
-  return `${total} will be pending, so not written yet: ${causes.join(', ')}`;
+  return `${total} will be pending: ${causes.join(', ')}`;
 }
 
 async function personLines(context: Context, comparison: ImportComparison): Promise<readonly string[]> {
@@ -59,7 +59,7 @@ async function groupLines(context: Context, comparison: ImportComparison): Promi
     ...(await otherIdLines(context, shown.otherIds ?? [])),
     ...renamed
       .slice(0, SHOWN)
-      .map(({ group, before, groupName }) => `${withId(before, group)} will be called ${groupName}`),
+      .map(({ group, before, groupName }) => `${withId(before, group)} will be renamed to ${groupName}`),
     ...(renamed.length > SHOWN ? [`… and ${renamed.length - SHOWN} more groups will be renamed`] : []),
     ...held.map((group) => `the guard would hold the removals of ${names.group(group)}`),
     ...oldLines(changedSince.map(names.group), superseded),
@@ -88,7 +88,7 @@ async function otherIdLines(
   const [are, ids] = otherIds.length === 1 ? ['is', 'another id'] : ['are', 'other ids'];
   return [
     `warning: ${people} of the file ${are} known under ${ids}: ${first.member} is ${names.member(first.known)}`,
-    '  if the file has the ids of another system, name the column of addresses: --columns member=email',
+    '  if the file has ids of another system, use the column of addresses: --columns member=email',
   ];
 }
 
@@ -98,8 +98,8 @@ function oldLines(groups: readonly string[], superseded: number): readonly strin
   const listed = `${groups.slice(0, SHOWN).join(', ')}${rest}`;
   return [
     `warning: the file is older than the directory's state of ${plural(groups.length, 'group')}: ${listed}`,
-    `  the later state stays: ${plural(superseded, 'difference')} of the file ${superseded === 1 ? 'has' : 'have'} no effect`,
-    '  if the file is newer than that, give the time when it was true: --as-of TIME, or --as-of now',
+    `  the directory's later state is kept: ${plural(superseded, 'difference')} of the file ${superseded === 1 ? 'has' : 'have'} no effect`,
+    '  if the file is newer, give its time: --as-of TIME, or --as-of now',
   ];
 }
 

@@ -93,7 +93,7 @@ export function createOutput(
     answer(document, show) {
       if (json) print(jsonText(shown(document), 2));
       else show(shown(document));
-      if (output === 'csv' && !hasRows) note('no rows for a spreadsheet here; --json has everything');
+      if (output === 'csv' && !hasRows) note('this command has no CSV output; use --json');
     },
     entry(document, show) {
       if (json) print(jsonText(shown(document)));

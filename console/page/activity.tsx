@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Activity as ActivityAnswer, Entry } from '../answers.ts';
 import { csv, download, exact } from './format.ts';
 import { get } from './net.ts';
-import { Button, Empty, Failure, Field, Filters, Page, Select, sayPerson, Time } from './parts.tsx';
+import { Button, Empty, Failure, Field, Filters, Page, personName, Select, Time } from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { type Column, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
@@ -38,10 +38,10 @@ export function Activity() {
     of: (entry) => (
       <Button
         kind="quiet"
-        label={T.activity.detailsOf(sayAction(entry.action), entry.groupName ?? '')}
+        label={T.activity.detailsOf(actionText(entry.action), entry.groupName ?? '')}
         onClick={() => show(entry)}
       >
-        {T.activity.details}
+        {T.activity.view}
       </Button>
     ),
   };
@@ -96,7 +96,7 @@ export function Activity() {
   );
 }
 
-/** Rounded to the minute, so that a repeated question within it is the same request. */
+/** Rounded to the minute, so that requests within a minute are equal. */
 const sinceOf = (hours: number): string =>
   new Date((Math.floor(Date.now() / MINUTE_MS) - hours * 60) * MINUTE_MS).toISOString();
 
@@ -111,19 +111,19 @@ const COLUMNS: readonly Column<Entry>[] = [
           ) : (
             <a href={pathTo('groups', entry.group)}>{entry.groupName ?? entry.group}</a>
           )}{' '}
-          {sayAction(entry.action)}
+          {actionText(entry.action)}
         </span>
         <small class="muted">
-          {entry.changes.map((change) => sayChange(change, entry)).join(', ') || entry.cause}
+          {entry.changes.map((change) => changeText(change, entry)).join(', ') || entry.cause}
         </small>
       </span>
     ),
   },
-  { title: T.activity.actor, of: (entry) => sayActor(entry), kind: 'wide' },
+  { title: T.activity.actor, of: (entry) => actorText(entry), kind: 'wide' },
   {
     title: T.activity.outcome,
     of: ({ outcome }) => (
-      <span class={outcome === 'rejected' ? 'bad-text' : 'muted'}>{sayOutcome(outcome)}</span>
+      <span class={outcome === 'rejected' ? 'bad-text' : 'muted'}>{outcomeText(outcome)}</span>
     ),
     kind: 'wide',
   },
@@ -147,28 +147,28 @@ function Details({ entry, close }: { readonly entry: Entry; readonly close: () =
 
 const rowOf = (entry: Entry) => [
   entry.at,
-  sayActor(entry),
-  sayAction(entry.action),
+  actorText(entry),
+  actionText(entry.action),
   entry.groupName ?? entry.group,
-  sayOutcome(entry.outcome),
+  outcomeText(entry.outcome),
   entry.cause,
-  entry.changes.map((change) => sayChange(change, entry)).join('; '),
+  entry.changes.map((change) => changeText(change, entry)).join('; '),
 ];
 
-const sayAction = (action: string): string => T.activity.actions[action] ?? action.replaceAll('_', ' ');
-const sayOutcome = (outcome: string): string => T.activity.outcomes[outcome] ?? outcome;
+const actionText = (action: string): string => T.activity.actions[action] ?? action.replaceAll('_', ' ');
+const outcomeText = (outcome: string): string => T.activity.outcomes[outcome] ?? outcome;
 
-function sayActor({ actor }: Entry): string {
+function actorText({ actor }: Entry): string {
   if (actor.kind === 'groupsync') return T.activity.groupsync;
   return actor.name ?? (actor.id || T.activity.someone);
 }
 
-function sayChange({ kind, member, before, after }: Entry['changes'][number], { people }: Entry): string {
+function changeText({ kind, member, before, after }: Entry['changes'][number], { people }: Entry): string {
   const id = member ?? after ?? before ?? '';
   const known = Object.hasOwn(people, id) ? people[id] : undefined;
-  const who = known === undefined ? id : sayPerson(known);
-  const said = T.activity.kinds[kind]?.(who);
-  if (said !== undefined) return said;
+  const who = known === undefined ? id : personName(known);
+  const kindText = T.activity.kinds[kind]?.(who);
+  if (kindText !== undefined) return kindText;
   return before !== null && after !== null
     ? `${short(before)} → ${short(after)}`
     : short(after ?? before ?? '');
@@ -198,7 +198,7 @@ export const Entries = ({ of, none, group = true }: EntriesProps) =>
 interface EntryProps {
   readonly entry: Entry;
   readonly group?: boolean;
-  /** With every change at once. */
+  /** Whether all changes are shown. */
   readonly open?: boolean;
 }
 
@@ -215,15 +215,15 @@ function EntryLine({ entry, group = true, open = false }: EntryProps) {
           {group && entry.group !== null && (
             <a href={pathTo('groups', entry.group)}>{entry.groupName ?? entry.group}</a>
           )}
-          {group && entry.group === null && <span>{T.activity.connection}</span>} {sayAction(action)}
-          <span class="muted"> · {sayActor(entry)} · </span>
-          <span class={isBad ? 'bad-text' : 'muted'}>{sayOutcome(outcome)}</span>
+          {group && entry.group === null && <span>{T.activity.connection}</span>} {actionText(action)}
+          <span class="muted"> · {actorText(entry)} · </span>
+          <span class={isBad ? 'bad-text' : 'muted'}>{outcomeText(outcome)}</span>
         </p>
         {shown.length > 0 && (
           <p class="changes">
             {shown.map((change, index) => (
               <span key={index} title={change.reason}>
-                {sayChange(change, entry)}
+                {changeText(change, entry)}
               </span>
             ))}
             {changeCount > shown.length && changes.length > shown.length && (

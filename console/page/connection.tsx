@@ -15,7 +15,7 @@ import {
   perform,
   performNow,
   Section,
-  sayDone,
+  showToast,
   Time,
   Toggle,
 } from './parts.tsx';
@@ -210,7 +210,7 @@ function Settings({ of, reload }: Reloading & { readonly of: ConnectionPage['set
   );
 }
 
-/** A value that is no JSON is taken as text, as the command line does. */
+/** A value that is not JSON is text, as on the command line. */
 function settingOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -219,7 +219,10 @@ function settingOf(text: string): unknown {
   }
 }
 
-/** A change of what was there when it was opened, whatever others do meanwhile. */
+/**
+ * Edits a setting. The change names the value that was shown first, so a change by another operator is
+ * detected.
+ */
 function Edit({ name, before, done }: { name: string; before: unknown; done: () => void }) {
   const [read] = useState(before);
   const [text, setText] = useState(typeof read === 'string' ? read : JSON.stringify(read));
@@ -255,7 +258,7 @@ function Edit({ name, before, done }: { name: string; before: unknown; done: () 
         <button type="submit" class="button">
           {T.conn.preview}
         </button>
-        <Button kind="primary" not={mayBeSaved ? undefined : T.conn.lookFirst} onClick={save}>
+        <Button kind="primary" not={mayBeSaved ? undefined : T.conn.previewFirst} onClick={save}>
           {T.conn.save}
         </Button>
       </div>
@@ -295,9 +298,9 @@ function Tokens({ of, reload }: Reloading & { readonly of: readonly TokenLine[] 
   const [made, setMade] = useState('');
   const make = () =>
     ask({
-      title: T.conn.makeToken,
-      text: T.conn.makeText,
-      verb: T.conn.makeToken,
+      title: T.conn.createToken,
+      text: T.conn.createText,
+      verb: T.conn.createToken,
       field: { label: T.conn.days, isNumber: true, optional: true },
       run: async ({ value }) => {
         const days = value.trim() === '' ? null : Number(value);
@@ -308,12 +311,12 @@ function Tokens({ of, reload }: Reloading & { readonly of: readonly TokenLine[] 
       },
     });
   return (
-    <Section title={T.conn.tokens} aside={<Button onClick={make}>{T.conn.makeToken}</Button>}>
+    <Section title={T.conn.tokens} aside={<Button onClick={make}>{T.conn.createToken}</Button>}>
       {made !== '' && (
         <div class="notice warn" role="status">
           <p>{T.conn.newToken}</p>
           <code>{made}</code>{' '}
-          <Button onClick={() => navigator.clipboard.writeText(made).then(() => sayDone(T.conn.copied))}>
+          <Button onClick={() => navigator.clipboard.writeText(made).then(() => showToast(T.conn.copied))}>
             {T.conn.copy}
           </Button>
         </div>

@@ -3,7 +3,19 @@ import { useEffect, useState } from 'preact/hooks';
 import type { DeadLetters as DeadLettersAnswer, ReplayProgress, ShownDeadLetter } from '../answers.ts';
 import { duration, number } from './format.ts';
 import { lines, live, post, useAnswer } from './net.ts';
-import { Answered, Ask, ask, Button, Empty, Page, perform, Section, State, sayDone, Time } from './parts.tsx';
+import {
+  Answered,
+  Ask,
+  ask,
+  Button,
+  Empty,
+  Page,
+  perform,
+  Section,
+  State,
+  showToast,
+  Time,
+} from './parts.tsx';
 import { connection, go, id, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
@@ -14,7 +26,7 @@ export function DeadLetters() {
   const asked = useAnswer<DeadLettersAnswer>('deadLetters');
   const { value, reload } = asked;
   const { deadLetters = null } = live.value ?? {};
-  // What was replayed may be back at once, and be as many as before.
+  // Replayed messages may fail again immediately, with the same count as before.
   useEffect(() => {
     if (value !== undefined && deadLetters !== null && deadLetters !== value.total) void reload();
   }, [live.value]);
@@ -52,8 +64,13 @@ export function DeadLetters() {
 
 const SHOWN = 20;
 
-/** Dead-lettered messages are of all connections; names and links are of the one whose pages these are. */
+/** The list contains messages of all connections, but only this connection has names and links. */
 const isHere = (of: string | null) => of === connection.value;
+
+function groupText(group: string, of: string | null, names: DeadLettersAnswer['names']): string {
+  if (!isHere(of)) return `${of ?? '?'}/${group}`;
+  return (Object.hasOwn(names, group) ? names[group] : undefined) ?? group;
+}
 
 interface OfCauseProps {
   readonly cause: Cause;
@@ -84,19 +101,11 @@ function OfCause({ cause, messages, names }: OfCauseProps) {
           .map(({ id, message, group, connection: of, ageMs, failures, superseded }) => (
             <li key={id}>
               <span class="grow">
-                <a href={pathTo('deadLetters', id)}>
-                  {group === null
-                    ? id
-                    : isHere(of)
-                      ? Object.hasOwn(names, group)
-                        ? names[group]
-                        : group
-                      : `${of ?? '?'}/${group}`}
-                </a>
+                <a href={pathTo('dead-letters', id)}>{group === null ? id : groupText(group, of, names)}</a>
                 <small class="muted block lines">{message}</small>
               </span>
               {failures > 1 && <span class="bad-text">{T.deadLetters.again(failures)}</span>}
-              {superseded && <span class="muted">{T.deadLetters.moot}</span>}
+              {superseded && <span class="muted">{T.deadLetters.oneSuperseded}</span>}
               <span class="muted">{duration(ageMs)}</span>
             </li>
           ))}
@@ -146,10 +155,10 @@ async function follow(response: Response, of: number, stopping: AbortController)
       running.value = { progress, of, stop };
     }
     const { replayed, failed, problem } = progress;
-    sayDone(problem ?? T.deadLetters.ended(replayed, failed), problem !== undefined);
+    showToast(problem ?? T.deadLetters.ended(replayed, failed), problem !== undefined);
   } catch {
-    const isOurs = stopping.signal.aborted;
-    sayDone(isOurs ? T.deadLetters.stopped : T.live.gone, !isOurs);
+    const isStopped = stopping.signal.aborted;
+    showToast(isStopped ? T.deadLetters.stopped : T.live.gone, !isStopped);
   }
   running.value = null;
 }
@@ -175,7 +184,7 @@ export function DeadLetter() {
   return (
     <Page title={T.deadLetters.one}>
       <p>
-        <a href={pathTo('deadLetters')}>{T.deadLetters.back}</a>
+        <a href={pathTo('dead-letters')}>{T.deadLetters.back}</a>
       </p>
       <Answered asked={asked}>{(deadLetter) => <Shown {...deadLetter} />}</Answered>
     </Page>
@@ -190,37 +199,38 @@ const pretty = (body: string, indent?: number): string => {
   }
 };
 
-const JUDGE_AFTER_MS = 250;
+const VALIDATE_AFTER_MS = 250;
 
 function Shown(deadLetter: ShownDeadLetter) {
   const { id, queue, code, message, firstFailedAt, failures, superseded, problems, now, body } = deadLetter;
   const of = deadLetter.connection;
   const original = pretty(body, 2);
   const [text, setText] = useState(original);
-  const [judged, setJudged] = useState<{ readonly text: string; readonly problems: readonly string[] }>({
-    text: original,
-    problems,
-  });
+  const [validated, setValidated] = useState<{ readonly text: string; readonly problems: readonly string[] }>(
+    {
+      text: original,
+      problems,
+    },
+  );
   const isEdited = text !== original;
   useEffect(() => {
     const timer = setTimeout(async () => {
-      if (text === judged.text) return;
-      const answer = await post('judge', { id, body: pretty(text) })
+      if (text === validated.text) return;
+      const answer = await post('validate', { id, body: pretty(text) })
         .then((response) => response.json())
         .catch((error: Error) => ({ problems: [error.message] }));
-      setJudged({ text, problems: answer.problems });
-    }, JUDGE_AFTER_MS);
+      setValidated({ text, problems: answer.problems });
+    }, VALIDATE_AFTER_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  const isJudged = judged.text === text;
-  const notSent = !isEdited
-    ? T.deadLetters.unchanged
-    : !isJudged
-      ? T.deadLetters.judging
-      : judged.problems.length > 0
-        ? T.deadLetters.now
-        : undefined;
-  const leave = () => go(pathTo('deadLetters'));
+  const isValidated = validated.text === text;
+  const notSent = () => {
+    if (!isEdited) return T.deadLetters.unchanged;
+    if (!isValidated) return T.deadLetters.validating;
+    return validated.problems.length > 0 ? T.deadLetters.now : undefined;
+  };
+  const tone = validated.problems.length > 0 ? 'bad' : 'good';
+  const leave = () => go(pathTo('dead-letters'));
   return (
     <div class="two wide-left">
       <Section
@@ -266,7 +276,7 @@ function Shown(deadLetter: ShownDeadLetter) {
           {queue === 'events' && (
             <Ask
               kind="primary"
-              not={notSent}
+              not={notSent()}
               title={T.deadLetters.sendTitle}
               text={T.deadLetters.sendText}
               verb={T.deadLetters.send}
@@ -287,22 +297,16 @@ function Shown(deadLetter: ShownDeadLetter) {
           <p class="lines">{message}</p>
           <p class="muted small">
             <Time at={firstFailedAt} /> {failures > 1 && `· ${T.deadLetters.again(failures)}`}{' '}
-            {superseded && `· ${T.deadLetters.moot}`}
+            {superseded && `· ${T.deadLetters.oneSuperseded}`}
           </p>
         </Section>
-        <section
-          class={`notice ${!isJudged ? '' : judged.problems.length > 0 ? 'bad' : 'good'}`}
-          role="status"
-          aria-live="polite"
-        >
-          {!isJudged ? (
-            T.deadLetters.judging
-          ) : judged.problems.length === 0 ? (
-            T.deadLetters.good
-          ) : (
+        <section class={`notice ${isValidated ? tone : ''}`} role="status" aria-live="polite">
+          {!isValidated && T.deadLetters.validating}
+          {isValidated && validated.problems.length === 0 && T.deadLetters.good}
+          {isValidated && validated.problems.length > 0 && (
             <>
               <strong>{T.deadLetters.now}</strong>
-              {judged.problems.map((problem) => (
+              {validated.problems.map((problem) => (
                 <p key={problem} class="lines">
                   {problem}
                 </p>
@@ -316,7 +320,7 @@ function Shown(deadLetter: ShownDeadLetter) {
               {isHere(of) ? <a href={pathTo('groups', group)}>{group}</a> : `${of}/${group}`}{' '}
               <State of={state} />
             </p>
-            <p class="muted small">{T.deadLetters.standing(wanted, users)}</p>
+            <p class="muted small">{T.deadLetters.groupSizes(wanted, users)}</p>
           </Section>
         ))}
       </div>

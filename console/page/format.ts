@@ -1,6 +1,6 @@
 import { T } from './texts.ts';
 
-/** Durations as people say them, as the command line does: 42 s, 12 min, 3 h, 5 d. */
+/** Formats a duration like the command line: 42 s, 12 min, 3 h, 5 d. */
 export function duration(ms: number): string {
   const seconds = Math.round(Math.max(0, ms) / 1_000);
   if (seconds < 120) return `${seconds} s`;
@@ -13,7 +13,7 @@ export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 export const number = (value: number): string => value.toLocaleString('en');
 
-/** How long ago, or how soon, an instant is. */
+/** The time since or until an instant. */
 export function fromNow(at: string, nowMs: number): string {
   const ms = nowMs - Date.parse(at);
   if (Math.abs(ms) < 1_500) return T.now;
@@ -27,24 +27,24 @@ const clockTime = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
 });
 
-/** In the reader's zone, and exact in UTC. */
+/** The instant in the user's time zone, and exact in UTC. */
 export const exact = (at: string): string => `${inZone.format(new Date(at))} (${at})`;
 
 const minuteTime = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
-/** Hour and minute in the reader's zone. */
+/** Hour and minute in the user's time zone. */
 export const minute = (at: string): string => minuteTime.format(new Date(at));
 
 export const clock = (at: string): string => clockTime.format(new Date(at));
 
-/** Without characters that would make text be read in another order than it has, as the command line shows it. */
+/** Escapes control characters, also those that change the reading direction, like the command line. */
 export const visible = (text: string): string =>
   text.replace(
     /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** A file that spreadsheets open; a value that they would compute is kept text. */
+/** Formats rows as CSV. Values that a spreadsheet would evaluate as formulas are escaped. */
 export function csv(rows: readonly (readonly (string | number | null)[])[]): string {
   const cell = (value: string | number | null): string => {
     const text = String(value ?? '').replace(/^[=+\-@\t\r]/, "'$&");

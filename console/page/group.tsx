@@ -128,10 +128,9 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
               <ul class="plan" aria-label={action}>
                 {changes.map(({ kind, before, after, reason }, index) => {
                   const who = whoOf(after ?? before ?? '');
-                  const sign = before === null ? '+' : after === null ? '−' : '±';
                   return (
                     <li key={index}>
-                      <b aria-hidden="true">{sign}</b>
+                      <b aria-hidden="true">{signOf(before, after)}</b>
                       <span>
                         {who === undefined ? (
                           [before, after].filter((side) => side !== null).join(' → ')
@@ -154,7 +153,13 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
   );
 }
 
-/** Platform groups that a creation of this group would duplicate, each with the button that adopts it instead. */
+/** + for an added value, − for a removed one, ± for a changed one. */
+function signOf(before: string | null, after: string | null): string {
+  if (before === null) return '+';
+  return after === null ? '−' : '±';
+}
+
+/** Platform groups that a new group would duplicate, each with a button to adopt it. */
 function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>) {
   return (
     <>
@@ -173,7 +178,7 @@ function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>) {
   );
 }
 
-/** What is so and what will be, in one word. */
+/** The state of a member as a key of `T.group.verdict`. */
 function verdictOf({ directory, platform, pending, held }: MemberLine): string {
   if (pending !== null) return 'pending';
   if (held) return 'held';
@@ -195,7 +200,7 @@ export const tick = (isMember: boolean) =>
 const COLUMNS: readonly Column<MemberLine>[] = [
   {
     title: T.group.columns.name,
-    of: (member) => <Member of={member} unknown={T.group.stranger} />,
+    of: (member) => <Member of={member} unknown={T.group.unknownMember} />,
   },
   { title: T.group.columns.directory, of: ({ directory }) => tick(directory), kind: 'roomy' },
   {
@@ -221,7 +226,7 @@ function Members({ members }: { readonly members: readonly MemberLine[] }) {
   const shown = all ? members : differing;
   const tabs = [
     [false, `${T.group.differ} · ${number(differing.length)}`],
-    [true, `${T.group.everybody} · ${number(members.length)}`],
+    [true, `${T.group.all} · ${number(members.length)}`],
   ] as const;
   return (
     <Section

@@ -98,7 +98,7 @@ function States({ of, chosen, total }: { of: GroupPage['states']; chosen: string
   );
 }
 
-/** Asks why, and pauses these groups. */
+/** Asks for a reason, and pauses these groups. */
 export const Pause = ({ groups, done }: { groups: readonly string[]; done?: () => void }) => (
   <Ask
     title={T.groups.pauseTitle(groups.length)}

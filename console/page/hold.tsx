@@ -11,8 +11,8 @@ import {
   Member,
   Page,
   perform,
+  personName,
   Section,
-  sayPerson,
   Time,
 } from './parts.tsx';
 import { id, pathTo } from './route.ts';
@@ -26,10 +26,10 @@ export function Hold() {
 
 type Held = NonNullable<HoldPage['hold']>;
 
-function Shown({ group, name, hold, approved, goes, stays }: HoldPage) {
+function Shown({ group, name, hold, approved, leaving, staying }: HoldPage) {
   const called = name ?? group;
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const users = goes.flatMap(({ user }) => (picked.has(user) ? user : []));
+  const users = leaving.flatMap(({ user }) => (picked.has(user) ? user : []));
   const pick = ({ user }: HeldPerson) => {
     const next = new Set(picked);
     if (!next.delete(user)) next.add(user);
@@ -52,7 +52,7 @@ function Shown({ group, name, hold, approved, goes, stays }: HoldPage) {
       aside={<Decide group={group} name={called} hold={hold} users={users} />}
     >
       <p class="lead">
-        <strong>{T.hold.says(hold.removes, called)}</strong> {T.hold.stay(stays.length)}
+        <strong>{T.hold.summary(hold.removes, called)}</strong> {T.hold.stayingText(staying.length)}
       </p>
       <p class="muted">
         {T.hold.created} <Time at={hold.createdAt} /> · {T.home.rules[hold.rule]} ·{' '}
@@ -68,8 +68,14 @@ function Shown({ group, name, hold, approved, goes, stays }: HoldPage) {
         · <a href={pathTo('groups', group)}>{T.hold.back}</a>
       </p>
       {approved !== null && <p class="muted">{T.hold.approvedPart(approved)}</p>}
-      <People title={T.hold.goes} people={goes} file={`${group}-leave.csv`} picked={picked} pick={pick} />
-      <People title={T.hold.stays} people={stays} file={`${group}-stay.csv`} />
+      <People
+        title={T.hold.leaving}
+        people={leaving}
+        file={`${group}-leave.csv`}
+        picked={picked}
+        pick={pick}
+      />
+      <People title={T.hold.staying} people={staying} file={`${group}-stay.csv`} />
     </Page>
   );
 }
@@ -78,7 +84,7 @@ interface DecideProps {
   readonly group: string;
   readonly name: string;
   readonly hold: Held;
-  /** Who alone is to go; none: all of them. */
+  /** The selected removals; empty: all. */
   readonly users: readonly string[];
 }
 
@@ -125,24 +131,24 @@ const DEPARTMENT: Column<HeldPerson> = {
   of: ({ department }) => department ?? <span class="muted">{T.none}</span>,
   kind: 'wide',
 };
-const SAID: readonly Column<HeldPerson>[] = [
+const EVENT_COLUMNS: readonly Column<HeldPerson>[] = [
   {
     title: T.hold.columns.why,
-    of: ({ said }) =>
-      said === null ? (
+    of: ({ lastEvent }) =>
+      lastEvent === null ? (
         <span class="muted">{T.none}</span>
       ) : (
-        <span title={T.hold.event(said.event ?? '', said.source ?? '')}>
-          {T.hold.what[said.what] ?? said.what}
-          <small class="muted block">{said.event}</small>
+        <span title={T.hold.event(lastEvent.event ?? '', lastEvent.source ?? '')}>
+          {T.hold.what[lastEvent.what] ?? lastEvent.what}
+          <small class="muted block">{lastEvent.event}</small>
         </span>
       ),
     kind: 'wide',
   },
-  { title: T.hold.columns.since, of: ({ said }) => <Time at={said?.at ?? null} />, kind: 'slim' },
+  { title: T.hold.columns.since, of: ({ lastEvent }) => <Time at={lastEvent?.at ?? null} />, kind: 'slim' },
 ];
 
-const calledOf = (person: HeldPerson) => sayPerson(person) || person.user;
+const calledOf = (person: HeldPerson) => personName(person) || person.user;
 
 interface PeopleProps {
   readonly title: string;
@@ -155,21 +161,21 @@ interface PeopleProps {
 function People({ title, people, file, picked, pick }: PeopleProps) {
   const [text, setText] = useState('');
   const hasDepartments = people.some(({ department }) => department !== null);
-  const words = text.trim().toLowerCase();
+  const searched = text.trim().toLowerCase();
   const found = people.filter(({ name, email, department, id, user }) =>
-    [name, email, department, id, user].some((value) => value?.toLowerCase().includes(words)),
+    [name, email, department, id, user].some((value) => value?.toLowerCase().includes(searched)),
   );
   const columns = [
     ...(pick === undefined ? [] : [boxes(calledOf, ({ user }) => picked?.has(user) === true, pick)]),
     NAME,
     ...(hasDepartments ? [DEPARTMENT] : []),
-    ...SAID,
+    ...EVENT_COLUMNS,
   ];
   const save = () =>
     download(
       file,
       csv([
-        ['name', 'email', 'department', 'member', 'user', 'said', 'at', 'event', 'source'],
+        ['name', 'email', 'department', 'member', 'user', 'directory', 'at', 'event', 'source'],
         ...found.map(rowOf),
       ]),
     );
@@ -203,14 +209,14 @@ function People({ title, people, file, picked, pick }: PeopleProps) {
   );
 }
 
-const rowOf = ({ name, email, department, id, user, said }: HeldPerson) => [
+const rowOf = ({ name, email, department, id, user, lastEvent }: HeldPerson) => [
   name,
   email,
   department,
   id,
   user,
-  said === null ? null : (T.hold.what[said.what] ?? said.what),
-  said?.at == null ? null : exact(said.at),
-  said?.event ?? null,
-  said?.source ?? null,
+  lastEvent === null ? null : (T.hold.what[lastEvent.what] ?? lastEvent.what),
+  lastEvent?.at == null ? null : exact(lastEvent.at),
+  lastEvent?.event ?? null,
+  lastEvent?.source ?? null,
 ];

@@ -3,7 +3,7 @@ import type { Home as HomeAnswer } from '../answers.ts';
 import { Entries } from './activity.tsx';
 import { duration, minute, number, percent } from './format.ts';
 import { live, useAnswer } from './net.ts';
-import { Answered, Empty, Page, Section, sayPerson, Time } from './parts.tsx';
+import { Answered, Empty, Page, personName, Section, Time } from './parts.tsx';
 import { connection, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
@@ -18,7 +18,7 @@ function Shown(home: HomeAnswer) {
     <>
       <Page title={<Sentence {...home} />} />
       <Tiles {...home} />
-      <Section title={T.home.needsYou}>
+      <Section title={T.home.attention}>
         {needs.length === 0 ? (
           <Empty title={T.home.nothing}>{T.home.nothingText}</Empty>
         ) : (
@@ -53,7 +53,7 @@ function Shown(home: HomeAnswer) {
   );
 }
 
-/** What is true of the whole, in one sentence; the worst comes first. */
+/** The state of the connection in one sentence; the worst problem comes first. */
 function Sentence({ status, observing }: HomeAnswer) {
   const { groups, gate, backlog, failingCalls } = status;
   const { deleted = 0, excluded = 0, unknown = 0, in_sync: inSync = 0 } = groups;
@@ -136,15 +136,15 @@ const need = (
   [href, next]: readonly [string, string],
 ): Need => ({ key, tone, title, text, href, next });
 
-/** What keeps all writing back, or soon may. */
+/** Problems that block all writes, or soon may. */
 function gateNeeds({ gate, credential, failingCalls }: HomeAnswer['status']): readonly Need[] {
   const tone = gate.state === 'unauthorized' ? 'bad' : 'warn';
   const next = gate.state === 'paused' ? T.home.resumeNext : T.home.gateNext;
-  const says = [T.conn.gates[gate.state] ?? gate.state, gate.reason ?? ''] as const;
+  const texts = [T.conn.gates[gate.state] ?? gate.state, gate.reason ?? ''] as const;
   const { failure } = credential;
   const at = pathTo('connection');
   return [
-    ...(gate.state === 'open' ? [] : [need(['gate', tone], says, [at, next])]),
+    ...(gate.state === 'open' ? [] : [need(['gate', tone], texts, [at, next])]),
     ...failingCalls.map(({ endpoint, failed, total, share, since, reason }) => {
       const counts = `${number(failed)} of ${T.many(total, 'call')}`;
       const text = T.home.failingCallsText(counts, minute(since), reason);
@@ -157,34 +157,34 @@ function gateNeeds({ gate, credential, failingCalls }: HomeAnswer['status']): re
   ];
 }
 
-/** Each with its one next step. */
+/** The items that need attention, each with one next step. */
 function needsOf({ status, holds, failed, causes, drift, unmatched, unmatchedTotal }: HomeAnswer) {
   const { home } = T;
   const waiting = holds.filter(({ decision }) => decision === 'waiting');
-  const names = unmatched.slice(0, 3).map(({ person }) => sayPerson(person));
+  const names = unmatched.slice(0, 3).map(({ person }) => personName(person));
   const whoElse = home.unmatchedText(names.join(', '), unmatchedTotal - names.length);
   return [
     ...gateNeeds(status),
     ...waiting.map(({ group, name, removes, share, rule }) => {
       const why = home.holdText(percent(share), home.rules[rule]);
-      const says = [home.hold(removes, name ?? group), why] as const;
-      return need([`hold ${group}`, 'warn'], says, [pathTo('hold', group), home.holdNext]);
+      const texts = [home.hold(removes, name ?? group), why] as const;
+      return need([`hold ${group}`, 'warn'], texts, [pathTo('hold', group), home.holdNext]);
     }),
     ...failed.map(({ id, name, lastError }) => {
-      const says = [home.failedGroup(name ?? id), lastError ?? ''] as const;
-      return need([`failed ${id}`, 'bad'], says, [pathTo('groups', id), home.failedNext]);
+      const texts = [home.failedGroup(name ?? id), lastError ?? ''] as const;
+      return need([`failed ${id}`, 'bad'], texts, [pathTo('groups', id), home.failedNext]);
     }),
     ...causes.map(({ code, count, oldestMs }) => {
-      const says = [home.deadLetters(count, code), home.deadLettersText(duration(oldestMs))] as const;
-      return need([`dead-lettered messages ${code}`, 'bad'], says, [
-        pathTo('deadLetters'),
+      const texts = [home.deadLetters(count, code), home.deadLettersText(duration(oldestMs))] as const;
+      return need([`dead-lettered messages ${code}`, 'bad'], texts, [
+        pathTo('dead-letters'),
         home.deadLettersNext,
       ]);
     }),
     ...drift.map(({ id, group, name, kind, initiator, actor }) => {
       const what = `${T.activity.actions[`drift_${kind}`] ?? kind}, ${actor?.name ?? initiator}`;
-      const says = [home.drift(name ?? group), what] as const;
-      return need([id, 'warn'], says, [pathTo('groups', group), home.driftNext]);
+      const texts = [home.drift(name ?? group), what] as const;
+      return need([id, 'warn'], texts, [pathTo('groups', group), home.driftNext]);
     }),
     ...(unmatchedTotal === 0
       ? []
@@ -202,18 +202,18 @@ const HEIGHT = 72;
 
 interface GraphProps {
   readonly width: number;
-  readonly says: string;
+  readonly texts: string;
   readonly children: ComponentChildren;
 }
 
-const Graph = ({ width, says, children }: GraphProps) => (
+const Graph = ({ width, texts, children }: GraphProps) => (
   <figure>
-    <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={says}>
+    <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={texts}>
       {children}
     </svg>
     <figcaption>
       <span>{T.ago('24 h')}</span>
-      <b>{says}</b>
+      <b>{texts}</b>
       <span>{T.now}</span>
     </figcaption>
   </figure>
@@ -224,7 +224,7 @@ function Bars({ counts }: { readonly counts: readonly number[] }) {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return <Empty title={T.home.writesNone} />;
   return (
-    <Graph width={counts.length * 10} says={T.many(total, 'write')}>
+    <Graph width={counts.length * 10} texts={T.many(total, 'write')}>
       {counts.map((count, at) => {
         const height = count === 0 ? 1 : Math.max(3, (count / most) * HEIGHT);
         const hour = counts.length - 1 - at;
@@ -247,7 +247,7 @@ function Lag({ of }: { readonly of: HomeAnswer['lag'] }) {
     .map((ms, at) => `${x(at)},${(HEIGHT - 2 - (ms / most) * (HEIGHT - 6)).toFixed(1)}`)
     .join(' ');
   return (
-    <Graph width={240} says={T.home.lagMost(duration(most))}>
+    <Graph width={240} texts={T.home.lagMost(duration(most))}>
       <polygon points={`0,${HEIGHT} ${line} 240,${HEIGHT}`} />
       <polyline points={line} />
     </Graph>

@@ -20,11 +20,11 @@ const PAGES = {
   groups: () => (id.value === '' ? <Groups /> : <Group key={id.value} />),
   people: () => (id.value === '' ? <People /> : <Person key={id.value} />),
   activity: Activity,
-  deadLetters: () => (id.value === '' ? <DeadLetters /> : <DeadLetter key={id.value} />),
+  'dead-letters': () => (id.value === '' ? <DeadLetters /> : <DeadLetter key={id.value} />),
   connection: Connection,
 } as const;
 
-const NAV = ['home', 'groups', 'people', 'activity', 'deadLetters', 'connection'] as const;
+const NAV = ['home', 'groups', 'people', 'activity', 'dead-letters', 'connection'] as const;
 
 function App() {
   if (token === '') return <NoToken />;
@@ -100,7 +100,7 @@ const NoToken = () => (
   </main>
 );
 
-/** Names come from outside: every text passes here before it is shown. */
+/** Names come from other systems, so every text is escaped here before it is shown. */
 const { vnode: prepared } = options;
 options.vnode = (node) => {
   const props = node.props as string | { title?: unknown };

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Live } from '../answers.ts';
 import { connection, token } from './route.ts';
 
-/** What the server refused, in its own words. */
+/** A refused request, with the message of the server. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly status: number;
@@ -16,7 +16,7 @@ export class Refused extends Error {
 
 export type Params = Readonly<Record<string, string | number | undefined>>;
 
-/** The server has stopped answering; null while it does. Since when. */
+/** The time since which the server does not respond; null while it does. */
 export const goneSince = signal<string | null>(null);
 export const live = signal<(Partial<Live> & { readonly problem?: string }) | null>(null);
 export const nowMs = signal(Date.now());
@@ -39,14 +39,14 @@ export async function get<Answer>(name: string, params: Params = {}, signal?: Ab
 export const post = (name: string, body: object, signal?: AbortSignal): Promise<Response> =>
   call(name, {}, { method: 'POST', body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }) });
 
-/** Lines of an answer that comes bit by bit. */
+/** The lines of a streamed answer. */
 export async function* lines(response: Response): AsyncGenerator<string> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
+  let incomplete = '';
   for (;;) {
     const { done = true, value = '' } = (await reader?.read()) ?? {};
-    const parts = (rest + value).split('\n');
-    rest = parts.pop() ?? '';
+    const parts = (incomplete + value).split('\n');
+    incomplete = parts.pop() ?? '';
     yield* parts;
     if (done) return;
   }
@@ -55,26 +55,26 @@ export async function* lines(response: Response): AsyncGenerator<string> {
 const SILENT_MS = 4_000;
 const AGAIN_MS = 1_000;
 
-/** Listens as long as the page is open; a server that is gone is asked again every second. */
+/** Reads the live stream while the page is open, and reconnects every second. */
 export async function listen(): Promise<never> {
   for (;;) {
     const listening = new AbortController();
-    let heardMs = Date.now();
+    let lastLineMs = Date.now();
     const watch = setInterval(() => {
-      if (Date.now() - heardMs > SILENT_MS) listening.abort();
+      if (Date.now() - lastLineMs > SILENT_MS) listening.abort();
     }, 500);
     const asked = connection.value;
     const stop = connection.subscribe((now) => now !== asked && listening.abort());
     try {
       for await (const line of lines(await call('live', {}, { signal: listening.signal }))) {
-        heardMs = Date.now();
+        lastLineMs = Date.now();
         goneSince.value = null;
         if (line.startsWith('data: ')) live.value = JSON.parse(line.slice(6));
       }
     } catch (error) {
-      // Refused: the server is there, and says why itself wherever it is asked.
+      // Refused: the server responds, and each answer contains the reason.
       if (error instanceof Refused) goneSince.value = null;
-      else if (asked === connection.value) goneSince.value ??= new Date(heardMs).toISOString();
+      else if (asked === connection.value) goneSince.value ??= new Date(lastLineMs).toISOString();
     }
     clearInterval(watch);
     stop();
@@ -89,8 +89,8 @@ export interface Asked<Answer> {
 }
 
 /**
- * What the server answers, kept up to date: asked again when something has happened, and when the question changes.
- * The last answer stands until there is a new one.
+ * Loads an answer of the server, and reloads it after a live change or changed parameters. The last answer
+ * stays until the next one arrives.
  */
 export function useAnswer<Answer>(name: string | null, params: Params = {}, isLive = true): Asked<Answer> {
   const key = JSON.stringify([connection.value, name, params]);
@@ -105,7 +105,7 @@ export function useAnswer<Answer>(name: string | null, params: Params = {}, isLi
         if (latest.current === key) setState({ key, value });
       } catch (error) {
         if (signal?.aborted !== true && latest.current === key) {
-          // A server that is gone says so at the top; what was shown stays.
+          // The banner reports an unavailable server, so the old content stays.
           setState((before) =>
             before.key === key && before.value !== undefined && !(error instanceof Refused)
               ? before

@@ -34,7 +34,7 @@ export function Section(props: Children & { title: string; aside?: ComponentChil
   );
 }
 
-/** Shows an answer, or that it is on its way, or why there is none. */
+/** Shows an answer, a loading indicator, or the error. */
 export function Answered<Answer>(props: {
   asked: Asked<Answer>;
   children: (value: Answer) => ComponentChildren;
@@ -51,7 +51,7 @@ export function Answered<Answer>(props: {
   );
 }
 
-/** Only where it takes long enough to be seen. */
+/** Appears only after a short delay. */
 function Skeleton() {
   const [isLate, setLate] = useState(false);
   useEffect(() => {
@@ -79,12 +79,12 @@ export function Empty({ title, children }: Children & { title: string }) {
 interface ButtonProps extends Children {
   readonly onClick: () => unknown;
   readonly kind?: 'primary' | 'danger' | 'quiet';
-  /** Why it may not be done now. */
+  /** Why the button is disabled. */
   readonly not?: string | undefined;
   readonly label?: string;
 }
 
-/** One that may not be pressed can still be reached, and says why. */
+/** A disabled button stays focusable, and shows the reason. */
 export function Button({ onClick, kind, not, label, children }: ButtonProps) {
   return (
     <button
@@ -107,7 +107,7 @@ interface ToggleProps extends Children {
   readonly label?: string;
 }
 
-/** Shows and hides what stands below it. */
+/** A button that shows and hides content below it. */
 export const Toggle = ({ isOpen, set, label, children }: ToggleProps) => (
   <button type="button" class="button" aria-expanded={isOpen} aria-label={label} onClick={() => set(!isOpen)}>
     {children}
@@ -120,7 +120,7 @@ export const Failure = ({ children }: Children) => (
   </p>
 );
 
-/** Names and what they stand for; a dash where that is nothing. */
+/** A list of terms with values; a dash for an empty value. */
 export const Facts = ({ of }: { readonly of: readonly (readonly [string, ComponentChildren])[] }) => (
   <dl class="facts">
     {of.map(([term, text]) => (
@@ -136,7 +136,7 @@ export function State({ of }: { readonly of: string }) {
   return <span class={`state is-${of}`}>{T.states[of] ?? of}</span>;
 }
 
-/** How long ago; the exact instant is at hand for mouse, keyboard and screen reader. */
+/** A relative time, with the exact instant as tooltip and for screen readers. */
 export function Time({ at, at: time, short }: { readonly at: string | null; readonly short?: boolean }) {
   if (time === null) return <span class="muted">{T.none}</span>;
   return (
@@ -147,10 +147,16 @@ export function Time({ at, at: time, short }: { readonly at: string | null; read
   );
 }
 
+/** The address under a name, or the id under an address. */
+function secondLine({ id, name, email }: PersonName): string | null {
+  if (name !== null) return email ?? id;
+  return email === null ? null : id;
+}
+
 export function Person({ of, link = true }: { readonly of: PersonName; readonly link?: boolean }) {
   const { id, name, email } = of;
   const first = name ?? email ?? id;
-  const second = name === null ? (email === null ? null : id) : (email ?? id);
+  const second = secondLine(of);
   return (
     <span class="who">
       {link && id !== '' ? <a href={pathTo('people', id)}>{first}</a> : <span>{first}</span>}
@@ -159,7 +165,7 @@ export function Person({ of, link = true }: { readonly of: PersonName; readonly 
   );
 }
 
-/** A user of a platform group; the directory may never have named them in that group. */
+/** A user of a platform group, who may be unknown to the directory. */
 export const Member = ({ of, unknown }: { of: PersonName & { user: string | null }; unknown: string }) =>
   of.id !== '' ? (
     <Person of={of} />
@@ -170,7 +176,7 @@ export const Member = ({ of, unknown }: { of: PersonName & { user: string | null
     </span>
   );
 
-export const sayPerson = ({ id, name, email }: PersonName): string => name ?? email ?? id;
+export const personName = ({ id, name, email }: PersonName): string => name ?? email ?? id;
 
 interface FieldProps {
   readonly label: string;
@@ -229,14 +235,14 @@ export function Select({ label, value, options, onChange }: SelectProps) {
   );
 }
 
-/** What is asked before something is done that cannot be taken back, or that needs more words. */
+/** A dialog for an action that cannot be undone, or needs input. */
 export interface Question {
   readonly title: string;
   readonly text: string;
   readonly verb: string;
   readonly danger?: boolean;
   readonly needsReason?: boolean;
-  /** Another value that is asked for, by its label. */
+  /** An additional input field. */
   readonly field?: { readonly label: string; readonly isNumber?: boolean; readonly optional?: boolean };
   readonly run: (given: { readonly reason: string; readonly value: string }) => Promise<unknown>;
 }
@@ -246,7 +252,7 @@ export const ask = (question: Question): void => {
   asking.value = question;
 };
 
-/** A button that asks first. */
+/** A button that opens a dialog first. */
 export function Ask({ kind, not, label, ...question }: Question & Omit<ButtonProps, 'onClick'>) {
   return (
     <Button {...(kind && { kind })} {...(label && { label })} not={not} onClick={() => ask(question)}>
@@ -321,22 +327,22 @@ export function AskDialog() {
   );
 }
 
-interface Said {
+interface ToastContent {
   readonly text: string;
   readonly isBad: boolean;
   readonly undo?: (() => unknown) | undefined;
 }
-const said = signal<Said | null>(null);
-const SAID_MS = 8_000;
+const toast = signal<ToastContent | null>(null);
+const TOAST_MS = 8_000;
 
-function say(next: Said): void {
-  said.value = next;
+function setToast(next: ToastContent): void {
+  toast.value = next;
   setTimeout(() => {
-    if (said.value === next) said.value = null;
-  }, SAID_MS);
+    if (toast.value === next) toast.value = null;
+  }, TOAST_MS);
 }
 
-/** Does it, and says that it was done; what can be taken back, can be taken back there. */
+/** Sends an action and shows a toast, with a button to undo it if possible. */
 export async function perform<Answer>(
   action: string,
   body: object,
@@ -344,18 +350,18 @@ export async function perform<Answer>(
   undo?: (answer: Answer) => unknown,
 ): Promise<Answer> {
   const answer = await (await post(action, body)).json();
-  say({ text: done, isBad: false, undo: undo && (() => undo(answer)) });
+  setToast({ text: done, isBad: false, undo: undo && (() => undo(answer)) });
   return answer;
 }
 
-/** The same for what is done at a click: what went wrong is said there too. */
+/** Like `perform`, for actions without a dialog: the toast also shows errors. */
 export const performNow = (...args: Parameters<typeof perform>): Promise<unknown> =>
-  perform(...args).catch((error: Error) => say({ text: error.message, isBad: true }));
+  perform(...args).catch((error: Error) => setToast({ text: error.message, isBad: true }));
 
-export const sayDone = (text: string, isBad = false): void => say({ text, isBad });
+export const showToast = (text: string, isBad = false): void => setToast({ text, isBad });
 
 export function Toast() {
-  const now = said.value;
+  const now = toast.value;
   return (
     <div class="toast-place" role="status" aria-live="polite">
       {now !== null && (
@@ -366,14 +372,14 @@ export function Toast() {
               type="button"
               class="link"
               onClick={() => {
-                said.value = null;
+                toast.value = null;
                 now.undo?.();
               }}
             >
               {T.undo}
             </button>
           )}
-          <button type="button" class="link" onClick={() => (said.value = null)}>
+          <button type="button" class="link" onClick={() => (toast.value = null)}>
             {T.close}
           </button>
         </div>

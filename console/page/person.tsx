@@ -13,8 +13,8 @@ import {
   Page,
   Person as PersonLink,
   perform,
+  personName,
   Section,
-  sayPerson,
   Time,
   Toggle,
 } from './parts.tsx';
@@ -65,7 +65,7 @@ export function People() {
   );
 }
 
-/** People who cannot be written; shown until the operator searches. */
+/** Pending people; shown until the operator searches. */
 function Unmatched() {
   const asked: Asked<Home> = useAnswer<Home>('home');
   return (
@@ -98,7 +98,7 @@ export function Person() {
 }
 
 function Shown({ person, attributes, bound, groups, timeline }: PersonPage) {
-  const called = sayPerson(person);
+  const called = personName(person);
   const unbound = <span class="verdict pending">{T.person.unbound}</span>;
   const who = bound === null ? unbound : `${bound.id} · ${bound.state}`;
   return (
@@ -146,7 +146,7 @@ function GroupOf({ of, member }: { readonly of: PersonGroup; readonly member: st
   );
 }
 
-/** From the event to the write, step by step. */
+/** The explanation of one membership, from the event to the write. */
 function Explained({ group, member }: { readonly group: string; readonly member: string }) {
   const asked = useAnswer<Explanation>('explain', { group, member });
   return (

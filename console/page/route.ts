@@ -26,7 +26,7 @@ export function go(path: string, how: 'push' | 'replace' = 'push'): void {
   place.value = new URL(location.href);
   if (before === place.value.pathname) return;
   scrollTo(0, 0);
-  // A screen reader begins to read where the new page does.
+  // Screen readers start at the new page.
   document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
 }
 

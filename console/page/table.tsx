@@ -7,13 +7,13 @@ import { T } from './texts.ts';
 export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => ComponentChildren;
-  /** `number`: to the right; `wide`: left out where there is little room, `roomy` where there is hardly any. */
+  /** `number`: right-aligned; `wide`: hidden on narrow screens; `roomy`: hidden on very narrow screens. */
   readonly kind?: 'number' | 'wide' | 'number wide' | 'slim' | 'roomy';
   /** The title is for screen readers only. */
   readonly unseen?: boolean;
 }
 
-/** Rows are chosen by their boxes. */
+/** A column of checkboxes to select rows. */
 export const boxes = <Row,>(
   nameOf: (row: Row) => string,
   isChosen: (row: Row) => boolean,
@@ -38,7 +38,7 @@ interface TableProps<Row> {
   readonly name: string;
   readonly columns: readonly Column<Row>[];
   readonly count: number;
-  /** undefined: not here yet. */
+  /** undefined: not loaded yet. */
   readonly rowAt: (index: number) => Row | undefined;
   readonly keyOf: (row: Row) => string;
   readonly rowHeight?: number;
@@ -47,24 +47,24 @@ interface TableProps<Row> {
 
 const BEYOND = 8;
 
-/** A table of any length, of which only the rows near the window are in the page. */
+/** A virtual table: only the rows near the window are in the page. */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, name, columns, count, rowAt, keyOf, rowHeight = 48, onShow } = props;
   const body = useRef<HTMLDivElement>(null);
   const [span, setSpan] = useState({ from: 0, to: 40 });
   useLayoutEffect(() => {
-    const look = () => {
+    const measure = () => {
       const top = body.current?.getBoundingClientRect().top ?? 0;
       const from = Math.max(0, Math.floor(-top / rowHeight) - BEYOND);
       const to = Math.max(0, Math.ceil((innerHeight - top) / rowHeight) + BEYOND);
       setSpan((before) => (before.from === from && before.to === to ? before : { from, to }));
     };
-    look();
-    addEventListener('scroll', look, { passive: true });
-    addEventListener('resize', look);
+    measure();
+    addEventListener('scroll', measure, { passive: true });
+    addEventListener('resize', measure);
     return () => {
-      removeEventListener('scroll', look);
-      removeEventListener('resize', look);
+      removeEventListener('scroll', measure);
+      removeEventListener('resize', measure);
     };
   }, [count, rowHeight]);
   const to = Math.min(span.to, count);
@@ -108,7 +108,7 @@ export function Table<Row>(props: TableProps<Row>) {
 
 const PAGE = 100;
 
-/** Rows that the server filters and sorts, fetched as they come into sight. */
+/** Rows that the server filters and sorts, loaded when they become visible. */
 export function usePages<Answer>(
   name: string,
   params: Params,

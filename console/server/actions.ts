@@ -38,8 +38,8 @@ import {
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { ReplayProgress, SettingsPreview } from '../answers.ts';
-import { BOTH_QUEUES } from './desk.ts';
 import type { Asked } from './queries.ts';
+import { BOTH_QUEUES } from './session.ts';
 
 /** The object changed since the page showed it, for example by another operator. */
 export class Changed extends Error {
@@ -47,12 +47,12 @@ export class Changed extends Error {
 }
 
 const text = z.string().max(100_000);
-const reason = z.string().trim().min(1, 'a reason is needed').max(1_000);
+const reason = z.string().trim().min(1, 'expected a reason').max(1_000);
 const groups = z.array(text).min(1).max(10_000);
 /** `before`: the value that the page showed. */
 const change = z.object({ key: text, value: z.unknown(), before: z.unknown().optional() });
 const settings = z.object({ changes: z.array(change).min(1) });
-/** What the page showed of the connection: what another person has made of it since is not undone unseen. */
+/** The connection as the page showed it, to detect changes by other operators. */
 const seen = z.object({ gate: text, since: text.nullish(), reason: text.nullish(), observing: z.boolean() });
 
 interface Action {
@@ -73,22 +73,24 @@ const decision = z.object({ group: text, digest: text, reason, users: groups.opt
 const decide = (isApproved: boolean) =>
   action(decision, async ({ group, digest, reason, users }, asked) => {
     const ref = refOf(group, asked);
-    const word = { reason, digest };
+    const decision = { reason, digest };
     const some = users?.map(platformUserId);
     const outcome = await (isApproved && some !== undefined
-      ? approveSome(ref, some, word, asked.ports)
-      : (isApproved ? approveHold : rejectHold)(ref, word, asked.ports));
+      ? approveSome(ref, some, decision, asked.ports)
+      : (isApproved ? approveHold : rejectHold)(ref, decision, asked.ports));
     if (outcome.kind === 'decided') return { digest };
     throw new Changed(outcome.kind === 'all_or_none' ? NOT_SOME[outcome.why] : DECIDED_SINCE);
   });
 
-const DECIDED_SINCE = 'nothing was changed: the hold was decided, or is over other people, since you looked';
+const DECIDED_SINCE = 'nothing was changed: the hold was decided or changed since this page loaded';
 const NOT_SOME = {
-  group_is_deleted: 'nothing was changed: the whole group is to be deleted, so all go or none',
-  some_were_rejected: 'nothing was changed: a person rejected some of them before, so all go or none',
+  group_is_deleted:
+    'nothing was changed: the directory deleted the group, so only all removals can be approved',
+  some_were_rejected:
+    'nothing was changed: an operator rejected some of these removals earlier, so only all removals can be approved',
 } as const;
 
-/** What the page may have done, by the last part of the address. */
+/** The actions of the page, by the last part of the path. */
 export const ACTIONS: Readonly<Record<string, Action>> = {
   approve: decide(true),
   reject: decide(false),
@@ -124,7 +126,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   rebind: action(z.object({ member: text, role: text }), async ({ member, role }, asked) => {
     const who = { member: memberId(member), role: roleId(role) };
     const { kind } = await rebindMember(asked.connection, who, asked.ports);
-    if (kind !== 'rebound') throw new NotFound(`no refresh of people has met the employee ${role}`);
+    if (kind !== 'rebound') throw new NotFound(`employee ${role} is unknown: groupsync people refresh`);
   }),
   forget: action(z.object({ member: text }), ({ member }, { connection, ports }) =>
     forgetMember(connection, memberId(member), ports),
@@ -150,19 +152,20 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     z.object({ isConfirmed: z.boolean(), shown: z.array(SettingRequestRow).min(1) }),
     (decision, { connection, ports }) => decideRequests(connection, decision, ports),
   ),
-  judge: action(z.object({ id: text, body: text }), async ({ id, body }, asked) => {
-    const { message } = await asked.desk.known(id);
+  validate: action(z.object({ id: text, body: text }), async ({ id, body }, asked) => {
+    const { message } = await asked.session.known(id);
     return { problems: problemsOf(body, message, asked.ports.clock()) };
   }),
   amend: action(z.object({ id: text, body: text, reason }), async ({ id, body, reason }, asked) => {
-    const deadLetter = await asked.desk.known(id);
+    const deadLetter = await asked.session.known(id);
     const problems = problemsOf(body, deadLetter.message, asked.ports.clock());
-    if (problems.length > 0) throw new Changed(`not sent, ingest would refuse it: ${problems.join('; ')}`);
-    const isSent = await asked.desk.inTurn(() => sendAmended(deadLetter, { body, reason }, asked.ports));
+    if (problems.length > 0)
+      throw new Changed(`not sent: ingest would refuse the message: ${problems.join('; ')}`);
+    const isSent = await asked.session.inTurn(() => sendAmended(deadLetter, { body, reason }, asked.ports));
     if (!isSent) throw new NotFound(GONE);
   }),
-  discard: action(z.object({ ids: groups, reason }), ({ ids, reason }, { ports, desk }) =>
-    desk.inTurn(async () => {
+  discard: action(z.object({ ids: groups, reason }), ({ ids, reason }, { ports, session }) =>
+    session.inTurn(async () => {
       const deadLetters = await findDeadLetters(ids, BOTH_QUEUES, ports);
       for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, reason, ports);
       return { discarded: deadLetters.length };
@@ -186,7 +189,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
 };
 
 const MOST_PREVIEWED = 500;
-const GONE = 'this dead letter is gone, or another reader holds it';
+const GONE = 'this dead letter no longer exists, or another consumer is processing it';
 
 async function settingsEffect(refs: readonly GroupRef[], plan: SettingsPlan, { ports, overview }: Asked) {
   const planAll = (given: Partial<Planning<ToolPorts>> = {}) =>
@@ -207,7 +210,7 @@ function replay(
   return new ReadableStream({
     async start(stream) {
       const total = { replayed: 0, failed: 0, remaining: 0 };
-      const tell = (line: ReplayProgress) => {
+      const sendProgress = (line: ReplayProgress) => {
         if (!stopping.signal.aborted) stream.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
       };
       try {
@@ -219,16 +222,20 @@ function replay(
             rate,
             signal: stopping.signal,
             onProgress: (done) =>
-              tell({ replayed: replayed + done.replayed, failed: failed + done.failed, remaining: null }),
+              sendProgress({
+                replayed: replayed + done.replayed,
+                failed: failed + done.failed,
+                remaining: null,
+              }),
           });
           total.replayed += report.replayed;
           total.failed += report.failed;
           total.remaining += report.remaining;
         }
-        tell(total);
+        sendProgress(total);
       } catch (error) {
         // A response that breaks off would look like a replay that the operator stopped.
-        tell({ ...total, remaining: null, problem: (error as Error).message });
+        sendProgress({ ...total, remaining: null, problem: (error as Error).message });
       }
       if (!stopping.signal.aborted) stream.close();
     },

@@ -16,10 +16,10 @@ export interface ActivityFilter {
   readonly sinceMs?: number | undefined;
 }
 
-/** Entries that are read for the activity of all: the newest. */
+/** Maximum number of entries; the newest are read. */
 const MOST = 5_000;
 
-/** What is older than this does not change any more, as a rule: it is read again only now and then. */
+/** Older entries rarely change, so they are read again less often. */
 const MAY_CHANGE_MS = 10 * 60_000;
 const ALL_AGAIN_MS = 5 * 60_000;
 
@@ -51,7 +51,7 @@ export function createActivity(connection: ConnectionName, ports: ToolPorts) {
 
 const MOST_GROUPS = 100;
 
-/** What others did on the platform names its users: who they are, as far as the directory has named them in that group. */
+/** External changes contain user ids: adds the names of members that the directory has in that group. */
 async function usersIn(rows: readonly LogEntry[], connection: ConnectionName, ports: ToolPorts) {
   const drifted = rows.flatMap(({ actor, group }) =>
     actor.kind === 'platform' && group !== null ? group : [],
@@ -93,7 +93,7 @@ function entryOf(row: LogEntry, people: ReadonlyMap<string, PersonName>): Entry 
   };
 }
 
-export function fits(entry: Entry, filter: ActivityFilter): boolean {
+export function matchesFilter(entry: Entry, filter: ActivityFilter): boolean {
   const { group, person, actor, action, outcome, sinceMs } = filter;
   const has = (texts: readonly (string | null | undefined)[], wanted: string | undefined) =>
     wanted === undefined || texts.some((text) => text?.toLowerCase().includes(wanted.toLowerCase()));

@@ -1,20 +1,20 @@
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { ACTIONS } from './actions.ts';
-import { createDesk } from './desk.ts';
 import { createOverview, type Overview } from './overview.ts';
 import { QUERIES } from './queries.ts';
+import { createSession } from './session.ts';
 
 export interface ConsoleOptions {
   readonly prefix: string;
   readonly ports: ToolPorts;
-  /** What went wrong, in words for people. */
+  /** Formats an error for the user. */
   readonly describe: (error: unknown) => string;
-  /** A text in which commands are named, so that they can be pasted. */
+  /** Replaces commands in a text with their complete form, for pasting. */
   readonly spell: (text: string, connection: ConnectionName) => string;
 }
 
-const LOOK_EVERY_MS = 1_500;
+const READ_EVERY_MS = 1_500;
 const LARGEST_BODY = 2_000_000;
 
 /**
@@ -24,9 +24,9 @@ const LARGEST_BODY = 2_000_000;
 export function createHandle(consoleOptions: ConsoleOptions): (request: Request) => Promise<Response> {
   const { prefix, ports, spell } = consoleOptions;
   const overviews = new Map<ConnectionName, Overview>();
-  const desk = createDesk(ports);
+  const session = createSession(ports);
   const overviewOf = (connection: ConnectionName) => {
-    const overview = overviews.get(connection) ?? createOverview(connection, ports, desk);
+    const overview = overviews.get(connection) ?? createOverview(connection, ports, session);
     overviews.set(connection, overview);
     return overview;
   };
@@ -36,13 +36,13 @@ export function createHandle(consoleOptions: ConsoleOptions): (request: Request)
     const connection = connectionName(searchParams.get('connection') ?? '');
     const describe = (error: unknown) => spell(consoleOptions.describe(error), connection);
     try {
-      if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of one');
+      if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of a connection');
       const overview = overviewOf(connection);
-      const asked = { connection, prefix, ports, spell, overview, desk, signal: request.signal };
+      const asked = { connection, prefix, ports, spell, overview, session, signal: request.signal };
       if (request.method === 'POST' && Object.hasOwn(ACTIONS, name))
         return await perform(name, request, asked);
       if (request.method !== 'GET' || !Object.hasOwn(QUERIES, name)) {
-        return problem(404, `there is nothing at ${request.method} ${pathname}`);
+        return problem(404, `not found: ${request.method} ${pathname}`);
       }
       if (name === 'live')
         return new Response(stream(overview, describe, request.signal), { headers: EVENT_STREAM });
@@ -70,7 +70,7 @@ async function perform(
   asked: Parameters<(typeof ACTIONS)[string]['act']>[1],
 ): Promise<Response> {
   const body = await request.text();
-  if (body.length > LARGEST_BODY) return problem(413, 'this is too large to be sent');
+  if (body.length > LARGEST_BODY) return problem(413, 'the request body is too large');
   const input = ACTIONS[name]?.input.safeParse(parsed(body));
   if (input?.success !== true)
     return problem(400, input?.error.issues.map(({ message }) => message).join('; ') ?? '');
@@ -90,7 +90,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A line for each look at the connection, and a sign of life where a look takes longer. */
+/** Streams one line per read of the connection, and a comment line as keep-alive. */
 function stream(
   overview: Overview,
   describe: ConsoleOptions['describe'],
@@ -101,18 +101,18 @@ function stream(
   return new ReadableStream({
     start(events) {
       const send = (text: string) => signal.aborted || events.enqueue(encoder.encode(text));
-      let isLooking = false;
-      const look = async () => {
+      let isReading = false;
+      const readNow = async () => {
         send(': here\n\n');
-        if (isLooking) return;
-        isLooking = true;
+        if (isReading) return;
+        isReading = true;
         const live = await overview.live().catch((error: unknown) => ({ problem: describe(error) }));
-        isLooking = false;
+        isReading = false;
         send(`data: ${JSON.stringify(live)}\n\n`);
       };
-      timer = setInterval(look, LOOK_EVERY_MS);
+      timer = setInterval(readNow, READ_EVERY_MS);
       signal.addEventListener('abort', () => clearInterval(timer));
-      return look();
+      return readNow();
     },
     cancel: () => clearInterval(timer),
   });

@@ -11,8 +11,8 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
 import type { Activity, GroupLine, GroupPage, Home, Live, PersonName, Unmatched } from '../answers.ts';
 import { createActivity } from './activity.ts';
-import { BOTH_QUEUES, type Desk } from './desk.ts';
-import { namesOf, readEverybody } from './people.ts';
+import { namesOf, readAllMembers } from './people.ts';
+import { BOTH_QUEUES, type Session } from './session.ts';
 
 /** Requests within this time share one read of the table, however many pages are open. */
 const FRESH_MS = 1_500;
@@ -23,8 +23,8 @@ const DAY_MS = 24 * HOUR_MS;
 const NAMES_MS = 60_000;
 const SHOWN = 50;
 
-/** What all pages rest on: one reading of a connection, shared by everybody who asks. */
-export function createOverview(connection: ConnectionName, ports: ToolPorts, desk: Desk) {
+/** The data of all pages: one read of a connection, shared by all requests. */
+export function createOverview(connection: ConnectionName, ports: ToolPorts, session: Session) {
   const deadLetters: { counts?: string; causes: readonly Cause[] } = { causes: [] };
 
   async function read() {
@@ -43,15 +43,17 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
   }
   const current = shared(read, FRESH_MS, ports);
   const activity = shared(createActivity(connection, ports), FRESH_MS, ports);
-  const everybody = shared(() => readEverybody(connection, ports), NAMES_MS, ports);
+  const allMembers = shared(() => readAllMembers(connection, ports), NAMES_MS, ports);
 
-  /** Looking takes the messages for a moment, so it is done only when their number has changed. */
+  /**
+   * A survey hides the messages from other consumers for a moment, so it runs only if their number changed.
+   */
   async function causes({ events, apply }: { events: number | null; apply: number | null }) {
     const counts = `${events} ${apply}`;
     if ((events ?? 0) + (apply ?? 0) === 0) deadLetters.causes = [];
     else if (deadLetters.counts !== counts) {
       const options = { queues: BOTH_QUEUES, limit: 0, patienceSeconds: 0 };
-      deadLetters.causes = (await desk.inTurn(() => surveyDeadLetters(ports, options))).causes;
+      deadLetters.causes = (await session.inTurn(() => surveyDeadLetters(ports, options))).causes;
     }
     deadLetters.counts = counts;
     return deadLetters.causes;
@@ -94,7 +96,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
     nameOf: async (group: string): Promise<string | null> =>
       (await current.get()).groups.find(({ ref }) => ref.group === group)?.name ?? null,
     activity: (): Promise<Pick<Activity, 'entries' | 'isCut'>> => activity.get(),
-    everybody: (): Promise<readonly PersonName[]> => everybody.get(),
+    allMembers: (): Promise<readonly PersonName[]> => allMembers.get(),
     async groups(filter: GroupFilter): Promise<GroupPage> {
       const { groups, pending } = await current.get();
       const fitting = sorted(
@@ -106,13 +108,13 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
       const rows = await linesOf(fitting.slice(filter.from, filter.from + filter.count), pending, ports);
       return { rows, found: fitting.length, total: groups.length, states };
     },
-    /** Differs where anything that a page shows may differ. */
+    /** The revision changes whenever the content of a page may change. */
     async live(): Promise<Live> {
       const { status, pending, groups } = await current.get();
       const { backlog, gate, failingCalls, credential, queues } = status;
       const { entries } = await activity.get();
       // A group's page shows the end of its wait, which changes with `dueMs`.
-      const told = groups.map(({ ref, ...shown }) => [ref.group, shown]);
+      const rows = groups.map(({ ref, ...shown }) => [ref.group, shown]);
       const calls = failingCalls.map(({ endpoint, since, reason }) => [endpoint, since, reason]);
       const facts = [
         backlog,
@@ -121,7 +123,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
         credential.failure,
         queues,
         pending,
-        told,
+        rows,
         entries[0],
         entries.length,
       ];
@@ -151,9 +153,10 @@ export interface GroupFilter {
 }
 
 function fitsGroup(group: GroupSummary, { text, state }: GroupFilter): boolean {
-  const words = text.toLowerCase();
-  const fitsText = group.ref.group.toLowerCase().includes(words) || group.name?.toLowerCase().includes(words);
-  return fitsText === true && (state === undefined || stateName(group) === state);
+  const searched = text.toLowerCase();
+  const matchesText =
+    group.ref.group.toLowerCase().includes(searched) || group.name?.toLowerCase().includes(searched);
+  return matchesText === true && (state === undefined || stateName(group) === state);
 }
 
 /** States that need an operator come first. */
@@ -201,7 +204,7 @@ async function linesOf(
   });
 }
 
-/** Each person once, those missing from the most groups first. */
+/** Each person once, sorted by the number of missing groups. */
 async function unmatchedOf(
   connection: ConnectionName,
   pending: readonly PendingRow[],
@@ -238,7 +241,7 @@ function writesOf(entries: Activity['entries'], nowMs: number): readonly number[
 
 const QUARTER_MS = HOUR_MS / 4;
 
-/** By what each write had waited for, and what waits now. */
+/** Calculates delays from the finished writes and the waiting changes. */
 function lagOf(entries: Activity['entries'], waitsMs: number, nowMs: number): readonly number[] {
   const startMs = nowMs - DAY_MS;
   const lags = Array.from({ length: DAY_MS / QUARTER_MS }, () => 0);
@@ -255,7 +258,7 @@ function lagOf(entries: Activity['entries'], waitsMs: number, nowMs: number): re
   return lags;
 }
 
-/** Reads once for all who ask at the same time or soon after. What failed is asked for again. */
+/** Shares one read among concurrent and immediately following requests. Failed reads are not cached. */
 function shared<Value>(read: () => Promise<Value>, freshMs: number, { clock }: Pick<ToolPorts, 'clock'>) {
   let last: { readonly value: Promise<Value>; untilMs: number } | undefined;
   return {

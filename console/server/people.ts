@@ -14,7 +14,7 @@ import type { PersonName } from '../answers.ts';
 export interface Known {
   readonly register: StoredMember;
   readonly state: UserState | undefined;
-  /** Id in the platform's groups. */
+  /** The user id in platform groups. */
   readonly user: string | undefined;
   readonly isWanted: boolean;
 }
@@ -34,7 +34,7 @@ export async function namesOf(
   return new Map(unique.map((id) => [id, nameOf(id, users.get(memberId(id)))]));
 }
 
-/** @param only of these members; without it, of everybody */
+/** @param only restricts the result to these members */
 export async function knownOf(
   state: GroupState,
   ports: ToolPorts,
@@ -64,26 +64,26 @@ export async function knownOf(
 
 const MOST_FOUND = 50;
 
-/** The members that a text may mean: by id, or a part of their name or address. */
+/** Searches members by id, or part of their name or address. */
 export async function findPeople(
   connection: ConnectionName,
   text: string,
-  everybody: () => Promise<readonly PersonName[]>,
+  allMembers: () => Promise<readonly PersonName[]>,
   ports: ToolPorts,
 ): Promise<readonly PersonName[]> {
   const id = memberId(text.trim());
   const known = (await ports.users.read(connection, [id])).get(id);
   if (known !== undefined) return [nameOf(id, known)];
-  const words = text.trim().toLowerCase();
+  const searched = text.trim().toLowerCase();
   const isMeant = ({ id, name, email }: PersonName) =>
-    [id, name, email].some((value) => value?.toLowerCase().includes(words));
-  return (await everybody()).filter(isMeant).slice(0, MOST_FOUND);
+    [id, name, email].some((value) => value?.toLowerCase().includes(searched));
+  return (await allMembers()).filter(isMeant).slice(0, MOST_FOUND);
 }
 
 const GROUPS_AT_ONCE = 16;
 
 /** Members of all groups, by name: the table has no list of users. */
-export async function readEverybody(
+export async function readAllMembers(
   connection: ConnectionName,
   ports: ToolPorts,
 ): Promise<readonly PersonName[]> {

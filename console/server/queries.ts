@@ -31,20 +31,20 @@ import type {
   PersonName,
   PersonPage,
 } from '../answers.ts';
-import { fits } from './activity.ts';
-import { BOTH_QUEUES, type Desk } from './desk.ts';
+import { matchesFilter } from './activity.ts';
 import type { Overview } from './overview.ts';
 import { findPeople, type Known, knownOf, nameOf } from './people.ts';
+import { BOTH_QUEUES, type Session } from './session.ts';
 
-/** One connection and what is needed to answer a question about it. */
+/** The context of a request about one connection. */
 export interface Asked {
   readonly connection: ConnectionName;
   readonly prefix: string;
   readonly ports: ToolPorts;
   readonly overview: Overview;
-  readonly desk: Desk;
+  readonly session: Session;
   readonly spell: (text: string, connection: ConnectionName) => string;
-  /** Ends with the page that asked. */
+  /** Aborted when the page closes. */
   readonly signal: AbortSignal;
 }
 
@@ -53,7 +53,7 @@ const PAGE = 200;
 
 type Query = (query: URLSearchParams, asked: Asked) => Promise<unknown>;
 
-/** What the page asks, by the last part of the address. Nothing here changes anything. */
+/** The read-only queries of the page, by the last part of the path. */
 export const QUERIES: Readonly<Record<string, Query>> = {
   home: (_, { overview }) => overview.home(),
   live: (_, { overview }) => overview.live(),
@@ -68,7 +68,7 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   plan: async (query, asked) => namedPlan(await refOf(query, asked), asked),
   hold: async (query, asked) => holdPage(await refOf(query, asked), asked),
   people: (query, { connection, overview, ports }) =>
-    findPeople(connection, query.get('text') ?? '', overview.everybody, ports),
+    findPeople(connection, query.get('text') ?? '', overview.allMembers, ports),
   person: (query, asked) => personPage(query.get('member') ?? '', asked),
   explain: async (query, asked) => {
     const connection = await requireConnection(asked.connection, asked.ports);
@@ -88,12 +88,12 @@ export const QUERIES: Readonly<Record<string, Query>> = {
       outcome: given('outcome'),
       sinceMs: since === undefined ? undefined : Date.parse(since),
     };
-    const found = entries.filter((entry) => fits(entry, filter));
+    const found = entries.filter((entry) => matchesFilter(entry, filter));
     return { entries: found.slice(from, from + count), found: found.length, isCut };
   },
-  deadLetters: async (_, { connection, ports, desk, overview, signal }): Promise<DeadLetters> => {
+  deadLetters: async (_, { connection, ports, session, overview, signal }): Promise<DeadLetters> => {
     const options = { queues: BOTH_QUEUES, limit: DEAD_LETTERS_SHOWN, signal, patienceSeconds: 0 };
-    const survey = await desk.inTurn(() => surveyDeadLetters(ports, options));
+    const survey = await session.inTurn(() => surveyDeadLetters(ports, options));
     const names = new Map<string, string>();
     for (const { group, connection: of } of survey.messages) {
       const name = group === null || of !== connection ? null : await overview.nameOf(group);
@@ -101,8 +101,8 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     }
     return { ...survey, names: Object.fromEntries(names) };
   },
-  deadLetter: async (query, { ports, desk }): Promise<ShownDeadLetter> =>
-    (await describeDeadLetter(await desk.find(query.get('id') ?? ''), ports)).document,
+  deadLetter: async (query, { ports, session }): Promise<ShownDeadLetter> =>
+    (await describeDeadLetter(await session.find(query.get('id') ?? ''), ports)).document,
   connection: (_, asked) => connectionPage(asked),
   doctor: async (_, { prefix, connection, ports, spell }): Promise<Checks> => {
     const { checks } = await examine({ prefix, connection }, ports);
@@ -119,7 +119,7 @@ function spanOf(query: URLSearchParams): { readonly from: number; readonly count
 const refOf = (query: URLSearchParams, { connection, ports }: Asked): Promise<GroupRef> =>
   findGroup(connection, query.get('group') ?? '', ports);
 
-/** What apply would do, with the name of the group. @param settings in place of the connection's own */
+/** The plan of a group, with its name. @param settings replaces the settings of the connection */
 export async function namedPlan(ref: GroupRef, { ports, overview }: Asked, settings?: ConnectionSettings) {
   const [plan, name] = await Promise.all([planGroup(ref, ports, settings), overview.nameOf(ref.group)]);
   return { ...plan, name };
@@ -131,7 +131,7 @@ async function stateOf(ref: GroupRef, { ports }: Asked): Promise<GroupState> {
   return state;
 }
 
-/** Users of the platform's group as it was last written or read; none where that is not known. */
+/** Users of the platform group by its stored view; empty if there is none. */
 async function usersOf(state: GroupState, { ports }: Asked): Promise<ReadonlySet<string>> {
   const view = state.view && (await ports.groups.readView(state.ref, state.view));
   return new Set(view?.users.keys());
@@ -170,17 +170,19 @@ async function groupDetail(ref: GroupRef, asked: Asked): Promise<GroupDetail> {
       user: user ?? null,
       platform: users.has(user ?? ''),
     }));
-  const told = new Set(known.map(({ user }) => user));
-  const strangers = [...users].filter((user) => !told.has(user)).map((user) => ({ ...UNKNOWN, user }));
+  const knownUsers = new Set(known.map(({ user }) => user));
+  const unknownUsers = [...users]
+    .filter((user) => !knownUsers.has(user))
+    .map((user) => ({ ...UNKNOWN, user }));
   return {
     status,
     held: state.hold?.decision.kind === 'waiting',
-    members: [...members, ...strangers].sort(byName),
+    members: [...members, ...unknownUsers].sort(byName),
     history: entries.filter(({ group }) => group === ref.group),
   };
 }
 
-/** A user of the platform group that the directory never named in it. */
+/** A user of the platform group without any directory event in it. */
 const UNKNOWN = {
   id: '',
   name: null,
@@ -219,8 +221,8 @@ async function holdPage(ref: GroupRef, asked: Asked): Promise<HoldPage> {
           },
     approved:
       approval?.decision.kind === 'approved' ? { removes: approval.removes, ...approval.decision } : null,
-    goes: [...held].map(person).sort(byName),
-    stays: [...users]
+    leaving: [...held].map(person).sort(byName),
+    staying: [...users]
       .filter((user) => !held.has(user) && !approved.has(user))
       .map(person)
       .sort(byName),
@@ -228,17 +230,19 @@ async function holdPage(ref: GroupRef, asked: Asked): Promise<HoldPage> {
 }
 
 function heldPerson(user: string, known: Known | undefined, { registers }: GroupState): HeldPerson {
-  if (known === undefined) return { id: '', name: null, email: null, user, department: null, said: null };
+  if (known === undefined)
+    return { id: '', name: null, email: null, user, department: null, lastEvent: null };
   const { register, state, isWanted } = known;
   const isOutOfList = !isWanted && register.value === 'present';
-  const what = isWanted ? 'present' : isOutOfList ? 'left_out' : 'removed';
+  const absent = isOutOfList ? 'left_out' : 'removed';
+  const what = isWanted ? 'present' : absent;
   const stamp = readStamp(isOutOfList ? latestOf(registers, state?.floor) : register.stamp);
   const { time = null, id = null, source = null } = stamp ?? {};
   return {
     ...nameOf(register.member, state),
     user,
     department: state?.attributes.get('department')?.value ?? null,
-    said: { what, at: time, event: id, source },
+    lastEvent: { what, at: time, event: id, source },
   };
 }
 

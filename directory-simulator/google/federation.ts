@@ -121,7 +121,7 @@ export const signJwtEndpoint = (signIn: SignIn) =>
       const request = SignRequest.safeParse(body);
       const claims = request.success ? claimsOf(request.data.payload) : undefined;
       if (claims === undefined) throw iamError(400, 'INVALID_ARGUMENT', 'payload: expected a JSON object');
-      refuseLongLife(claims, signIn.simulation.clock() / 1_000);
+      refuseLongValidity(claims, signIn.simulation.clock() / 1_000);
       const key = signIn.keys.managed();
       return { keyId: key.id, signedJwt: signJwt(key, claims) };
     },
@@ -135,7 +135,7 @@ function claimsOf(payload: string): Record<string, unknown> | undefined {
   }
 }
 
-function refuseLongLife({ exp }: Record<string, unknown>, nowSeconds: number): void {
+function refuseLongValidity({ exp }: Record<string, unknown>, nowSeconds: number): void {
   if (exp === undefined) return;
   const isFitting =
     Number.isInteger(exp) && Number(exp) > nowSeconds && Number(exp) <= nowSeconds + LONGEST_PAYLOAD_SECONDS;

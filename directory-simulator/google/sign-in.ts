@@ -14,7 +14,7 @@ export const SERVICE_ACCOUNT = {
 };
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-const LONGEST_LIFE_SECONDS = 3_600;
+const LONGEST_VALIDITY_SECONDS = 3_600;
 /** How far a client's clock may be ahead. */
 const SKEW_SECONDS = 300;
 
@@ -89,7 +89,7 @@ function refuseWrongTimes({ iat, exp }: Claims, nowSeconds: number): void {
   const isFitting =
     iat !== undefined &&
     exp !== undefined &&
-    exp - iat <= LONGEST_LIFE_SECONDS &&
+    exp - iat <= LONGEST_VALIDITY_SECONDS &&
     iat <= nowSeconds + SKEW_SECONDS &&
     exp > nowSeconds;
   if (isFitting) return;

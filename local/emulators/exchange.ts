@@ -57,8 +57,8 @@ export function asFault(error: unknown): AwsReply {
       ? error
       : new AwsFault('InternalServiceError', error instanceof Error ? error.message : String(error), 500);
   const { code, message, status } = fault;
-  const said = { __type: code, message, Message: message, Type: 'User' };
-  return jsonReply(said, status, { 'x-amzn-errortype': code });
+  const body = { __type: code, message, Message: message, Type: 'User' };
+  return jsonReply(body, status, { 'x-amzn-errortype': code });
 }
 
 /** Reads a request's JSON body. @throws AwsFault where it is not what the operation takes. */

@@ -25,7 +25,7 @@ interface Context {
 type Template = (values: Values) => unknown;
 
 /** Here the parser judges values, not only their types. */
-const JUDGES_VALUES = /between|attribute_type/i;
+const CHECKS_VALUES = /between|attribute_type/i;
 /** More than the handlers have; another program may write its own for each request. */
 const MOST_KEPT = 1000;
 
@@ -43,7 +43,7 @@ function remembering(parse: ExpressionParser['parse']): ExpressionParser['parse'
       return known(attrVals);
     }
     const parsed = parse(text, options);
-    if (typeof parsed !== 'object' || JUDGES_VALUES.test(text)) return parsed;
+    if (typeof parsed !== 'object' || CHECKS_VALUES.test(text)) return parsed;
     if (kept.size === MOST_KEPT) kept.clear();
     kept.set(
       key,

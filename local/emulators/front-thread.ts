@@ -17,7 +17,7 @@ export async function startFrontThread(options: {
 }): Promise<Omit<AwsFront, 'ask'>> {
   const { services, ...workerData } = options;
   const worker = new Worker(WORKER, { workerData, execArgv: [] });
-  const tell = (message: ToWorker) => worker.postMessage(message);
+  const post = (message: ToWorker) => worker.postMessage(message);
   const { ask, end } = startExchange(worker, (request) => answerOf(services, request));
   worker.once('exit', end);
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
@@ -39,7 +39,7 @@ export async function startFrontThread(options: {
     async close() {
       isClosing = true;
       closeWay();
-      tell({ kind: 'close' });
+      post({ kind: 'close' });
       await Promise.race([ended, late(CLOSE_MS, undefined, { ref: false })]);
       await worker.terminate();
     },

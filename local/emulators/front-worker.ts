@@ -12,7 +12,7 @@ import { type FromWorker, startExchange, type ToWorker } from './front-messages.
 const Options = z.object({ port: z.number(), dataPath: z.string().optional() });
 
 const main = parentPort as MessagePort;
-const tell = (message: FromWorker) => main.postMessage(message);
+const post = (message: FromWorker) => main.postMessage(message);
 let front: AwsFront | undefined;
 const { ask } = startExchange(main, async (request) => front?.ask(request).catch(() => undefined));
 
@@ -30,8 +30,8 @@ try {
   main.on('message', (message: ToWorker) => {
     if (message.kind === 'close') void front?.close().then(() => main.close());
   });
-  tell({ kind: 'listening', url: front.url });
+  post({ kind: 'listening', url: front.url });
 } catch (error) {
-  tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+  post({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
   main.close();
 }

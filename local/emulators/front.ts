@@ -97,7 +97,11 @@ function replyOf(dynamoDb: RequestListener, { method, path, query, headers, body
 const late = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
 /** A page in the browser of this machine reaches the port as the simulator's: by a name of its own, or as itself. */
-const FOREIGN = new AwsFault('AccessDeniedException', 'expected a request of a program on this machine', 403);
+const NOT_LOCAL = new AwsFault(
+  'AccessDeniedException',
+  'expected a request of a program on this machine',
+  403,
+);
 
 async function serve(
   request: IncomingMessage,
@@ -106,7 +110,7 @@ async function serve(
 ): Promise<void> {
   const body = await readAll(request);
   if (body === undefined) return;
-  if (!isOurHost(request.headers) || !isOurPage(request.headers)) return send(response, asFault(FOREIGN));
+  if (!isOurHost(request.headers) || !isOurPage(request.headers)) return send(response, asFault(NOT_LOCAL));
   const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://127.0.0.1');
   const { method = 'GET', headers } = request;
   const reply = await ask({ method, path, query, headers, body }).catch(() => undefined);

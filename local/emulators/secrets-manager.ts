@@ -132,7 +132,7 @@ function putValue(secrets: Map<string, Secret>, input: z.infer<typeof Put>) {
 function getValue(secrets: ReadonlyMap<string, Secret>, input: z.infer<typeof Get>) {
   const secret = findUsable(secrets, input.SecretId);
   const stage = input.VersionStage ?? 'AWSCURRENT';
-  const staged = stage === 'AWSCURRENT' ? secret.current : stage === 'AWSPREVIOUS' ? secret.previous : '';
+  const staged = { AWSCURRENT: secret.current, AWSPREVIOUS: secret.previous }[stage];
   const version = input.VersionId ?? staged ?? '';
   const value = secret.versions.get(version);
   if (value === undefined) {
@@ -168,5 +168,7 @@ const describe = (secret: Secret) => ({
   ),
 });
 
-const stagesOf = (secret: Secret, version: string): string[] =>
-  version === secret.current ? ['AWSCURRENT'] : version === secret.previous ? ['AWSPREVIOUS'] : [];
+function stagesOf(secret: Secret, version: string): string[] {
+  if (version === secret.current) return ['AWSCURRENT'];
+  return version === secret.previous ? ['AWSPREVIOUS'] : [];
+}

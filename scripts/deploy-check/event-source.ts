@@ -33,7 +33,7 @@ export async function startEventSource(
   let stopped = false;
   let received = 0;
 
-  const turn = async (): Promise<void> => {
+  const pollOnce = async (): Promise<void> => {
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
         QueueUrl,
@@ -57,7 +57,7 @@ export async function startEventSource(
     }
   };
   const loop = (async () => {
-    while (!stopped) await turn();
+    while (!stopped) await pollOnce();
   })();
   // A fault is told where the loop is awaited; until then it must not end the process.
   loop.catch(() => undefined);

@@ -25,15 +25,15 @@ export type Work = Record<
 >;
 
 const places = new Set<string>();
-let turns = 0;
-let mostTurns = Number.POSITIVE_INFINITY;
+let steps = 0;
+let maxSteps = Number.POSITIVE_INFINITY;
 const FOREVER_MS = 10_000;
 
 /** What would turn for ever fails, and so is noticed. */
 shared.comesBy = (place) => {
   places.add(place);
-  turns += 1;
-  if (turns > mostTurns) throw new Error('endless');
+  steps += 1;
+  if (steps > maxSteps) throw new Error('endless');
 };
 
 /** With what it has left to be looked at in the end. */
@@ -44,11 +44,11 @@ export default class extends TestRunner {
   async runTask(test: Test): Promise<void> {
     const key = `${test.file.name} ${test.fullTestName}`;
     places.clear();
-    mostTurns = Number.POSITIVE_INFINITY;
+    maxSteps = Number.POSITIVE_INFINITY;
     const startedAt = process.cpuUsage();
     await attempt(test);
     shared.survey[key] = { ms: process.cpuUsage(startedAt).user / 1_000, places: [...places] };
-    mostTurns = 10 * turns + 1_000;
+    maxSteps = 10 * steps + 1_000;
     if (shared.work === undefined && existsSync('work.json'))
       shared.work = JSON.parse(readFileSync('work.json', 'utf8')) as Work;
     const todo = (shared.work?.[key] ?? []).filter(({ number }) => !(number in shared.noticed));
@@ -69,7 +69,7 @@ export default class extends TestRunner {
 }
 
 async function attempt(test: Test): Promise<void> {
-  turns = 0;
+  steps = 0;
   await TestRunner.getTestFn(test)();
   const checks = test.onFinished ?? [];
   test.onFinished = [];

@@ -6,7 +6,7 @@ import type { Request } from './request.ts';
 import { activityEvent, endOfFeed, feedEnvelope, feedPage, firstAtOrAfter, shownGroup } from './rules.ts';
 import type { Tokens } from './tokens.ts';
 
-/** An HTTP answer; `group`: whose body it is. */
+/** An HTTP answer; `group` is the group in its body. */
 export interface Answer {
   readonly status: number;
   readonly text: string;
@@ -37,7 +37,9 @@ export const refusal = (status: number, headers?: Answer['headers']): Answer => 
   headers,
 });
 
-/** What the platform does and answers where nothing stops a request: its truth, seen through its traits and platform faults. */
+/**
+ * The work and the answers of the platform for an accepted request, changed by its traits and platform faults.
+ */
 export function createAnswers(options: PlatformOptions, { platformFaults, groups, people, tokens }: Parts) {
   const { company, clock, traits, runLog } = options;
   const random = options.random.fork('answers');
@@ -77,7 +79,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     return { status: 200, text: `[${[...cut(visible).map(textOf), ...odd].join()}]` };
   };
 
-  /** A list that lacks its end or a part in the middle. */
+  /** A list without its end or a part in the middle. */
   const cut = (all: readonly HeldGroup[]): readonly HeldGroup[] => {
     if (all.length === 0 || !platformFaults.strikes('list_cut')) return all;
     const from = random.below(all.length);
@@ -91,7 +93,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   const isDenied = (platformFault: 'list_denies' | 'get_denies', { id, spokeId }: HeldGroup) =>
     platformFaults.isAbout(platformFault, id, spokeId);
 
-  /** A stranger's group that does not fit the schema. */
+  /** An unmanaged group that does not match the schema. */
   const oddGroup = () => {
     const group = { id: `${company}-odd`, spokeId: null, version: 'odd' };
     return JSON.stringify(
@@ -172,7 +174,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     body === undefined ? refusal(status) : json(body);
 
   return {
-    /** Does the work and says what came of it. */
+    /** Does the work and returns its answer. */
     perform({ kind, id = '', query, body, token }: Request, author: Author): Answer {
       switch (kind) {
         case 'create':
@@ -206,7 +208,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
       }
     },
 
-    /** The answer of work that is done, as some platforms and proxies give it. */
+    /** A success answer, in the forms of some platforms and proxies. */
     distort(answer: Answer): Answer {
       if (answer.status !== 200) return answer;
       if (platformFaults.strikes('answers_html'))
@@ -222,7 +224,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   };
 }
 
-/** A group is another object whenever it changes, so its text is written once. */
+/** Cached by object: a changed group is a new object. */
 function remembered(write: (group: HeldGroup) => string): typeof write {
   const known = new WeakMap<HeldGroup, string>();
   return (group) => {

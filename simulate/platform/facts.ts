@@ -1,6 +1,6 @@
-import type { PersonSpec, Traits } from '../life.ts';
 import type { Random } from '../random.ts';
-import type { RunLog } from '../told.ts';
+import type { RunLog } from '../run-log.ts';
+import type { PersonSpec, Traits } from '../simulation-run.ts';
 import type { Request } from './request.ts';
 import type { GroupBody, InitiatorType, PlatformGroup } from './rules.ts';
 
@@ -10,14 +10,14 @@ export interface PlatformOptions {
   readonly random: Random;
   readonly traits: Traits;
   readonly runLog: RunLog;
-  /** In simulated time. It belongs to no worker, so no crash ends it. */
+  /** Sleeps in simulated time. It belongs to no worker, so no crash ends it. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly people?: readonly PersonSpec[];
-  /** Whether each refresh voids the refresh token; drawn where nothing is said. */
+  /** Whether each refresh invalidates the refresh token (default: drawn). */
   readonly rotates?: boolean;
 }
 
-/** A group as the platform truly holds it, whatever it shows. */
+/** The true state of a group, independent of the answers. */
 export interface HeldGroup extends Omit<PlatformGroup, 'version'> {
   readonly version: string | number;
   readonly createdAtMs: number;
@@ -32,11 +32,11 @@ export interface HeldEmployee {
   readonly number?: string | undefined;
 }
 
-/** A write that was accepted. spokeId, name and version are those after it; of a deletion, the last. */
+/** An accepted write. spokeId, name and version are those after the write; for a deletion, the last ones. */
 export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name' | 'version' | 'madeBy'> {
   readonly atMs: number;
   readonly action: 'create' | 'patch' | 'put' | 'delete';
-  /** What truly changed among the users; not what was asked for. */
+  /** The actual change of users, not the requested one. */
   readonly removed: readonly string[];
   readonly added: readonly string[];
   /** The fields of the body, as they were sent. */
@@ -44,27 +44,27 @@ export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name'
   /** The worker's name, or `client` for another client. */
   readonly by: string;
   readonly token: string;
-  /** It left the group as it was. */
+  /** The write did not change the group. */
   readonly isVain: boolean;
-  /** Done after its caller had given up. */
+  /** The write took effect after its caller timed out. */
   readonly late: boolean;
 }
-export type ForeignWrite = PlatformWrite & { readonly initiator: InitiatorType };
+export type ClientWrite = PlatformWrite & { readonly initiator: InitiatorType };
 
-/** A request of ours. */
+/** A request of groupsync. */
 export interface PlatformCall {
   readonly atMs: number;
   readonly method: string;
   readonly route: Request['route'];
   /** Id of the group or role in the path. */
   readonly id?: string | undefined;
-  /** Of the group that it is about: the held one's; of a POST the one that was sent. */
+  /** The external id of the group; for a POST the one in the body. */
   readonly spokeId?: string | undefined;
-  /** `none`: its caller heard no answer. `refused`: no connection came about. */
+  /** `none`: the caller got no answer. `refused`: the connection failed. */
   readonly status: number | 'none' | 'refused';
-  /** Refused for its version alone. */
+  /** Refused only because of its version. */
   readonly isStale?: true | undefined;
-  /** What bent the answer or its work. */
+  /** Platform faults that changed the answer or the work. */
   readonly platformFaults: readonly string[];
   readonly by: string;
   /** Bearer or refresh token; empty where none was sent. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { ForeignWrite, HeldGroup, PlatformOptions, PlatformWrite } from './facts.ts';
+import type { ClientWrite, HeldGroup, PlatformOptions, PlatformWrite } from './facts.ts';
 import type { PlatformFaults } from './platform-faults.ts';
 import * as rules from './rules.ts';
 
-/** Whose write it is; without an initiator: ours. */
+/** The author of a write; without an initiator it is groupsync. */
 export interface Author {
   readonly by: string;
   readonly token: string;
@@ -13,7 +13,7 @@ export interface Author {
 
 export type WriteBody = rules.GroupBody & { readonly version?: string | number };
 
-/** What became of a write: the group, or why not. */
+/** The result of a write: the group, or the reason for the refusal. */
 export type Written =
   | { readonly status: 200; readonly group: HeldGroup }
   | { readonly status: number; readonly group?: undefined; readonly isStale?: true };
@@ -30,17 +30,17 @@ const numberOf = (text: string): number => createHash('sha256').update(text).dig
 
 export type Groups = ReturnType<typeof createGroups>;
 
-/** The groups as they truly are, every write to them, and the log that the feed is read from. */
+/** The true groups, every write to them, and the log of the feed. */
 export function createGroups(options: PlatformOptions, platformFaults: PlatformFaults) {
   const { company, clock, traits, runLog } = options;
-  /** What answers a write with a name that is taken. */
+  /** The status for a name that is in use. */
   const takenStatus = options.random.fork('groups').pick([400, 409]);
   const held = new Map<string, HeldGroup>();
-  /** What each group was from when on; nothing: it was deleted. */
+  /** The states of each group by time; undefined after its deletion. */
   const pasts = new Map<string, { readonly sinceMs: number; readonly group?: HeldGroup }[]>();
   const log: rules.FeedEntry[] = [];
   const writes: PlatformWrite[] = [];
-  const foreign: ForeignWrite[] = [];
+  const clientWrites: ClientWrite[] = [];
   const unacceptable = new Set<string>();
   /** Refused names and external ids, with the latest refusal. */
   const refusedValues = new Map<string, number>();
@@ -60,7 +60,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     readonly change?: rules.GroupChange | undefined;
   }
 
-  /** Puts a write on record, and in the feed where it changed anything. */
+  /** Records a write, and adds it to the feed if it changed anything. */
   const note = (action: PlatformWrite['action'], done: Done, author: Author, body: WriteBody): Written => {
     const { group, change } = done;
     const { initiator, late = false, by, token } = author;
@@ -86,7 +86,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
       isVain: change === undefined,
     };
     if (initiator === undefined) writes.push(write);
-    else foreign.push({ ...write, initiator });
+    else clientWrites.push({ ...write, initiator });
     if (change === undefined) return { status: 200, group };
     const who = initiator === undefined ? OURSELVES : INITIATORS[initiator];
     const batch = { ...change, atMs, group: { id, name }, initiator: who, spoke: who.displayName };
@@ -145,7 +145,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     return spokeId;
   };
 
-  /** Why the platform refuses our write for what is in it, as a status. */
+  /** The status with which the platform refuses the content of a write. */
   const refusalOf = (body: WriteBody, known?: HeldGroup): number | undefined => {
     const { name, users = [] } = body;
     const value = refusedValueOf(body, known);
@@ -185,25 +185,26 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
   return {
     held: held as ReadonlyMap<string, HeldGroup>,
     asOf,
-    /** All as they were then. */
+    /** All groups at the given time. */
     all: (atMs: number): readonly HeldGroup[] => [...pasts.keys()].flatMap((id) => asOf(atMs, id) ?? []),
     log,
     writes,
-    foreign,
+    clientWrites,
     unacceptable: unacceptable as ReadonlySet<string>,
     refusedValues: refusedValues as ReadonlyMap<string, number>,
 
     create(body: WriteBody, author: Author): Written {
-      const isOurs = author.initiator === undefined;
+      const isGroupsync = author.initiator === undefined;
       const content = rules.wantedContent('PUT', rules.NO_CONTENT, body);
-      const refused = content.name === '' ? 400 : isOurs ? refusalOf(body) : undefined;
+      if (content.name === '') return { status: 400 };
+      const refused = isGroupsync ? refusalOf(body) : undefined;
       if (refused !== undefined) return { status: refused };
-      const users = isOurs ? withInstaller(keptUsers(content.users, [])) : content.users;
+      const users = isGroupsync ? withInstaller(keptUsers(content.users, [])) : content.users;
       const { group, change } = rules.createdGroup(
         { ...content, name: nameOf(content.name), spokeId: spokeIdOf(content.spokeId), users },
         newId,
       );
-      const origin = { createdAtMs: clock(), madeBy: isOurs ? 'us' : 'client' } as const;
+      const origin = { createdAtMs: clock(), madeBy: isGroupsync ? 'us' : 'client' } as const;
       return note('create', { group: hold(group, origin), change }, author, body);
     },
 
@@ -242,7 +243,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
       return done.change !== undefined;
     },
 
-    /** A group that was there long ago: the feed does not tell of it. */
+    /** An old group: the feed does not show it. */
     seed: (content: rules.GroupContent): HeldGroup =>
       hold(rules.createdGroup(content, newId).group, { createdAtMs: 0, madeBy: 'client' }),
   };

@@ -1,4 +1,4 @@
-import type { PlatformFault } from '../life.ts';
+import type { PlatformFault } from '../simulation-run.ts';
 import { type Answer, refusal } from './answers.ts';
 import type { PlatformOptions } from './facts.ts';
 import type { Groups } from './groups.ts';
@@ -6,14 +6,14 @@ import type { PlatformFaults } from './platform-faults.ts';
 import type { Request } from './request.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Refusals of writes alone; `about`: of these groups alone. */
+/** Faults that refuse writes only; with `about`, only of these groups. */
 const WRITES: readonly (readonly [PlatformFault, number, Answer['headers']])[] = [
   ['writes_503', 503, {}],
   ['writes_403', 403, {}],
   ['writes_302', 302, { location: 'https://maintenance.test/' }],
 ];
 
-/** What keeps a request from being worked on, in the order of layers: proxy, limits, credential, routing, application. */
+/** Faults that stop a request, in the order of layers: proxy, limits, credential, routing, application. */
 export function createObstacles(
   options: PlatformOptions,
   platformFaults: PlatformFaults,
@@ -21,12 +21,12 @@ export function createObstacles(
   tokens: Tokens,
 ) {
   const random = options.random.fork('obstacles');
-  const wordOf = (platformFault: PlatformFault) => platformFaults.find(platformFault)?.action.about?.[0];
+  const parameterOf = (platformFault: PlatformFault) => platformFaults.find(platformFault)?.action.about?.[0];
 
   const refusedWrite = ({ id, body }: Request): Answer | undefined => {
     const spokeId = id === undefined ? body.spokeId : groups.held.get(id)?.spokeId;
     for (const [platformFault, status, headers] of WRITES) {
-      const isNamed = wordOf(platformFault) !== undefined;
+      const isNamed = parameterOf(platformFault) !== undefined;
       const isHit = isNamed
         ? platformFaults.isAbout(platformFault, id, spokeId)
         : platformFaults.shows(platformFault);
@@ -39,7 +39,7 @@ export function createObstacles(
     const { kind } = request;
     if (platformFaults.strikes('everything_503')) return refusal(503);
     if (platformFaults.strikes('throttles')) {
-      const text = retryAfterText(wordOf('throttles') ?? '30', options.clock());
+      const text = retryAfterText(parameterOf('throttles') ?? '30', options.clock());
       return refusal(random.pick([429, 503]), { 'retry-after': text });
     }
     if (kind === 'token') return undefined;

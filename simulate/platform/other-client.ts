@@ -1,10 +1,10 @@
 import { FIELD_NAMES } from '../../shared/domain/group-fields.ts';
-import type { ForeignAction } from '../life.ts';
+import type { ClientAction } from '../simulation-run.ts';
 import type { HeldGroup, PlatformOptions } from './facts.ts';
 import type { Groups } from './groups.ts';
 import type { InitiatorType } from './rules.ts';
 
-type Edit = Extract<ForeignAction, { readonly kind: 'edit' }>;
+type Edit = Extract<ClientAction, { readonly kind: 'edit' }>;
 
 /** People and applications that change groups on the platform directly. */
 export function createOtherClient({ runLog, sleep, random, clock }: PlatformOptions, groups: Groups) {
@@ -32,7 +32,7 @@ export function createOtherClient({ runLog, sleep, random, clock }: PlatformOpti
     }
   };
 
-  const perform = (action: ForeignAction, id: string | undefined, initiator: InitiatorType): boolean => {
+  const perform = (action: ClientAction, id: string | undefined, initiator: InitiatorType): boolean => {
     const author = { by: 'client', token: '', initiator };
     const make = (name: string, spokeId: string | null, users: readonly string[]) =>
       groups.create({ name, spokeId, users }, author).group !== undefined;
@@ -53,7 +53,7 @@ export function createOtherClient({ runLog, sleep, random, clock }: PlatformOpti
   };
 
   return {
-    perform(action: ForeignAction, id: string | undefined, given?: InitiatorType): boolean {
+    perform(action: ClientAction, id: string | undefined, given?: InitiatorType): boolean {
       const own = random.fork(`${action.kind} ${clock()}`);
       const isDone = perform(action, id, given ?? own.pick(['ROLE', 'ROLE', 'EXTERNAL', 'SYSTEM'] as const));
       if (isDone) runLog.fired(`client:${action.kind}`);

@@ -1,7 +1,7 @@
-import type { CompanyAction, PersonSpec } from '../life.ts';
+import type { CompanyAction, PersonSpec } from '../simulation-run.ts';
 import type { HeldEmployee } from './facts.ts';
 
-/** Who works at the company. */
+/** The employees of the company. */
 export function createPeople(people: readonly PersonSpec[] = []) {
   const employees = new Map<string, HeldEmployee>();
   const hire = ({ role, email, state = 'ACTIVE', userId = `u-${role}`, number }: PersonSpec) =>

@@ -1,4 +1,4 @@
-import type { PlatformAction, PlatformFault } from '../life.ts';
+import type { PlatformAction, PlatformFault } from '../simulation-run.ts';
 import type { PlatformOptions } from './facts.ts';
 
 interface Lasting {
@@ -11,7 +11,7 @@ interface Lasting {
 
 export type PlatformFaults = ReturnType<typeof createPlatformFaults>;
 
-/** Which platform faults the platform is in. What shows is counted where it takes effect: `fire`. */
+/** The active platform faults. `fire` counts a fault when it takes effect. */
 export function createPlatformFaults({ clock, random: ofPlatform, runLog }: PlatformOptions) {
   const random = ofPlatform.fork('tempers');
   let lasting: readonly Lasting[] = [];
@@ -22,7 +22,7 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
       ? undefined
       : lasting.find(({ action, untilMs }) => action.platformFault === platformFault && clock() < untilMs);
   const chance = ({ share = 1 }: PlatformAction) => share >= 1 || random.chance(share);
-  /** Whether it shows at this call. */
+  /** Whether the fault affects this call. */
   const shows = (platformFault: PlatformFault): boolean => {
     const found = find(platformFault);
     return found !== undefined && chance(found.action);
@@ -37,7 +37,7 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
     find,
     shows,
     fire,
-    /** Shows at this call, and so takes effect. */
+    /** Counts the fault as effective if it affects this call. */
     strikes: (platformFault: PlatformFault): boolean => shows(platformFault) && fire(platformFault),
     begin(action: PlatformAction) {
       const sinceMs = clock();
@@ -59,7 +59,7 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
       chosen.set(key, isChosen);
       return isChosen;
     },
-    /** What took effect since the last asking. */
+    /** Faults that took effect since the last call. */
     taken(): readonly string[] {
       const taken = struck;
       if (taken.length > 0) struck = [];

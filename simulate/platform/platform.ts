@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { TimeoutError } from '../../shared/platform/errors.ts';
-import type { CompanyAction, PlatformAction, Traits } from '../life.ts';
+import type { CompanyAction, PlatformAction, Traits } from '../simulation-run.ts';
 import { Crash, type Worker } from '../worker.ts';
 import { type Answer, createAnswers } from './answers.ts';
 import type * as facts from './facts.ts';
@@ -17,7 +17,7 @@ export type * from './facts.ts';
 /** The Workforce Platform of one company. */
 export type SimulatedPlatform = ReturnType<typeof createSimulatedPlatform>;
 
-/** A platform that keeps to the specification and leaves nothing to wonder about. */
+/** A platform that follows the specification exactly. */
 export const PLAIN_TRAITS: Traits = {
   staleStatus: 409,
   enforceVersionOnPatch: true,
@@ -36,10 +36,10 @@ export const PLAIN_TRAITS: Traits = {
   numericVersions: false,
 };
 
-/** A late write is done this long after its caller has gone, at most: proxies and servers give up on it. */
+/** Maximum time between the time-out of the caller and a late write: after it proxies and servers give up. */
 const LATEST_MS = 60_000;
 
-/** What becomes of a request: an answer, or why there is none. */
+/** The result of a request: an answer, or the reason why there is none. */
 type Outcome =
   | (Answer & { readonly isSlow?: true })
   | { readonly lost: 'timeout' | 'ECONNRESET' | 'ECONNREFUSED' };
@@ -69,7 +69,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       return { lost: 'timeout' };
     }
     const answer = answers.perform(request, author);
-    // No call of a run is too slow, and all of them together are.
+    // Each call of a run is fast enough, but all calls together would be too slow.
     if (platformFaults.strikes('slow'))
       return lateness.chance(0.5) ? { lost: 'timeout' } : { ...answer, isSlow: true };
     return platformFaults.strikes('loses_answers') ? { lost: 'ECONNRESET' } : answers.distort(answer);
@@ -96,7 +96,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     if (!isWrite && bentBy.length === 0) return;
     const what = `${method} ${id ?? route}: ${status}${[...new Set(bentBy)].map((platformFault) => ` (${platformFault})`).join('')}`;
     const group = spokeId === undefined ? {} : { group: spokeId };
-    runLog.tell({ lane: 'platform', what, detail: `for ${by}`, ...group });
+    runLog.log({ lane: 'platform', what, detail: `for ${by}`, ...group });
   };
 
   const answer = async (worker: Worker, sent: Sent, timeoutMs: number) => {
@@ -120,26 +120,32 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
   return {
     companyId: company,
     traits,
-    /** The truth, by platform id. */
+    /** The true groups, by platform id. */
     groups: groups.held,
     /** By role. */
     employees: people.employees,
-    /** Every write of ours that was accepted, in order. */
+    /** Every accepted write of groupsync, in order. */
     writes: groups.writes as readonly facts.PlatformWrite[],
     /** Every change by another client, in order. */
-    foreign: groups.foreign as readonly facts.ForeignWrite[],
+    clientWrites: groups.clientWrites as readonly facts.ClientWrite[],
     calls: calls as readonly facts.PlatformCall[],
     /** Users that caused a write to be refused. */
     unacceptable: groups.unacceptable,
     /** Names and external ids because of which a write was refused, with the latest refusal. */
     refusedValues: groups.refusedValues,
     tokens,
-    /** Begins a platform fault; it ends by itself after `forMs`. Fires `platformFault:<name>` where it changes an answer or its work. */
+    /**
+     * Starts a platform fault that ends after `forMs`. Fires `platformFault:<name>` when it changes an answer
+     * or its work.
+     */
     begin(action: PlatformAction) {
       platformFaults.begin(action);
       if (action.platformFault === 'token_expires') tokens.endAccess();
     },
-    /** All platform faults end now, and so do fights (`again`). Late writes still arrive, within a minute; traits stay. */
+    /**
+     * Ends all platform faults and repeated edits (`again`). Late writes still arrive within a minute; traits
+     * stay.
+     */
     calm() {
       platformFaults.calm();
       otherClient.calm();
@@ -154,7 +160,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     otherClient: otherClient.perform,
     /** An old group of another client; the feed does not report it. */
     seed: groups.seed,
-    /** Does, at once, the work of a request whose caller has gone. */
+    /** Performs immediately the work of a request whose caller timed out. */
     arrive(sent: Sent, by: string) {
       const request = requestOf(sent);
       answers.perform(request, { by, token: request.token, late: true });
@@ -162,20 +168,20 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     /** Requests of one worker: `…/platform/api/…` and `POST …/oauth/token` of any origin. `timeoutMs`: the client's. */
     dispatcherFor(worker: Worker, timeoutMs = 10_000) {
       const request = (sent: Sent) => answer(worker, sent, timeoutMs).catch(passOn);
-      // The client asks a dispatcher for nothing else.
+      // The client uses no other method of a dispatcher.
       return { request } as unknown as Dispatcher;
     },
   };
 }
 
-/** A body need only be iterable: the client reads it with `for await`. */
+/** The client reads a body with `for await`, so it only needs to be iterable. */
 const responseOf = ({ status, text, headers }: Answer) => ({
   statusCode: status,
   headers: { 'content-type': 'application/json', ...headers },
   body: [Buffer.from(text)],
 });
 
-/** The client takes an unknown error for a broken connection and tries again; one that names its endpoint ends the call. */
+/** The client retries after an unknown error; an error that names its endpoint ends the call. */
 function passOn(thrown: unknown): never {
   throw thrown instanceof Crash ? Object.assign(thrown, { pathTemplate: '' }) : thrown;
 }

@@ -1,6 +1,6 @@
 import type { GroupBody } from './rules.ts';
 
-/** What the client gives its dispatcher. */
+/** The options that the client passes to its dispatcher. */
 export interface Sent {
   readonly method: string;
   readonly path: string;

@@ -24,7 +24,7 @@ export interface GroupContent extends WrittenFields {
   readonly users: readonly string[];
 }
 
-/** Body of a write; what a missing field means is the method's business. */
+/** The body of a write; the method defines the meaning of a missing field. */
 export type GroupBody = { readonly [Field in keyof GroupContent]?: GroupContent[Field] | undefined };
 
 /** The group as an answer shows it. */
@@ -39,7 +39,7 @@ export const shownGroup = (
   version: group.version,
 });
 
-/** What one change of a group did, in the feed's terms. `members`: nothing but its users. */
+/** The kind of a group change in the feed. `members`: only users changed. */
 export interface GroupChange {
   readonly change: 'created' | 'changed' | 'deleted' | 'members';
   readonly removed: string[];
@@ -78,12 +78,12 @@ export function changedGroup<Known extends Omit<PlatformGroup, 'version'>>(
   };
 }
 
-/** The memberships end with the group: one event says both. */
+/** One event reports the deletion of the group and its memberships. */
 export const DELETED: GroupChange = { change: 'deleted', removed: [], added: [] };
 
 export const NO_CONTENT: GroupContent = { ...NO_FIELDS, users: [] };
 
-/** The content that a write asks for. */
+/** The requested content of a write. */
 export function wantedContent(method: 'PUT' | 'PATCH', group: GroupContent, body: GroupBody): GroupContent {
   const kept = method === 'PATCH' ? group : NO_CONTENT;
   const given = (field: GroupField) => (body[field] === undefined ? kept[field] : body[field]);
@@ -101,7 +101,7 @@ export function isStale(
   return isCompared && sent !== undefined && sent !== group.version;
 }
 
-/** The name that the platform keeps of one that is sent. */
+/** The stored form of a name. */
 export function keptName(sent: string, names: 'exact' | 'trimmed' | 'folded'): string {
   if (names === 'exact') return sent;
   const trimmed = sent.trim().replace(/\s+/g, ' ');
@@ -114,7 +114,10 @@ export const keptSpokeId = (sent: string, spokeIds: 'exact' | 'folded'): string 
 
 export type InitiatorType = 'EXTERNAL' | 'ROLE' | 'SYSTEM';
 
-/** All events of one change together: 20,000 members would else repeat their group and initiator 20,000 times. */
+/**
+ * All events of one change. Stored together, because 20,000 members would repeat group and initiator 20,000
+ * times.
+ */
 export interface FeedBatch extends GroupChange {
   readonly atMs: number;
   readonly group: { readonly id: string; readonly name: string };
@@ -144,7 +147,7 @@ export function feedEntries<Batch extends FeedBatch>(batch: Batch): FeedEntry<Ba
   ];
 }
 
-/** What a reader of the feed asks for: where it stands, and the times wanted, both inclusive. */
+/** The query of a feed reader: its position, and the inclusive times. */
 export interface FeedPlace {
   readonly position: number;
   readonly fromMs?: number | undefined;
@@ -184,7 +187,8 @@ export function endOfFeed(
   cursor: string,
 ): { next?: string | null } {
   if (form === 'absent') return {};
-  return { next: form === 'same' ? cursor : form === 'null' ? null : '' };
+  if (form === 'null') return { next: null };
+  return { next: form === 'same' ? cursor : '' };
 }
 
 type PageForm = 'list' | 'nullEvents' | 'nullData';
@@ -212,7 +216,7 @@ const REASONS = {
   SYSTEM: { reason: 'CHANGED_BY_SYSTEM', message: 'The change was made by' },
 } as const;
 
-/** Who is behind an id of a group's users, where the company knows. */
+/** The employee of a user id; undefined if unknown. */
 type FindPerson = (user: string) => { readonly id: string; readonly name: string } | undefined;
 
 /** The specification's "Activity event". Its id comes from its place in the log, so it is the same at every read. */

@@ -1,7 +1,7 @@
 import type { PlatformOptions } from './facts.ts';
 import type { PlatformFaults } from './platform-faults.ts';
 
-const LIFE_SECONDS = 3_600;
+const RUN_SECONDS = 3_600;
 
 /** Credentials of one company: static tokens, and of RFC 6749 as little as a refresh needs. */
 export function createTokens(
@@ -9,10 +9,10 @@ export function createTokens(
   platformFaults: PlatformFaults,
 ) {
   const isRotating = rotates ?? random.fork('tokens').chance(0.5);
-  /** Bearer tokens with the instant at which they end (Infinity: never). */
+  /** Bearer tokens with the instant at which they expire (Infinity: never). */
   const valid = new Map<string, number>();
   const refreshTokens = new Set<string>();
-  /** When each was given: a platform fault revokes those that were there when it began. */
+  /** The time of issue: a platform fault revokes the tokens that existed when it began. */
   const givenAtMs = new Map<string, number>();
   const cutShort = new Set<string>();
 
@@ -34,9 +34,9 @@ export function createTokens(
     add: (token: string): unknown => give(token, Number.POSITIVE_INFINITY),
     /** For `POST /oauth/token`. */
     addRefresh: (token: string): unknown => give(token),
-    /** Of either kind; for good. */
+    /** Revokes a token of either kind permanently. */
     revoke: (token: string): boolean => valid.delete(token) || refreshTokens.delete(token),
-    /** Every access token ends before its time; a refresh gives another. */
+    /** Expires all access tokens early; a refresh returns a new one. */
     endAccess() {
       for (const [token, endsAtMs] of valid) {
         if (endsAtMs !== Number.POSITIVE_INFINITY && valid.set(token, clock())) cutShort.add(token);
@@ -52,8 +52,8 @@ export function createTokens(
     refresh(refreshToken: string): object | undefined {
       if (!refreshTokens.has(refreshToken) || isRevoked(refreshToken)) return undefined;
       const serial = givenAtMs.size;
-      const access_token = give(`access-${company}-${serial}`, clock() + LIFE_SECONDS * 1000);
-      const granted = { access_token, token_type: 'Bearer', expires_in: LIFE_SECONDS };
+      const access_token = give(`access-${company}-${serial}`, clock() + RUN_SECONDS * 1000);
+      const granted = { access_token, token_type: 'Bearer', expires_in: RUN_SECONDS };
       if (!isRotating) return granted;
       refreshTokens.delete(refreshToken);
       return { ...granted, refresh_token: give(`refresh-${company}-${serial}`) };

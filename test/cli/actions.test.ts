@@ -155,7 +155,7 @@ it('holds approve and holds reject require a reason before they look up the grou
   const { cli } = await heldWorld();
   for (const verb of ['approve', 'reject'])
     expect(await cli('holds', verb, 'g', '--yes')).toMatchObject({
-      ...{ code: 2, stdout: '', stderr: 'groupsync: --reason: expected why, got nothing\n' },
+      ...{ code: 2, stdout: '', stderr: 'groupsync: --reason: expected a reason, got nothing\n' },
     });
 });
 
@@ -178,9 +178,9 @@ describe('holds approve and holds reject for a decided hold', () => {
   it('an operator who sees the earlier decision can change it', async () => {
     const { cliOfBob, ask } = await heldWorld();
     await cliOfBob('holds', 'approve', 'g', '--reason', 'ticket 12', '--yes');
-    const { code, stderr } = await ask(['holds', 'reject', 'g', '--reason', 'r'], 'Keep them in?');
+    const { code, stderr } = await ask(['holds', 'reject', 'g', '--reason', 'r'], 'Reject these removals?');
     expect(code).toBe(0);
-    expect(stderr).toMatch(/decided already: approved by Bob at .*ticket 12/);
+    expect(stderr).toMatch(/already decided: approved by Bob at .*ticket 12/);
   });
 
   it('a decision made while the operator reads the hold stands, and the error names its author', async () => {
@@ -202,7 +202,7 @@ describe('holds approve and holds reject for a decided hold', () => {
     const ran = await runCli(['holds', 'approve', 'g', '--reason', 'r', '--yes'], { ports: late });
     expect(ran).toMatchObject({
       code: 3,
-      stdout: expect.stringMatching(/while you looked: rejected by Bob/),
+      stdout: expect.stringMatching(/another operator decided the hold: rejected by Bob/),
     });
     expect((await ports.groups.read(refOf('g')))?.hold?.decision.kind).toBe('rejected');
   });
@@ -231,14 +231,14 @@ it('pause and resume wait until running writes have ended, unless told not to wa
   for (const args of [['pause'], ['resume'], ['pause', 'h'], ['resume', 'h']])
     expect(await said(...args, '--no-wait')).toMatch(/^0 /);
   expect(looks.count).toBe(0);
-  expect(await said('pause', 'g')).toMatch(/^0 [\s\S]*nothing of it is being written/);
+  expect(await said('pause', 'g')).toMatch(/^0 [\s\S]*no writes in flight/);
   expect(looks.count).toBe(3);
   await publish(removed('g', 'ann'));
   expect(await said('resume', 'g')).toMatch(/^0 [\s\S]*done: in_sync/);
   expect(looks.count).toBe(4);
   await publish(removed('g', 'bob'), group('h', 'Ruby'));
   writing.until = 6;
-  expect(await said('pause')).toMatch(/^0 [\s\S]*nothing of it/);
+  expect(await said('pause')).toMatch(/^0 [\s\S]*no writes in flight/);
   expect(looks.count).toBe(6);
   await publish(group('g', 'Azure'), group('h', 'Wine'));
   expect(await said('resume')).toMatch(/^0 [\s\S]*done: 2 groups, 0 failed/);

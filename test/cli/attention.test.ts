@@ -93,7 +93,7 @@ describe('groupsync events validate', () => {
       connections: { ...ports.connections, find: () => Promise.reject(new Error('no')) },
     };
     const ran = await runCli(['events', 'validate', file()], { ports: failing });
-    expect(ran.stderr).toContain('not checked which connections there are');
+    expect(ran.stderr).toContain('connection names were not checked');
   });
 });
 
@@ -116,10 +116,10 @@ describe('preview of a setting', () => {
     await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
     const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });
     expect((await set('drift=report')).stderr).toContain(
-      'with it 0 of 2 groups would change: 0 in, 0 out, 0 held',
+      'after this change 0 of 2 groups would change: 0 added, 0 removed, 0 held',
     );
     expect((await set('groups.exclude=["g"]')).stderr).toContain(
-      'with it 1 of 2 groups would change: 0 in, 0 out, 0 held; 1 planned change would not be made',
+      'after this change 1 of 2 groups would change: 0 added, 0 removed, 0 held; 1 planned change would not be made',
     );
   });
 
@@ -195,7 +195,7 @@ describe('tables of the command line', () => {
     expect(await cli('explain', 'g', 'm-ann', '--output', 'csv')).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: expect.stringContaining('no rows for a spreadsheet here'),
+      stderr: expect.stringContaining('this command has no CSV output'),
     });
   });
 

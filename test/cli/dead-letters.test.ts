@@ -26,7 +26,10 @@ describe('dlq commands', () => {
     expect(list.stderr).toContain('next: groupsync dlq show 1f9a01b');
     expect((await cli(['dlq', 'show', '1f9a01bd', '--json'])).json).toMatchObject({ id: IDS[1] });
     for (const line of ['dlq show 1f9a', 'dlq replay 1f9a --yes'])
-      expect(await cli(line.split(' '))).toMatchObject({ code: 1, stderr: expect.stringMatching(/fits 2/) });
+      expect(await cli(line.split(' '))).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/matches 2/),
+      });
     expect(deadLetters.ids()).toHaveLength(2);
   });
 
@@ -57,8 +60,8 @@ describe('dlq commands', () => {
       });
     const around = { ports: { ...ports, events: { send } } };
     const { code, stdout, stderr } = await cli(['dlq', 'replay', '--all', '--yes'], around);
-    expect(stderr).toMatch(/2 of them would be refused again, and come back: invalid_/);
-    const said = /^2 messages replayed\n2 came back at once: invalid_json: expected something else\n$/;
+    expect(stderr).toMatch(/2 would fail again and come back: invalid_/);
+    const said = /^2 messages replayed\n2 failed again: invalid_json: expected something else\n$/;
     expect([code, stdout]).toEqual([3, expect.stringMatching(said)]);
   });
 
@@ -88,7 +91,7 @@ describe('dlq commands', () => {
       deadLetters.add({ id: `${id} ${of}`, body: JSON.stringify(event), code: 'invalid_event' });
     }
     const discard = (name: string) => cli(['dlq', 'discard', '--group', name, '--reason', 'r', '--yes']);
-    expect(await discard('blue')).toMatchObject({ code: 1, stderr: expect.stringContaining('fits 2') });
+    expect(await discard('blue')).toMatchObject({ code: 1, stderr: expect.stringContaining('matches 2') });
     expect((await discard('new')).stdout).toBe('1 message deleted\n');
     expect(deadLetters.ids()).toEqual([...IDS, 'new-1 undefined', 'new umbrella']);
   });
@@ -131,7 +134,7 @@ describe('dlq commands', () => {
     );
     const { cli } = await worldOf();
     const env = { EDITOR: `'${process.execPath}' '${editor}'` };
-    const person = ['y\r', 'n\r'].map((types) => ({ sees: 'Open your text again?', types }));
+    const person = ['y\r', 'n\r'].map((types) => ({ sees: 'Open the editor again?', types }));
     expect(await cli(['dlq', 'edit', IDS[0]], { env, person })).toMatchObject({ code: 1 });
     expect(readFileSync(log, 'utf8')).toBe('{|{!|');
   });

@@ -139,7 +139,7 @@ describe('documents of --json', () => {
     const change = ['connections', 'set', 'default', 'nameTemplate=HR {name}'];
     const set = await document('connections set', change);
     expect(set.stderr).toContain("groupsync --connection default plan --with 'nameTemplate=HR {name}'");
-    expect(set.stderr).toContain('with it 1 of 1 group would change: 0 in, 0 out, 0 held');
+    expect(set.stderr).toContain('after this change 1 of 1 group would change: 0 added, 0 removed, 0 held');
   });
 
   it('probe prints a document with its findings about the platform', async () => {
@@ -149,7 +149,7 @@ describe('documents of --json', () => {
     const { json, code, stderr } = await document('probe', ['probe']);
     const whole = { connection: 'default', kept: true, stopped: null, left: [] };
     expect({ code, ...json }).toMatchObject({ code: 0, ...whole });
-    expect(stderr).toMatch(/makes one group "groupsync probe .* and deletes it\nmade the group /s);
+    expect(stderr).toMatch(/creates one group "groupsync probe .* and deletes it\nmade the group /s);
     const { json: shown } = await document('connections show', ['connections', 'show']);
     expect(shown.contract).toEqual({ at: expect.any(String), findings: json.findings });
     const inWords = async (...args: string[]) => (await runCli(args, { ports })).stdout;
@@ -186,7 +186,7 @@ describe('documents of --json', () => {
     const { code, stdout } = await runCli(['probe', '--yes'], { ports, signal });
     expect({ code, stdout }).toEqual({
       code: 1,
-      stdout: expect.stringContaining('not all was tried: it was interrupted\nnot kept'),
+      stdout: expect.stringContaining('the probe is incomplete: it was interrupted\nreport not stored'),
     });
     expect(platform.groups.size).toBe(1);
   });
@@ -341,7 +341,7 @@ describe('documents of --json', () => {
     });
     const nameless = { ports, stdin: csv.replace(/,(?:group name|Group g)/g, '') };
     const columns = ['--columns', 'group=group id,member=member id'];
-    expect((await runCli([...args, ...columns], nameless)).stdout).not.toContain('will be called');
+    expect((await runCli([...args, ...columns], nameless)).stdout).not.toContain('will be renamed');
     const { stdout } = await runCli(args, { ports, stdin: csv });
     expect(stdout).toContain('− bob@acme.test (m-bob) in Group g (g)');
     expect(stdout).toContain('the guard would hold the removals of Group g (g)');
@@ -349,7 +349,7 @@ describe('documents of --json', () => {
     const foreign = 'Team;Gruppe;Nr;E-Mail (d)\ng;Group g;m-ann;ann@acme.test';
     const headings = 'group=Team,name=Gruppe,member=Nr,email=E-Mail (d)';
     const odd = await runCli([...args, '--as-of', 'now'], { ports, stdin: foreign });
-    expect(odd.stderr).toMatch(/^semicolons between the columns/);
+    expect(odd.stderr).toMatch(/^column separator: semicolons,/);
     expect(odd).toMatchObject({ code: 1, stderr: expect.not.stringContaining('next:') });
     const asked = ['import', '-', '--columns', headings, '--as-of', 'now', '--yes'];
     const sent = await runCli(asked, { ports, stdin: foreign });

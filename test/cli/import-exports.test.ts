@@ -249,6 +249,6 @@ describe('preview of an import', () => {
         { cause: 'unknown', count: 1 },
       ]),
     );
-    expect((await cli(csv, '--dry-run')).stdout).toContain('2 will be pending, so not written yet: ');
+    expect((await cli(csv, '--dry-run')).stdout).toContain('2 will be pending: ');
   });
 });

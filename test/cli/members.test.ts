@@ -81,7 +81,7 @@ describe('groupsync export', () => {
     const restored = await run('import', 'all.csv', '--group', 'group g', '--as-of', 'now', '--yes');
     expect(restored).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('1 row of other groups left out'),
+      stderr: expect.stringContaining('1 row of other groups skipped'),
     });
     expect(sent.map(({ body }) => JSON.parse(body).data.group)).toEqual([{ id: 'g', name: 'Group g' }]);
   });
@@ -93,7 +93,7 @@ describe('groupsync export', () => {
     const cwd = temporaryFolder();
     const run = (...args: string[]) => runCli(args, { ports, cwd });
     const exported = await run('export', '--all', '--file', 'all.csv');
-    expect(exported.stderr).toContain('1 group left out');
+    expect(exported.stderr).toContain('1 group skipped');
     expect(readFileSync(join(cwd, 'all.csv'), 'utf8')).toContain("\ne,'=1+1,,\n");
     const { json } = await run('import', 'all.csv', '--as-of', 'now', '--dry-run', '--json');
     expect(json).toMatchObject({

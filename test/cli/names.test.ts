@@ -2,8 +2,8 @@ import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createSpell } from '../../cli/output/hints.ts';
-import { createDesk } from '../../console/server/desk.ts';
 import { createOverview } from '../../console/server/overview.ts';
+import { createSession } from '../../console/server/session.ts';
 import { connectionName, type GroupRef } from '../../shared/domain/ids.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { runCli } from '../support/cli/io.ts';
@@ -111,10 +111,10 @@ it('a group that only member events named is unknown, and not deleted, until a g
   for (const id of ['early', 'late']) await apply(id);
   const states = async () => ((await cli('groups', '--json')).json as Rows).groups.map(({ state }) => state);
   expect(await states()).toEqual(expect.arrayContaining(['unknown', 'deleted']));
-  const desk = createDesk(ports);
+  const session = createSession(ports);
   for (const shown of [
     (await cli('status', '--json')).json.groups,
-    (await createOverview(connection.name, ports, desk).home()).status.groups,
+    (await createOverview(connection.name, ports, session).home()).status.groups,
   ])
     expect(shown).toMatchObject({ unknown: 1, deleted: 1 });
   expect((await cli('groups', '--state', 'unknown', '--json')).json.groups).toMatchObject([{ id: 'early' }]);
@@ -140,7 +140,7 @@ describe('names in output', () => {
       const asked = runCli([verb, 'g'], { ports, person: [{ sees: '[y/N]', types: 'n\r' }] });
       expect((await asked).stderr, verb).toContain('Engineering (g)');
     }
-    expect((await cli('log', '--action', 'nothing')).stdout).toBe('nothing that fits has happened\n');
+    expect((await cli('log', '--action', 'nothing')).stdout).toBe('no entries match\n');
   });
 
   it('the members of a hold are written to a CSV file', async () => {
@@ -256,7 +256,7 @@ it('import refuses a file from before the erasure of its connection and sends no
   const file = temporaryFile('export.csv', 'g,Engineering,m-ada,ada@acme.test');
   const asOf = (time: string) => cli('import', file, '--as-of', time, '--yes');
   expect((await asOf('2026-11-05T01:00:00+02:00')).stderr).toContain(
-    'as of: expected a time after 2026-11-05T00:00:00.000Z, when all that default had was erased',
+    'as of: expected a time after 2026-11-05T00:00:00.000Z, when all data of default was erased',
   );
   expect(sent).toEqual([]);
   expect(await asOf('2026-11-04T23:00:00-01:00')).toMatchObject({ code: 3 });

@@ -32,12 +32,12 @@ it('sync does not wait at a closed gate, and prints the reason, the end and the 
   const { cli, ports, connection, clock } = await refusedWorld();
   const ran = await cli('sync', 'g', '--yes');
   expect(ran.code).toBe(3);
-  expect(ran.stdout).toMatch(/not waited for: .*unauthorized/);
+  expect(ran.stdout).toMatch(/stopped waiting: .*unauthorized/);
   expect(ran.stderr).toMatch(/next: groupsync connect default\n$/);
   const [seen, untilMs] = [await ports.gates.read(connection.name), clock.ms + 60_000];
   await ports.gates.write(connection.name, seen, { state: 'backoff', reason: REASON, untilMs, closings: 1 });
   const later = await cli('sync', 'g', '--yes');
-  expect(later.stdout).toMatch(/not waited for: the gate is backoff: .*next try at 2026-11-20T10:01:00Z/);
+  expect(later.stdout).toMatch(/stopped waiting: the gate is backoff: .*next try at 2026-11-20T10:01:00Z/);
   expect(later.stderr).toMatch(/next: groupsync doctor --faults\n$/);
 });
 
@@ -70,8 +70,8 @@ it('plan and sync report a platform failure without the raw answer', async () =>
   expect(plan.stderr).toMatch(/^groupsync: GET [^\n]*503[^\n]*\nnext: groupsync doctor --faults\n$/);
   const person = [{ sees: 'Sync 1 group?', types: 'y\r' }];
   const sync = await runCli(['sync', 'n'], { ports: broken, person });
-  expect(sync.stderr).toContain('what would change cannot be said: GET /x answered 503');
-  expect(sync.stdout).toMatch(/not waited for: .*unauthorized/);
+  expect(sync.stderr).toContain('the effect cannot be planned: GET /x answered 503');
+  expect(sync.stdout).toMatch(/stopped waiting: .*unauthorized/);
 });
 
 it('explain gives the reason why a member is still in a group, or not in it yet', async () => {

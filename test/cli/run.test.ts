@@ -315,7 +315,7 @@ describe('connections set', () => {
     await cli('connections', 'set', 'default', 'fourEyes=true', '--yes');
     const set = await cli('connections', 'set', 'default', 'guard=null', 'drift=report', '--yes', '--json');
     expect(set.json).toMatchObject({ changed: [{ key: 'drift' }], requested: ['guard'] });
-    expect(set.stderr).toContain('next, for another person: groupsync connections confirm default');
+    expect(set.stderr).toContain('next, by another person: groupsync connections confirm default');
     const shown = await cli('connections', 'show', '--json');
     expect(OUTPUT_SCHEMAS['connections show'].safeParse(shown.json).error).toBeUndefined();
     const request = { key: 'guard', after: 'null', by: 'local:tester' };
@@ -422,7 +422,7 @@ describe('Ctrl-C during a command', () => {
     const file = temporaryFile('m.csv', rows(25));
     expect(await cli(importing(file))).toMatchObject({
       code: 3,
-      stdout: 'stopped after 10 of 25 messages; the same import again does no harm\n',
+      stdout: 'stopped after 10 of 25 messages; the same import can safely be repeated\n',
     });
     expect(taken).toHaveLength(10);
     const again = await stoppedAfter(10);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createDesk } from '../../console/server/desk.ts';
 import { createOverview } from '../../console/server/overview.ts';
+import { createSession } from '../../console/server/session.ts';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
 import { calledBy } from '../support/engine/story.ts';
@@ -17,7 +17,7 @@ it('the overview shows how long changes waited for a decision today, and the cur
   world.clock.ms += 120 * MINUTE_MS;
   await world.publish(added('g', 'bob'));
   world.clock.ms += 5 * MINUTE_MS;
-  const { lag } = await createOverview(world.connection.name, world.ports, createDesk(world.ports)).home();
+  const { lag } = await createOverview(world.connection.name, world.ports, createSession(world.ports)).home();
   const minutes = lag.map((ms) => Math.round(ms / MINUTE_MS));
   expect(minutes.length).toBe(96);
   expect(minutes.slice(-10)).toEqual([10, 20, 0, 0, 0, 0, 0, 0, 0, 5]);
@@ -104,12 +104,12 @@ it('the overview shows the users who stay held after some removals were approved
   const held = { removes: 3, keeps: 2, decision: 'waiting' };
   const page = await ask('hold?group=g');
   expect(page).toMatchObject({ hold: held, approved: { removes: 1, reason: 'has left' } });
-  expect(page.goes).toHaveLength(3);
-  expect(page.stays).toHaveLength(2);
+  expect(page.leaving).toHaveLength(3);
+  expect(page.staying).toHaveLength(2);
   const { stdout } = await runCli(['holds', '--json'], { ports: world.ports });
   expect(JSON.parse(stdout).holds).toMatchObject([held, { removes: 1, decision: 'approved' }]);
   expect((await runCli(['holds', 'show', 'g'], { ports: world.ports })).stdout).toMatch(
-    /3 to go, 2 stay.*1 other removal not written yet: approved by .* has left/s,
+    /3 removals, 2 members would stay.*1 other removal not written yet: approved by .* has left/s,
   );
   await world.apply('g');
   expect(await ask('hold?group=g')).toMatchObject({ hold: held, approved: null });

@@ -41,23 +41,28 @@ describe('Home page', () => {
     await on.converge();
     const { page, errors } = await on.open('');
     await page.getByRole('heading', { name: '2 of 3 groups are in sync.' }).waitFor();
-    await page.getByRole('link', { name: /Look and decide.*7 people would leave Engineering/ }).click();
+    await page.getByRole('link', { name: /Review removals.*7 people would leave Engineering/ }).click();
     await page.getByRole('heading', { name: 'Hold of Engineering' }).waitFor();
-    await page.getByRole('table', { name: 'Would leave' }).getByText('Person 9', { exact: true }).waitFor();
+    await page
+      .getByRole('table', { name: 'Would be removed' })
+      .getByText('Person 9', { exact: true })
+      .waitFor();
     await page.getByRole('checkbox', { name: 'Select Person 9' }).check();
-    await page.getByRole('button', { name: 'Let 1 go' }).click();
-    await page.getByRole('dialog').getByText('6 others stay held.').waitFor();
+    await page.getByRole('button', { name: 'Approve 1 removal' }).click();
+    await page.getByRole('dialog').getByText('6 other removals stay held.').waitFor();
     await page.getByRole('dialog').getByLabel('Reason').fill('has left');
     await page.keyboard.press('Enter');
-    await page.getByText('6 people would lose Engineering on the platform.').waitFor();
+    await page.getByText('6 people would be removed from Engineering on the platform.').waitFor();
     await expect.poll(() => on.platformUsers('Engineering')).toEqual(platformIds(0, 9));
-    await page.getByRole('button', { name: 'Let them go' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Take 6 people out?' });
-    await dialog.getByText('6 people lose Engineering on the platform within seconds.').waitFor();
+    await page.getByRole('button', { name: 'Approve removals' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Approve 6 removals?' });
+    await dialog
+      .getByText('6 people will be removed from Engineering on the platform within seconds.')
+      .waitFor();
     await expectAccessible(page);
     await dialog.getByLabel('Reason').fill('the team was dissolved');
-    await dialog.getByRole('button', { name: 'Let them go' }).click();
-    await page.getByText('Nothing of this group is held.').waitFor();
+    await dialog.getByRole('button', { name: 'Approve removals' }).click();
+    await page.getByText('No removals of this group are held.').waitFor();
     expect(await on.platformUsers('Engineering')).toEqual(platformIds(0, 3));
     await page.goBack();
     await page.getByRole('heading', { name: 'All 3 groups are in sync.' }).waitFor();
@@ -79,7 +84,7 @@ describe('Home page', () => {
     const { page } = await on.open('');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await on.stopServer();
-    await page.getByRole('alert').getByText('The console has stopped answering').waitFor();
+    await page.getByRole('alert').getByText('The console does not respond').waitFor();
     await on.restart();
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });
@@ -112,7 +117,7 @@ describe('Groups page', () => {
     expect(await on.platformUsers('Choir')).toEqual(platformIds(0, 4));
     await page.getByRole('button', { name: 'Resume' }).click();
     await eventually(async () => (await on.platformUsers('Choir')).includes('u7'));
-    await page.getByText('Directory and platform agree on every member.').waitFor();
+    await page.getByText('The directory and the platform have the same members.').waitFor();
     expect(errors).toEqual([]);
   });
 });
@@ -122,18 +127,18 @@ describe('Dead letters page', () => {
     await on.send([
       nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
     ]);
-    const { page, errors } = await on.open('/deadLetters');
+    const { page, errors } = await on.open('/dead-letters');
     await page.getByRole('heading', { name: 'invalid_event · 1' }).waitFor();
     await page.getByRole('link', { name: 'Choir' }).click();
-    await page.getByText('Would be refused now').waitFor();
+    await page.getByText('The message is not valid').waitFor();
     const body = page.getByRole('textbox', { name: 'Message' });
     const text = await body.inputValue();
     await body.fill(text.replace('"email"', '"id": "m8", "email'));
     await page.getByText('invalid_json').waitFor();
     await body.fill(text.replace('"email"', '"id": "m8", "email"'));
-    await page.getByText('Ingest would accept this.').waitFor();
+    await page.getByText('The message is valid.').waitFor();
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'Send instead of the original' }).click();
+    await page.getByRole('button', { name: 'Send edited message' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('the id was missing');
     await page.keyboard.press('Enter');
     await page.getByText('No dead letters.').waitFor();
@@ -143,7 +148,7 @@ describe('Dead letters page', () => {
 
   it('replays messages by cause and shows those that fail again', async () => {
     await on.send(['{ no event', '{ none either']);
-    const { page, errors } = await on.open('/deadLetters');
+    const { page, errors } = await on.open('/dead-letters');
     await page.getByRole('heading', { name: 'invalid_json · 2' }).waitFor();
     await page.getByRole('button', { name: 'Replay all: invalid_json' }).click();
     await page
@@ -163,13 +168,13 @@ describe('Connection page', () => {
     await page.getByRole('button', { name: 'Change onGroupDeleted' }).click();
     const value = page.getByLabel('Value, as JSON or plain text');
     await value.fill('nonsense');
-    await page.getByRole('button', { name: 'Show what it would do' }).click();
+    await page.getByRole('button', { name: 'Preview change' }).click();
     await page
       .getByText('onGroupDeleted: expected "delete" or "empty" or "release", got "nonsense"')
       .waitFor();
     expect(await page.getByRole('button', { name: /^Save/ }).getAttribute('aria-disabled')).toBe('true');
     await value.fill('empty');
-    await page.getByRole('button', { name: 'Show what it would do' }).click();
+    await page.getByRole('button', { name: 'Preview change' }).click();
     await page.getByText('No group would change.').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Save' }).click();
@@ -185,19 +190,19 @@ describe('Connection page', () => {
 
   it('pauses all writing and writes waiting changes after resume', async () => {
     const { page, errors } = await on.open('/connection');
-    await page.getByRole('button', { name: 'Pause writing' }).click();
+    await page.getByRole('button', { name: 'Pause writes' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('maintenance');
     await page.keyboard.press('Enter');
     await page.getByText('Paused', { exact: true }).first().waitFor();
     await on.send([nativeEvent('group.member.added', { group: { id: 'g2' }, members: [named(9)] })]);
     await page.getByRole('link', { name: 'Home' }).click();
-    await page.getByRole('heading', { name: /^Writing is paused\./ }).waitFor();
+    await page.getByRole('heading', { name: /^Writes are paused\./ }).waitFor();
     await page.getByRole('link', { name: /^Resume/ }).click();
-    await page.getByRole('button', { name: 'Resume writing' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Resume writing' }).click();
+    await page.getByRole('button', { name: 'Resume writes' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume writes' }).click();
     await eventually(async () => (await on.platformUsers('Choir')).includes('u9'));
-    await page.getByRole('button', { name: 'Check every part' }).click();
-    await page.getByText(/^(All is well\.|\d+ faults?)$/).waitFor();
+    await page.getByRole('button', { name: 'Run checks' }).click();
+    await page.getByText(/^(All checks passed\.|\d+ checks? failed\.)$/).waitFor();
     expect(errors).toEqual([]);
   });
 });
@@ -226,7 +231,7 @@ describe('People page', () => {
     await page.getByRole('heading', { name: 'Person 1' }).waitFor();
     await page.getByRole('button', { name: 'Explain Choir' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('Is in the group.').waitFor();
+    await page.getByText('Member of the group.').waitFor();
     await page.getByText('lost members on the platform').waitFor();
     await expectAccessible(page);
     expect(errors).toEqual([]);
@@ -236,15 +241,15 @@ describe('People page', () => {
 describe('Activity page', () => {
   it('filters on the server and shows new entries as they happen', async () => {
     const { page, errors } = await on.open('/activity');
-    await page.getByRole('searchbox', { name: 'What', exact: true }).fill('resume');
+    await page.getByRole('searchbox', { name: 'Action', exact: true }).fill('resume');
     await page.getByText(/^\d+ entr/).waitFor();
     expect(await page.getByText('changed on the platform').count()).toBe(0);
-    await page.getByRole('searchbox', { name: 'What', exact: true }).fill('');
+    await page.getByRole('searchbox', { name: 'Action', exact: true }).fill('');
     await page.getByRole('searchbox', { name: 'Group', exact: true }).fill('chess');
     await on.send([nativeEvent('group.member.added', { group: { id: 'g3' }, members: [named(11)] })]);
     await page.getByText('+ Person 11').waitFor();
     await page.getByRole('searchbox', { name: 'Group', exact: true }).fill('choir');
-    await page.getByRole('searchbox', { name: 'What', exact: true }).fill('drift');
+    await page.getByRole('searchbox', { name: 'Action', exact: true }).fill('drift');
     await page.getByText('− Person 1', { exact: true }).waitFor();
     expect(errors).toEqual([]);
   });
@@ -258,7 +263,7 @@ const PATHS = [
   '/people',
   '/people/m1',
   '/activity',
-  '/deadLetters',
+  '/dead-letters',
   '/connection',
 ];
 

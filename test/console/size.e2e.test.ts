@@ -21,7 +21,7 @@ const group = (n: number): GroupLine => ({
 });
 const leaver = (n: number): HeldPerson => ({
   ...{ id: `m${n}`, name: `Person ${n}`, email: `p${n}@acme.test`, user: `u${n}`, department: null },
-  said: { what: 'removed', at, event: `e${n}`, source: 'test' },
+  lastEvent: { what: 'removed', at, event: `e${n}`, source: 'test' },
 });
 const line = (n: number): Entry => ({
   at,
@@ -58,8 +58,8 @@ const ANSWERS: Readonly<Record<string, (from: number, count: number) => unknown>
     name: 'Everyone',
     hold: HOLD,
     approved: null,
-    goes: many(LEAVERS, leaver),
-    stays: [],
+    leaving: many(LEAVERS, leaver),
+    staying: [],
   }),
   activity: (from, count) => ({ entries: many(count, line, from), found: LINES, isCut: false }),
 };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { judgeBatch } from '../../local/batch-outcome.ts';
+import { batchOutcome } from '../../local/batch-outcome.ts';
 
 const IDS = ['a', 'b', 'c'];
-const answer = (value: unknown) => judgeBatch(IDS, { ok: true, payload: JSON.stringify(value) });
+const answer = (value: unknown) => batchOutcome(IDS, { ok: true, payload: JSON.stringify(value) });
 const failures = (...ids: unknown[]) => ({
   batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
 });
 
-describe('judgeBatch', () => {
+describe('batchOutcome', () => {
   it.each([
     ['null', null],
     ['an empty object', {}],
@@ -31,7 +31,7 @@ describe('judgeBatch', () => {
 
   it('returns the whole batch for an error, and names the error', () => {
     const result = { ok: false, errorType: 'TypeError', errorMessage: 'broken' } as const;
-    expect(judgeBatch(IDS, result)).toEqual({ done: [], failed: IDS, error: 'TypeError: broken' });
+    expect(batchOutcome(IDS, result)).toEqual({ done: [], failed: IDS, error: 'TypeError: broken' });
   });
 
   it('returns each named message once, and deletes the others', () => {

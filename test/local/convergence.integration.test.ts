@@ -1,6 +1,6 @@
 import { CreateQueueCommand, DeleteMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it, vi } from 'vitest';
-import { type Standing, untilConverged } from '../../local/convergence.ts';
+import { type Backlog, untilConverged } from '../../local/convergence.ts';
 import { groupOf } from './support/parts.ts';
 import { startQueue } from './support/queue.ts';
 
@@ -8,9 +8,9 @@ async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, si
   const queues = await startQueue();
   const { client, queueUrl: eventsUrl } = queues;
   const { QueueUrl: applyUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: 'apply' }));
-  const standings: Standing[] = [];
+  const standings: Backlog[] = [];
   const onLastEvent = vi.fn(async () => undefined);
-  let heard: (standing: Standing) => void = () => undefined;
+  let heard: (backlog: Backlog) => void = () => undefined;
   const wait = () =>
     untilConverged({
       client,
@@ -18,34 +18,34 @@ async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, si
       applyQueueUrl: applyUrl,
       readGroups,
       onLastEvent,
-      onStanding: (standing) => {
-        standings.push(standing);
-        heard(standing);
+      onBacklog: (backlog) => {
+        standings.push(backlog);
+        heard(backlog);
       },
       signal: signal ?? new AbortController().signal,
       pollMs: 5,
     });
   /** Resolves at the next standing of this kind. */
-  const standing = (wanted: (standing: Standing) => boolean) =>
+  const backlog = (wanted: (backlog: Backlog) => boolean) =>
     new Promise<void>((resolve) => {
       heard = (one) => wanted(one) && resolve();
     });
-  return { ...queues, applyUrl, standings, wait, standing, onLastEvent };
+  return { ...queues, applyUrl, standings, wait, backlog, onLastEvent };
 }
 
 it('convergence waits for visible, in-flight and apply messages, and needs two empty checks', async () => {
-  const { client, queueUrl, applyUrl, send, take, standings, wait, standing, onLastEvent } = await start(
+  const { client, queueUrl, applyUrl, send, take, standings, wait, backlog, onLastEvent } = await start(
     async () => [groupOf('a')],
   );
   await send('event');
   await client.send(new SendMessageCommand({ QueueUrl: applyUrl, MessageBody: 'wake' }));
   const inFlight = await take(queueUrl);
-  const waiting = standing(({ events, apply }) => events === 1 && apply === 1);
+  const waiting = backlog(({ events, apply }) => events === 1 && apply === 1);
   const done = wait();
   await waiting;
   expect(onLastEvent).not.toHaveBeenCalled();
   await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: inFlight?.ReceiptHandle }));
-  await standing(({ events, apply }) => events === 0 && apply === 1);
+  await backlog(({ events, apply }) => events === 0 && apply === 1);
   const wake = await take(applyUrl);
   await client.send(new DeleteMessageCommand({ QueueUrl: applyUrl, ReceiptHandle: wake?.ReceiptHandle }));
   expect(await done).toMatchObject({ converged: true, groups: [{ id: 'a' }] });

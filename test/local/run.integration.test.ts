@@ -165,7 +165,7 @@ describe('second npm start next to a running one', () => {
     const error = await run(args).exit.catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(UsageError);
     expect((error as Error).message).toBe(
-      `${file}: in use by the stack of process ${process.pid}; stop it first, or give this one a file of its own with --local-file`,
+      `${file}: in use by the stack of process ${process.pid}; stop it first, or use another file with --local-file`,
     );
     expect(readFileSync(file, 'utf8')).toBe(written);
     first.stop();

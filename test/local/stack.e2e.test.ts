@@ -160,7 +160,7 @@ it('the feed continues after a restart from the stored position', async () => {
   const readFeed = () => stack.invoke('reconcile', { task: 'feed' });
   await readFeed();
   await readFeed();
-  await stack.parts.endFormerWork(DEFAULT_CONNECTION);
+  await stack.parts.endPreviousWork(DEFAULT_CONNECTION);
   await readFeed();
   expect(stack.logged('ran').at(-1)?.['report']).toMatchObject({ eventsRead: expect.any(Number) });
 });

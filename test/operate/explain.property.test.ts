@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
-import type { PersonSpec } from '../../simulate/life.ts';
+import type { PersonSpec } from '../../simulate/simulation-run.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { story } from '../support/engine/story.ts';
 

@@ -30,7 +30,7 @@ describe('preview of new match rules', () => {
     const { cli, table } = await pendingWorld();
     const before = JSON.stringify([...table.items]);
     const { stderr } = await cli('connections', 'set', 'default', withNumber);
-    expect(stderr).toContain('with it 1 of 1 group would change: 1 in, 0 out, 0 held');
+    expect(stderr).toContain('after this change 1 of 1 group would change: 1 added, 0 removed, 0 held');
     const { json } = await cli('plan', '--with', withNumber, '--json');
     expect(json.plans[0].changes).toMatchObject([{ kind: 'add_member', member: 'm-zoe' }]);
     expect(JSON.stringify([...table.items])).toBe(before);
@@ -63,7 +63,7 @@ describe('people refresh --dry-run', () => {
     expect(json.preview).toEqual({ groups: 1, added: 1, removed: 1, held: 0, dropped: 0 });
     expect(OUTPUT_SCHEMAS['people refresh'].safeParse(json).error).toBeUndefined();
     const { stdout } = await cli('people', 'refresh', '--dry-run');
-    expect(stdout).toContain('Group g (g): 1 in, 1 out');
+    expect(stdout).toContain('Group g (g): 1 added, 1 removed');
     expect(JSON.stringify([...table.items])).toBe(before);
   });
 });

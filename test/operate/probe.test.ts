@@ -5,7 +5,7 @@ import { probePlatform } from '../../shared/operate/probe.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type GroupFields, PlatformFailure, type PlatformGroups } from '../../shared/sync/ports/platform.ts';
-import type { Traits } from '../../simulate/life.ts';
+import type { Traits } from '../../simulate/simulation-run.ts';
 import { type createWorld, savedWorld } from '../support/operate/world.ts';
 
 /** What the probe calls its group in the world of these tests, where ids are counted. */

@@ -4,10 +4,10 @@ import { completeSnapshotFloor, foldEvents } from '../../shared/domain/fold.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { createDirectoryRecord, type Reading } from '../../simulate/directory.ts';
-import { drawLife } from '../../simulate/draw.ts';
-import { type DirectoryAction, HOUR_MS, START_MS, type Way } from '../../simulate/life.ts';
+import { drawRun } from '../../simulate/draw.ts';
 import { contestedValues, expectedUsers, holdersAmong } from '../../simulate/matching.ts';
 import { type DirectoryHappening, messagesOf, scimRequestOf } from '../../simulate/messages.ts';
+import { type DirectoryAction, HOUR_MS, START_MS, type Way } from '../../simulate/simulation-run.ts';
 
 const PLAIN: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 const happening = (action: DirectoryAction, way: Partial<Way> = {}): DirectoryHappening => ({
@@ -235,9 +235,9 @@ describe('messages of every form', () => {
 
   it.each(SEEDS)('the decoder reads each message as the drawn event (simulation run %i)', (seed) => {
     const record = createDirectoryRecord();
-    const life = drawLife(seed, { scale: 'small', days: 3 });
+    const run = drawRun(seed, { scale: 'small', days: 3 });
     const events = new Map<string, ReturnType<typeof decodeMessage>['events'][number]>();
-    for (const [order, one] of life.happenings.entries()) {
+    for (const [order, one] of run.happenings.entries()) {
       if (one.actor !== 'directory' || one.connection !== 'a') continue;
       for (const [part, message] of messagesOf(one, START_MS + one.atMs).entries()) {
         const messageId = `m${order}-${part}`;
@@ -344,7 +344,7 @@ describe('expectedUsers', () => {
   });
 
   it('marks a member as unsure if another person has the same address', () => {
-    const life = drawLife(1, { days: 1 });
+    const run = drawRun(1, { days: 1 });
     const email = 'p1@a.test';
     const hired = { kind: 'hire', person: { role: '9', email } } as const;
     const happenings = [
@@ -352,7 +352,7 @@ describe('expectedUsers', () => {
       { atMs: 1, connection: 'a', actor: 'company', action: hired } as const,
       happening({ kind: 'profile', member: 'h1', email }),
     ];
-    const contested = contestedValues({ ...life, happenings }, 'a');
+    const contested = contestedValues({ ...run, happenings }, 'a');
     const expected = expectedUsers(reading, 'g', {
       holders: holdersAmong([employee('9', email)]),
       settings: {},

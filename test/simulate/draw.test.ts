@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import { drawLife, PENDING_TRAITS } from '../../simulate/draw.ts';
+import { drawRun, PENDING_TRAITS } from '../../simulate/draw.ts';
+import { CRASH_POINTS, crashPoints } from '../../simulate/draw-faults.ts';
 import { originalName } from '../../simulate/draw-returns.ts';
-import { CRASH_POINTS, crashPoints } from '../../simulate/draw-trouble.ts';
-import { DAY_MS, type LambdaName, type Life, type Way } from '../../simulate/life.ts';
+import { DAY_MS, type LambdaName, type SimulationRun, type Way } from '../../simulate/simulation-run.ts';
 
 const SEEDS = Array.from({ length: 300 }, (_, index) => index + 1);
 
@@ -12,8 +12,8 @@ function furtherNamesOf({ form, lateMs, eventId }: Way): readonly string[] {
   return eventId === undefined ? late : [...late, 'equal_stamps'];
 }
 
-/** Everything by which lives differ, by name. */
-function namesIn({ connections, happenings, coalesceSeconds }: Life): readonly string[] {
+/** Everything by which simulation runs differ, by name. */
+function namesIn({ connections, happenings, coalesceSeconds }: SimulationRun): readonly string[] {
   return [
     `window:${coalesceSeconds}`,
     `connections:${connections.length}`,
@@ -50,17 +50,17 @@ function namesIn({ connections, happenings, coalesceSeconds }: Life): readonly s
   ];
 }
 
-const lives = SEEDS.map((seed) => drawLife(seed));
+const runs = SEEDS.map((seed) => drawRun(seed));
 
 it('draws the same simulation run from the same seed, and another from the next seed', () => {
   for (const seed of [1, 77]) {
-    expect(JSON.stringify(drawLife(seed))).toBe(JSON.stringify(lives[seed - 1]));
-    expect(JSON.stringify(drawLife(seed + 1))).not.toBe(JSON.stringify(lives[seed - 1]));
+    expect(JSON.stringify(drawRun(seed))).toBe(JSON.stringify(runs[seed - 1]));
+    expect(JSON.stringify(drawRun(seed + 1))).not.toBe(JSON.stringify(runs[seed - 1]));
   }
 });
 
 it('draws every platform fault, action, way, trait, fault and crash point within 300 simulation runs', () => {
-  const met = new Set(lives.flatMap(namesIn));
+  const met = new Set(runs.flatMap(namesIn));
   const expected = `
     returned window:0 window:5 window:60 connections:2 connections:3 companies:1 companies:2 companies:3 credential:static credential:oauth
     staleStatus:409 staleStatus:412 staleStatus:400 staleStatus:422 enforceVersionOnPatch:false echoSpokeId:false names:trimmed
@@ -95,7 +95,7 @@ it('draws every platform fault, action, way, trait, fault and crash point within
 });
 
 it('draws only settings and times that the engine accepts', () => {
-  for (const { connections, happenings, days } of lives) {
+  for (const { connections, happenings, days } of runs) {
     for (const { settings } of connections) parseSettings({ baseUrl: 'https://platform.test', ...settings });
     const times = happenings.map(({ atMs }) => atMs);
     expect(times).toEqual([...times].sort((a, b) => a - b));
@@ -105,7 +105,7 @@ it('draws only settings and times that the engine accepts', () => {
 
 it('names no directory group in two connections of one company that exist at the same time', () => {
   const shared: string[] = [];
-  for (const { connections, happenings, seed } of lives) {
+  for (const { connections, happenings, seed } of runs) {
     const owners = new Map<string, string>();
     for (const { connection, actor, action } of happenings) {
       if (actor !== 'directory' || !('group' in action)) continue;
@@ -120,10 +120,10 @@ it('names no directory group in two connections of one company that exist at the
 });
 
 it('draws mostly simulation runs that take half a second', () => {
-  const counts = lives.map(({ happenings }) => happenings.length).sort((a, b) => a - b);
+  const counts = runs.map(({ happenings }) => happenings.length).sort((a, b) => a - b);
   expect(counts[0]).toBeGreaterThan(150);
   expect(counts[270]).toBeLessThan(430);
-  const most = lives.filter(({ happenings }) =>
+  const most = runs.filter(({ happenings }) =>
     happenings.every(({ action }) => !('members' in action) || action.members.length < 1_000),
   );
   expect(most.length).toBeGreaterThan(280);
@@ -131,11 +131,11 @@ it('draws mostly simulation runs that take half a second', () => {
 
 it('draws only the requested faults and actions, and keeps the times of the others', () => {
   const [whole, plain, one] = [
-    drawLife(3),
-    drawLife(3, { only: [] }),
-    drawLife(3, { only: ['action:client.edit', 'okta'] }),
+    drawRun(3),
+    drawRun(3, { only: [] }),
+    drawRun(3, { only: ['action:client.edit', 'okta'] }),
   ];
-  const actors = ({ happenings }: Life) => [...new Set(happenings.map(({ actor }) => actor))].sort();
+  const actors = ({ happenings }: SimulationRun) => [...new Set(happenings.map(({ actor }) => actor))].sort();
   expect(actors(plain)).toEqual(['company', 'directory']);
   expect(
     new Set(plain.happenings.flatMap((each) => (each.actor === 'directory' ? [each.way.lateMs] : []))),

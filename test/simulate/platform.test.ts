@@ -4,6 +4,9 @@ import { staticBearer } from '../../shared/platform/credential.ts';
 import { PlatformError } from '../../shared/platform/errors.ts';
 import { createGroupClient } from '../../shared/platform/group-client.ts';
 import { type OAuthTokens, oauthCredential } from '../../shared/platform/oauth.ts';
+import { createSimulatedPlatform, PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
+import { changedGroup, isStale, keptName, wantedContent } from '../../simulate/platform/rules.ts';
+import { seededRandom } from '../../simulate/random.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -11,10 +14,7 @@ import {
   type PlatformFault,
   START_MS,
   type Traits,
-} from '../../simulate/life.ts';
-import { createSimulatedPlatform, PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
-import { changedGroup, isStale, keptName, wantedContent } from '../../simulate/platform/rules.ts';
-import { seededRandom } from '../../simulate/random.ts';
+} from '../../simulate/simulation-run.ts';
 import { Crash } from '../../simulate/worker.ts';
 
 describe('rules of the simulated platform', () => {
@@ -117,7 +117,7 @@ function stage(traits: Partial<Traits> = {}, effect: () => Promise<void> = async
     people: ['a', 'b', 'c'].map((role) => ({ role, email: `${role}@co.test` })),
     rotates: true,
     runLog: {
-      tell: () => undefined,
+      log: () => undefined,
       fired: (name) => fired.set(name, (fired.get(name) ?? 0) + 1),
       violated: () => undefined,
     },
@@ -474,7 +474,7 @@ describe('another client on the simulated platform', () => {
     expect(world.platform.groups.has(id)).toBe(false);
     world.platform.otherClient({ kind: 'own', name: 'Theirs', spokeId: null }, undefined, 'ROLE');
     expect(world.platform.otherClient({ kind: 'delete', group: 'd9' }, undefined)).toBe(false);
-    expect(world.platform.foreign.map(({ action }) => action)).toEqual([
+    expect(world.platform.clientWrites.map(({ action }) => action)).toEqual([
       'patch',
       'create',
       'patch',

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS, START_MS } from '../../simulate/life.ts';
 import {
-  judgeShown,
+  checkShown,
+  type SentNotification,
   type Shown,
-  type Told,
   type Truth,
   unreportedFindings,
-} from '../../simulate/oracles/shown.ts';
-import type { StoredGroup } from '../../simulate/oracles/stored.ts';
-import type { Violation } from '../../simulate/told.ts';
+} from '../../simulate/checks/shown.ts';
+import type { StoredGroup } from '../../simulate/checks/stored.ts';
+import type { Violation } from '../../simulate/run-log.ts';
+import { HOUR_MS, START_MS } from '../../simulate/simulation-run.ts';
 import type { Seen } from '../../simulate/world.ts';
 
 /*
@@ -86,10 +86,10 @@ function causesOf({
     runLog: { violated: ({ cause }: Violation) => found.push(cause) },
     connections: new Map([['a', { name: 'a', company: 'acme' }]]),
     platforms: new Map([['acme', { calls: checked === undefined ? [] : [call] }]]),
-    life: { happenings: [] },
+    run: { happenings: [] },
     operators: { actions: isConnectedAgain ? [CONNECTED_AGAIN] : [] },
   } as unknown as Seen;
-  judgeShown(seen, { name: 'a', samples, shown: { ...SHOWN, ...shown } });
+  checkShown(seen, { name: 'a', samples, shown: { ...SHOWN, ...shown } });
   return [...new Set(found)];
 }
 
@@ -152,7 +152,7 @@ describe('check of answers to an operator', () => {
 describe('check of notifications', () => {
   const HOLD_BEGAN = ['hold', { isOver: false }] as const;
 
-  it.each<[string, readonly (readonly ['hold' | 'gate', Told])[], number]>([
+  it.each<[string, readonly (readonly ['hold' | 'gate', SentNotification])[], number]>([
     ['match if the hold was notified', [HOLD_BEGAN], 0],
     ['do not match if no notification was sent', [], 1],
     ['do not match if the last one says that the hold is over', [['hold', { isOver: true }]], 1],

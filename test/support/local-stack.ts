@@ -94,7 +94,7 @@ export async function startLocalStack(options: LocalStackOptions) {
         eventsQueueUrl,
         applyQueueUrl,
         readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
-        onStanding: () => undefined,
+        onBacklog: () => undefined,
         signal: AbortSignal.timeout(timeoutMs),
         pollMs: 50,
       });

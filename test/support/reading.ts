@@ -1,5 +1,5 @@
-import { type Heard, instantOf, type ReadGroup, readAll } from '../../simulate/directory.ts';
-import type { DirectoryEvent, SaidMember } from '../../simulate/messages.ts';
+import { instantOf, type ReadGroup, type Received, readAll } from '../../simulate/directory.ts';
+import type { DirectoryEvent, EventMember } from '../../simulate/messages.ts';
 
 /* The simulation's naive reading, of native events alone: for tests that have no life. */
 
@@ -18,8 +18,8 @@ export interface RawEvent {
   connection?: string;
   data: {
     group?: { id: string; name?: string | null };
-    user?: SaidMember;
-    members?: SaidMember[];
+    user?: EventMember;
+    members?: EventMember[];
     part?: { snapshotId: string; index: number; count: number };
   };
 }
@@ -48,7 +48,7 @@ export const parseLines = (jsonl: string): RawEvent[] =>
     .filter((line) => line.trim() !== '')
     .map((line): RawEvent => JSON.parse(line));
 
-function heardOf({ id, source, type, time, sequence, data }: RawEvent): Heard {
+function heardOf({ id, source, type, time, sequence, data }: RawEvent): Received {
   const { group, user, members = [], part } = data;
   const kind = KINDS[type];
   if (kind === undefined) throw new Error(`expected a type of native events, got ${type}`);

@@ -3,7 +3,7 @@ import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
-import type { PersonSpec } from '../../simulate/life.ts';
+import type { PersonSpec } from '../../simulate/simulation-run.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 

@@ -66,9 +66,9 @@ export function employeeOf(company: CompanyState, user: string): EmployeeRecord 
 
 export function putEmployee(company: CompanyState, employee: EmployeeRecord): void {
   const { id, userId } = employee;
-  const former = company.employees.get(id);
-  if (former !== undefined && company.roleByUser.get(former.userId) === id) {
-    company.roleByUser.delete(former.userId);
+  const previous = company.employees.get(id);
+  if (previous !== undefined && company.roleByUser.get(previous.userId) === id) {
+    company.roleByUser.delete(previous.userId);
   }
   company.employees.set(id, employee);
   const other = company.employees.get(company.roleByUser.get(userId) ?? '');

@@ -26,7 +26,7 @@ export function fakeParts(over: Partial<StackParts['handlers']> = {}) {
       stop: async () => void calls.push('scim stopped'),
     }),
     endWindow: async () => true,
-    endFormerWork: async () => void calls.push('leases'),
+    endPreviousWork: async () => void calls.push('leases'),
   };
   return { parts, calls, groups, loadParts: async () => parts };
 }

@@ -1,5 +1,4 @@
 import type { Dispatcher } from 'undici';
-import type { ForeignAction, PersonSpec, PlatformFault, Traits } from '../../../simulate/life.ts';
 import type { HeldGroup, PlatformCall, PlatformWrite } from '../../../simulate/platform/facts.ts';
 import type { SimulatedPlatform } from '../../../simulate/platform/platform.ts';
 import { createSimulatedPlatform, PLAIN_TRAITS } from '../../../simulate/platform/platform.ts';
@@ -11,6 +10,7 @@ import {
   shownGroup,
 } from '../../../simulate/platform/rules.ts';
 import { seededRandom } from '../../../simulate/random.ts';
+import type { ClientAction, PersonSpec, PlatformFault, Traits } from '../../../simulate/simulation-run.ts';
 import type { Worker } from '../../../simulate/worker.ts';
 
 /**
@@ -130,7 +130,7 @@ export class ToldPlatform {
       clock: nowMs,
       random: seededRandom(1),
       traits: this.#traits,
-      runLog: { tell() {}, fired() {}, violated() {} },
+      runLog: { log() {}, fired() {}, violated() {} },
       sleep: async () => {},
     });
     this.#simulated.tokens.add(TOKEN);
@@ -337,7 +337,7 @@ export class ToldPlatform {
   }
 
   /** An action of another client on a group of any id. */
-  asOther(action: ForeignAction, id: string, by: InitiatorType): void {
+  asOther(action: ClientAction, id: string, by: InitiatorType): void {
     this.#simulated.otherClient(action, id, by);
   }
 

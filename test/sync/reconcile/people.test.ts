@@ -5,7 +5,7 @@ import { STAMP_ZERO, type Stamp } from '../../../shared/domain/stamp.ts';
 import { boundMemberItem, memberKey } from '../../../shared/store/keys.ts';
 import { refreshPeople } from '../../../shared/sync/people.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
-import type { PersonSpec } from '../../../simulate/life.ts';
+import type { PersonSpec } from '../../../simulate/simulation-run.ts';
 import type { Worker } from '../../../simulate/worker.ts';
 import { whereverItDies, workerBefore } from './support/mortal.ts';
 import { CONNECTION, createWorld } from './support/world.ts';

@@ -1,0 +1,35 @@
+import type { Seen } from '../world.ts';
+import { createBounded } from './bounded.ts';
+import { createEnd } from './end.ts';
+import { createErased } from './erased.ts';
+import { createGuard } from './guard.ts';
+import { createNothingLost } from './nothing-lost.ts';
+import { createObserver } from './observation.ts';
+import { createOnRecord } from './on-record.ts';
+import { createOwnership } from './ownership.ts';
+import { createTruth } from './truth.ts';
+
+const CHECKERS = [
+  createGuard,
+  createOwnership,
+  createTruth,
+  createBounded,
+  createEnd,
+  createNothingLost,
+  createOnRecord,
+  createErased,
+];
+
+/**
+ * All that is checked by looking, with fresh eyes for one simulation run; it shares no code with the engine. To be called each
+ * simulated hour, and with `isEnd` once when faults have stopped and a day has passed. The third invariant check is asked
+ * instead: see one-decision.ts.
+ */
+export function createChecks(): (seen: Seen, isEnd: boolean) => void {
+  const observe = createObserver();
+  const checkers = CHECKERS.map((create) => create());
+  return (seen, isEnd) => {
+    const observation = observe(seen, isEnd);
+    for (const checker of checkers) checker(observation);
+  };
+}

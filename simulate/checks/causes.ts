@@ -1,0 +1,109 @@
+import type { Received } from '../directory.ts';
+import type { Observation, Owner } from './observation.ts';
+import { partitionOf, type StoredAudit, storedMember } from './stored.ts';
+
+/** A write at the platform and the audit entry about it. */
+export interface Recorded {
+  readonly write: { readonly atMs: number };
+  readonly owner: Owner;
+  readonly entry: StoredAudit;
+}
+
+/** A write may begin before the last delivery of the message that caused it. */
+const ARRIVES_WITHIN_MS = 60_000;
+
+/**
+ * The error in the cause or actor of a write; undefined if both are correct. An entry names an event that the
+ * directory sent about the group or one of its members, and the actor of that event; or an approval, a drift record or
+ * groupsync itself.
+ */
+export function falsehoodIn(observation: Observation, recorded: Recorded): string | undefined {
+  const { cause, actor } = recorded.entry;
+  const [, id, source] = /^event (.*) of (.*?)$/s.exec(cause) ?? [];
+  if (id !== undefined) return falseEvent(observation, recorded, { id, source: source ?? '' });
+  if (cause.startsWith('approved by ')) return falseApproval(observation, recorded);
+  if (cause.startsWith('drift '))
+    return falseDrift(observation, recorded, cause.slice('drift '.length).split(', '));
+  return actor.kind === 'groupsync' ? undefined : 'only an event and an approval have an actor';
+}
+
+function falseEvent(
+  observation: Observation,
+  { write, owner, entry }: Recorded,
+  { id, source }: Pick<Received, 'id' | 'source'>,
+): string | undefined {
+  const { connection, group } = owner;
+  // Only the server's own record shows a request that met a fault.
+  if (
+    source === 'scim' &&
+    observation.connections.find(({ name }) => name === connection)?.hasUncertainRequest(group)
+  )
+    return undefined;
+  if (isReplayed(observation, id, write.atMs)) return undefined;
+  const all = observation.seen.directory
+    .received(connection)
+    .filter((one) => one.id === id && one.source === source);
+  if (all.length === 0) return 'the directory sent no such event';
+  const isAbout = ({ directoryEvent }: Received) =>
+    directoryEvent.group === undefined
+      ? directoryEvent.members?.some(
+          (one) => storedMember(observation.seen, connection, group, one.id) !== undefined,
+        )
+      : directoryEvent.group === group;
+  const about = all.filter(isAbout);
+  if (about.length === 0) return 'the event is about no member of the group';
+  if (about.every(({ arrivedAtMs }) => arrivedAtMs > write.atMs + ARRIVES_WITHIN_MS))
+    return 'the event arrived after the write';
+  const { actor } = entry;
+  // An operator who edits or replays a dead-lettered message sends it again.
+  if (actor.kind === 'operator' || actor.id === 'operator') return undefined;
+  const expected = about.map(actorOf);
+  const isTrue = expected.some((one) => one === undefined || one === `${actor.kind} ${actor.id}`);
+  return isTrue ? undefined : `the directory names ${expected.join(' or ')}`;
+}
+
+/** An event without an id of its own that an operator replays has the id of the dead-lettered message. */
+const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boolean =>
+  id.startsWith('eventsDlq-') &&
+  seen.operators.actions.some(
+    ({ kind, atMs }) =>
+      (kind === 'replay_all' || kind === 'edit_one') && atMs <= writtenAtMs + ARRIVES_WITHIN_MS,
+  );
+
+/** The actor of an event as the audit shows it; undefined if any actor is correct. */
+function actorOf({ directoryEvent, source }: Received): string | undefined {
+  // A SCIM request has the token as its actor.
+  if (source === 'scim') return undefined;
+  const { kind, by } = directoryEvent;
+  const isOfUser = kind === 'profile' || kind === 'forget';
+  return `directory ${(!isOfUser && by) || source}`;
+}
+
+function falseApproval({ seen }: Observation, { write, owner, entry }: Recorded): string | undefined {
+  const { connection, group } = owner;
+  const isGiven = seen.operators.actions.some(
+    (action) =>
+      action.kind === 'approve' &&
+      action.connection === connection &&
+      action.group === group &&
+      action.atMs <= write.atMs + ARRIVES_WITHIN_MS,
+  );
+  if (!isGiven) return 'no operator approved removals of this group';
+  return entry.actor.kind === 'operator' ? undefined : 'an operator approved it';
+}
+
+function falseDrift(
+  { seen }: Observation,
+  { owner, entry }: Recorded,
+  ids: readonly string[],
+): string | undefined {
+  const { connection, group } = owner;
+  const records = seen.under<{ readonly id: string; readonly group: string }>(`C#${connection}`, 'DRIFT#');
+  const own = seen.under<{ readonly id: string; readonly group: string }>(
+    partitionOf(connection, group),
+    'DRIFT#',
+  );
+  const missing = ids.find((id) => ![...records, ...own].some((one) => one.id === id && one.group === group));
+  if (missing !== undefined) return `the group has no drift record ${missing}`;
+  return entry.actor.kind === 'groupsync' ? undefined : 'groupsync restores drift';
+}

@@ -1,0 +1,313 @@
+import type { ReadGroup } from '../directory.ts';
+import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
+import { keptName } from '../platform/rules.ts';
+import { HOUR_MS, type SimulationRun } from '../simulation-run.ts';
+import type { Observation, ObservedConnection } from './observation.ts';
+import { hasReturned } from './returns.ts';
+import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
+
+/** In addition to missing and extra users: a user who was in the group before may stay; a refusal made us give up. */
+type UserCause =
+  | 'missing_user'
+  | 'extra_user'
+  | 'additive_leaver'
+  | 'missing_in_given_up'
+  | 'extra_in_given_up';
+
+/** Differences between platform and directory that nothing visible to an operator explains. */
+export interface Difference {
+  readonly cause: 'missing_group' | 'group_left' | 'misrouted' | 'name' | 'spoke_id' | UserCause;
+  readonly sentence: string;
+}
+
+interface Context {
+  readonly observation: Observation;
+  readonly connection: ObservedConnection;
+  readonly group: string;
+  readonly treatment: ReturnType<typeof treatmentOf>;
+  readonly actual: HeldGroup | undefined;
+}
+
+/** Inputs of the last comparison without differences; it is repeated only after one of them changes. */
+const SAME = new WeakMap<object, readonly unknown[]>();
+
+/** Compares one directory group, read naively, with the platform's; each difference must be explained by itself. */
+export function unexplained(
+  observation: Observation,
+  connection: ObservedConnection,
+  group: string,
+): readonly Difference[] {
+  const found = connection.actual(group);
+  const actual = found && isUnmanaged(observation, connection, group, found) ? undefined : found;
+  const { settings, companyMs, reading } = connection;
+  const inputs = [settings, companyMs, reading.changedAtMs.get(group), connection.item(group)];
+  const known = actual && SAME.get(actual);
+  if (known !== undefined && inputs.every((one, place) => one === known[place])) return [];
+  const directoryGroup = connection.reading.groups.get(group);
+  const item = connection.item(group);
+  const treatment = treatmentOf(connection.settings, [group, item?.name ?? directoryGroup?.name]);
+  const isStill = connection.isObserving || connection.gate === 'paused' || item?.paused || item?.released;
+  const isUnnamed = directoryGroup !== undefined && directoryGroup.name === undefined;
+  if (isStill || isUnnamed || treatment.isExcluded || treatment.mode === 'report') return [];
+  const context: Context = { observation, connection, group, treatment, actual };
+  if (actual !== undefined && directoryGroup?.name !== undefined && isSame(context, directoryGroup.name)) {
+    SAME.set(actual, inputs);
+    return [];
+  }
+  const differences =
+    directoryGroup?.name === undefined ? leftBehind(context) : compared(context, directoryGroup.name);
+  if (differences.length === 0 || isNotReceived(context, directoryGroup)) return [];
+  return isMisrouted(context) ? differences.map((one) => ({ ...one, cause: 'misrouted' })) : differences;
+}
+
+/**
+ * A platform group with the external id of a directory group, which is not linked to it: groupsync may have released it,
+ * or it belonged to the removed connection and the returned one never took it over. Such a group keeps its members.
+ */
+function isUnmanaged(
+  observation: Observation,
+  { name, company, item }: ObservedConnection,
+  group: string,
+  { id }: Pick<HeldGroup, 'id'>,
+): boolean {
+  if (item(group)?.platformId !== undefined) return false;
+  if (mayHaveReleased(observation, name)) return true;
+  return hasReturned(name) && observation.ownerOf(company, id, null)?.connection !== name;
+}
+
+/**
+ * Whether a dead-lettered message contains a newer state of the group, or the deletion of one of its members.
+ */
+function isNotReceived(
+  { observation, connection, group }: Context,
+  directoryGroup: ReadGroup | undefined,
+): boolean {
+  if (connection.hasUncertainRequest(group) || observation.isInDeadLetters(group)) return true;
+  const stored = observation.seen.under<StoredMember>(partitionOf(connection.name, group), 'M#');
+  return stored.some(
+    ({ member, presence }) =>
+      presence === 'present' &&
+      directoryGroup?.members.has(member) !== true &&
+      observation.isInDeadLetters(member),
+  );
+}
+
+/** The directory has no such group: the policy of the connection decides about the platform group. */
+function leftBehind(context: Context): readonly Difference[] {
+  const { connection, group, treatment, actual } = context;
+  const { onGroupDeleted } = connection.settings;
+  if (actual === undefined || treatment.mode === 'upsertOnly' || onGroupDeleted === 'release') return [];
+  const explained = new Set([...connection.held(group), ...namedByDrift(context, 'members_added')]);
+  const staying = actual.users.filter((user) => !explained.has(user));
+  if (onGroupDeleted === 'empty')
+    return staying.map((user) => extra(context, user, 'the directory deleted the group'));
+  if (actual.users.length > 0 && staying.length === 0) return [];
+  if (connection.isDeletionHeld(group)) return [];
+  if (isDeletionIgnored(context, actual.id)) return [];
+  const sentence = `The directory deleted the group ${group}; expected it to be gone, but the platform still has it (${actual.id}) with ${actual.users.length} users.`;
+  return [{ cause: 'group_left', sentence }];
+}
+
+/**
+ * The platform answered several deletions without effect: groupsync reports the group as failed and tries again a day
+ * later.
+ */
+function isDeletionIgnored({ observation, connection, group }: Context, platformId: string): boolean {
+  const isIgnored = ({ id, atMs, platformFaults }: SimulatedPlatform['calls'][number]) =>
+    id === platformId && observation.nowMs - atMs < REFUSED_MS && platformFaults.includes('deletes_ignored');
+  return connection.item(group)?.failedAt !== undefined && connection.platform.calls.some(isIgnored);
+}
+
+function compared(context: Context, name: string): readonly Difference[] {
+  const { connection, group, actual } = context;
+  const { traits, groups } = connection.platform;
+  const wanted = nameOnPlatform(connection, group, name);
+  const isTaken =
+    traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
+  // A group with only the installer and without a visible spokeId may belong to any client.
+  const { platformId, lastError } = connection.item(group) ?? {};
+  const isUnidentified = platformId === undefined && !traits.echoSpokeId && traits.installer !== null;
+  if (isUnidentified && lastError?.code === 'name_in_use') return [];
+  const isGone = ['deleted', 'recreated'].some((kind) => namedByDrift(context, kind).size > 0);
+  if (actual === undefined) {
+    const isRefusedWhole = [sentName(connection, group, name), group].some((value) =>
+      isValueRefused(context, value),
+    );
+    if (isTaken || isGone || isRefusedWhole) return [];
+    const sentence = `The directory has a group ${group} ("${name}"); expected it on the platform, but there is none.`;
+    return [{ cause: 'missing_group', sentence }];
+  }
+  const found: Difference[] = [];
+  const isNameRefused = isRefused(context, 'name', sentName(connection, group, name));
+  if (actual.name !== wanted && !isTaken && !isNameRefused && namedByDrift(context, 'name').size === 0) {
+    const sentence = `The group ${group} should be called "${wanted}" on the platform, but is called "${actual.name}".`;
+    found.push({ cause: 'name', sentence });
+  }
+  const isShown = traits.echoSpokeId || actual.spokeId !== null;
+  if (
+    !connection.isIdOf(group, actual.spokeId) &&
+    isShown &&
+    !isRefused(context, 'spokeId', group) &&
+    namedByDrift(context, 'spoke_id').size === 0
+  ) {
+    const sentence = `The platform group ${actual.id} should carry the spokeId ${group}, but carries ${actual.spokeId}.`;
+    found.push({ cause: 'spoke_id', sentence });
+  }
+  return [...found, ...missingUsers(context, actual), ...extraUsers(context, actual)];
+}
+
+/** Whether there is no difference at all, explained or not. */
+function isSame({ connection, group, actual }: Context, name: string): boolean {
+  const { users } = connection.expected(group);
+  const isCalledSo =
+    actual?.name === nameOnPlatform(connection, group, name) && connection.isIdOf(group, actual.spokeId);
+  return isCalledSo && users.size === actual.users.length && actual.users.every((user) => users.has(user));
+}
+
+/** The name by the template of the connection, as this platform stores it. */
+export const nameOnPlatform = (connection: ObservedConnection, id: string, name: string): string =>
+  keptName(sentName(connection, id, name), connection.platform.traits.names);
+
+function sentName({ settings, name: connection }: ObservedConnection, id: string, name: string): string {
+  const parts: Readonly<Record<string, string>> = { name, id, connection };
+  return settings.nameTemplate.replaceAll(/\{(name|id|connection)\}/g, (_, key) => parts[key] ?? '');
+}
+
+/**
+ * A refused value is retried once a day; the schedules of the simulation may add seven hours (schedules.ts).
+ */
+const REFUSED_MS = 32 * HOUR_MS;
+
+/** Whether the platform refuses a name or an external id permanently, or refused it recently. */
+function isValueRefused({ observation, connection }: Context, value: string): boolean {
+  const { traits, refusedValues } = connection.platform;
+  const atMs = refusedValues.get(value);
+  if (atMs === undefined) return false;
+  const isTooLong = traits.longestName !== null && value.length > traits.longestName;
+  return isTooLong || observation.nowMs - atMs < REFUSED_MS;
+}
+
+/** A refused value of an existing group, which groupsync reports as refused. */
+function isRefused(context: Context, field: 'name' | 'spokeId', value: string): boolean {
+  const { refusedFields } = context.connection.item(context.group) ?? {};
+  return refusedFields?.[field]?.value === value && isValueRefused(context, value);
+}
+
+function missingUsers(context: Context, actual: HeldGroup): readonly Difference[] {
+  const { observation, connection, group } = context;
+  const { userOf, unsure } = connection.expected(group);
+  const there = new Set(actual.users);
+  const missing = [...userOf].filter(([, user]) => !there.has(user));
+  if (missing.length === 0) return [];
+  const takenOut = namedByDrift(context, 'members_removed');
+  return missing.flatMap(([member, user]): Difference[] => {
+    if (takenOut.has(user)) return [];
+    if (unsure.has(member)) return [];
+    // Their address may be in a dead letter about another group.
+    if (observation.isInDeadLetters(member)) return [];
+    if (storedMember(observation.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
+    const sentence = `The directory has ${member} in the group ${group}; expected ${user} in the platform's, but they are missing.`;
+    return [{ cause: causeOf(context, 'missing_user'), sentence }];
+  });
+}
+
+function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] {
+  const { connection, group, treatment } = context;
+  const { userOf, may } = connection.expected(group);
+  const wanted = new Set(userOf.values());
+  const extras = actual.users.filter((user) => !wanted.has(user) && !may.has(user));
+  if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
+  const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
+  // The users that we added before a release count as added by others when the group is found again.
+  const isLetGo = mayHaveReleased(context.observation, connection.name);
+  // The returned connection does not know which users the removed connection added.
+  const isReturned = hasReturned(connection.name);
+  const isExternal = (user: string) =>
+    connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
+  const explained = new Set([
+    ...stickyUsers(context),
+    ...connection.held(group),
+    ...namedByDrift(context, 'members_added'),
+  ]);
+  const { lastError, failedAt } = connection.item(group) ?? {};
+  // One refused user of the group blocks the removal of others until the platform accepts the write.
+  const isBlocked = actual.users.some((user) => connection.platform.unacceptable.has(user));
+  const isStopped = isBlocked && (lastError?.code === 'removals_refused' || failedAt !== undefined);
+  const isKept = lastError?.code === 'kept' || isStopped;
+  const left = extras.filter((user) => !isKept && !explained.has(user) && !isExternal(user));
+  return left.map((user) => extra(context, user, 'the directory does not have them in it'));
+}
+
+const extra = (context: Context, user: string, why: string): Difference => ({
+  cause: causeOf(context, 'extra_user'),
+  sentence: `${user} should not be in the platform's group of ${context.group}, because ${why}; but they are, and nothing holds them.`,
+});
+
+function causeOf(
+  { observation, connection, group }: Context,
+  cause: 'missing_user' | 'extra_user',
+): UserCause {
+  const { failedAt } = connection.item(group) ?? {};
+  const { connections, happenings } = observation.seen.run;
+  // All connections of a company share the faults of its platform.
+  const sharing = connections.filter(({ company }) => company === connection.company).map(({ name }) => name);
+  const mayBeRefused = happenings.some(
+    (one) =>
+      'platformFault' in one.action &&
+      one.action.platformFault === 'refuses_user_422' &&
+      sharing.includes(one.connection),
+  );
+  const isGivenUp = failedAt !== undefined && (mayBeRefused || connection.platform.traits.uniqueNames);
+  if (isGivenUp) return cause === 'missing_user' ? 'missing_in_given_up' : 'extra_in_given_up';
+  return cause === 'extra_user' && connection.settings.membership === 'additive' ? 'additive_leaver' : cause;
+}
+
+/** A wrong route answered 404 for the group, so it is not linked any more. */
+const isMisrouted = ({ connection, group, actual }: Context): boolean =>
+  connection.item(group)?.platformId === undefined &&
+  connection.platform.calls.some(
+    ({ id, platformFaults }) => id === actual?.id && platformFaults.includes('wrong_route'),
+  );
+
+/** A binding stays after its address changes, and a missing user id does not change it. */
+export function isBoundByMore({ seen }: Observation, { name }: ObservedConnection, member: string): boolean {
+  const role = storedUser(seen, name, member)?.role;
+  const changing = CHANGING.get(seen.run) ?? changingRoles(seen.run);
+  CHANGING.set(seen.run, changing);
+  return role !== undefined && changing.has(role);
+}
+
+const CHANGING = new WeakMap<SimulationRun, ReadonlySet<string>>();
+const changingRoles = ({ happenings }: SimulationRun) =>
+  new Set(
+    happenings.flatMap(({ action }) =>
+      action.kind === 'readdress' || action.kind === 'renumber' || action.kind === 'lose_user_id'
+        ? [action.role]
+        : [],
+    ),
+  );
+
+/** Users who may be in the group, although the reading does not show it. */
+function stickyUsers({ observation, connection, group }: Context): readonly string[] {
+  const { members = [] } = connection.reading.groups.get(group) ?? {};
+  return [...members].flatMap((member) => {
+    if (!isBoundByMore(observation, connection, member)) return [];
+    const role = storedUser(observation.seen, connection.name, member)?.role ?? '';
+    return [role, connection.platform.employees.get(role)?.userId ?? `u-${role}`];
+  });
+}
+
+/** Values in drift records of this kind, if the policy accepts differences. */
+function namedByDrift({ connection, group, treatment }: Context, kind: string): ReadonlySet<string> {
+  if (treatment.drift === 'restore') return new Set();
+  const records = connection.drift(group).filter((one) => one.kind === kind && one.settledBy !== 'restore');
+  const first = kind === 'members_removed' ? 'before' : 'after';
+  return new Set(records.flatMap((one) => one[first] ?? one.before ?? []));
+}
+
+function mayHaveReleased({ seen }: Observation, name: string): boolean {
+  const isSet = ({ connection, action }: (typeof seen.run.happenings)[number]) =>
+    connection === name && action.kind === 'set' && action.value === 'release';
+  const drawn = seen.run.connections.find((one) => one.name === name)?.settings['onGroupDeleted'];
+  return drawn === 'release' || seen.run.happenings.some(isSet);
+}

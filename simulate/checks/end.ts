@@ -1,0 +1,112 @@
+import type { PlatformWrite } from '../platform/platform.ts';
+import { DAY_MS } from '../simulation-run.ts';
+import { isBoundByMore, unexplained } from './differences.ts';
+import {
+  type Checker,
+  hasLostItsCredential,
+  type Observation,
+  type ObservedConnection,
+} from './observation.ts';
+import { mayFindNoneOfBefore, wasUnlisted } from './returns.ts';
+import { readItem, storedMember } from './stored.ts';
+
+/**
+ * One day after all faults ended, the platform equals the directory, or each difference has an explanation.
+ */
+export const createEnd = (): Checker => (observation) => {
+  for (const connection of observation.isEnd ? observation.connections : []) {
+    const { gate, name, groups } = connection;
+    if (gate !== 'open' && gate !== 'paused') {
+      if (hasLostItsCredential(observation, connection)) continue;
+      const sentence = `The platform of ${name} has been well for a day; expected its gate to be open, but it is ${gate}.`;
+      observation.accuse('end', 'gate_closed', { connection: name }, sentence);
+      continue;
+    }
+    for (const group of groups) {
+      for (const { cause, sentence } of unexplained(observation, connection, group)) {
+        observation.accuse('end', cause, { connection: name, group }, sentence);
+      }
+      checkPending(observation, connection, group);
+    }
+    checkSeconds(observation, connection);
+    checkFeed(observation, connection);
+  }
+};
+
+/** The schedules leave out runs that would find nothing (schedules.ts), for six hours at most. */
+function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: ObservedConnection): void {
+  const { readAtMs = 0 } = readItem<{ readAtMs: number }>(seen, `C#${name} FEED`) ?? {};
+  if (gate === 'paused' || nowMs - readAtMs <= DAY_MS / 2) return;
+  const sentence = `The platform of ${name} has been well for a day; expected its feed to be read to the end in the last twelve hours, but it last was at ${new Date(readAtMs).toISOString()}.`;
+  accuse('end', 'feed_not_read', { connection: name }, sentence);
+}
+
+/** A member that cannot be written is shown as pending, with the cause. */
+function checkPending(observation: Observation, connection: ObservedConnection, group: string): void {
+  const { name, isObserving, gate } = connection;
+  const { settled, dirtySince, paused, released } = connection.item(group) ?? {};
+  const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
+  if (!isWorkedOut || paused || released || isObserving || gate === 'paused') return;
+  if (observation.isInDeadLetters(group) || connection.hasUncertainRequest(group)) return;
+  // A deletion ends the name. Until the directory names the group again, its members are not planned.
+  if (connection.reading.groups.get(group)?.name === undefined) return;
+  const { pending, unsure } = connection.expected(group);
+  for (const [member, cause] of pending) {
+    const shown = storedMember(observation.seen, name, group, member)?.pendingCause;
+    // A person who left before the first match is shown as unknown; a matched person may be gone. Accept both
+    // causes.
+    const isTrue =
+      shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
+    if (isTrue || unsure.has(member) || isBoundByMore(observation, connection, member)) continue;
+    const sentence = `${member} cannot be in the group ${group} because they are ${cause}; expected that to be shown, but what is shown is ${shown ?? 'nothing'}.`;
+    observation.accuse('end', 'pending_cause', { connection: name, group }, sentence);
+  }
+}
+
+/**
+ * groupsync creates one platform group per directory group, and another one only if the first was released or
+ * deleted.
+ */
+function checkSeconds(
+  observation: Observation,
+  { name, company, platform, groups, settings, isIdOf }: ObservedConnection,
+): void {
+  const actions = observation.seen.operators.actions.filter(
+    ({ connection, done }) => done && connection === name,
+  );
+  const isShared = observation.connections.some((one) => one.company === company && one.name !== name);
+  const letsGo =
+    settings.onGroupDeleted === 'release' ||
+    actions.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
+  if (isShared || letsGo || mayFindNoneOfBefore({ name, settings, platform })) return;
+  for (const group of groups) {
+    // Without spokeIds, an empty group with an installer may be of any client if its POST, or the list right after
+    // it, was not answered or the answer was lost.
+    const isUnidentified = ({ sent, atMs }: PlatformWrite) =>
+      !platform.traits.echoSpokeId &&
+      platform.traits.installer !== null &&
+      sent.users?.length === 0 &&
+      (observation.seen.cutOffMs.get(`${name} ${group}`)?.some((diedMs) => isSoon(diedMs, atMs)) ||
+        platform.calls.some(
+          ({ status, spokeId, route, ...call }) =>
+            status === 'none' &&
+            route === '/groups' &&
+            (call.atMs === atMs ? spokeId === group : isSoon(call.atMs, atMs)),
+        ));
+    const made = platform.writes.filter(
+      (one) => one.action === 'create' && isIdOf(group, one.sent.spokeId) && !isUnidentified(one),
+    );
+    const there = made
+      .filter(
+        (one, at) =>
+          !made.slice(at + 1).some((later) => wasUnlisted(observation.seen, { name, platform, one, later })),
+      )
+      .filter(({ id }) => isIdOf(group, platform.groups.get(id)?.spokeId));
+    if (there.length < 2 || actions.some((action) => action.group === group && action.kind === 'release'))
+      continue;
+    const sentence = `Expected one platform group for ${group}, but we made ${there.length} that are all still there.`;
+    observation.accuse('end', 'second_group', { connection: name, group }, sentence);
+  }
+}
+
+const isSoon = (laterMs: number, atMs: number) => laterMs > atMs && laterMs < atMs + 1_000;

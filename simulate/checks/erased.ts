@@ -1,0 +1,30 @@
+import type { Checker } from './observation.ts';
+import { readItem } from './stored.ts';
+
+/** The active state of an account is not personal data, and decides about membership. */
+const ACTIVE = 'active';
+
+interface StoredUser {
+  readonly erasedMs?: number;
+  readonly attributes: Readonly<Record<string, { readonly value: string; readonly stamp: string }>>;
+}
+
+/** After an operator has erased a person, no earlier attribute of the member is stored. */
+export const createErased =
+  (): Checker =>
+  ({ seen, accuse }) => {
+    for (const { kind, connection, member, done, died } of seen.operators.actions) {
+      if (kind !== 'forget' || !done || died || member === undefined) continue;
+      const user = readItem<StoredUser>(seen, `U#${connection}#${member} USER`);
+      if (user === undefined) continue;
+      const { erasedMs = Number.POSITIVE_INFINITY, attributes } = user;
+      const kept = Object.entries(attributes).filter(
+        ([name, { value, stamp }]) =>
+          !name.endsWith(ACTIVE) && value !== '' && Date.parse(`${stamp.slice(0, 23)}Z`) < erasedMs,
+      );
+      if (kept.length === 0) continue;
+      const names = kept.map(([name]) => name).join(', ');
+      const sentence = `The person behind ${member} was erased; expected no earlier attribute, but these are stored: ${names}.`;
+      accuse('erased', 'attributes_kept', { connection }, sentence);
+    }
+  };

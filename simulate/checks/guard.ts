@@ -1,0 +1,156 @@
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { DAY_MS, HOUR_MS } from '../simulation-run.ts';
+import { type Change, takenOut } from './ledger.ts';
+import type { Checker, Observation, ObservedConnection, Owner } from './observation.ts';
+
+/** The limits that this check measures. */
+type Limits = Pick<
+  NonNullable<ConnectionSettings['guard']>,
+  | ('minSize' | 'maxRemovedShare' | 'maxRemovedCount' | 'perHourCount')
+  | ('deletedGroups' | 'deletedGroupsShare')
+>;
+
+/** An unused approval expires after this time. */
+const APPROVAL_MS = 7 * DAY_MS;
+/** How long the engine may count a removal: an hour, plus the time in which a write may still take effect. */
+const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
+/** All workers know a change of the limits at the second check after it. */
+const LIMITS_REMEMBERED = 3;
+
+/** No removal and no deletion exceeds the guard's limits without an approval, and waiting does not lift a hold. */
+export function createGuard(): Checker {
+  const limits = new Map<string, ConnectionSettings['guard'][]>();
+  const removals = new Map<
+    string,
+    (Pick<Change, 'atMs' | 'id' | 'sizeBefore'> & { readonly users: string[] })[]
+  >();
+  const used = new Map<object, ReadonlySet<string>>();
+  const deletions = new Map<string, Change[]>();
+
+  /** Removals without an approval that names exactly these users; an approval covers each user once. */
+  const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
+    const { atMs } = change;
+    let left = takenOut(change);
+    for (const action of seen.operators.actions) {
+      const isOfGroup =
+        action.kind === 'approve' &&
+        action.done &&
+        action.connection === connection &&
+        action.group === group;
+      if (!isOfGroup || action.atMs > atMs || atMs - action.atMs > APPROVAL_MS) continue;
+      const gone = used.get(action);
+      const taken = new Set(left.filter((user) => action.removals?.includes(user) && !gone?.has(user)));
+      used.set(action, new Set([...(gone ?? []), ...taken]));
+      left = left.filter((user) => !taken.has(user));
+    }
+    return left;
+  };
+
+  /** A platform group that an operator approved to be deleted does not count. */
+  const checkDeletion = (
+    observation: Observation,
+    { change, owner, connection }: Observation['writes'][number],
+  ): void => {
+    const guard = laxest(limits.get(connection.name) ?? []);
+    const isApproved = observation.seen.operators.actions.some(
+      ({ kind, done, atMs, ...about }) =>
+        kind === 'approve' &&
+        done &&
+        about.connection === owner.connection &&
+        about.group === owner.group &&
+        atMs <= change.atMs &&
+        change.atMs - atMs <= APPROVAL_MS,
+    );
+    if (guard === null || change.action !== 'delete' || isApproved) return;
+    const counted = deletions.get(connection.name) ?? [];
+    const inHour = [...counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS), change];
+    deletions.set(connection.name, inHour);
+    const { size } = new Set(inHour.map(({ id }) => id));
+    // Every group that the directory ever named: never fewer than the connection has.
+    const most = Math.max(guard.deletedGroups, connection.groups.length * guard.deletedGroupsShare);
+    if (size <= most) return;
+    const sentence = `Within an hour ${size} groups of ${connection.name} were deleted; expected the group ${owner.group} to be held until a person approves (at most ${Math.floor(most)}).`;
+    observation.accuse('guard', 'deleted_groups', owner, sentence);
+  };
+
+  const check = (
+    observation: Observation,
+    { change, owner, connection }: Observation['writes'][number],
+  ): void => {
+    const guard = laxest(limits.get(connection.name) ?? []);
+    const users = unapproved(observation, owner, change);
+    if (guard === null || users.length === 0) return;
+    const counted = (removals.get(connection.name) ?? []).filter(
+      ({ atMs }) => change.atMs - atMs < COUNTED_AT_MOST_MS,
+    );
+    const recent = counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
+    // If PATCH ignores the version, an abandoned write may remove a user who came back (docs/invariants.md, 5).
+    const isAgain = (user: string) => recent.some((one) => one.id === change.id && one.users.includes(user));
+    const mayRepeat = change.late && !connection.platform.traits.enforceVersionOnPatch;
+    const fresh = mayRepeat ? users.filter((user) => !isAgain(user)) : users;
+    const inHour = recent.reduce((sum, one) => sum + one.users.length, fresh.length);
+    const { atMs, id, sizeBefore } = change;
+    removals.set(connection.name, [...counted, { atMs, id, sizeBefore, users: fresh }]);
+    if (inHour > guard.perHourCount) {
+      const sentence = `Expected at most ${guard.perHourCount} removals an hour without approval in ${connection.name}, found ${inHour} at the platform.`;
+      observation.accuse('guard', 'removals_over_limit', owner, sentence);
+    }
+    if (isOfDeletion(connection, owner.group, change)) return;
+    // Many small writes count as one large write on the group before them. A user who came back counts once.
+    const earlier = recent.flatMap((one) => (one.id === id ? one.users : []));
+    const lost = new Set([...earlier, ...users]).size;
+    // Users who joined in place of removed ones do not make the group larger than it ever was.
+    const sizeOf = (some: readonly Pick<Change, 'id' | 'sizeBefore'>[]) => {
+      const sizes = some.flatMap((one) => (one.id === id ? [one.sizeBefore] : []));
+      return Math.min(sizeBefore + lost - users.length, Math.max(sizeBefore, ...sizes));
+    };
+    const size = sizeOf(counted);
+    const isLarge = sizeOf(recent) >= guard.minSize && lost / size > guard.maxRemovedShare;
+    if (!isLarge && lost <= guard.maxRemovedCount) return;
+    const sentence = `Within an hour ${lost} of ${size} users were taken out of the group ${owner.group}; expected the last ${users.length} of them to be held until a person approves (at most ${guard.maxRemovedCount}, or ${guard.maxRemovedShare} of the group).`;
+    observation.accuse('guard', isLarge ? 'write_over_share' : 'write_over_count', owner, sentence);
+  };
+
+  return (observation) => {
+    for (const { name, settings } of observation.connections) {
+      limits.set(name, [...(limits.get(name) ?? []), settings.guard].slice(-LIMITS_REMEMBERED));
+    }
+    for (const write of observation.writes) {
+      check(observation, write);
+      checkDeletion(observation, write);
+    }
+  };
+}
+
+/**
+ * Whether the removal is part of the deletion of the group by the directory, and the group was not added again.
+ */
+function isOfDeletion(
+  connection: ObservedConnection,
+  group: string,
+  { id, action, sent, atMs }: Change,
+): boolean {
+  const { groups, changedAtMs } = connection.reading;
+  if (connection.item(group)?.deleted === undefined) return false;
+  // Unmanaged users may stay in an emptied group.
+  const isUnmanaged = (user: string) => connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them';
+  if (action !== 'delete' && sent.users?.every(isUnmanaged) !== true) return false;
+  const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;
+  return !groups.has(group) || isNews || connection.hasUncertainRequest(group);
+}
+
+/** The most permissive of the recent limits; null if the guard was off. */
+function laxest(guards: readonly ConnectionSettings['guard'][]): Limits | null {
+  const all = guards.filter((guard) => guard !== null);
+  const most = (of: keyof Limits) => Math.max(...all.map((guard) => guard[of]));
+  const [first] = all;
+  if (first === undefined || all.length < guards.length) return null;
+  return {
+    minSize: most('minSize'),
+    maxRemovedShare: most('maxRemovedShare'),
+    maxRemovedCount: most('maxRemovedCount'),
+    perHourCount: most('perHourCount'),
+    deletedGroups: most('deletedGroups'),
+    deletedGroupsShare: most('deletedGroupsShare'),
+  };
+}

@@ -1,0 +1,159 @@
+import { HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
+import type { Checker, Observation, ObservedConnection } from './observation.ts';
+import { partitionOf, type StoredMember, storedUser } from './stored.ts';
+
+const LEFT_LYING_MS = 15 * MINUTE_MS;
+/** A dead letter is kept for 14 days, and a longer simulation run may not find it any more. */
+const DEAD_LETTERS_KEPT_DAYS = 13;
+/** Faults after which only the first of two steps may be done. */
+const ENDS_HALFWAY = new Set(['crash', 'throttled', 'unheard']);
+
+/** Every message is stored, dead-lettered or refused to its sender, and all work that started completes. */
+export const createNothingLost = (): Checker => (observation) => {
+  if (!observation.isEnd) return;
+  checkQueues(observation);
+  checkClaims(observation);
+  checkMembersStay(observation);
+  for (const connection of observation.connections) {
+    checkRubbish(observation, connection);
+    checkVersions(observation, connection);
+    for (const member of connection.reading.emails.keys()) checkFanOut(observation, connection, member);
+    for (const group of connection.groups) {
+      checkIntent(observation, connection, group);
+      checkRegisters(observation, connection, group);
+    }
+  }
+};
+
+function checkQueues({ seen, nowMs, accuse }: Observation): void {
+  for (const queue of ['events', 'apply'] as const) {
+    const left = seen.queues[queue].filter(({ visibleAtMs }) => visibleAtMs < nowMs - LEFT_LYING_MS);
+    const sentence = `Expected the ${queue} queue to be empty after a quiet day, but ${left.length} messages wait there.`;
+    if (left.length > 0) accuse('nothing_lost', `queue_${queue}`, {}, sentence);
+  }
+}
+
+/**
+ * Only the register of a member who left may expire: a present member whose register expires loses the groups
+ * permanently.
+ */
+function checkMembersStay({ seen, accuse }: Observation): void {
+  for (const [key, item] of seen.items) {
+    const { presence, expiresAt } = item as { readonly presence?: string; readonly expiresAt?: number };
+    if (presence !== 'present' || expiresAt === undefined) continue;
+    const [, connection = '', group = ''] = key.split(' ')[0]?.split('#') ?? [];
+    const sentence = `${item['member']} is in the group ${group}; expected that to be stored without an end, but it is deleted after ${new Date(expiresAt * 1_000).toISOString()}.`;
+    accuse('nothing_lost', 'present_member_expires', { connection, group }, sentence);
+  }
+}
+
+function checkClaims({ seen, connections, accuse }: Observation): void {
+  for (const [key, { platformId, connection, group, expiresAt }] of seen.items) {
+    if (!key.startsWith('L#') || expiresAt !== undefined) continue;
+    const owner = connections.find(({ name }) => name === connection);
+    const item = owner?.item(String(group));
+    const isInUse =
+      item?.platformId === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
+    if (owner === undefined || isInUse) continue;
+    const sentence = `The group ${group} is not linked to ${platformId}; expected its claim to be gone, but it stays for good.`;
+    const cause = seen.run.happenings.some(({ action }) => ENDS_HALFWAY.has(action.kind))
+      ? 'claim_left_by_fault'
+      : 'claim_left';
+    accuse('nothing_lost', cause, { connection: owner.name, group: String(group) }, sentence);
+  }
+}
+
+/**
+ * Two SCIM requests with different names of a group must get different versions; otherwise one acknowledged request is
+ * lost.
+ */
+function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnection): void {
+  const named = new Map<string, string>();
+  for (const { directoryEvent, version: number } of seen.directory.received(name)) {
+    if (number === undefined || directoryEvent.group === undefined || directoryEvent.name == null) continue;
+    const version = `${directoryEvent.group} ${number}`;
+    const other = named.get(version) ?? directoryEvent.name;
+    named.set(version, other);
+    if (other === directoryEvent.name) continue;
+    const sentence = `Two requests were acknowledged with the version ${number} of the group ${directoryEvent.group}; expected one name for one version, but they set "${other}" and "${directoryEvent.name}".`;
+    accuse(
+      'nothing_lost',
+      'one_version_for_two',
+      { connection: name, group: directoryEvent.group },
+      sentence,
+    );
+  }
+}
+
+/** A message without a readable event is dead-lettered unchanged. */
+function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedConnection): void {
+  const thrownAway = seen.operators.actions.filter(
+    ({ kind }) => kind === 'discard_one' || kind === 'edit_one',
+  );
+  const kept = new Set([...seen.queues.events, ...seen.queues.eventsDlq].map(({ body }) => body));
+  const lost = seen.run.happenings.filter(
+    ({ connection, action, atMs }) =>
+      action.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(action.body),
+  );
+  if (lost.length <= thrownAway.length || seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
+  const sentence = `Of the unreadable messages ${lost.length} are not in the dead-letter queue; expected each there whole, except ${thrownAway.length} that operators edited or discarded.`;
+  accuse('nothing_lost', 'deadLetter_lost', { connection: name }, sentence);
+}
+
+function checkFanOut({ seen, accuse }: Observation, { name }: ObservedConnection, member: string): void {
+  if (storedUser(seen, name, member)?.fanOut === undefined) return;
+  const sentence = `Expected every walk over a user's groups to end, but that of ${member} is still open.`;
+  accuse('nothing_lost', 'open_walk', { connection: name }, sentence);
+}
+
+function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnection, group: string): void {
+  const { intent, paused } = connection.item(group) ?? {};
+  const isStill = paused || connection.isObserving || connection.gate !== 'open';
+  if (intent === undefined || isStill || nowMs - intent.atMs <= HOUR_MS) return;
+  const sentence = `A ${intent.action} of the group ${group} was begun ${Math.floor((nowMs - intent.atMs) / HOUR_MS)} hours ago; expected it to be settled, but it is open.`;
+  accuse('nothing_lost', 'open_intent', { connection: connection.name, group }, sentence);
+}
+
+/**
+ * The stored registers of a group equal the naive reading, unless a dead-lettered message is about the group.
+ */
+function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {
+  const { name, reading } = connection;
+  const directoryGroup = reading.groups.get(group);
+  const {
+    upserted = '',
+    deleted = '',
+    snapshot = '',
+    nameStamp = '',
+    ...item
+  } = connection.item(group) ?? {};
+  const floor = deleted > snapshot ? deleted : snapshot;
+  const stored = observation.seen
+    .under<StoredMember>(partitionOf(name, group), 'M#')
+    .filter(
+      ({ presence, stamp, member }) =>
+        presence === 'present' && stamp >= floor && stamp > floorOf(observation, name, member),
+    )
+    .map(({ member }) => member);
+  const found: string[] = [];
+  if (upserted > deleted !== (directoryGroup !== undefined))
+    found.push(directoryGroup === undefined ? 'it is gone' : 'it exists');
+  else if (directoryGroup !== undefined) {
+    if ((nameStamp > deleted ? item.name : undefined) !== directoryGroup.name)
+      found.push(`it is called "${directoryGroup.name}"`);
+    const lacking = [...directoryGroup.members].filter((one) => !stored.includes(one));
+    const surplus = stored.filter((one) => !directoryGroup.members.has(one));
+    found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
+  }
+  if (found.length === 0 || observation.seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
+  // Each text begins with the id of its subject. A dead-lettered message about a user concerns all their groups.
+  const isInDeadLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(
+    observation.isInDeadLetters,
+  );
+  if (isInDeadLetters || connection.hasUncertainRequest(group)) return;
+  const sentence = `The directory said of the group ${group} that ${found[0]}; expected that in its registers or in a dead letter, but it is in neither.`;
+  observation.accuse('nothing_lost', 'register', { connection: name, group }, sentence);
+}
+
+const floorOf = ({ seen }: Observation, connection: string, member: string) =>
+  storedUser(seen, connection, member)?.floor ?? '';

@@ -1,0 +1,361 @@
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import type { Reading } from '../directory.ts';
+import {
+  type Contested,
+  contestedValues,
+  type ExpectedUsers,
+  expectedUsers,
+  holdersAmong,
+} from '../matching.ts';
+import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
+import { keptSpokeId } from '../platform/rules.ts';
+import type { CheckName, Violation } from '../run-log.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  type PlatformFault,
+  type SimulationRun,
+  START_MS,
+} from '../simulation-run.ts';
+import type { Seen } from '../world.ts';
+import { type Change, createLedger, type Ledger } from './ledger.ts';
+import { connectedAtMs, mayFindNoneOfBefore } from './returns.ts';
+import {
+  heldUsers,
+  partitionOf,
+  readItem,
+  type StoredDrift,
+  type StoredGroup,
+  type StoredHold,
+} from './stored.ts';
+
+/** The state of a connection at one check. */
+export interface ObservedConnection {
+  readonly name: string;
+  readonly company: string;
+  readonly platform: SimulatedPlatform;
+  readonly ledger: Ledger;
+  readonly settings: ConnectionSettings;
+  readonly reading: Reading;
+  readonly isObserving: boolean;
+  readonly gate: string;
+  /** All groups that had at least one event. */
+  readonly groups: readonly string[];
+  readonly item: (group: string) => StoredGroup | undefined;
+  readonly drift: (group: string) => readonly StoredDrift[];
+  /** Users whose removal waits for an operator, or was rejected by one. An approval has two hours to be used. */
+  readonly held: (group: string) => ReadonlySet<string>;
+  /** Whether the deletion of the whole group waits for an operator, or was rejected by one. */
+  readonly isDeletionHeld: (group: string) => boolean;
+  readonly expected: (group: string) => ExpectedUsers;
+  /**
+   * The platform group of this directory group: the linked one, otherwise one that groupsync created for it.
+   */
+  readonly actual: (group: string) => HeldGroup | undefined;
+  /** The directory group with this external id, as the platform stores it. */
+  readonly groupWith: (spokeId: string) => string | undefined;
+  /** Whether the platform stores this group's id as this external id. */
+  readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
+  /** Whether a SCIM request about the group may have succeeded without an answer to its client. */
+  readonly hasUncertainRequest: (group: string) => boolean;
+  /**
+   * The time of the last fault of the platform or AWS, except the given platform faults; 0 if there was none.
+   */
+  readonly lastFaultMs: (aside?: ReadonlySet<PlatformFault>) => number;
+  /** The time of the last change in the HR system. */
+  readonly companyMs: number;
+  /** The time of the last action of an operator. */
+  readonly actionMs: number;
+}
+
+export interface Owner {
+  readonly connection: string;
+  readonly group: string;
+}
+
+/** The observed state, shared by all invariant checks. */
+export interface Observation {
+  readonly seen: Seen;
+  readonly nowMs: number;
+  readonly isEnd: boolean;
+  /** Connections that still belong to their first company. */
+  readonly connections: readonly ObservedConnection[];
+  /** Writes of groupsync since the previous check, to groups with a known owner. */
+  readonly writes: readonly {
+    readonly change: Change;
+    readonly owner: Owner;
+    readonly connection: ObservedConnection;
+  }[];
+  /** Other writes of groupsync: to a group of no connection, or of a removed connection. */
+  readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
+  /** The directory group of a platform group: by its last link, otherwise by its external id. */
+  readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
+  /**
+   * Whether a message about the group waits, is dead-lettered, or was dead-lettered before an operator
+   * discarded messages.
+   */
+  readonly isInDeadLetters: (group: string) => boolean;
+  /** Reports each cause once per group. */
+  accuse(
+    check: CheckName,
+    cause: string,
+    about: Pick<Violation, 'connection' | 'group'>,
+    sentence: string,
+  ): void;
+}
+
+export type Checker = (observation: Observation) => void;
+
+/** Removals of connections; the command may have crashed. */
+export const removalsSince = ({ seen }: Observation, sinceMs: number) =>
+  seen.operators.actions.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
+
+/** Returns a function that creates an observation. It keeps the history between checks. */
+export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
+  const accused = new Set<string>();
+  const ledgers = new Map<string, Ledger>();
+  const owners = new Map<string, Owner>();
+  const firstCompany = new Map<string, string>();
+  const deadLetters = new Set<string>();
+  /** All drift records that were ever seen, in their last form: the table deletes them after 400 days. */
+  const drifts = new Map<string, StoredDrift>();
+
+  return (seen, isEnd) => {
+    const accuse: Observation['accuse'] = (check, cause, about, sentence) => {
+      const key = JSON.stringify([check, cause, about.connection, about.group]);
+      if (!accused.has(key)) seen.runLog.violated({ check, cause, ...about, sentence });
+      accused.add(key);
+    };
+    const news: (readonly [company: string, change: Change])[] = [];
+    for (const [company, platform] of seen.platforms) {
+      const ledger = ledgers.get(company) ?? createLedger(platform);
+      ledgers.set(company, ledger);
+      for (const change of ledger.catchUp()) if (change.initiator === undefined) news.push([company, change]);
+    }
+    const connections = [...seen.connections.values()].flatMap(({ name, company }) => {
+      const first = firstCompany.get(name) ?? company;
+      firstCompany.set(name, first);
+      const ledger = ledgers.get(company);
+      if (first === company)
+        return ledger === undefined ? [] : [observed(seen, { ledger, drifts, name, company })];
+      const sentence = `The name ${name} belongs to ${first} for ever; expected it to be refused, but it is connected to ${company}.`;
+      accuse('ownership', 'name_of_another_company', { connection: name }, sentence);
+      return [];
+    });
+    for (const { name, company, groups, item } of connections) {
+      for (const group of groups)
+        owners.set(`${company} ${item(group)?.platformId}`, { connection: name, group });
+    }
+    const ownerOf: Observation['ownerOf'] = (company, id, spokeId) => {
+      const known = owners.get(`${company} ${id}`);
+      if (known !== undefined || spokeId == null) return known;
+      const carried = connections.flatMap((one): Owner[] => {
+        const group = one.company === company ? one.groupWith(spokeId) : undefined;
+        return group === undefined ? [] : [{ connection: one.name, group }];
+      });
+      return carried.length === 1 ? carried[0] : undefined;
+    };
+    const owned = news.map(([company, change]) => {
+      const owner = ownerOf(company, change.id, change.spokeIdBefore ?? change.spokeId);
+      return { change, owner, connection: connections.find(({ name }) => name === owner?.connection) };
+    });
+    const isKnown = (one: (typeof owned)[number]): one is Observation['writes'][number] => !!one.connection;
+    const strays = owned.filter((one) => !isKnown(one));
+    const { events, eventsDlq } = seen.queues;
+    for (const { body } of eventsDlq) deadLetters.add(body);
+    const hasDiscarded = seen.operators.actions.some(({ kind, done }) => done && kind === 'discard_one');
+    const waiting = [...events.filter(({ receives }) => receives > 0), ...eventsDlq].map(({ body }) => body);
+    const unread = hasDiscarded ? [...waiting, ...deadLetters] : waiting;
+    const isInDeadLetters = (group: string) =>
+      unread.some((body) => body.includes(`"${group}"`) || body.includes(`"${group}\\"`));
+    return {
+      seen,
+      nowMs: seen.nowMs(),
+      isEnd,
+      connections,
+      writes: owned.filter(isKnown),
+      strays,
+      ownerOf,
+      isInDeadLetters,
+      accuse,
+    };
+  };
+}
+
+interface Observing extends Pick<ObservedConnection, 'name' | 'company' | 'ledger'> {
+  readonly drifts: Map<string, StoredDrift>;
+}
+
+function observed(seen: Seen, { ledger, drifts, name, company }: Observing): ObservedConnection {
+  const platform = seen.platforms.get(company) as SimulatedPlatform;
+  const stored = readItem<{ settings: ConnectionSettings; observing?: boolean }>(
+    seen,
+    `C#${name} CONNECTION`,
+  );
+  const settings = stored?.settings as ConnectionSettings;
+  const reading = seen.directory.read(name);
+  const item = lazily((group: string) => readItem<StoredGroup>(seen, `${partitionOf(name, group)} GROUP`));
+  const colleagues = seen.run.connections.filter((one) => one.company === company).map((one) => one.name);
+  const past = seen.run.happenings.filter(
+    ({ atMs, connection, actor }) =>
+      START_MS + atMs <= seen.nowMs() &&
+      (actor === 'aws' || connection === name || colleagues.includes(connection)),
+  );
+  const rebound = past.flatMap(({ connection, action }) =>
+    connection === name && action.kind === 'rebind' ? [action] : [],
+  );
+  const forgotten = new Set(
+    past.flatMap(({ connection, action, actor }) =>
+      actor === 'operator' && connection === name && action.kind === 'forget' ? [action.member] : [],
+    ),
+  );
+  /** An approval that was given two hours ago has been used. */
+  const isWritten = ({ decision: { kind, atMs = 0 } }: StoredHold) =>
+    kind === 'approved' && seen.nowMs() - atMs > 2 * HOUR_MS;
+  const groups = [...reading.changedAtMs.keys()];
+  const keptId = (id: string) => keptSpokeId(id, platform.traits.spokeIds);
+  const holders = lazily((_: 'all') => holdersAmong(platform.employees.values()));
+  const expected = lazily((group: string) =>
+    expectedUsers(reading, group, {
+      holders: holders('all'),
+      settings,
+      contested: contestedIn(seen.run)(name),
+      rebound,
+      forgotten,
+    }),
+  );
+  return {
+    name,
+    company,
+    platform,
+    ledger,
+    settings,
+    reading,
+    item,
+    expected,
+    isObserving: stored?.observing === true,
+    hasUncertainRequest: (group) => SCIM_ID.test(group) && hasUncertainScimRequest(past, name),
+    gate: readItem<{ state: string }>(seen, `C#${name} GATE`)?.state ?? 'open',
+    groups,
+    groupWith: (spokeId) => groups.find((group) => keptId(group) === keptId(spokeId)),
+    isIdOf: (group, spokeId) => spokeId != null && keptId(group) === keptId(spokeId),
+    drift: lazily((group: string) => {
+      const stored = seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((one) => one.group === group);
+      if (seen.run.days < DRIFT_KEPT_DAYS) return stored;
+      for (const one of stored) drifts.set(`${name} ${one.id}`, one);
+      return [...drifts].flatMap(([key, one]) =>
+        key.startsWith(`${name} `) && one.group === group ? [one] : [],
+      );
+    }),
+    isDeletionHeld: (group) => {
+      const { hold } = item(group) ?? {};
+      return (
+        hold !== undefined &&
+        !isWritten(hold) &&
+        (hold.rule === 'deleted_groups' || hold.decision.kind === 'rejected')
+      );
+    },
+    held: lazily((group: string) => {
+      const { hold, approval } = item(group) ?? {};
+      const held = [hold, approval].filter((one) => one !== undefined && !isWritten(one));
+      return new Set(held.flatMap((one) => heldUsers(seen.under, name, group, one?.digest)));
+    }),
+    actual: lazily((group: string) => {
+      const linked = platform.groups.get(item(group)?.platformId ?? '');
+      const sinceMs = mayFindNoneOfBefore({ name, settings, platform }) ? connectedAtMs(seen, name) : 0;
+      const ownCreated = () =>
+        [...platform.groups.values()].find(
+          ({ spokeId, madeBy, createdAtMs }) =>
+            spokeId !== null &&
+            keptId(spokeId) === keptId(group) &&
+            madeBy === 'us' &&
+            createdAtMs >= sinceMs,
+        );
+      return linked ?? ownCreated();
+    }),
+    lastFaultMs: lazily((aside: ReadonlySet<PlatformFault> = NO_PLATFORM_FAULTS) =>
+      latest([seen.lambdas.diedMs(), ...past.map((one) => lastFaultOf(one, seen, aside))]),
+    ),
+    companyMs: latest(past.map(({ actor, atMs }) => (actor === 'company' ? START_MS + atMs : 0))),
+    actionMs: latest(seen.operators.actions.map((one) => (concerns(one, name) ? one.atMs : 0))),
+  };
+}
+
+const DRIFT_KEPT_DAYS = 400;
+
+/** All companies share one dead-letter queue, so their dead letters are replayed together. */
+const concerns = ({ connection, kind }: Seen['operators']['actions'][number], name: string): boolean =>
+  connection === name || kind === 'replay_all';
+
+/** Ids that the SCIM server gives to groups. */
+const SCIM_ID = /^g[0-9a-f]{32}$/;
+const ANSWERED_WITHIN_MS = 2 * MINUTE_MS;
+
+/** Whether a fault may have hidden the answer to a SCIM request; then only the table shows its effect. */
+function hasUncertainScimRequest(past: SimulationRun['happenings'], connection: string): boolean {
+  const isAsked = (one: SimulationRun['happenings'][number]) =>
+    one.actor === 'directory' && one.way.form === 'scim_request';
+  const asked = past.filter((one) => one.connection === connection && isAsked(one));
+  return past.some(({ actor, action, ...fault }) => {
+    if (actor !== 'aws' || action.kind === 'skew' || action.kind === 'twins') return false;
+    if (action.kind === 'crash' && action.lambda !== 'scim') return false;
+    const untilMs = 'forMs' in action ? fault.atMs + action.forMs : Number.POSITIVE_INFINITY;
+    return asked.some(({ atMs, actor, ...one }) => {
+      const lateMs = actor === 'directory' && 'way' in one ? one.way.lateMs : 0;
+      return atMs + lateMs > fault.atMs - ANSWERED_WITHIN_MS && atMs < untilMs;
+    });
+  });
+}
+
+const contested = new WeakMap<SimulationRun, (connection: string) => Contested>();
+
+function contestedIn(run: SimulationRun): (connection: string) => Contested {
+  const known = contested.get(run) ?? lazily((connection: string) => contestedValues(run, connection));
+  contested.set(run, known);
+  return known;
+}
+
+/** A crash takes effect at the next matching invocation, which may be hours later. */
+const TRAP_MS = 2 * HOUR_MS;
+
+function lastFaultOf(
+  { actor, atMs, action }: SimulationRun['happenings'][number],
+  { run, nowMs }: Seen,
+  aside: ReadonlySet<PlatformFault>,
+) {
+  if (actor !== 'platform' && actor !== 'aws') return 0;
+  if (action.kind === 'platformFault' && aside.has(action.platformFault)) return 0;
+  const forMs = 'forMs' in action ? action.forMs : TRAP_MS;
+  return Math.min(START_MS + atMs + forMs, START_MS + run.days * DAY_MS, nowMs());
+}
+
+/**
+ * True if only an operator can connect it again: the platform replaced the refresh token in an answer that was never
+ * stored, or the removal of the connection deleted the token. A valid token that was stored must still be there.
+ */
+export function hasLostItsCredential({ seen }: Observation, { platform, name }: ObservedConnection): boolean {
+  const { value } = seen.secretsManager.stored.get(name) ?? {};
+  if (value === undefined || !('refreshToken' in value)) return value === undefined;
+  const { refreshToken } = value;
+  const isRefused = platform.calls.some(({ status, token }) => status === 400 && token === refreshToken);
+  const good = platform.tokens.refreshTokens;
+  return isRefused && ![...good].some((token) => seen.secretsManager.ever.has(`${name} ${token}`));
+}
+
+const NO_PLATFORM_FAULTS: ReadonlySet<PlatformFault> = new Set();
+
+export const latest = (times: Iterable<number>): number => {
+  let found = 0;
+  for (const time of times) if (time > found) found = time;
+  return found;
+};
+
+/** Caches the result: nothing changes during one check. */
+function lazily<Key, What>(make: (key: Key) => What): (key: Key) => What {
+  const made = new Map<Key, What>();
+  return (key) => {
+    if (!made.has(key)) made.set(key, make(key));
+    return made.get(key) as What;
+  };
+}

@@ -1,0 +1,271 @@
+import { originalName } from '../draw-returns.ts';
+import { DAY_MS, MINUTE_MS, type SimulationRun, START_MS } from '../simulation-run.ts';
+import { falsehoodIn } from './causes.ts';
+import { type Change, putIn, takenOut } from './ledger.ts';
+import {
+  type Checker,
+  hasLostItsCredential,
+  type Observation,
+  type ObservedConnection,
+  type Owner,
+} from './observation.ts';
+import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
+
+/** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */
+const AT_ONCE_MS = 90_000;
+/**
+ * Initiators that are always other clients. An application may be groupsync itself, and a feed may contain
+ * unknown kinds.
+ */
+const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
+const ACTION_MS = 30 * MINUTE_MS;
+
+/** The audit action of each operator action. Actions that only trigger work are not in the audit. */
+const ACTIONS: Readonly<Record<string, RegExp>> = {
+  ...{ approve: /approve/, reject: /reject/, pause: /pause/, resume: /resume/ },
+  ...{ pause_all: /pause/, resume_all: /resume/ },
+  ...{
+    observe: /^reconnect$/,
+    connect: /^(?:re)?connect$/,
+    set: /_set$/,
+    new_token: /token/,
+    adopt: /adopt/,
+    forget: /forget/,
+  },
+  ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
+};
+
+/**
+ * Every write and action is in the audit with its cause, and every external change has the actor of the feed.
+ */
+export const createOnRecord = (): Checker => (observation) => {
+  if (!observation.isEnd) return;
+  for (const connection of observation.connections) {
+    checkActions(observation, connection);
+    checkStops(observation, connection);
+    for (const group of connection.groups) {
+      for (const record of connection.drift(group)) checkDrift(observation, connection, record);
+    }
+  }
+  const isKept = ({ atMs }: { readonly atMs: number }) => observation.nowMs - atMs < RECORDS_KEPT_MS;
+  for (const [company, { writes }] of observation.seen.platforms) {
+    const taken = new Set<StoredAudit>();
+    for (const write of writes.filter(isKept)) checkWrite(observation, company, { write, taken });
+  }
+};
+
+const auditOf = ({ seen }: Observation, connection: string, group: string) =>
+  seen.under<StoredAudit>(partitionOf(connection, group), 'A#');
+
+interface Written {
+  readonly write: Omit<Change, 'sizeBefore' | 'spokeIdBefore'>;
+  /** One entry stands for one write. */
+  readonly taken: Set<StoredAudit>;
+}
+
+/** The write keeps the version, so a later read finds that it did not take effect, which is true. */
+const changesNothing = ({ write: { action, added, removed, sent, version }, taken }: Written): boolean =>
+  added.length + removed.length === 0 &&
+  ((action === 'patch' && Object.keys(sent).join() === 'users') ||
+    (action === 'put' && [...taken].some(({ versionAfter }) => versionAfter === version)));
+
+function checkWrite(observation: Observation, company: string, { write, taken }: Written): void {
+  const owner = observation.ownerOf(company, write.id, write.spokeId);
+  if (owner === undefined || changesNothing({ write, taken })) return;
+  // Another directory group may have adopted the platform group since then.
+  const { groupWith } = observation.connections.find(({ name }) => name === owner.connection) ?? {};
+  const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
+  // The connection that returned under another name owns the groups of the removed connection.
+  const names = new Set([owner.connection, originalName(owner.connection)]);
+  const audited = [...names].flatMap((name) =>
+    [...groups].flatMap((group) =>
+      auditOf(observation, name, group).map((entry) => ({ entry, by: { connection: name, group } })),
+    ),
+  );
+  const entries = audited.filter(({ entry }) => {
+    const mayBeIts = entry.action === write.action && entry.cause !== '' && entry.outcome !== 'rejected';
+    return mayBeIts && !taken.has(entry);
+  });
+  const fits = ({ atMs, outcome }: StoredAudit) => {
+    const laterMs = atMs - write.atMs;
+    // A write whose answer was lost is recorded once a worker has read its result.
+    return (
+      Math.abs(laterMs) <= AT_ONCE_MS || (outcome.startsWith('found') && laterMs >= 0 && laterMs <= DAY_MS)
+    );
+  };
+  const hasVersion = ({ versionAfter }: StoredAudit) => versionAfter === write.version;
+  // An answer that shows the group before the write has the version of an earlier write.
+  const isNew = ({ versionBefore, versionAfter }: StoredAudit) => versionBefore !== versionAfter;
+  const recorded =
+    entries.find(({ entry }) => hasVersion(entry) && isNew(entry)) ??
+    entries.find(({ entry }) => fits(entry)) ??
+    entries.find(({ entry }) => hasVersion(entry));
+  if (recorded !== undefined) {
+    const { entry, by } = recorded;
+    taken.add(entry);
+    checkActor(observation, write, by, entry);
+    // The cause belongs to the connection that recorded it, which may be removed by now.
+    const falsehood = falsehoodIn(observation, { write, owner: by, entry });
+    if (falsehood === undefined) return;
+    const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the true ones, but ${falsehood}.`;
+    observation.accuse('on_record', 'false_cause', owner, sentence);
+    return;
+  }
+  // Without the credential no worker can read the outcome of a write.
+  const connection = observation.connections.find(({ name }) => name === owner.connection);
+  const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
+  const isOpen = action === write.action && atMs <= write.atMs;
+  if (isOpen && connection !== undefined && hasLostItsCredential(observation, connection)) return;
+  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} happened at the platform; expected an audit entry of it, but the group ${owner.group} has none.`;
+  observation.accuse(
+    'on_record',
+    write.late ? 'late_write_without_audit' : 'write_without_audit',
+    owner,
+    sentence,
+  );
+}
+
+/**
+ * A write has an operator as its actor only after an approval, or a replayed or edited dead-lettered message.
+ */
+function checkActor(
+  observation: Observation,
+  write: Written['write'],
+  owner: Owner,
+  { actor }: StoredAudit,
+): void {
+  const didSo = observation.seen.operators.actions.some(
+    ({ kind, connection, group, atMs }) =>
+      atMs <= write.atMs + AT_ONCE_MS &&
+      (kind === 'replay_all' ||
+        (connection === owner.connection &&
+          (kind === 'edit_one' || (kind === 'approve' && group === owner.group)))),
+  );
+  if (actor.kind !== 'operator' || didSo) return;
+  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} is put down to ${actor.id}; expected an operator who acted on the group ${owner.group}, but this one did not.`;
+  observation.accuse('on_record', 'write_of_another', owner, sentence);
+}
+
+function checkActions(observation: Observation, { name, groups }: ObservedConnection): void {
+  for (const { kind, connection, group, done, died, atMs } of observation.seen.operators.actions) {
+    const pattern = ACTIONS[kind];
+    if (connection !== name || !done || died || pattern === undefined) continue;
+    if (observation.nowMs - atMs >= RECORDS_KEPT_MS) continue;
+    // Entries without a group are stored under an id that no group can have.
+    const entries = [
+      ...auditOf(observation, name, ''),
+      ...(group === undefined ? [] : auditOf(observation, name, group)),
+      // Actions on a dead-lettered message are stored with the group of the message.
+      ...(/_one$/.test(kind) ? groups.flatMap((one) => auditOf(observation, name, one)) : []),
+    ];
+    const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= ACTION_MS);
+    const isOf = ({ action, cause, actor }: StoredAudit) =>
+      actor.kind === 'operator' && (pattern.test(action) || pattern.test(cause));
+    if (near.some(isOf)) continue;
+    const ofGroup = group === undefined ? '' : ` of the group ${group}`;
+    const sentence = `An operator's ${kind}${ofGroup} was done at ${timeOf(atMs)}; expected an audit entry with who and why, but there is none.`;
+    observation.accuse('on_record', `action_${kind}`, { connection: name }, sentence);
+  }
+}
+
+/**
+ * The audit entry of a hold precedes the hold. The entry of a gate follows its closing, and a worker may crash
+ * in between.
+ */
+function checkStops(observation: Observation, { name, groups, item }: ObservedConnection): void {
+  const { seen } = observation;
+  const isRecorded = (group: string, action: string, atMs: number) =>
+    auditOf(observation, name, group).some(
+      (entry) => entry.action === action && Math.abs(entry.atMs - atMs) <= AT_ONCE_MS,
+    );
+  for (const group of groups) {
+    const { hold } = item(group) ?? {};
+    if (
+      hold === undefined ||
+      observation.nowMs - hold.createdAtMs >= RECORDS_KEPT_MS ||
+      isRecorded(group, 'hold', hold.createdAtMs)
+    )
+      continue;
+    const sentence = `The group ${group} was held at ${timeOf(hold.createdAtMs)}; expected an audit entry of it, but there is none.`;
+    observation.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
+  }
+  const gate = readItem<{ state: string; sinceMs?: number }>(seen, `C#${name} GATE`);
+  const isByItself = gate?.state === 'backoff' || gate?.state === 'unauthorized';
+  if (!isByItself || gate.sinceMs === undefined || isCloudUnwell(seen.run, gate.sinceMs - START_MS)) return;
+  if (observation.nowMs - gate.sinceMs >= RECORDS_KEPT_MS || isRecorded('', 'gate_close', gate.sinceMs))
+    return;
+  const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}; expected that in the journal, but it is not there.`;
+  observation.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
+}
+
+/** A crash takes effect at the next matching invocation, which may be much later. */
+const isCloudUnwell = ({ happenings }: SimulationRun, thenMs: number): boolean =>
+  happenings.some(({ actor, atMs, action }) => {
+    const forMs = 'forMs' in action ? action.forMs : DAY_MS;
+    return actor === 'aws' && atMs <= thenMs + AT_ONCE_MS && atMs + forMs >= thenMs - AT_ONCE_MS;
+  });
+
+function checkDrift(
+  observation: Observation,
+  { ledger, name, platform, ...connection }: ObservedConnection,
+  record: StoredDrift,
+): void {
+  const { kind, platformId, initiator, detectedAtMs, group, before, after } = record;
+  const about = { connection: name, group };
+  const changes =
+    ledger.pasts.get(platformId ?? '')?.changes.filter(({ atMs }) => atMs <= detectedAtMs + AT_ONCE_MS) ?? [];
+  const external = changes.filter((change) => change.initiator !== undefined);
+  const last = external.at(-1);
+  if (last === undefined) {
+    // Writes of groupsync before the last change of the same users by the platform itself do not explain the
+    // difference.
+    const users = [before, after].flat();
+    const isOfThem = ({ added, removed }: Change) =>
+      [...added, ...removed].some((one) => users.includes(one));
+    const latest = changes.slice(Math.max(0, changes.findLastIndex(isOfThem)));
+    const own = latest.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
+    if (!makes(own, record) || isKeptInVain(changes, record)) return;
+    const sentence = `Only we changed the platform group ${platformId} so; expected no drift of it, but a record (${kind}) reports an external change.`;
+    const isLate = changes.some(({ late }) => late);
+    observation.accuse('on_record', `${isLate ? 'late' : 'own'}_write_taken_for_drift`, about, sentence);
+    return;
+  }
+  const makers = [...new Set(external.map((change) => String(change.initiator)))];
+  const isRecorded = observation.nowMs - last.atMs - platform.traits.feedLagMs > DAY_MS / 2;
+  const isQuiet = connection.lastFaultMs() < last.atMs && connection.actionMs < last.atMs;
+  if (
+    initiator === 'UNKNOWN'
+      ? isRecorded && isQuiet && makes(external, record)
+      : ANOTHER.has(initiator) && !makers.includes(initiator)
+  ) {
+    const cause = initiator === 'UNKNOWN' ? 'drift_without_initiator' : 'drift_of_another';
+    const sentence = `The feed says that ${makers.join(', ')} changed ${platformId} (${kind}); expected that with its drift, but it names ${initiator}.`;
+    observation.accuse('on_record', cause, about, sentence);
+  }
+}
+
+/** Whether these changes made just this difference. */
+/** Whether we removed each of the users after they were added, and the platform kept them: then finding them is drift. */
+function isKeptInVain(changes: readonly Change[], { kind, after }: StoredDrift): boolean {
+  if (kind !== 'members_added') return false;
+  return [after ?? []].flat().every((user) => {
+    const addedAt = changes.findLastIndex(({ added }) => added.includes(user));
+    return changes.slice(addedAt + 1).some(({ sent }) => sent.users?.includes(user) === false);
+  });
+}
+
+function makes(
+  changes: readonly Pick<Change, 'added' | 'removed' | 'name' | 'action'>[],
+  { kind, before, after }: StoredDrift,
+) {
+  const isAllIn = (users: StoredDrift['after'], of: 'added' | 'removed') => {
+    const listed = [users ?? []].flat();
+    return listed.length > 0 && listed.every((user) => changes.some((change) => change[of].includes(user)));
+  };
+  if (kind === 'members_added') return isAllIn(after, 'added');
+  if (kind === 'members_removed') return isAllIn(before, 'removed');
+  if (kind === 'name') return changes.some(({ name }) => name === after);
+  return kind === 'deleted' && changes.some(({ action }) => action === 'delete');
+}
+
+const timeOf = (atMs: number) => new Date(atMs).toISOString();

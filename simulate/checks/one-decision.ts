@@ -1,0 +1,123 @@
+import type { Explanation } from '../../shared/contract/answers.ts';
+import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
+import type { Seen } from '../world.ts';
+import { partitionOf, type StoredMember, storedUser } from './stored.ts';
+
+/** The state of a platform group; undefined if there was none. */
+interface Stood {
+  readonly name: string;
+  readonly users: readonly string[];
+}
+
+/**
+ * An answer immediately before one apply of the group, and the result of that apply. Nothing else happened in
+ * between.
+ */
+export interface Around<What> {
+  readonly connection: string;
+  readonly group: string;
+  readonly answer: What;
+  /** The platform group immediately before and after that apply. */
+  readonly before: Stood | undefined;
+  readonly after: Stood | undefined;
+  /** Whether the stored view equals the platform group before the apply. */
+  readonly isSeen: boolean;
+  /** The outcome of that apply (`ApplyReport.outcome`). */
+  readonly outcome: string;
+}
+
+const DONE = new Set(['written', 'in_sync']);
+
+type Foretold = 'in' | 'out' | 'as it was' | 'not added';
+
+/**
+ * The result for the user that each decision of `explain` predicts. A decision that is missing here predicts nothing. That
+ * includes `pending:refused`, because a user that the last write did not show is sent again.
+ */
+const PREDICTED: Readonly<Record<string, Foretold>> = {
+  in_sync: 'in',
+  held: 'as it was',
+  kept: 'as it was',
+  accepted: 'not added',
+  not_wanted: 'not added',
+  released: 'as it was',
+  excluded: 'as it was',
+  paused: 'as it was',
+  observing: 'as it was',
+  'pending:unknown': 'not added',
+  'pending:ambiguous': 'not added',
+  'pending:inactive': 'not added',
+};
+
+function resultOf(was: boolean, is: boolean): string {
+  if (is) return was ? 'kept' : 'added';
+  return was ? 'removed' : 'left out';
+}
+
+/** Compares the answer of `explain` for one member with the result of the next apply. */
+export function checkExplain(seen: Seen, around: Around<Explanation>): void {
+  const { answer, before, after, outcome, connection, group } = around;
+  const { user } = answer.match;
+  const decided = answer.decision.outcome;
+  const afterWait = answer.wanted ? 'in' : 'out';
+  const predicted = decided === 'waiting' ? afterWait : PREDICTED[decided];
+  if (user === null || predicted === undefined) return;
+  if (!DONE.has(outcome) && predicted !== 'as it was') return;
+  // Another member with the same address may add the same person.
+  const isThem = ({ member, presence }: StoredMember) =>
+    presence === 'present' && storedUser(seen, connection, member)?.role === answer.match.bound;
+  if (decided === 'not_wanted' && seen.under<StoredMember>(partitionOf(connection, group), 'M#').some(isThem))
+    return;
+  // An external change since then is not seen yet; `truth` checks how long that may last.
+  if (decided === 'in_sync' && !around.isSeen) return;
+  const was = before?.users.includes(user) === true;
+  const is = after?.users.includes(user) === true;
+  const isTrue = { in: is, out: !is, 'as it was': is === was, 'not added': was || !is }[predicted];
+  if (isTrue) return;
+  const sentence = `explain reported for ${answer.member} in ${group}: ${decided} (${answer.because}); expected ${user} to be ${predicted}, but the next apply ${resultOf(was, is)} them.`;
+  const cause = `explain_${decided.replace(':', '_')}`;
+  seen.runLog.violated({ check: 'one_decision', cause, connection, group, sentence });
+}
+
+/** Compares what `plan` showed with the write that followed it. */
+export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
+  const { answer, before, after, outcome, connection, group } = around;
+  const { action, changes, note } = answer;
+  if (!DONE.has(outcome) || note !== null || action === 'release') return;
+  const company = seen.connections.get(connection)?.company ?? '';
+  const { installer = null } = seen.platforms.get(company)?.traits ?? {};
+  const expected = expectedAfter(answer, before);
+  // The user that the platform adds by itself to each new group is not part of any plan.
+  const shown = action === 'create' && installer !== null ? without(after, installer) : after;
+  if (keyOf(expected) === keyOf(shown)) return;
+  const planned = changes
+    .map(({ kind, before: from, after: to }) => [kind, from, to].filter(Boolean).join(' '))
+    .join(', ');
+  const sentence = `plan said of ${group}: ${action} ${planned}; expected the group to be ${keyOf(expected)}, but the next apply (${outcome}) left ${keyOf(shown)}.`;
+  seen.runLog.violated({ check: 'one_decision', cause: `plan_${action}`, connection, group, sentence });
+}
+
+type Shown = Pick<Stood, 'name' | 'users'>;
+
+/** The group as a plan would leave it. */
+function expectedAfter({ action, changes }: GroupPlan, before: Stood | undefined): Shown | undefined {
+  if (action === 'none' || action === 'hold') return before;
+  if (action === 'delete') return undefined;
+  const users = new Set(before?.users);
+  let name = before?.name ?? '';
+  for (const { kind, before: from, after: to } of changes) {
+    if (kind === 'add_member' && to !== null) users.add(to);
+    if (kind === 'remove_member' && from !== null) users.delete(from);
+    if ((kind === 'rename' || kind === 'create_group') && to !== null) name = to;
+  }
+  return { name, users: [...users] };
+}
+
+const without = (group: Stood | undefined, user: string): Shown | undefined =>
+  group && { ...group, users: group.users.filter((one) => one !== user) };
+
+/** A platform may trim or fold names; the order of users means nothing. */
+const keyOf = (group: Shown | undefined): string =>
+  group === undefined
+    ? 'gone'
+    : `"${group.name.trim().replace(/\s+/g, ' ').toLowerCase()}" with ${[...group.users].sort().join(', ') || 'no users'}`;

@@ -1,0 +1,216 @@
+import { originalName } from '../draw-returns.ts';
+import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
+import { HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
+import { type Change, putIn, takenOut } from './ledger.ts';
+import {
+  type Checker,
+  latest,
+  type Observation,
+  type ObservedConnection,
+  removalsSince,
+} from './observation.ts';
+import { partitionOf, treatmentOf } from './stored.ts';
+
+/** A write in flight when an operator releases a group may still take effect within this time. */
+const IN_FLIGHT_MS = 15 * MINUTE_MS;
+
+/** groupsync writes only to managed groups, and never adds people of one company to groups of another. */
+export function createOwnership(): Checker {
+  const adoption = new Map<string, string[]>();
+  const read = new Map<string, number>();
+  const found = new Map<string, string>();
+  return (observation) => {
+    for (const connection of observation.connections) {
+      const { name, settings } = connection;
+      adoption.set(name, [...(adoption.get(name) ?? []), settings.adoptExisting].slice(-2));
+      noteLinks(connection, found);
+    }
+    for (const write of observation.writes) {
+      const { change, connection } = write;
+      const lately = adoption.get(connection.name) ?? [];
+      const then = found.get(`${connection.name} ${change.id}`) ?? 'never';
+      checkWrite(observation, write, [...lately, then]);
+      checkUndone(observation, write);
+      checkPaused(observation, write);
+      checkUsers(observation, connection, change);
+    }
+    for (const stray of observation.strays) checkStray(observation, stray);
+    for (const [company, { calls }] of observation.seen.platforms) {
+      for (const call of calls.slice(read.get(company))) checkToken(observation, company, call);
+      read.set(company, calls.length);
+    }
+    for (const connection of observation.isEnd ? observation.connections : [])
+      checkPeople(observation, connection);
+  };
+}
+
+/** Stores `adoptExisting` as it was when each link appeared; the group may be written much later. */
+function noteLinks({ name, settings, groups, item }: ObservedConnection, found: Map<string, string>): void {
+  for (const group of groups) {
+    const link = `${name} ${item(group)?.platformId}`;
+    if (!found.has(link)) found.set(link, settings.adoptExisting);
+  }
+}
+
+/** Whether the table has an item of the directory group with this external id; a platform may have folded its case. */
+const isStoredGroup = ({ seen }: Observation, connection: string, spokeId: string): boolean =>
+  [spokeId, spokeId.toUpperCase()].some((id) => seen.items.has(`${partitionOf(connection, id)} GROUP`));
+
+/** An unmanaged group is not written, and a removed connection writes no more, except for writes in flight. */
+function checkStray(observation: Observation, { change, owner }: Observation['strays'][number]): void {
+  const { connections, accuse } = observation;
+  const removals = removalsSince(observation, 0);
+  const removedMs = removals.findLast(({ connection }) => connection === owner?.connection)?.atMs ?? 0;
+  // Only the table shows SCIM requests without an answer, and the groups of removed connections.
+  const names = [...connections.map(({ name }) => name), ...removals.map(({ connection }) => connection)];
+  const isStored = names.some((name) => isStoredGroup(observation, name, change.spokeId ?? ''));
+  if (owner === undefined && change.madeBy === 'us' && isStored) return;
+  if (owner !== undefined && (change.late || change.atMs - removedMs <= IN_FLIGHT_MS)) return;
+  const isTakenOver = ({ name, groupWith }: ObservedConnection) =>
+    originalName(name) === owner?.connection &&
+    groupWith(change.spokeIdBefore ?? change.spokeId ?? '') !== undefined;
+  if (connections.some(isTakenOver)) return;
+  const [cause, whose] =
+    owner === undefined
+      ? ['write_to_unmanaged', 'no connection']
+      : ['write_after_removal', 'a removed connection'];
+  const sentence = `The platform group ${change.id} belongs to ${whose}; expected no write to it, but there was a ${change.action}.`;
+  accuse('ownership', cause, owner ?? {}, sentence);
+}
+
+/** A release takes back the external id that groupsync had set, and changes nothing else. */
+const clearsExternalId = (
+  { sent, spokeIdBefore }: Change,
+  group: string,
+  { isIdOf }: ObservedConnection,
+): boolean =>
+  isIdOf(group, spokeIdBefore) &&
+  sent.spokeId === null &&
+  sent.users === undefined &&
+  sent.name === undefined;
+
+function checkWrite(
+  observation: Observation,
+  { change, owner, connection }: Observation['writes'][number],
+  adoption: readonly string[],
+): void {
+  const actions = observation.seen.operators.actions.filter(
+    ({ done, group, atMs, ...action }) =>
+      done && action.connection === owner.connection && group === owner.group && atMs <= change.atMs,
+  );
+  const last = actions.findLast(({ kind }) => kind === 'release' || kind === 'adopt');
+  const isLate = last?.kind === 'release' && change.atMs - last.atMs > IN_FLIGHT_MS;
+  if (isLate && !clearsExternalId(change, owner.group, connection)) {
+    const sentence = `A person let go of the group ${owner.group}; expected no further write, but there was a ${change.action} of ${change.id}.`;
+    observation.accuse('ownership', 'write_after_release', owner, sentence);
+  }
+  const { changes = [] } = connection.ledger.pasts.get(change.id) ?? {};
+  const isOurId = (spokeId: string | null | undefined) => connection.isIdOf(owner.group, spokeId);
+  const carriesManagedId = changes.some(
+    (one) => [one.spokeIdBefore, one.spokeId].some((id) => isOurId(id)) && one.atMs < change.atMs,
+  );
+  const isCarried = carriesManagedId || isOurId(change.spokeIdBefore);
+  const [{ atMs: madeAtMs, spokeId: madeWith } = change] = changes;
+  // If a POST lost its answer, two groups may have the same id, and nothing shows which one groupsync created
+  // (docs/invariants.md, 6).
+  const isTwin =
+    isOurId(madeWith) &&
+    connection.platform.calls.some(
+      ({ route, spokeId, status, platformFaults, atMs }) =>
+        (status === 'none' || platformFaults.includes('answers_half')) &&
+        route === '/groups' &&
+        isOurId(spokeId) &&
+        Math.abs(atMs - madeAtMs) < HOUR_MS,
+    );
+  // Ownership is checked at the first write, because another client may remove the external id afterwards.
+  const first = changes.find((one) => one.initiator === undefined);
+  const isGiven = adoption.includes('byName') || actions.some(({ kind }) => kind === 'adopt');
+  const isFound = isCarried && adoption.some((how) => how !== 'never');
+  const isManaged = change.action === 'create' || change.madeBy === 'us' || isGiven || isFound || isTwin;
+  if (isManaged || first !== change) return;
+  const sentence = `The platform group ${change.id} was made by another client and never adopted; expected no write to it, but there was a ${change.action}.`;
+  observation.accuse('ownership', 'write_to_a_stranger', owner, sentence);
+}
+
+/** Under drift `report` or `adopt` a user added by another client stays until the directory, company or operator acts. */
+function checkUndone(
+  observation: Observation,
+  { change, owner, connection }: Observation['writes'][number],
+): void {
+  const { reading, settings, companyMs, actionMs, ledger, platform } = connection;
+  const name = connection.item(owner.group)?.name;
+  const { drift } = treatmentOf(settings, [owner.group, name]);
+  if (drift === 'restore' || !platform.traits.enforceVersionOnPatch) return;
+  const directoryChangedMs = latest([reading.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs]);
+  const { changes = [] } = ledger.pasts.get(change.id) ?? {};
+  for (const user of takenOut(change)) {
+    const added = changes.findLast((one) => one.atMs < change.atMs && one.added.includes(user));
+    const isExternal = added?.initiator !== undefined && directoryChangedMs < added.atMs - HOUR_MS;
+    if (!isExternal || connection.lastFaultMs() > added.atMs - HOUR_MS) continue;
+    const sentence = `Another client added ${user} to the group ${owner.group} and the policy (${drift}) accepts that; expected them to stay, but we removed them.`;
+    const cause = reading.groups.has(owner.group) ? 'undone_against_policy' : 'undone_in_emptied';
+    observation.accuse('ownership', cause, owner, sentence);
+  }
+}
+
+const STOPS_OR_STARTS = new Set(['pause_all', 'resume_all', 'observe', 'connect', 'remove_connection']);
+
+/** A paused group or connection is not written until an operator resumes it, except for writes in flight. */
+function checkPaused(observation: Observation, { change, owner }: Observation['writes'][number]): void {
+  const before = observation.seen.operators.actions.filter(
+    ({ connection, done, atMs }) => connection === owner.connection && done && atMs <= change.atMs,
+  );
+  const ofAll = before.findLast(({ kind }) => STOPS_OR_STARTS.has(kind));
+  const ofGroup = before.findLast(({ group }) => group === owner.group);
+  const paused = [ofAll, ofGroup].find((action) => action?.kind.startsWith('pause') && !action.died);
+  if (paused === undefined || change.late || change.atMs - paused.atMs <= IN_FLIGHT_MS) return;
+  // If two operators pause and resume at the same time, either action may be the last.
+  const isAtOnce = ({ kind, atMs }: typeof paused) =>
+    kind.startsWith('resume') && Math.abs(atMs - paused.atMs) < MINUTE_MS;
+  if (before.some(isAtOnce)) return;
+  const sentence = `A person paused ${paused.group ?? owner.connection}; expected no write until it is resumed, but there was a ${change.action} of ${change.id}.`;
+  observation.accuse('ownership', 'write_while_paused', owner, sentence);
+}
+
+const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
+  employees.has(id) || [...employees.values()].some(({ userId }) => userId === id);
+
+/** The other company that has this person or group; undefined if it belongs to this company. */
+function otherCompanies(
+  { seen }: Observation,
+  company: string,
+  knows: (platform: SimulatedPlatform) => boolean,
+): string | undefined {
+  const others = [...seen.platforms].filter(([, platform]) => knows(platform)).map(([name]) => name);
+  return others.includes(company) ? undefined : others[0];
+}
+
+function checkUsers(observation: Observation, { name, company }: ObservedConnection, change: Change): void {
+  for (const user of putIn(change)) {
+    const other = otherCompanies(observation, company, (platform) => knowsPerson(platform, user));
+    if (other === undefined) continue;
+    const sentence = `${user} works at ${other}; expected no user of another company in a group of ${company}, but we added them to ${change.id}.`;
+    observation.accuse('ownership', 'user_of_another_company', { connection: name }, sentence);
+  }
+}
+
+function checkToken(observation: Observation, company: string, { token, route }: PlatformCall): void {
+  if (token === '') return;
+  const knows = ({ tokens }: SimulatedPlatform) => tokens.valid.has(token) || tokens.refreshTokens.has(token);
+  const other = otherCompanies(observation, company, knows);
+  if (other === undefined) return;
+  const sentence = `A token of ${other} was shown to ${company} (${route}); expected it never to leave its own company.`;
+  observation.accuse('ownership', 'token_of_another_company', {}, sentence);
+}
+
+function checkPeople(observation: Observation, { name, company }: ObservedConnection): void {
+  for (const key of observation.seen.items.keys()) {
+    const role = key.startsWith(`R#${name}#`) ? key.slice(`R#${name}#`.length, -' PERSON'.length) : '';
+    const other =
+      key.endsWith(' PERSON') &&
+      otherCompanies(observation, company, (platform) => knowsPerson(platform, role));
+    if (!other) continue;
+    const sentence = `${role} works at ${other}; expected the connection ${name} to know only people of ${company}, but it keeps them too.`;
+    observation.accuse('ownership', 'person_of_another_company', { connection: name }, sentence);
+  }
+}

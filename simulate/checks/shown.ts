@@ -1,0 +1,309 @@
+import type { Finding } from '../../shared/domain/notice.ts';
+import type { Levels } from '../../shared/sync/reconcile/levels.ts';
+import { DAY_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
+import type { Seen } from '../world.ts';
+import { partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
+
+/** The last notification about a subject. */
+export interface SentNotification {
+  readonly isOver: boolean;
+}
+
+/** What an operator is shown of one connection, by the product's lists. */
+export interface Shown {
+  readonly atMs: number;
+  readonly levels: Levels;
+  readonly holds: readonly { readonly group: string; readonly digest: string; readonly decision: string }[];
+  /** `<group> <member> <cause>` */
+  readonly pending: readonly string[];
+  readonly groups: readonly { readonly group: string; readonly state: string }[];
+  /** Ids of the messages in the dead-letter queue of events; undefined if the list was not complete. */
+  readonly deadLetters: readonly string[] | undefined;
+}
+
+/** The stored state at one moment. */
+export interface Truth {
+  readonly groups: ReadonlyMap<string, StoredGroup>;
+  readonly pending: ReadonlySet<string>;
+  readonly deadLetters: ReadonlySet<string>;
+  /** Dead-lettered messages that no other reader has received. */
+  readonly visible: ReadonlySet<string>;
+  readonly gate: string;
+  readonly gateSinceMs: number | undefined;
+}
+
+export function truthOf(seen: Seen, name: string): Truth {
+  const groups = new Map<string, StoredGroup>();
+  const pending = new Set<string>();
+  const prefix = partitionOf(name, '');
+  for (const [key, item] of seen.items) {
+    if (!key.startsWith(prefix)) continue;
+    const group = String(item['group'] ?? '');
+    if (key.endsWith(' GROUP') && item['rev'] !== undefined)
+      groups.set(group, item as unknown as StoredGroup);
+    const { member, pendingCause } = item as unknown as StoredMember;
+    if (pendingCause !== undefined) pending.add(`${group} ${member} ${pendingCause}`);
+  }
+  const { state = 'open', sinceMs } =
+    readItem<{ state?: string; sinceMs?: number }>(seen, `C#${name} GATE`) ?? {};
+  return {
+    groups,
+    pending,
+    deadLetters: new Set(seen.queues.eventsDlq.map(({ id }) => id)),
+    visible: new Set(
+      seen.queues.eventsDlq.flatMap(({ id, visibleAtMs }) => (visibleAtMs <= seen.nowMs() ? [id] : [])),
+    ),
+    gate: state,
+    gateSinceMs: sinceMs,
+  };
+}
+
+interface Compared {
+  readonly name: string;
+  /** Samples from before the longest delay of the index until after the answers. */
+  readonly samples: readonly Truth[];
+  readonly shown: Shown;
+}
+
+/** Clocks of workers are off by 3 seconds at most, and answers take a while. */
+const SLACK_SECONDS = 30;
+
+type Wrong = (cause: string, sentence: string, group?: string) => void;
+
+/** Compares the values shown to an operator with the stored values that did not change during the request. */
+export function checkShown(seen: Seen, compared: Compared): void {
+  const { name, samples } = compared;
+  const wrong: Wrong = (cause, sentence, group) =>
+    seen.runLog.violated({
+      check: 'shown',
+      cause,
+      connection: name,
+      ...(group !== undefined && { group }),
+      sentence,
+    });
+  const groups = stableGroups(samples);
+  checkHolds(compared, groups, wrong);
+  checkGroups(compared, groups, wrong);
+  checkLevels(compared, groups, wrong);
+  checkGate(compared, wrong);
+  checkPending(compared, wrong);
+  checkDeadLetters(compared, wrong);
+  checkCredential(seen, compared, wrong);
+}
+
+const factsOf = (item: StoredGroup | undefined): string => {
+  const { dirtySince, failedAt, paused, settled, hold, approval } = item ?? {};
+  const held = [hold, approval].map((one) => [one?.digest, one?.decision.kind]);
+  return JSON.stringify([item !== undefined, dirtySince, failedAt, paused, settled, held]);
+};
+
+/** Groups whose listed values are equal in all samples. */
+function stableGroups([first, ...others]: readonly Truth[]): ReadonlyMap<string, StoredGroup> {
+  const isStable = ([group, item]: readonly [string, StoredGroup]) =>
+    others.every(({ groups }) => factsOf(groups.get(group)) === factsOf(item));
+  return new Map([...(first?.groups ?? [])].filter(isStable));
+}
+
+type Stable = ReadonlyMap<string, StoredGroup>;
+
+const heldIn = ({ hold, approval }: StoredGroup) =>
+  [hold, approval].flatMap((one) => (one === undefined ? [] : [`${one.digest} ${one.decision.kind}`])).sort();
+
+function checkHolds({ shown }: Compared, stable: Stable, wrong: Wrong): void {
+  for (const [group, item] of stable) {
+    const listed = shown.holds
+      .filter((one) => one.group === group)
+      .map(({ digest, decision }) => `${digest} ${decision}`)
+      .sort();
+    const stored = heldIn(item);
+    if (listed.join() === stored.join()) continue;
+    const sentence = `The group ${group} has ${stored.length} holds stored (${stored.join(', ') || 'none'}); expected the list of holds to show them, but it shows ${listed.join(', ') || 'none'}.`;
+    wrong('holds', sentence, group);
+  }
+}
+
+function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
+  const states = new Map(shown.groups.map(({ group, state }) => [group, state]));
+  for (const [group, item] of stable) {
+    const { dirtySince, failedAt, paused, settled } = item;
+    const clean = failedAt !== undefined ? 'failed' : settled;
+    const unpaused = dirtySince !== undefined ? 'dirty' : clean;
+    const expected = paused ? 'paused' : unpaused;
+    const state = states.get(group);
+    // A group for which only member events arrived is shown as unknown.
+    if (
+      state === expected ||
+      (expected ?? 'in_sync') === state ||
+      (state === 'unknown' && settled === 'deleted')
+    )
+      continue;
+    const sentence = `The group ${group} is stored as ${expected}; expected the list of groups to show that, but it shows ${state ?? 'no such group'}.`;
+    wrong('groups', sentence, group);
+  }
+}
+
+/** The number of stable groups with the property, and the number of all groups that may have had it. */
+function rangeOf(
+  { samples }: Compared,
+  stable: Stable,
+  is: (item: StoredGroup) => boolean,
+): readonly [least: number, most: number] {
+  const sure = [...stable.values()].filter(is).length;
+  const may = new Set(
+    samples.flatMap(({ groups }) =>
+      [...groups].filter(([group, item]) => !stable.has(group) && is(item)).map(([group]) => group),
+    ),
+  );
+  return [sure, sure + may.size];
+}
+
+const isDirty = ({ dirtySince }: StoredGroup) => dirtySince !== undefined;
+const isHeld = ({ hold }: StoredGroup) => hold?.decision.kind === 'waiting';
+const isFailed = ({ failedAt }: StoredGroup) => failedAt !== undefined;
+
+function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
+  const { samples, shown } = compared;
+  const { levels, atMs } = shown;
+  const countOf = (subject: Finding['subject']) =>
+    levels.found.find((one) => one.subject === subject)?.count ?? 0;
+  const counts = [
+    ['dirty groups', levels.dirtyGroups, isDirty],
+    ['holds that wait', levels.holdsWaiting, isHeld],
+    ['held groups to report', countOf('hold'), isHeld],
+    ['failed groups to report', countOf('failed'), isFailed],
+  ] as const;
+  for (const [what, found, is] of counts) {
+    const [least, most] = rangeOf(compared, stable, is);
+    if (found >= least && found <= most) continue;
+    wrong('levels', `Between ${least} and ${most} ${what} are stored; the level says ${found}.`);
+  }
+  const oldest = (items: Iterable<StoredGroup>) =>
+    Math.max(
+      0,
+      ...[...items].flatMap(({ dirtySince }) =>
+        dirtySince === undefined ? [] : [(atMs - dirtySince) / 1_000],
+      ),
+    );
+  const [least, most] = [
+    oldest(stable.values()),
+    Math.max(...samples.map(({ groups }) => oldest(groups.values()))),
+  ];
+  const { oldestDirtySeconds } = levels;
+  if (oldestDirtySeconds >= least - SLACK_SECONDS && oldestDirtySeconds <= most + SLACK_SECONDS) return;
+  const sentence = `The oldest dirty group has waited for ${Math.round(least)} to ${Math.round(most)} s; the level says ${oldestDirtySeconds} s.`;
+  wrong('levels', sentence);
+}
+
+function checkGate({ samples, shown: { levels } }: Compared, wrong: Wrong): void {
+  const [first] = samples;
+  if (
+    first === undefined ||
+    samples.some(({ gate, gateSinceMs }) => gate !== first.gate || gateSinceMs !== first.gateSinceMs)
+  )
+    return;
+  const isClosed = first.gate === 'backoff' || first.gate === 'unauthorized';
+  const isShownClosed = levels.gateClosedSeconds > 0;
+  const isTrue = levels.unauthorized === (first.gate === 'unauthorized') && isClosed === isShownClosed;
+  if (isTrue) return;
+  const sentence = `The gate is ${first.gate}; the levels say closed for ${levels.gateClosedSeconds} s, unauthorized ${levels.unauthorized}.`;
+  wrong('gate', sentence);
+}
+
+function checkPending({ samples, shown }: Compared, wrong: Wrong): void {
+  const listed = new Set(shown.pending);
+  const ever = new Set(samples.flatMap(({ pending }) => [...pending]));
+  const missing = [...(samples[0]?.pending ?? [])].find(
+    (one) => !listed.has(one) && samples.every(({ pending }) => pending.has(one)),
+  );
+  const surplus = shown.pending.find((one) => !ever.has(one));
+  if (missing !== undefined)
+    wrong('pending', `${missing} is stored as pending, and the list does not show it.`);
+  if (surplus !== undefined)
+    wrong('pending', `The list shows ${surplus} as pending, and nothing like it is stored.`);
+  const always = [...ever].filter((one) => samples.every(({ pending }) => pending.has(one))).length;
+  const { pendingMembers } = shown.levels;
+  if (pendingMembers >= always && pendingMembers <= ever.size) return;
+  wrong(
+    'levels',
+    `Between ${always} and ${ever.size} pending members are stored; the level says ${pendingMembers}.`,
+  );
+}
+
+function checkDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: Wrong): void {
+  if (deadLetters === undefined) return;
+  const ever = new Set(samples.flatMap((one) => [...one.deadLetters]));
+  const missing = [...ever].find(
+    (id) => !deadLetters.includes(id) && samples.every((one) => one.visible.has(id)),
+  );
+  const surplus = deadLetters.find((id) => !ever.has(id));
+  if (missing !== undefined)
+    wrong(
+      'dead_letters',
+      `The message ${missing} is in the dead-letter queue, and the list does not show it.`,
+    );
+  if (surplus !== undefined)
+    wrong('dead_letters', `The list shows the dead-lettered message ${surplus}, which is not in the queue.`);
+}
+
+/** Maximum time from a check until its result is stored. */
+const CHECKED_WITHIN_MS = 2 * MINUTE_MS;
+
+/** The daily check of the credential: the platform's last answer must be shown. */
+function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): void {
+  const company = seen.connections.get(name)?.company ?? '';
+  const isAlone = [...seen.connections.values()].filter((one) => one.company === company).length === 1;
+  const checks = seen.platforms
+    .get(company)
+    ?.calls.filter(({ by, route }) => by.startsWith('health-') && route === '/me');
+  const last = checks?.at(-1);
+  // The connections of one company are checked one after the other, and a check that died proves nothing.
+  if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
+  // An operator who connects, also again, replaces the result of the check.
+  const isReplaced = seen.operators.actions.some(
+    ({ kind, connection, atMs }) =>
+      connection === name &&
+      (kind === 'connect' || kind === 'observe') &&
+      atMs >= last.atMs - CHECKED_WITHIN_MS,
+  );
+  if (isReplaced) return;
+  if (last.platformFaults.length > 0 && last.status === 200) return;
+  // If no token is available, the check ends before it calls the platform.
+  const isRefused = seen.platforms
+    .get(company)
+    ?.calls.some(
+      ({ atMs, route, status }) =>
+        route === '/oauth/token' && atMs >= last.atMs - CHECKED_WITHIN_MS && status !== 200,
+    );
+  if (isRefused) return;
+  if (isCloudUnwell(seen, last.atMs)) return;
+  const isGood = last.status === 200;
+  const count = shown.levels.found.find(({ subject }) => subject === 'credential')?.count ?? 0;
+  if (isGood === (count === 0)) return;
+  const sentence = `The platform answered ${last.status} to the daily check of the credential; the levels say ${count === 0 ? 'that it is good' : 'that it failed'}.`;
+  wrong('credential', sentence);
+}
+
+const isCloudUnwell = ({ run }: Seen, atMs: number): boolean =>
+  run.happenings.some(({ actor, action, ...one }) => {
+    if (action.kind === 'crash' && action.lambda !== 'health') return false;
+    const sinceMs = START_MS + one.atMs;
+    const forMs = 'forMs' in action ? action.forMs : DAY_MS;
+    return (
+      actor === 'aws' && sinceMs <= atMs + CHECKED_WITHIN_MS && sinceMs + forMs >= atMs - CHECKED_WITHIN_MS
+    );
+  });
+
+/** What differs between the current findings and the last notification about each of them. */
+export function unreportedFindings(
+  found: readonly Finding[],
+  notified: ReadonlyMap<Finding['subject'], SentNotification>,
+): readonly string[] {
+  return found.flatMap(({ subject, count }) => {
+    const last = notified.get(subject);
+    const isNotified = last !== undefined && !last.isOver;
+    if (isNotified === count > 0) return [];
+    const outcome = last?.isOver ? 'it reports the end of them' : 'it does not report the end of them';
+    const sent = last === undefined ? 'none was sent' : outcome;
+    return `The subject "${subject}" has ${count} findings; expected the last notification to match, but ${sent}.`;
+  });
+}

@@ -1,0 +1,119 @@
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import type { Seen } from '../world.ts';
+
+/* Items as they lie in the table, read by the names of their attributes; nothing of the engine reads for us. */
+
+export interface StoredGroup {
+  readonly upserted?: string;
+  readonly deleted?: string;
+  readonly snapshot?: string;
+  readonly name?: string;
+  readonly nameStamp?: string;
+  readonly dirtySince?: number;
+  readonly settled?: string;
+  readonly failedAt?: number;
+  readonly lastError?: { readonly code: string };
+  readonly refusedFields?: Readonly<Partial<Record<'name' | 'spokeId', { readonly value: string }>>>;
+  readonly platformId?: string;
+  readonly intent?: { readonly action: string; readonly atMs: number };
+  readonly hold?: StoredHold;
+  /** The approval that is stored next to the hold. */
+  readonly approval?: StoredHold;
+  readonly released?: boolean;
+  readonly paused?: boolean;
+}
+
+export interface StoredHold {
+  readonly digest: string;
+  readonly rule: string;
+  readonly createdAtMs: number;
+  readonly decision: { readonly kind: string; readonly atMs?: number };
+}
+
+/** A member's register in a group, or the user behind it. */
+export interface StoredMember {
+  readonly member: string;
+  readonly presence?: string;
+  readonly stamp: string;
+  readonly pendingCause?: string;
+  readonly floor?: string;
+  readonly fanOut?: number;
+  readonly role?: string;
+}
+
+export interface StoredAudit {
+  readonly atMs: number;
+  readonly action: string;
+  readonly cause: string;
+  readonly actor: { readonly kind: string; readonly id: string };
+  readonly outcome: string;
+  readonly versionBefore?: string | null;
+  readonly versionAfter: string | null;
+}
+
+export interface StoredDrift {
+  readonly id: string;
+  readonly group: string;
+  readonly platformId: string | null;
+  readonly kind: string;
+  readonly before: string | readonly string[] | null;
+  readonly after: string | readonly string[] | null;
+  readonly initiator: string;
+  readonly detectedAtMs: number;
+  readonly settledBy: string | null;
+}
+
+/** Minimum time for which audit entries and drift records are stored: the table deletes them after 400 days. */
+export const RECORDS_KEPT_MS = 395 * 86_400_000;
+
+const part = (text: string) =>
+  !/[%#~]/.test(text) ? text : text.replaceAll('%', '%25').replaceAll('#', '%23').replaceAll('~', '%7E');
+
+export const partitionOf = (connection: string, group: string) => `G#${connection}#${part(group)}`;
+
+export const readItem = <Form>({ items }: Seen, key: string): Form | undefined => items.get(key) as Form;
+
+export const storedMember = (seen: Seen, connection: string, group: string, member: string) =>
+  readItem<StoredMember>(seen, `${partitionOf(connection, group)} M#${part(member)}`);
+
+export const storedUser = (seen: Seen, connection: string, member: string) =>
+  readItem<StoredMember>(seen, `U#${connection}#${part(member)} USER`);
+
+/** The users whose removal a hold of this digest covers. */
+export const heldUsers = (
+  under: Seen['under'],
+  connection: string,
+  group: string,
+  digest: string | undefined,
+) =>
+  under<{ readonly text: string }>(partitionOf(connection, group), `HELD#${digest}#`).flatMap(({ text }) =>
+    text === '' ? [] : text.split('\n').map(decodeURIComponent),
+  );
+
+/** The index also lists first bindings that no refresh of people confirmed yet. */
+export const isBorneOut = (seen: Seen, connection: string, role: string, member: string): boolean =>
+  readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
+
+/** The settings for one group: the first policy that matches its id or last name. */
+export function treatmentOf(
+  { groups, drift }: ConnectionSettings,
+  names: readonly (string | undefined)[],
+): { readonly isExcluded: boolean; readonly mode: string; readonly drift: string } {
+  const fits = (glob: string) => names.some((name) => name !== undefined && fitsGlob(glob, name));
+  const policy = groups.policies.find(({ match }) => fits(match));
+  const isExcluded = !groups.include.some(fits) || groups.exclude.some(fits);
+  return { isExcluded, mode: policy?.mode ?? 'sync', drift: policy?.drift ?? drift };
+}
+
+const PATTERNS = new Map<string, RegExp>();
+
+function fitsGlob(glob: string, text: string): boolean {
+  const known = PATTERNS.get(glob);
+  if (known !== undefined) return known.test(text);
+  const pattern = glob
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  PATTERNS.set(glob, new RegExp(`^${pattern}$`, 's'));
+  return fitsGlob(glob, text);
+}

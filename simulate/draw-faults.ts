@@ -1,0 +1,408 @@
+import { type Rhythm, roleOf, type Town } from './draw-directory.ts';
+import { DAYS, PLATFORM_FAULTS, type PlatformFault, type PlatformFaultRange } from './platform-faults.ts';
+import { between, type Random, some, weighted } from './random.ts';
+import {
+  type AwsAction,
+  type ClientAction,
+  DAY_MS,
+  type DirectoryAction,
+  type Happening,
+  HOUR_MS,
+  type LambdaName,
+  MINUTE_MS,
+  type OperatorAction,
+  type Way,
+} from './simulation-run.ts';
+
+interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
+  readonly towns: readonly Town[];
+  readonly endMs: number;
+}
+
+/** The faults around one connection: those of its platform and of AWS, other clients, and operators. */
+export function drawFaults(random: Random, town: Town, scene: Scene): readonly Happening[] {
+  const { name: connection } = town;
+  const isFirst = scene.towns[0] === town;
+  return [
+    ...drawPlatformFaults(random.fork('tempers'), town, scene).flatMap((one) => [
+      one,
+      ...drawMeanwhile(random.fork(`renaming ${one.atMs}`), town, one),
+    ]),
+    ...drawClientActions(random.fork('somebody'), town, scene),
+    ...drawOperators(random.fork('operators'), town, scene),
+    ...(isFirst ? drawAws(random.fork('aws'), connection, scene) : []),
+  ];
+}
+
+/** The id under which a group's `users` name this employee. */
+const userOf = ({ settings }: Town, role: string): string =>
+  settings.memberIdField === 'id' ? role : `u-${role}`;
+
+/** Seconds, or `date`: an HTTP date in a minute. Two hours are longer than groupsync waits. */
+const RETRY_AFTERS = ['0', '30', '7200', 'date'];
+
+function drawPlatformFaults(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
+  const weights = Object.entries(PLATFORM_FAULTS).map(([platformFault, [weight]]) => [platformFault, weight]);
+  const count = Number(weighted(random, { 0: 1, 1: 4, 2: 3, 3: 1 }));
+  const drawn = Array.from({ length: count }).flatMap(() =>
+    drawPlatformFault(random, town, weighted<PlatformFault>(random, Object.fromEntries(weights)), endMs),
+  );
+  const seldom = SELDOM_PLATFORM_FAULTS.filter((platformFault) =>
+    random.fork(`share ${platformFault}`).chance(SELDOM_SHARE),
+  );
+  return [
+    ...drawn,
+    ...seldom.flatMap((platformFault) =>
+      drawPlatformFault(random.fork(platformFault), town, platformFault, endMs),
+    ),
+  ];
+}
+
+/** Platform faults that the weights alone would show in one run of fifty. */
+const SELDOM_PLATFORM_FAULTS: readonly PlatformFault[] = [
+  'deletes_ignored',
+  'refuses_name',
+  'refuses_spoke_id',
+  'list_cut',
+  'answers_lag',
+  'answers_lack_users',
+  'answers_404',
+];
+/** The additional share of connections that have each of them. */
+const SELDOM_SHARE = 0.1;
+
+function drawPlatformFault(
+  random: Random,
+  town: Town,
+  platformFault: PlatformFault,
+  endMs: number,
+): readonly Happening[] {
+  const [, minutes, percent, about]: PlatformFaultRange = PLATFORM_FAULTS[platformFault];
+  const isLong = /^writes_(503|403)/.test(platformFault) && random.chance(0.25);
+  const [least, most] = isLong ? DAYS : minutes;
+  const users = some(random, town.people, between(random, 1, 3)).map(({ role }) => userOf(town, role));
+  const named = () => {
+    if (about === 'retryAfter') return [random.pick(RETRY_AFTERS)];
+    return random.chance(0.6) ? users : undefined;
+  };
+  const drawnNames = named();
+  // A fault that lasts for days closes the gate if it affects all groups; so some affect a few groups only.
+  const few = isLong ? some(random, town.groups, 3) : undefined;
+  const chosen = few ?? (about === undefined ? undefined : drawnNames);
+  // A token may be revoked, replaced and revoked again. Other platform faults may come back too.
+  const spells = () => {
+    if (platformFault.startsWith('token')) return between(random, 1, 3);
+    return random.chance(0.1) ? 2 : 1;
+  };
+  return Array.from({ length: spells() }, (): Happening => {
+    const atMs = between(random, 0, Math.max(0, endMs - 2 * HOUR_MS));
+    const forMs = Math.min(between(random, least, most) * MINUTE_MS, endMs - atMs);
+    const hasShare = percent !== undefined && !isLong && (about !== 'users' || drawnNames === undefined);
+    const share = hasShare ? { share: between(random, ...percent) / 100 } : {};
+    const action = {
+      kind: 'platformFault',
+      platformFault,
+      forMs,
+      ...(chosen && { about: chosen }),
+      ...share,
+    } as const;
+    return { atMs, connection: town.name, actor: 'platform', action };
+  });
+}
+
+const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
+
+/**
+ * Events that meet a platform fault: renamed groups while a wrong route answers 404, new groups while answers are lost
+ * or external ids are refused, deleted groups while DELETE has no effect, and joins and leaves while writes are late.
+ */
+function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening): readonly Happening[] {
+  if (action.kind !== 'platformFault' || random.chance(0.5)) return [];
+  const directoryHappening = (laterMs: number, what: DirectoryAction): Happening => ({
+    ...{ atMs: atMs + Math.round(laterMs), connection: town.name, actor: 'directory' },
+    ...{ action: what, way: AT_ONCE },
+  });
+  if (action.platformFault === 'wrong_route') {
+    return some(random, town.groups, 12).map((group) => {
+      const name = `Dept ${group.toUpperCase()} ${town.name}`;
+      return directoryHappening(between(random, 0, action.forMs / 2), { kind: 'name', group, name });
+    });
+  }
+  if (action.platformFault === 'deletes_ignored') {
+    return some(random, town.groups, 3).map((group) =>
+      directoryHappening(between(random, 0, action.forMs / 2), { kind: 'delete', group }),
+    );
+  }
+  if (action.platformFault === 'loses_answers' || action.platformFault === 'refuses_spoke_id') {
+    // Two connections of one company have no group in common.
+    return Array.from({ length: 6 }, (_, n) =>
+      directoryHappening(between(random, 0, action.forMs / 2), {
+        kind: 'name',
+        group: `late${n}${town.name}`,
+        name: `Late ${n} ${town.name}`,
+      }),
+    );
+  }
+  if (action.platformFault === 'get_denies') {
+    return some(random, town.groups, 6).map((group): Happening => {
+      const edit = { kind: 'edit', group, name: `Looked at ${random.below(100)}` } as const;
+      const laterMs = between(random, 0, action.forMs / 2);
+      return { atMs: atMs + laterMs, connection: town.name, actor: 'client', action: edit };
+    });
+  }
+  if (action.platformFault !== 'late_writes') return [];
+  const group = random.pick(town.groups);
+  const members = some(random, ['p0', 'p1', 'p2', 'p3'], 1);
+  return Array.from({ length: 40 }, (_, index) =>
+    directoryHappening(index * between(random, 15_000, 45_000), {
+      kind: index % 2 === 0 ? 'join' : 'leave',
+      group,
+      members,
+    }),
+  );
+}
+
+/** Another client changes a group, and a second event about the group arrives while the first is being written. */
+export function drawAfterthoughts(random: Random, town: Town, endMs: number): readonly Happening[] {
+  return some(random, town.groups, 8).flatMap((group) => {
+    const [first, second] = some(random, ['p0', 'p1', 'p2', 'p3'], 2);
+    const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
+    const events = [first, second].map((member, at): Happening => {
+      const action = {
+        kind: random.chance(0.5) ? 'join' : 'leave',
+        group,
+        members: [member ?? 'p0'],
+      } as const;
+      const laterMs = at * between(random, 900, 4_000);
+      return { atMs: atMs + laterMs, connection: town.name, actor: 'directory', action, way: AT_ONCE };
+    });
+    const edit = { kind: 'edit', group, name: `Seen ${random.below(100)}` } as const;
+    const earlierMs = between(random, 1_000, 20_000);
+    return [
+      { atMs: atMs - earlierMs, connection: town.name, actor: 'client', action: edit } as const,
+      ...events,
+    ];
+  });
+}
+
+const CLIENT_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, own: 2 };
+
+/** Changes by another client of the platform: single ones, or the same one repeated. */
+function drawClientActions(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
+  const edit = (group: string): ClientAction => {
+    const users = some(random, town.people, between(random, 1, 2)).map(({ role }) => userOf(town, role));
+    const adds = random.chance(0.7);
+    const removes = random.chance(0.4);
+    const isWar = random.chance(0.12);
+    return {
+      kind: 'edit',
+      group,
+      ...(adds && { add: random.chance(0.2) ? [userOf(town, roleOf(town.name, 'outsider'))] : users }),
+      ...(removes && { remove: between(random, 1, 3) }),
+      ...((random.chance(0.2) || !(adds || removes)) && { name: `Ours ${random.below(100)}` }),
+      ...(isWar && { again: { everyMs: between(random, 2, 40) * MINUTE_MS, times: between(random, 5, 60) } }),
+    };
+  };
+  const own = (group: string): ClientAction => ({
+    kind: 'own',
+    name: `Team ${group.toUpperCase()} ${between(random, 1, town.groups.length)} ${town.name}`,
+    spokeId: random.chance(0.3) ? group : null,
+  });
+  const actionOf = (kind: keyof typeof CLIENT_WEIGHTS, group: string): ClientAction => {
+    if (kind === 'edit') return edit(group);
+    return kind === 'own' ? own(group) : { kind, group };
+  };
+  const all: Happening[] = [];
+  for (let left = random.below(4); left > 0; left -= 1) {
+    const group = random.pick(town.groups);
+    const kind = weighted(random, CLIENT_WEIGHTS);
+    const action = actionOf(kind, group);
+    // Changes before the first event of the group concern adoption only.
+    const isEarly = kind === 'own' && random.chance(0.6);
+    const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
+    all.push({ atMs, connection: town.name, actor: 'client', action });
+  }
+  return all;
+}
+
+const SETTINGS: readonly (readonly [key: string, values: readonly unknown[]])[] = [
+  ['drift', ['restore', 'report', 'adopt']],
+  ['membership', ['authoritative', 'additive']],
+  ['onGroupDeleted', ['delete', 'empty', 'release']],
+  ['adoptExisting', ['never', 'bySpokeId', 'byName']],
+  ['guard.maxRemovedCount', [3, 20, 200]],
+  ['guard.perHourCount', [10, 50, 500]],
+  ['includeStates', [['ACTIVE'], ['ACTIVE', 'HIRED']]],
+  ['nameTemplate', ['{name}', '{name} [{id}]']],
+  ['groups.exclude', [['g1', 'G1'], []]],
+];
+
+const RARE = { pauseAll: 1, observe: 1, token: 1, farewell: 0.4 };
+const ROUTINES = { pause: 3, release: 2, sync: 2, rebind: 2, set: 4, deadLetters: 2, ...RARE };
+type Routine = keyof typeof ROUTINES;
+
+function drawOperators(
+  random: Random,
+  town: Town,
+  { leavings, refusals, towns, endMs }: Scene,
+): readonly Happening[] {
+  const all: Happening[] = [];
+  const operate = (atMs: number, action: OperatorAction) =>
+    all.push({ atMs, connection: town.name, actor: 'operator', action });
+  const deadLetters = () => random.pick(['replay_all', 'discard_one', 'edit_one'] as const);
+  const setting = (): OperatorAction => {
+    const [key, values] = random.pick(SETTINGS);
+    return { kind: 'set', key, value: random.pick(values) };
+  };
+  const company = () => (random.chance(0.5) ? town.company : random.pick(towns).company);
+  const role = () => random.pick(town.people).role;
+  /** One action, and for some a second one later. */
+  const routines: Readonly<Record<Routine, (group: string) => readonly OperatorAction[]>> = {
+    pause: (group) => [
+      { kind: 'pause', group },
+      { kind: 'resume', group },
+    ],
+    pauseAll: () => [{ kind: 'pause_all' }, { kind: 'resume_all' }],
+    observe: () => [{ kind: 'observe' }, { kind: 'resume_all' }],
+    release: (group) => [
+      { kind: 'release', group },
+      { kind: 'adopt', group },
+    ],
+    sync: (group) => [{ kind: 'sync', group }],
+    rebind: () => [{ kind: 'rebind', member: `p${random.below(town.count)}`, role: role() }],
+    set: () => [setting(), setting()],
+    deadLetters: () => [{ kind: deadLetters() }],
+    token: () => [{ kind: 'new_token' }],
+    farewell: () => [{ kind: 'remove_connection' }, { kind: 'connect', company: company() }],
+  };
+  for (let left = random.below(4); left > 0; left -= 1) {
+    const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
+    const [first, second] = routines[weighted(random, ROUTINES)](random.pick(town.groups));
+    if (first !== undefined) operate(atMs, first);
+    // Sometimes two operators act at the same time.
+    const laterMs = random.chance(0.15) ? 0 : between(random, 5 * MINUTE_MS, DAY_MS);
+    if (second !== undefined) operate(Math.min(atMs + laterMs, endMs - MINUTE_MS), second);
+  }
+  for (const leaving of leavings) {
+    if (random.chance(0.45)) continue;
+    const atMs = leaving.atMs + between(random, 3, random.chance(0.5) ? 60 : 1_800) * MINUTE_MS;
+    const decide = (at: number) => {
+      const kind = weighted(random, { approve: 2, reject: 1 });
+      const oldMs = random.chance(0.65) ? 0 : between(random, 10, 600) * MINUTE_MS;
+      operate(at, { kind, group: leaving.group, oldMs });
+    };
+    decide(atMs);
+    if (random.chance(0.3)) decide(random.chance(0.5) ? atMs : atMs + between(random, 1, 300) * MINUTE_MS);
+  }
+  for (const sentAtMs of refusals) {
+    if (random.chance(0.5)) operate(sentAtMs + between(random, 10, 300) * MINUTE_MS, { kind: deadLetters() });
+  }
+  return all;
+}
+
+/** Effects before which a function may die, by the kinds of items that it works with and the calls that it makes. */
+export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
+  ingest: `get CONNECTION, update M#, put IN#, put USER, update USER, put PART#, query PART#, getMany USER, query IN#,
+    update GROUP, SendMessageBatch apply, SendMessageBatch eventsDlq, acknowledge events`,
+  apply: `get CONNECTION, get GATE, put GATE, get GROUP, getMany GROUP, update GROUP, query index, query M#, update M#, put M#,
+    getMany USER, update USER, getMany PERSON, query P#, put VIEW#, getMany VIEW#, delete VIEW#, put GUARD#, query GUARD#,
+    delete GUARD#, put HELD#, getMany HELD#, put UNLINK#, query UNLINK#, put DRIFT#, update DRIFT#, getMany DRIFT#,
+    update L#, query PU#, put A#, update LEASE#, secret.write, SendMessageBatch apply, acknowledge apply,
+    platform.create, platform.patch, platform.put, platform.delete, platform.get, platform.list, platform.me`,
+  people: `get CONNECTION, query index, getMany PERSON, put PERSON, update PERSON, put P#, delete P#, query P#, put PU#, query PU#, query M#,
+    getMany USER, query IN#, update GROUP, update LEASE#, secret.write, platform.employees, SendMessageBatch apply`,
+  pump: 'query index, get GATE, put GATE, update GROUP, update M#, platform.me, SendMessageBatch apply',
+  feed: `update FEED, put FEED, getMany L#, getMany GROUP, update GROUP, getMany DRIFT#, update DRIFT#, put DRIFT#,
+    update LEASE#, platform.activity, platform.get, SendMessageBatch apply`,
+  sweep: `query index, platform.list, platform.get, getMany L#, getMany GROUP, update GROUP, query P#, query VIEW#,
+    delete VIEW#, put DRIFT#, get FEED, update LEASE#, SendMessageBatch apply`,
+  health: 'get HEALTH, put HEALTH, platform.me',
+  scim: `get TOKEN, update GROUP, update M#, put M#, put IN#, put USER, update USER, put AT#, put HOLDER, delete HOLDER,
+    SendMessageBatch apply`,
+  operator: `get GROUP, update GROUP, get CONNECTION, update CONNECTION, put GATE, put A#, SendMessageBatch apply,
+    ReceiveMessage eventsDlq, SendMessageBatch events, DeleteMessageBatch eventsDlq`,
+};
+export const crashPoints = (lambda: LambdaName): readonly string[] => CRASH_POINTS[lambda].split(/,\s+/);
+/** An effect in one of ten simulation runs: a second occurrence is unlikely. */
+const SELDOM = new Set([
+  ...['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get'],
+  ...['operator SendMessageBatch events', 'operator DeleteMessageBatch eventsDlq'],
+]);
+const DEATHS = {
+  ingest: 5,
+  apply: 12,
+  people: 3,
+  pump: 2,
+  feed: 2,
+  sweep: 2,
+  health: 0.5,
+  scim: 1,
+  operator: 2,
+};
+const SPELLS = {
+  throttled: 2,
+  unheard: 2,
+  echo: 1,
+  queue_refuses: 1,
+  slow_table: 1,
+  skew: 2,
+  twins: 2,
+};
+
+/** Draws the given number of crashes. */
+function drawCrashes(random: Random, connection: string, times: number, endMs: number): Happening[] {
+  return Array.from({ length: times }, (): Happening => {
+    const lambda = weighted(random, DEATHS);
+    const effect = random.pick(crashPoints(lambda));
+    const drawn = between(random, 1, 4);
+    const nth = SELDOM.has(`${lambda} ${effect}`) ? 1 : drawn;
+    const atMs = between(random, 0, endMs - 2 * HOUR_MS);
+    return { atMs, connection, actor: 'aws', action: { kind: 'crash', lambda, effect, nth } };
+  });
+}
+
+const ALL_CRASHES = (Object.keys(CRASH_POINTS) as LambdaName[]).flatMap((lambda) =>
+  crashPoints(lambda).map((effect) => ({ kind: 'crash', lambda, effect, nth: 1 }) as const),
+);
+
+/**
+ * In a deep run: each crash in sequence, early enough to take effect, and two platform faults independent of
+ * weight.
+ */
+export function drawDeepFaults(
+  random: Random,
+  town: Town,
+  { seed, crashes, endMs }: { readonly seed: number; readonly crashes: number; readonly endMs: number },
+): readonly Happening[] {
+  const { name: connection } = town;
+  const deaths = Array.from({ length: crashes }, (_, n): Happening => {
+    const action = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsAction;
+    return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', action };
+  });
+  const platformFaults = (Object.keys(PLATFORM_FAULTS) as PlatformFault[]).filter(
+    (platformFault) => PLATFORM_FAULTS[platformFault][0] > 0,
+  );
+  return [
+    ...deaths,
+    ...[0, 1].flatMap(() => {
+      const one = drawPlatformFault(random, town, random.pick(platformFaults), endMs);
+      return one.flatMap((each) => [each, ...drawMeanwhile(random, town, each)]);
+    }),
+  ];
+}
+
+function drawAws(random: Random, connection: string, { endMs }: Scene): readonly Happening[] {
+  const times = random.chance(0.75) ? between(random, 1, 6) : 0;
+  const all = drawCrashes(random, connection, times, endMs);
+  const strike = (action: AwsAction) =>
+    all.push({ atMs: between(random, 0, endMs - 2 * HOUR_MS), connection, actor: 'aws', action });
+  for (let left = random.below(4); left > 0; left -= 1) {
+    const forMs = between(random, 5, 300) * MINUTE_MS;
+    const share = between(random, 2, 40) / 100;
+    const kind = weighted(random, SPELLS);
+    if (kind === 'slow_table') strike({ kind, forMs, msPerRequest: between(random, 6, 40) });
+    else if (kind === 'skew') strike({ kind, forMs: forMs * 4, skewMs: 1_500 });
+    else strike({ kind, forMs, share });
+  }
+  return all;
+}

@@ -1,0 +1,157 @@
+import { parseSettings } from '../shared/contract/change-setting.ts';
+import { connectionName } from '../shared/domain/ids.ts';
+import { createToken } from '../shared/sync/scim/tokens.ts';
+import { startAsking } from './ask.ts';
+import { createChecks } from './checks/all-checks.ts';
+import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
+import { startConsumers } from './consumers.ts';
+import { operateIn, startHappenings } from './happenings.ts';
+import type { WrapPorts } from './lambdas.ts';
+import type { LogLine, RunLog, Violation } from './run-log.ts';
+import { startSchedules } from './schedules.ts';
+import { startShowing } from './shown.ts';
+import { afterSilence } from './silence.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
+import type { Seen } from './world.ts';
+
+export interface ExecuteOptions {
+  /** Keeps every log line, for the trace page. */
+  readonly keepsLog?: boolean;
+  /** A seeded bug. */
+  readonly wrapPorts?: WrapPorts | undefined;
+  /** Whether a violation ends the run early (default: never). */
+  readonly endsAt?: (violation: Violation) => boolean;
+}
+
+export interface Outcome {
+  readonly run: SimulationRun;
+  readonly violations: readonly Violation[];
+  /** How often each platform fault, fault, crash point and action took effect. */
+  readonly fired: ReadonlyMap<string, number>;
+  readonly logLines: readonly LogLine[];
+  readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };
+  /** The final state. */
+  readonly cloud: Cloud;
+}
+
+/** After the faults end, waiting work has one day to complete. */
+const QUIET_MS = 26 * HOUR_MS;
+
+/** A run of a week has about ten thousand effects, or three million if ten thousand members are pending. */
+const MOST_EFFECTS = 5_000_000;
+
+/** Executes a simulation run until one day after its faults end, and runs the invariant checks each simulated hour. */
+export async function execute(
+  run: SimulationRun,
+  { keepsLog = false, wrapPorts, endsAt = () => false }: ExecuteOptions = {},
+): Promise<Outcome> {
+  const fired = new Map<string, number>();
+  const logLines: LogLine[] = [];
+  const violations: Violation[] = [];
+  const runLogOf = (nowMs: () => number): RunLog => ({
+    log(line) {
+      if (keepsLog) logLines.push({ atMs: nowMs(), ...line });
+    },
+    fired: (name) => fired.set(name, (fired.get(name) ?? 0) + 1),
+    violated(violation) {
+      violations.push({ atMs: nowMs(), ...violation });
+      const { connection, group, check, sentence } = violation;
+      if (keepsLog) {
+        const place = { ...(connection && { connection }), ...(group && { group }) };
+        logLines.push({ atMs: nowMs(), lane: 'check', what: check, detail: sentence, ...place });
+      }
+    },
+  });
+  const cloud = createCloud(run, runLogOf, wrapPorts);
+  const scimTokens = await connectAll(cloud);
+  startConsumers(cloud);
+  startSchedules(cloud);
+  startHappenings(cloud, scimTokens);
+  const faultsEndMs = START_MS + run.days * DAY_MS;
+  cloud.time.at(faultsEndMs, () => calm(cloud));
+
+  const runChecks = createChecks();
+  const seen = seenIn(cloud);
+  startAsking(cloud, seen);
+  const endsMs = faultsEndMs + QUIET_MS;
+  startShowing(cloud, seen, endsMs);
+  let expiredMs = START_MS;
+  for (let atMs = START_MS + HOUR_MS; atMs <= endsMs && !cloud.isOver; atMs = nextCheckMs(cloud, atMs)) {
+    await cloud.pass(atMs);
+    if (atMs - expiredMs >= DAY_MS) {
+      cloud.table.expire(atMs);
+      expiredMs = atMs;
+    }
+    runChecks(seen, atMs + HOUR_MS > endsMs);
+    if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, run.days / 7)) {
+      const sentence = `expected ${run.days} days to end, found ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
+      cloud.runLog.violated({ check: 'bounded', cause: 'never_rests', sentence });
+      break;
+    }
+    if (violations.some(endsAt)) break;
+  }
+  cloud.isOver = true;
+  const calls = [...cloud.platforms.values()].reduce((sum, platform) => sum + platform.calls.length, 0);
+  const figures = { calls, effects: cloud.lambdas.effects(), simulatedMs: cloud.nowMs() - START_MS };
+  return { run, violations, fired, logLines, figures, cloud };
+}
+
+/** Each hour, and less often in a long silence. */
+const nextCheckMs = (cloud: Cloud, atMs: number): number => {
+  const laterMs = afterSilence(cloud, atMs + HOUR_MS) - atMs;
+  return atMs + Math.max(1, Math.floor(laterMs / HOUR_MS)) * HOUR_MS;
+};
+
+/** Ends all faults. One hour later an operator replays the dead-letter queues, as the runbook describes. */
+function calm(cloud: Cloud): void {
+  for (const platform of cloud.platforms.values()) platform.calm();
+  cloud.lambdas.calm();
+  cloud.runLog.log({ lane: 'aws', what: 'all faults end; a quiet day begins' });
+  cloud.time.at(cloud.nowMs() + HOUR_MS, () => {
+    const [connection] = cloud.connections.keys();
+    if (connection !== undefined)
+      cloud.start(operateIn(cloud, { connection, action: { kind: 'replay_all' } }));
+  });
+}
+
+/** The connections as an administrator made them, and a SCIM token for each. */
+async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
+  const tokens = new Map<string, string>();
+  cloud.start(
+    cloud.invoke('checker', MINUTE_MS, async ({ ports }) => {
+      for (const spec of cloud.run.connections.filter(({ isLater }) => isLater !== true)) {
+        const { name, company, settings } = spec;
+        const platform = cloud.platforms.get(company);
+        if (spec.credential === 'static') {
+          cloud.secretsManager.put(name, { token: `token-${name}` });
+          platform?.tokens.add(`token-${name}`);
+        } else {
+          const [tokenUrl, refreshToken] = [`${baseUrlOf(company)}/oauth/token`, `refresh-${name}`];
+          cloud.secretsManager.put(name, { clientId: 'id', clientSecret: 'secret', refreshToken, tokenUrl });
+          platform?.tokens.addRefresh(refreshToken);
+        }
+        const parsed = parseSettings({ baseUrl: baseUrlOf(company), ...settings });
+        const connection = { name: connectionName(name), company, settings: parsed, observing: false };
+        await ports.connections.save(connection);
+        cloud.connections.set(name, spec);
+        const randomHex = (bytes: number) => Buffer.alloc(bytes, name).toString('hex');
+        tokens.set(name, (await createToken(connectionName(name), { ...ports, randomHex }, {})).token);
+      }
+    }),
+  );
+  await cloud.pass(START_MS + 1_000);
+  return tokens;
+}
+
+function seenIn(cloud: Cloud): Seen {
+  const { queues, table, actions } = cloud;
+  const messages = () => Object.entries(queues.of).map(([key, queue]) => [key, queue.messages]);
+  return {
+    ...cloud,
+    items: table.items,
+    operators: { actions },
+    get queues() {
+      return Object.fromEntries(messages()) as Seen['queues'];
+    },
+  };
+}

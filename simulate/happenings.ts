@@ -1,0 +1,188 @@
+import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
+import type { Hold } from '../shared/domain/hold.ts';
+import { heldUsers } from './checks/stored.ts';
+import { baseUrlOf, type Cloud, groupItem, platformOf } from './cloud.ts';
+import { requestByScim, type ScimLanes } from './consumers.ts';
+import { originalName } from './draw-returns.ts';
+import { type DirectoryHappening, messagesOf } from './messages.ts';
+import { operate, type Screen } from './operators.ts';
+import type { SimulatedPlatform } from './platform/platform.ts';
+import { keptSpokeId } from './platform/rules.ts';
+import { type Happening, MINUTE_MS, START_MS } from './simulation-run.ts';
+
+type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
+
+/** An operator aborts a command that takes longer. */
+const PATIENCE_MS = 30 * MINUTE_MS;
+
+/** Starts each happening of the run at its time. */
+export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, string>): void {
+  const screens = createScreens(cloud);
+  const lanes: ScimLanes = new Map();
+  for (const happening of cloud.run.happenings) {
+    if (happening.actor === 'operator') screens.rememberScreen(happening);
+    cloud.time.at(START_MS + happening.atMs, () => happen(happening));
+  }
+
+  function happen(happening: Happening): void {
+    const { connection, actor, action } = happening;
+    const { runLog, lambdas } = cloud;
+    const platform = platformOf(cloud, connection);
+    const group = 'group' in action && typeof action.group === 'string' ? { group: action.group } : {};
+    if ('forMs' in action)
+      cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + action.forMs);
+    const what = `${actor === 'platform' ? 'begins: ' : ''}${directoryEventOf(action)}`;
+    if (actor !== 'operator') runLog.log({ lane: actor, connection, ...group, what });
+    switch (actor) {
+      case 'directory':
+        sendToIngest(cloud, happening, lanes, scimTokens.get(connection));
+        return;
+      case 'company':
+        cloud.companyActions += 1;
+        platform?.company(happening.action);
+        return;
+      case 'platform':
+        platform?.begin(happening.action);
+        return;
+      case 'client': {
+        const id = groupItem(cloud, connection, group.group ?? '')?.['platformId'];
+        platform?.otherClient(happening.action, typeof id === 'string' ? id : undefined);
+        return;
+      }
+      case 'operator':
+        cloud.start(operateUntilDone(cloud, happening, screens.at));
+        return;
+      case 'aws':
+        lambdas.begin(happening.action);
+        return;
+    }
+  }
+}
+
+function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token?: string): void {
+  const { runLog, directory, nowMs, queues } = cloud;
+  const { action, way } = happening;
+  runLog.fired(`directory:${action.kind}`);
+  if (way.eventId !== undefined) runLog.fired('way:equal_stamps');
+  if ('members' in action && action.members.some((one) => one.startsWith('n'))) runLog.fired('way:numbered');
+  if (way.by !== undefined) runLog.fired('way:actor');
+  if (way.form === 'scim_request' && token !== undefined) requestByScim(cloud, happening, lanes, token);
+  for (const message of messagesOf(happening, nowMs())) {
+    runLog.fired(`way:${way.form}`);
+    const attributes = { [MESSAGE_ATTRIBUTES.connection]: message.connection };
+    const sent = queues.of.events.send({ body: message.body, attributes }, message.delayMs, message.copies);
+    if (sent !== undefined) directory.sent(message, { messageId: sent.id, sentAtMs: sent.sentAtMs });
+  }
+}
+
+/** Remembers what a screen showed, for an operator who decides on it later. */
+function createScreens(cloud: Cloud) {
+  const seen = new Map<string, Screen | undefined>();
+  const screenOf = (connection: string, group: string): Screen | undefined => {
+    const hold = groupItem(cloud, connection, group)?.['hold'] as
+      | Pick<Hold, 'digest' | 'decision'>
+      | undefined;
+    return hold && { ...hold, users: heldUsers(cloud.under, connection, group, hold.digest) };
+  };
+  return {
+    rememberScreen({ atMs, connection, action }: OperatorHappening) {
+      if (!('oldMs' in action) || action.oldMs === 0) return;
+      const thenMs = START_MS + atMs - action.oldMs;
+      cloud.time.at(thenMs, () =>
+        seen.set(`${connection} ${action.group} ${thenMs}`, screenOf(connection, action.group)),
+      );
+    },
+    at: (connection: string, group: string, oldMs: number): Screen | undefined =>
+      oldMs === 0 ? screenOf(connection, group) : seen.get(`${connection} ${group} ${cloud.nowMs() - oldMs}`),
+  };
+}
+
+/** A platform group that carries the id of this directory group. */
+const carrierOf = ({ groups, traits }: SimulatedPlatform, group: string): string | undefined =>
+  [...groups.values()].find(({ spokeId }) => spokeId === keptSpokeId(group, traits.spokeIds))?.id;
+
+type ScreenOf = (connection: string, group: string, oldMs: number) => Screen | undefined;
+
+const REPEATED_AFTER_MS = 10 * MINUTE_MS;
+
+/**
+ * An operator who connects a company under another name repeats each of the two commands that failed. A removal that died
+ * may be complete.
+ */
+async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, screenOf: ScreenOf) {
+  const { connection, action } = happening;
+  const isReturn = cloud.run.connections.some(
+    ({ isLater, name }) => isLater && originalName(name) === originalName(connection),
+  );
+  const isLeft = () =>
+    (action.kind === 'remove_connection' && cloud.table.items.has(`C#${connection} CONNECTION`)) ||
+    action.kind === 'connect';
+  while (!(await operateIn(cloud, happening, screenOf)) && isReturn && isLeft() && !cloud.isOver) {
+    await cloud.time.sleep(REPEATED_AFTER_MS);
+  }
+}
+
+export async function operateIn(
+  cloud: Cloud,
+  { connection, action }: Pick<OperatorHappening, 'connection' | 'action'>,
+  screenOf: ScreenOf = () => undefined,
+): Promise<boolean> {
+  const { runLog, connections, actions, nowMs, platforms } = cloud;
+  const spec = cloud.run.connections.find(({ name }) => name === connection);
+  const seen = 'oldMs' in action ? screenOf(connection, action.group, action.oldMs) : undefined;
+  const group = 'group' in action ? { group: action.group } : {};
+  const about = { ...group, ...('member' in action && { member: action.member }) };
+  const completed = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, secretsManager }) => {
+    const outcome = await operate(connection, action, ports, {
+      sqs,
+      secretsManager,
+      screen: seen,
+      candidate: () => {
+        const platform = platformOf(cloud, connection);
+        return 'group' in action && platform ? carrierOf(platform, action.group) : undefined;
+      },
+      token: (company) => {
+        const token = `token-${connection}-${company}-${nowMs()}`;
+        platforms.get(company)?.tokens.add(token);
+        return token;
+      },
+      reworded: (body) => cloud.directory.reworded(body, nowMs()),
+      settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
+    });
+    actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...outcome });
+    runLog.log({
+      lane: 'operator',
+      connection,
+      ...group,
+      what: `${directoryEventOf(action)}${outcome.done ? '' : ': refused'}`,
+    });
+    if (!outcome.done) return;
+    runLog.fired(`operator:${action.kind}`);
+    const now = connections.get(connection);
+    if (action.kind === 'connect' && spec?.isLater) runLog.fired('returned');
+    if (action.kind === 'connect' && spec !== undefined)
+      connections.set(connection, { ...spec, company: action.company });
+    if (action.kind === 'set' && now !== undefined) {
+      connections.set(connection, { ...now, settings: { ...now.settings, [action.key]: action.value } });
+    }
+  });
+  // If two operators connect and remove at the same time, either may be the last. A crashed command may be
+  // complete.
+  const stored = cloud.table.items.get(`C#${connection} CONNECTION`);
+  if (stored === undefined) connections.delete(connection);
+  else if (spec !== undefined && !connections.has(connection))
+    connections.set(connection, { ...spec, company: String(stored['company']) });
+  // It is unknown how much a command did before it died, so the invariant checks assume that it may have done everything.
+  const half = { done: action.kind !== 'release', died: true, removals: seen?.users ?? [] };
+  if (!completed) actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...half });
+  return completed;
+}
+
+function directoryEventOf({ kind, ...rest }: Happening['action']): string {
+  // The group is printed before, and times are more readable in minutes.
+  const parts = Object.entries(rest).flatMap(([name, value]) => {
+    if (name.endsWith('Ms')) return `${name.slice(0, -2)} ${Math.round(Number(value) / MINUTE_MS)} minutes`;
+    return name === 'group' ? [] : `${name} ${JSON.stringify(value)}`;
+  });
+  return [kind, ...parts].join(' · ').slice(0, 200);
+}

@@ -1,0 +1,52 @@
+/** Lanes of the trace page, one per actor, with their headings. */
+export const LANES = [
+  ['directory', 'Directory'],
+  ['company', 'HR system'],
+  ['ingest', 'ingest'],
+  ['apply', 'apply'],
+  ['reconcile', 'reconcile, people'],
+  ['platform', 'Platform'],
+  ['client', 'Other clients'],
+  ['operator', 'Operator'],
+  ['aws', 'AWS'],
+] as const;
+
+/** One line of the log. */
+export interface LogLine {
+  readonly atMs: number;
+  readonly lane: (typeof LANES)[number][0] | 'check';
+  readonly connection?: string;
+  /** The directory group that it is about. */
+  readonly group?: string;
+  readonly what: string;
+  readonly detail?: string;
+}
+
+/** A violated invariant. */
+export interface Violation extends Pick<LogLine, 'atMs' | 'connection' | 'group'> {
+  readonly check: CheckName;
+  /** Short and stable, for known.json: `in_sync_but_different`, `removals_over_limit` … */
+  readonly cause: string;
+  /** One sentence: what was expected, what was found. */
+  readonly sentence: string;
+}
+
+export type CheckName =
+  | 'end'
+  | 'truth'
+  | 'one_decision'
+  | 'guard'
+  | 'ownership'
+  | 'nothing_lost'
+  | 'bounded'
+  | 'on_record'
+  | 'shown'
+  | 'erased';
+
+/** The log of a simulation run. Without a listener it costs nothing. */
+export interface RunLog {
+  log(line: Omit<LogLine, 'atMs'>): void;
+  /** A platform fault, fault, crash point or action took effect. */
+  fired(name: string): void;
+  violated(violation: Omit<Violation, 'atMs'>): void;
+}

@@ -1,0 +1,47 @@
+import type { Outcome } from './execute.ts';
+import known from './known.json' with { type: 'json' };
+import type { Violation } from './run-log.ts';
+
+/** A violation that an open issue will fix; any other violation fails the run. */
+export interface KnownViolation extends Pick<Violation, 'check' | 'cause'> {
+  /** What happens, in a sentence. */
+  readonly what: string;
+  /** The issue that fixes it. */
+  readonly fixedBy: string;
+}
+
+export const readKnown = (): readonly KnownViolation[] => known as readonly KnownViolation[];
+
+export const unknownOf = (
+  violations: readonly Violation[],
+  known: readonly KnownViolation[],
+): readonly Violation[] =>
+  violations.filter(({ check, cause }) => !known.some((one) => one.check === check && one.cause === cause));
+
+/** The result of a simulation run. */
+export interface RunReport {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly fired: Readonly<Record<string, number>>;
+  readonly figures: Outcome['figures'];
+}
+
+/** Keeps the first violation of each kind, because a lasting one is reported each hour. */
+export function runReport({ run, violations, fired, figures }: Outcome): RunReport {
+  const firsts = new Map(violations.toReversed().map((one) => [`${one.check} ${one.cause}`, one]));
+  return {
+    seed: run.seed,
+    violations: [...firsts.values()].reverse(),
+    fired: Object.fromEntries(fired),
+    figures,
+  };
+}
+
+/** Number of effects of each fault in all runs. */
+export function firedIn(reports: readonly RunReport[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { fired } of reports) {
+    for (const [name, times] of Object.entries(fired)) sums.set(name, (sums.get(name) ?? 0) + times);
+  }
+  return sums;
+}

@@ -1,0 +1,50 @@
+import { drawRun } from './draw.ts';
+import { execute } from './execute.ts';
+import type { Answer, Errand } from './many-runs.ts';
+import type { Violation } from './run-log.ts';
+import { type RunReport, readKnown, runReport, unknownOf } from './run-report.ts';
+import { seededBugNamed } from './seeded-bugs.ts';
+import type { SimulationRun } from './simulation-run.ts';
+
+const known = readKnown();
+/** A plan uses stores that the bug does not wrap, so a different plan does not show the bug. */
+const isUnknown = (violation: Violation) =>
+  !violation.cause.startsWith('plan_') && unknownOf([violation], known).length > 0;
+const sortOf = ({ check, cause }: Violation) => `${check} ${cause}`;
+
+/** Violations of each run without a seeded bug, cached because the next bug uses the same seeds. */
+const plainly = new Map<number, ReadonlySet<string>>();
+
+async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>> {
+  const sorts =
+    plainly.get(run.seed) ?? new Set((await execute(run)).violations.filter(isUnknown).map(sortOf));
+  plainly.set(run.seed, sorts);
+  return sorts;
+}
+
+/** Executes a run with a bug until a violation of a kind that the same run does not have without it. */
+async function executeWith(seededBug: string, run: SimulationRun): Promise<RunReport> {
+  const wrapPorts = seededBugNamed(seededBug);
+  const first = await execute(run, { wrapPorts, endsAt: isUnknown });
+  if (!first.violations.some(isUnknown)) return { ...runReport(first), violations: [] };
+  const plain = await sortsWithoutBug(run);
+  const isNew = (violation: Violation) => isUnknown(violation) && !plain.has(sortOf(violation));
+  const again = first.violations.some(isNew) ? first : await execute(run, { wrapPorts, endsAt: isNew });
+  return { ...runReport(again), violations: again.violations.filter(isNew) };
+}
+
+/** Executes the simulation runs that the parent process (many-runs.ts) sends, one after the other. */
+process.on('message', ({ seed, draw, seededBug }: Errand) => {
+  const answer = (message: Answer) => process.send?.(message);
+  const run = drawRun(seed, draw);
+  const completed = seededBug === undefined ? execute(run).then(runReport) : executeWith(seededBug, run);
+  completed.then(
+    (report) => answer({ seededBug, report }),
+    (error: unknown) =>
+      answer({
+        seededBug,
+        seed,
+        broke: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      }),
+  );
+});

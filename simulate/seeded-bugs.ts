@@ -1,0 +1,457 @@
+import { any, equal, type Item, less, missing, type Table } from '../shared/store/table.ts';
+import { type Platform, PlatformFailure } from '../shared/sync/ports/platform.ts';
+import { allStoresOver, type EnginePorts } from './engine.ts';
+import type { Actor, WrapPorts } from './lambdas.ts';
+import found from './seeded-bugs-found.json' with { type: 'json' };
+
+/** A fixed or invented bug that the simulation must find. Each wraps a port, in at most eight lines. */
+export interface SeededBug {
+  readonly name: string;
+  /** What goes wrong. */
+  readonly what: string;
+  readonly wrapPorts: WrapPorts;
+  /** A pattern in the JSON of each simulation run that can show the bug. */
+  readonly needs: string;
+}
+
+/** Replaces some methods of one port. */
+const at =
+  <Name extends keyof EnginePorts>(
+    name: Name,
+    change: (port: EnginePorts[Name], ports: EnginePorts, actor: Actor) => Partial<EnginePorts[Name]>,
+  ): WrapPorts =>
+  (ports, actor) => ({ ...ports, [name]: Object.assign({}, ports[name], change(ports[name], ports, actor)) });
+
+/** Replaces some methods of the platform client. */
+const atPlatform = (change: (platform: Platform) => Partial<Platform>): WrapPorts =>
+  at('platforms', (platforms) => ({
+    open: async (...asked) => {
+      const platform = await platforms.open(...asked);
+      return { ...platform, ...change(platform) };
+    },
+  }));
+
+const atGroups = (change: (groups: Platform['groups']) => Partial<Platform['groups']>): WrapPorts =>
+  atPlatform(({ groups }) => ({ groups: { ...groups, ...change(groups) } }));
+
+/** Replaces some methods of the table, and creates all stores over it. */
+const atTable =
+  (change: (table: Table) => Partial<Table>): WrapPorts =>
+  (ports) => {
+    const table = { ...ports.table, ...change(ports.table) };
+    return { ...ports, ...allStoresOver(table, 30), table };
+  };
+
+type Bug = readonly [what: string, wrapPorts: WrapPorts, needs?: string];
+
+const BUGS: Readonly<Record<string, Bug>> = {
+  // ── bugs that were fixed ───────────────────────────────────────────────────────────────────────────────────────
+  gives_up: [
+    'after twenty attempts a group is left undone',
+    at('groups', (groups) => ({
+      postpone: async (seen, how) => {
+        const state = how.attempts < 20 ? undefined : await groups.read(seen.ref);
+        const error = { ...how.error, code: 'retries_exhausted', reported: '' };
+        if (state !== undefined && (await groups.fail(state, error, ''))) return undefined;
+        return groups.postpone(seen, how);
+      },
+    })),
+    '"writes_',
+  ],
+  believes_its_write: [
+    'what was sent counts as done, whatever the answer to a PATCH shows',
+    atGroups((groups) => ({
+      patch: async (id, fields, version) => ({ ...(await groups.patch(id, fields, version)), ...fields }),
+    })),
+    '"drops_users"',
+  ],
+  hold_ends: [
+    'an undecided hold counts as approved after a day',
+    at('groups', (groups, ports) => ({
+      read: async (ref) => {
+        const state = await groups.read(ref);
+        if (state?.hold === undefined || ports.clock() - state.hold.createdAtMs < 86_400_000) return state;
+        const decision = {
+          kind: 'approved',
+          by: 'no-operator',
+          reason: 'a day',
+          atMs: ports.clock(),
+        } as const;
+        return { ...state, hold: { ...state.hold, decision } };
+      },
+    })),
+  ],
+  dead_letters_are_cut: [
+    'a refused message is cut to five characters on its way to the dead-letter queue',
+    at('deadLetters', (deadLetters) => ({
+      send: (all) =>
+        deadLetters.send(all.map((deadLetter) => ({ ...deadLetter, body: deadLetter.body.slice(0, 5) }))),
+    })),
+    '"rubbish"',
+  ],
+  tokens_survive: [
+    'the SCIM tokens of a removed connection go on working',
+    at('tokens', () => ({ revoke: async () => undefined as never })),
+    'remove_connection.*scim_request',
+  ],
+  odd_list_fails: [
+    "a stranger's group that does not fit the schema fails every list",
+    atGroups((groups) => ({
+      list: async (maxAgeMs) => {
+        const listed = await groups.list(maxAgeMs);
+        if (listed.every((group) => 'name' in group && group.name !== null)) return listed;
+        throw new PlatformFailure('unavailable', 'expected a name', { status: 200 });
+      },
+    })),
+    '"list_shows_odd_group"',
+  ],
+  names_forgotten: [
+    'what the platform made of a name is forgotten, and the name is sent again',
+    at('groups', (groups) => ({
+      readView: async (...asked) => {
+        const view = await groups.readView(...asked);
+        return (
+          view && {
+            name: view.name,
+            spokeId: view.spokeId,
+            users: view.users,
+            ...(view.acceptedDrift && { acceptedDrift: view.acceptedDrift }),
+          }
+        );
+      },
+    })),
+  ],
+  no_backoff: [
+    'whatever failed is tried again at once',
+    at('groups', (groups, ports) => ({
+      postpone: (seen, how) =>
+        groups.postpone(seen, { ...how, calledMs: [], retryAtMs: ports.clock() + 2_000 }),
+    })),
+    '"writes_',
+  ],
+  gone_at_once: [
+    'a 404 for a group counts for more than the list that shows it',
+    atGroups((groups) => {
+      const gone = new Set<string>();
+      const get: typeof groups.get = async (id, how) => {
+        const found = await groups.get(id, how);
+        if (found === undefined) gone.add(id);
+        return found;
+      };
+      return { get, list: async (ageMs) => (await groups.list(ageMs)).filter(({ id }) => !gone.has(id)) };
+    }),
+    '"get_denies"',
+  ],
+  answers_believed: [
+    'an answer about another group is taken for the one that was asked about',
+    atGroups((groups) => ({
+      get: async (id) => groups.get(id).then((found) => found && { ...found, id }),
+      patch: async (id, ...asked) => ({ ...(await groups.patch(id, ...asked)), id }),
+      put: async (id, ...asked) => ({ ...(await groups.put(id, ...asked)), id }),
+    })),
+    '"answers_other_group"',
+  ],
+  links_given_up: [
+    'however many groups answer 404, each is created again without a read of its own id',
+    (ports, actor) => {
+      const storeObserved = at('groups', (groups) => ({
+        storeObserved: (seen, base) => groups.storeObserved(seen, base, {}),
+      }));
+      return at('guard', () => ({ unlink: async () => 0 }))(storeObserved(ports, actor), actor);
+    },
+    '"wrong_route"',
+  ],
+  retry_after_believed: [
+    'a Retry-After of more than a quarter of an hour closes the gate for a year',
+    at('gates', (gates, { clock }) => ({
+      write: (name, seen, next) => {
+        const isLongest = next.state === 'backoff' && (next.untilMs ?? 0) - clock() === 900_000;
+        return gates.write(name, seen, isLongest ? { ...next, untilMs: clock() + 31_536_000_000 } : next);
+      },
+    })),
+    '"7200"',
+  ],
+  refused_asked_always: [
+    'a refused credential is tried each minute',
+    at('gates', (gates, { clock }) => ({
+      write: (name, seen, next) =>
+        gates.write(name, seen, next.state === 'unauthorized' ? { ...next, untilMs: clock() } : next),
+    })),
+    '"token_revoked"',
+  ],
+  actions_unrecorded: [
+    'what people do leaves no audit entry',
+    at('audit', (_, _ports, actor) => (actor === 'operator' ? { record: async () => 'lost' } : {})),
+  ],
+  names_are_free: [
+    'the name of a removed connection may serve another company',
+    at('connections', () => ({ companyOf: async () => undefined })),
+    '"remove_connection"',
+  ],
+  // ── what was never there ───────────────────────────────────────────────────────────────────────────────────────
+  no_claims: [
+    'platform groups are not claimed',
+    at('claims', () => ({ claim: async () => true })),
+    '"company":"([^"]*)".*"company":"\\1"',
+  ],
+  claims_stay: ['a claim is never dropped', at('claims', () => ({ retire: async () => {} }))],
+  no_audit: ['writes leave no audit entry', at('audit', () => ({ record: async () => 'lost' }))],
+  guard_looks_away: [
+    'the guard does not see what was removed before',
+    at('guard', (guard) => ({
+      reserve: async (...asked) => {
+        await guard.reserve(...asked);
+        return { group: 0, connection: 0, largestSize: 0, concurrent: 0, deleted: new Set() };
+      },
+    })),
+  ],
+  gate_ignored: [
+    'a closed gate blocks no write',
+    at('gates', (gates, _, actor) => ({
+      read: async (name) =>
+        actor === 'apply' ? { ...(await gates.read(name)), state: 'open' } : gates.read(name),
+    })),
+    '"pause',
+  ],
+  rev_ignored: [
+    'a change during a write is taken for written',
+    at('groups', (groups) => ({
+      flip: async (ref, flip) => groups.flip(ref, { ...flip, seen: (await groups.read(ref)) ?? flip.seen }),
+    })),
+    '"coalesceSeconds":0',
+  ],
+  memberships_unnoted: [
+    'a change of a user does not find the groups',
+    at('desired', (desired) => ({
+      noteMembership: async () => {},
+      joinNew: async (ref, entries, nowMs) => {
+        for (const entry of entries) await desired.joinMember(ref, entry, nowMs);
+      },
+    })),
+  ],
+  walks_end_early: [
+    'groups of a changed user are not woken',
+    at('users', () => ({ groupsOf: async function* () {} })),
+  ],
+  wakes_lost: [
+    'one wake-up in four is lost, and nothing is marked',
+    at('desired', (desired, ports) => ({
+      markDirty: async (ref, when, said) =>
+        ports.random() < 0.25
+          ? { wakeAtMs: when.nowMs, lastWriteAtMs: undefined, paused: true, isContained: false }
+          : desired.markDirty(ref, when, said),
+    })),
+  ],
+  pump_sleeps: ['the requeue job finds no group', at('index', () => ({ due: async () => [] }))],
+  pending_forgotten: [
+    'members without a match are never matched again',
+    at('index', () => ({ pending: async function* () {} })),
+  ],
+  views_lost: [
+    'the view is empty where it was read before',
+    at('groups', (groups, ports) => ({
+      readView: async (...asked) => {
+        const view = await groups.readView(...asked);
+        return view && ports.random() < 0.2 ? { ...view, users: new Map() } : view;
+      },
+    })),
+  ],
+  lists_end_early: [
+    'a list lacks its last groups',
+    atGroups((groups) => ({ list: async (maxAgeMs) => (await groups.list(maxAgeMs)).slice(0, 5) })),
+  ],
+  posts_twice: [
+    'a lost POST is repeated',
+    atGroups((groups) => ({ create: (fields) => groups.create(fields).catch(() => groups.create(fields)) })),
+    '"loses_answers"',
+  ],
+  deletes_skipped: [
+    'a deleted group stays on the platform',
+    atGroups(() => ({ delete: async () => 'deleted' as const })),
+  ],
+  leavers_stay: [
+    'a person who has left counts as employed',
+    at('people', (people) => ({
+      save: (connection, facts, seen) => people.save(connection, { ...facts, state: 'ACTIVE' }, seen),
+    })),
+  ],
+  tombstones_lost: [
+    'a leave is forgotten',
+    at('desired', (desired, ports) => ({
+      joinMember: async (ref, entry, nowMs) => {
+        if (entry.register.value === 'absent' && ports.random() < 0.3) return undefined;
+        return desired.joinMember(ref, entry, nowMs);
+      },
+    })),
+  ],
+  floors_lost: [
+    'a deletion leaves the members behind',
+    at('desired', (desired) => ({
+      markDirty: (ref, when, said) =>
+        desired.markDirty(ref, when, said && { ...said, deleted: '' as never, snapshot: '' as never }),
+    })),
+  ],
+  drift_unrecorded: [
+    'an external change is reverted without a drift record',
+    at('drift', () => ({ record: async () => true })),
+  ],
+  feed_deaf: [
+    'external changes in the feed are ignored',
+    at('groups', () => ({ suspect: async () => false })),
+  ],
+  hour_forgotten: [
+    'the guard checks each write of a group for itself',
+    at('guard', (guard) => ({
+      reserve: async (...asked) => ({ ...(await guard.reserve(...asked)), group: 0 }),
+      recent: async (...asked) => ({ ...(await guard.recent(...asked)), group: 0 }),
+    })),
+  ],
+  past_forgotten: [
+    'a group that is shown as it was before our own write counts as an external change',
+    at('groups', (groups) => ({
+      read: async (ref) => {
+        const { lastWriteAtMs: _, ...state } = (await groups.read(ref)) ?? {};
+        return 'ref' in state ? state : undefined;
+      },
+    })),
+    '"getLagMs":[1-9]',
+  ],
+  refused_at_once: [
+    'whatever the platform refuses once is given up',
+    at('groups', (groups) => ({
+      read: async (ref) => {
+        const state = await groups.read(ref);
+        return state && { lastError: { code: 'refused', message: '', atMs: 0 }, ...state };
+      },
+    })),
+    '"getLagMs":[1-9]',
+  ],
+  // ── what the invariant checks once did not notice ───────────────────────────────────────────────────────────────────────────
+  wrong_actor: [
+    'the audit entry of a write names another event, and another actor, than those that caused it',
+    at('audit', (audit) => ({
+      record: (ref, entry) => {
+        if (!entry.cause.startsWith('event ')) return audit.record(ref, entry);
+        const cause = entry.cause.replace(' of ', '-of-another of ');
+        return audit.record(ref, { ...entry, cause, actor: { kind: 'directory', id: 'another' } });
+      },
+    })),
+  ],
+  present_expires: [
+    'the register of a present member is deleted after 430 days',
+    atTable((table) => ({
+      put: (item, when) =>
+        table.put(item['presence'] === 'present' ? { ...item, expiresAt: 1_900_000_000 } : item, when),
+      update: (key, { set = {}, ...change }, ...how) => {
+        const isPresent = set['presence'] === 'present';
+        const more = isPresent ? { set: { ...set, expiresAt: 1_900_000_000 } } : { set };
+        return table.update(key, { ...change, ...more, ...(isPresent && { remove: [] }) }, ...how);
+      },
+    })),
+  ],
+  scim_saves_blindly: [
+    'a SCIM resource is saved over what another request has made of it meanwhile',
+    atTable((table) => ({
+      update: (key, change, ...[when, ...how]) => {
+        const isSave = key.pk.startsWith('S#') && change.set?.['revision'] !== undefined;
+        return table.update(key, change, isSave ? undefined : when, ...how);
+      },
+    })),
+    '"way":{"form":"scim_request","time":"none","lateMs":[1-9]',
+  ],
+  marked_once: [
+    'changed settings reach only those groups that the index shows at that moment',
+    at('index', (index, _, actor) => ({
+      async *all(connection, which) {
+        if (actor !== 'pump' || which !== undefined) yield* index.all(connection, which);
+      },
+    })),
+    // The index is late in each fourth run.
+    '"seed":(?:[37]|[0-9]*(?:[02468][37]|[13579][159])),.*"group":"new-',
+  ],
+  levels_lie: [
+    'levels say that no group waits for long, and that none is held or failed',
+    at('index', (index, { clock }) => ({
+      async *all(connection, which) {
+        for await (const page of index.all(connection, which)) {
+          const lying = page.map(({ failedAtMs: _, dirtySinceMs, ...one }) => {
+            const since = dirtySinceMs === undefined ? {} : { dirtySinceMs: clock() };
+            return { ...one, ...since, holdUndecided: false };
+          });
+          yield which === 'unsettled' ? lying : page;
+        }
+      },
+    })),
+  ],
+  holds_unlisted: [
+    'holds are missing from the list of holds',
+    at('index', (index) => ({
+      async *all(connection, which) {
+        for await (const page of index.all(connection, which))
+          yield which === undefined ? page.map((one) => ({ ...one, holdWaits: false })) : page;
+      },
+    })),
+  ],
+  health_hidden: [
+    'a failed check of the credential is stored as a good one',
+    at('health', (health) => ({
+      write: (connection, { lastFailure: _, ...checked }) =>
+        health.write(connection, { ...checked, goodAtMs: checked.checkedAtMs }),
+    })),
+    '"platformFault":"token_revoked","forMs":3600000',
+  ],
+  forget_keeps: [
+    'the attributes of a member are kept when the person behind it is erased',
+    atTable((table) => ({
+      put: async (item, when) => {
+        if (item.sk !== 'USER' || item['erasedMs'] === undefined) return table.put(item, when);
+        const { attributes = item['attributes'] } = ((await table.get(item)) ?? {}) as Partial<Item>;
+        return table.put({ ...item, attributes } as Item, when);
+      },
+    })),
+    '"kind":"forget","member":"[ph][0-9]+"}}',
+  ],
+  ties_by_arrival: [
+    'of two registers with equal stamps the later to arrive wins',
+    atTable((table) => ({
+      update: (key, change, ...[when, ...how]) => {
+        const { stamp, presence } = change.set ?? {};
+        if (typeof stamp !== 'string' || presence === undefined)
+          return table.update(key, change, when, ...how);
+        const isNews = any(missing('stamp'), less('stamp', stamp), equal('stamp', stamp));
+        return table.update(key, change, isNews, ...how);
+      },
+    })),
+    '"eventId":"tied',
+  ],
+  user_change_unheard: [
+    'a new user id of an employee is not noticed',
+    at('people', (people) => ({
+      save: (connection, { userId, ...facts }, seen) => {
+        const known = seen?.userId ?? userId;
+        return people.save(connection, { ...facts, ...(known !== undefined && { userId: known }) }, seen);
+      },
+    })),
+    '"change_user_id"',
+  ],
+  stranger_writes: [
+    'the wrong platform group is written',
+    atGroups((groups) => ({
+      put: async (id, fields, version) => {
+        const other = (await groups.list(60_000)).find((group) => group.id !== id);
+        if (other === undefined || !('version' in other)) return groups.put(id, fields, version);
+        return groups.put(other.id as never, fields, other.version as never);
+      },
+    })),
+  ],
+};
+
+export const SEEDED_BUGS: readonly SeededBug[] = Object.entries(BUGS).map(
+  ([name, [what, wrapPorts, needs = '']]) => ({ name, what, wrapPorts, needs }),
+);
+
+/** The first simulation run that found each bug, and how many were run for it; the search begins there (`--planted`). */
+export const FOUND = found as unknown as Readonly<Record<string, readonly [seed: number, runs: number]>>;
+
+export const seededBugNamed = (name: string | undefined): WrapPorts | undefined =>
+  SEEDED_BUGS.find((one) => one.name === name)?.wrapPorts;

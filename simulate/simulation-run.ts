@@ -1,0 +1,199 @@
+/*
+ * A simulation run as data. draw.ts draws it from a seed, and execute.ts executes it. shrink.ts leaves out happenings of a
+ * failing run, so each happening contains everything that it needs.
+ */
+
+import type { WrittenFields } from '../shared/domain/group-fields.ts';
+import type { PlatformFault } from './platform-faults.ts';
+
+export type { PlatformFault };
+
+/** 2026-11-20T10:00:00Z: when every simulation run begins. */
+export const START_MS = Date.UTC(2026, 10, 20, 10);
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+export interface SimulationRun {
+  readonly seed: number;
+  /** Duration of the faults; a quiet day follows before the final check. */
+  readonly days: number;
+  readonly coalesceSeconds: number;
+  readonly connections: readonly ConnectionSpec[];
+  /** In the order of time. */
+  readonly happenings: readonly Happening[];
+}
+
+export interface ConnectionSpec {
+  readonly name: string;
+  readonly company: string;
+  /** Connection settings in addition to `baseUrl`. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Permanent traits of this company's platform; its platform faults are happenings. */
+  readonly traits: Traits;
+  /** `oauth`: access tokens end after an hour and are refreshed at the platform's token URL. */
+  readonly credential: 'static' | 'oauth';
+  /** An operator creates it later: the company of a removed connection returns under this name. */
+  readonly isLater?: true;
+  /** Employees at the start. */
+  readonly people: readonly PersonSpec[];
+}
+
+export interface PersonSpec {
+  readonly role: string;
+  readonly email: string | null;
+  /** Default: ACTIVE. */
+  readonly state?: string;
+  /** Default: `u-<role>`; null if the platform shows none. */
+  readonly userId?: string | null;
+  /** The employee number; none if it is absent. */
+  readonly number?: string;
+}
+
+/** Behaviour that the specification leaves open, fixed for one platform. */
+export interface Traits {
+  readonly staleStatus: 409 | 412 | 400 | 422;
+  readonly enforceVersionOnPatch: boolean;
+  readonly echoSpokeId: boolean;
+  /** How the platform stores an external id. */
+  readonly spokeIds: 'exact' | 'folded';
+  /** Longer names are refused (400 or 422); null: none are. */
+  readonly longestName: number | null;
+  /** How the platform stores a name. */
+  readonly names: 'exact' | 'trimmed' | 'folded';
+  /** Whether a name may be used by one group only. */
+  readonly uniqueNames: boolean;
+  /** A user that the platform adds to each new group. */
+  readonly installer: string | null;
+  /** How long a new group is missing from the list, and answers 404 by id. */
+  readonly listLagMs: number;
+  readonly getLagMs: number;
+  readonly endOfFeed: 'same' | 'null' | 'absent' | 'empty';
+  /** The delay until the feed shows a change. */
+  readonly feedLagMs: number;
+  /** The envelope of the feed, and the form of a page without events. */
+  readonly feedEnvelope: 'data' | 'flat';
+  readonly emptyFeedPage: 'list' | 'nullEvents' | 'nullData';
+  /** Versions are numbers instead of texts. */
+  readonly numericVersions: boolean;
+}
+
+interface At {
+  /** Milliseconds after START_MS. */
+  readonly atMs: number;
+  /** Name of the connection. */
+  readonly connection: string;
+}
+
+export type Happening = At &
+  (
+    | { readonly actor: 'directory'; readonly action: DirectoryAction; readonly way: Way }
+    | { readonly actor: 'company'; readonly action: CompanyAction }
+    | { readonly actor: 'platform'; readonly action: PlatformAction }
+    | { readonly actor: 'client'; readonly action: ClientAction }
+    | { readonly actor: 'operator'; readonly action: OperatorAction }
+    | { readonly actor: 'aws'; readonly action: AwsAction }
+  );
+
+/**
+ * Members are directory ids. A member's address is `<id>@<connection>.test`; for ids that begin with `h`, only a
+ * profile gives it. Members `n…` have no address: events and profiles give their employee number. Groups `s…` and
+ * members `q…` are
+ * known only to the SCIM server, which assigns their ids.
+ */
+export type DirectoryAction =
+  | { readonly kind: 'name'; readonly group: string; readonly name: string }
+  | { readonly kind: 'delete'; readonly group: string }
+  | { readonly kind: 'join' | 'leave'; readonly group: string; readonly members: readonly string[] }
+  | {
+      readonly kind: 'snapshot';
+      readonly group: string;
+      readonly name: string | null;
+      readonly members: readonly string[];
+      /** Number of parts; 1 if it is not split. */
+      readonly parts: number;
+    }
+  | { readonly kind: 'profile'; readonly member: string; readonly email?: string; readonly number?: string }
+  | { readonly kind: 'forget'; readonly member: string }
+  /** Snapshots of `groups` groups `<prefix>0`, `<prefix>1` … in one message. */
+  | { readonly kind: 'wide'; readonly prefix: string; readonly groups: number }
+  | { readonly kind: 'rubbish'; readonly body: string };
+
+/** Form and transport of a message. */
+export interface Way {
+  readonly form: 'native' | 'sns' | 'eventbridge' | 'okta' | 'scim_group' | 'scim_patch' | 'scim_request';
+  /** `none`: the message has no time of its own and is stamped when sent. `future`: an hour ahead, to be refused. */
+  readonly time: 'exact' | 'whole_second' | 'none' | 'future';
+  /** Delay of the message, up to days. */
+  readonly lateMs: number;
+  /** How often SQS delivers it; 1 is once. */
+  readonly copies: number;
+  /** The actor of the change in the directory, if the form of the message can name one. */
+  readonly by?: string;
+  /** The event's id. Two events with the same id and the same instant have equal stamps. */
+  readonly eventId?: string;
+}
+
+/** What happens to people in the HR system. */
+export type CompanyAction =
+  | { readonly kind: 'hire'; readonly person: PersonSpec }
+  | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
+  | { readonly kind: 'renumber'; readonly role: string; readonly number: string }
+  /** Moves the role to another user; groups keep the old id. */
+  | { readonly kind: 'change_user_id'; readonly role: string; readonly userId: string }
+  | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
+
+export interface PlatformAction {
+  readonly kind: 'platformFault';
+  readonly platformFault: PlatformFault;
+  readonly forMs: number;
+  /** Affected users or groups, or the Retry-After, if the fault has any. */
+  readonly about?: readonly string[];
+  /** Probability that it affects a call, from 0 to 1. */
+  readonly share?: number;
+}
+
+/** An action of another client of the platform; `group` is the directory group whose platform group is meant. */
+export type ClientAction =
+  | (Partial<WrittenFields> & {
+      readonly kind: 'edit';
+      readonly group: string;
+      readonly add?: readonly string[];
+      readonly remove?: number;
+      /** Repeats the edit this often when it is reverted. */
+      readonly again?: { readonly everyMs: number; readonly times: number };
+    })
+  | { readonly kind: 'delete' | 'recreate' | 'strip' | 'twin'; readonly group: string }
+  /** An unmanaged group, with the name of a managed one or not. */
+  | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };
+
+export type OperatorAction =
+  /** `oldMs`: decides on the hold that the screen showed this long ago. */
+  | { readonly kind: 'approve' | 'reject'; readonly group: string; readonly oldMs: number }
+  | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
+  | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
+  | { readonly kind: 'rebind'; readonly member: string; readonly role: string }
+  /** Erases the stored data of a member's person. */
+  | { readonly kind: 'forget'; readonly member: string }
+  | { readonly kind: 'set'; readonly key: string; readonly value: unknown }
+  | { readonly kind: 'remove_connection' }
+  /** Connects the name for this company. */
+  | { readonly kind: 'connect'; readonly company: string }
+  | { readonly kind: 'replay_all' | 'discard_one' | 'edit_one' }
+  | { readonly kind: 'new_token' };
+
+type FunctionName = 'ingest' | 'apply' | 'people' | 'pump' | 'feed' | 'sweep' | 'health' | 'scim';
+/** What may crash: a function, or the command of an operator. */
+export type LambdaName = FunctionName | 'operator';
+
+export type AwsAction =
+  /** The next invocation of this function crashes before its n-th effect of this kind. */
+  | { readonly kind: 'crash'; readonly lambda: LambdaName; readonly effect: string; readonly nth: number }
+  | { readonly kind: 'throttled' | 'unheard' | 'echo'; readonly forMs: number; readonly share: number }
+  | { readonly kind: 'queue_refuses'; readonly forMs: number; readonly share: number }
+  /** Requests to the table take this long. */
+  | { readonly kind: 'slow_table'; readonly forMs: number; readonly msPerRequest: number }
+  /** Clocks of new workers are off by up to this. */
+  | { readonly kind: 'skew'; readonly forMs: number; readonly skewMs: number }
+  /** Messages of the apply queue and scheduled tasks go to two workers. */
+  | { readonly kind: 'twins'; readonly forMs: number; readonly share: number };

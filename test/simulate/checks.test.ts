@@ -1,0 +1,1189 @@
+import { describe, expect, it } from 'vitest';
+import type { Explanation } from '../../shared/contract/answers.ts';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
+import { createChecks } from '../../simulate/checks/all-checks.ts';
+import { type Around, checkExplain, checkPlan } from '../../simulate/checks/one-decision.ts';
+import type { ReadGroup, Received } from '../../simulate/directory.ts';
+import type { OperatorDone } from '../../simulate/operators.ts';
+import {
+  type ClientWrite,
+  type HeldEmployee,
+  type HeldGroup,
+  PLAIN_TRAITS,
+  type PlatformCall,
+  type PlatformWrite,
+} from '../../simulate/platform/platform.ts';
+import type { QueuedMessage } from '../../simulate/queues.ts';
+import type { CheckName, Violation } from '../../simulate/run-log.ts';
+import {
+  HOUR_MS,
+  MINUTE_MS,
+  type PlatformFault,
+  type SimulationRun,
+  START_MS,
+  type Traits,
+} from '../../simulate/simulation-run.ts';
+import type { Seen } from '../../simulate/world.ts';
+
+/*
+ * Each invariant check is shown a world in which all is well, and the same world with one thing wrong in it. The world has the
+ * connection `a` of the company acme, whose directory group g1 ("Sales") has the members m1 and m2.
+ */
+
+const MEMBERS = ['m1', 'm2'];
+const stampOf = (hour: number) =>
+  `${new Date(START_MS + hour * HOUR_MS).toISOString().slice(0, 23)}000000Z.00.61.61.00000`;
+
+function makeWorld() {
+  const violations: Omit<Violation, 'atMs'>[] = [];
+  const actions: OperatorDone[] = [];
+  const groups = new Map<string, HeldGroup>();
+  const writes: PlatformWrite[] = [];
+  const clientWrites: ClientWrite[] = [];
+  const calls: PlatformCall[] = [];
+  const queues: Record<keyof Seen['queues'], QueuedMessage[]> = {
+    events: [],
+    eventsDlq: [],
+    apply: [],
+    applyDlq: [],
+  };
+  const items = new Map<string, Record<string, unknown>>();
+  const happenings: SimulationRun['happenings'][number][] = [];
+  const said = new Map<string, ReadGroup>();
+  const event: Received = {
+    directoryEvent: { kind: 'join', group: 'g1', members: [{ id: 'm1' }] },
+    instant: 0n,
+    sequence: -1n,
+    id: 'e1',
+    source: 'okta',
+    arrivedAtMs: START_MS,
+  };
+  const received: Received[] = [event];
+  const changedAtMs = new Map<string, number>();
+  const table = { largest: { bytes: 10, key: 'small' }, widest: new Map<string, number>() };
+  const time = { nowMs: START_MS };
+  const traits: { -readonly [Name in keyof Traits]: Traits[Name] } = { ...PLAIN_TRAITS };
+  const peopleOf = (roles: readonly string[]) =>
+    new Map(
+      roles.map((role): [string, HeldEmployee] => [
+        role,
+        { role, email: `m${role.slice(1)}@a.test`, state: 'ACTIVE', userId: `u-${role}` },
+      ]),
+    );
+  const tokensOf = (token: string) => ({
+    valid: new Map([[token, Number.POSITIVE_INFINITY]]),
+    refreshTokens: new Set<string>(),
+  });
+  const acme = {
+    companyId: 'acme',
+    traits,
+    groups,
+    employees: peopleOf(['r1', 'r2', 'r3']),
+    writes,
+    clientWrites,
+    calls,
+    unacceptable: new Set<string>(),
+    refusedValues: new Map<string, number>(),
+    tokens: tokensOf('token-a'),
+  };
+  const birch = {
+    ...acme,
+    companyId: 'birch',
+    groups: new Map(),
+    employees: peopleOf(['x1']),
+    writes: [],
+    clientWrites: [],
+    calls: [],
+    tokens: tokensOf('token-b'),
+  };
+  const connection = {
+    name: 'a',
+    company: 'acme',
+    settings: {},
+    traits,
+    credential: 'static',
+    people: [],
+  } as const;
+  const drawn: SimulationRun['connections'][number][] = [connection];
+  const run: SimulationRun = { seed: 1, days: 1, coalesceSeconds: 5, connections: drawn, happenings };
+  const connections = new Map([['a', { ...connection, company: 'acme' as string }]]);
+  const seen = {
+    run,
+    nowMs: () => time.nowMs,
+    items,
+    under: (partition: string, prefix: string) =>
+      [...items].flatMap(([key, item]) => (key.startsWith(`${partition} ${prefix}`) ? [item] : [])),
+    platforms: new Map([
+      ['acme', acme],
+      ['birch', birch],
+    ]),
+    connections,
+    directory: {
+      read: () => ({
+        groups: said,
+        emails: new Map(MEMBERS.map((one) => [one, `${one}@a.test`])),
+        numbers: new Map(),
+        changedAtMs,
+      }),
+      received: (connection: string) => (connection === 'a' ? received : []),
+    },
+    operators: { actions },
+    secretsManager: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
+    queues,
+    table,
+    lambdas: { diedMs: () => 0 },
+    saidMs: new Map<string, number>(),
+    cutOffMs: new Map<string, readonly number[]>(),
+    runLog: {
+      tell() {},
+      fired() {},
+      violated: (violation: Omit<Violation, 'atMs'>) => violations.push(violation),
+    },
+  } as unknown as Seen;
+
+  const settings: Record<string, unknown> = { ...parseSettings({ baseUrl: 'https://acme.test' }) };
+  items.set('C#a CONNECTION', { settings });
+  const readNow = {
+    get readAtMs() {
+      return time.nowMs;
+    },
+  };
+  for (const name of ['a', 'b']) items.set(`C#${name} FEED`, readNow);
+  const world = {
+    seen,
+    items,
+    groups,
+    writes,
+    clientWrites,
+    calls,
+    queues,
+    actions,
+    happenings,
+    said,
+    changedAtMs,
+    table,
+    traits,
+    time,
+    settings,
+    connections,
+    birch,
+    acme,
+    item: (change: object) =>
+      Object.assign(items.get(`G#${[...connections.keys()][0]}#g1 GROUP`) ?? {}, change),
+    /** `a` is removed, and its company connected again as `a-again`; what is on record stays with `a`. */
+    returns: () => {
+      const atMs = time.nowMs;
+      connections.delete('a');
+      connections.set('a-again', { ...connection, name: 'a-again' as 'a', company: 'acme' });
+      for (const [key, item] of items) {
+        if (!/^[CG]#a[ #]/.test(key) || / (?:A#|DRIFT)/.test(key)) continue;
+        items.set(key.replace('#a', '#a-again'), { ...item });
+        items.delete(key);
+      }
+      items.set('C#a-again CONNECTION', { settings });
+      actions.push({ atMs, connection: 'a-again', kind: 'connect', done: true });
+      const actor = { kind: 'operator', id: 'operator' };
+      const connect = { atMs, action: 'connect', cause: 'operator', actor, versionAfter: null };
+      items.set(`G#a-again# A#${atMs}`, { ...connect, outcome: 'written' });
+    },
+    /** Changes the platform's group. */
+    held: (change: Partial<HeldGroup>) => groups.set('p1', { ...(groups.get('p1') as HeldGroup), ...change }),
+    write: (change: Partial<PlatformWrite>) => {
+      const write: PlatformWrite = {
+        atMs: time.nowMs,
+        action: 'patch',
+        id: 'p1',
+        spokeId: 'g1',
+        name: 'Sales',
+        removed: [],
+        added: [],
+        sent: {},
+        by: 'apply-1',
+        token: 'token-a',
+        madeBy: 'us',
+        version: `v${writes.length}`,
+        late: false,
+        isVain: false,
+        ...change,
+      };
+      writes.push(write);
+      const atMs = write.atMs + 100;
+      items.set(`G#a#g1 A#${atMs}#${writes.length}`, {
+        atMs,
+        action: write.action,
+        cause: 'event e1 of okta',
+        actor: { kind: 'directory', id: 'okta' },
+        outcome: 'written',
+        versionAfter: write.version,
+      });
+    },
+    /** The audit entry of the last write. */
+    entry: (change: object) => Object.assign(items.get(world.lastEntry()) ?? {}, change),
+    event: (change: Partial<Received>) => received.push({ ...event, ...change }),
+    unaudited: (change: Partial<PlatformWrite>) => [world.write(change), items.delete(world.lastEntry())],
+    call: (count: number, change: Partial<PlatformCall> = {}) => {
+      for (let left = count; left > 0; left -= 1) {
+        calls.push({
+          atMs: time.nowMs,
+          method: 'GET',
+          route: '/groups/{id}',
+          id: 'p1',
+          spokeId: 'g1',
+          status: 200,
+          platformFaults: [],
+          by: 'apply-1',
+          token: 'token-a',
+          ...change,
+        });
+      }
+    },
+    action: (change: Partial<OperatorDone>) =>
+      actions.push({
+        atMs: time.nowMs,
+        connection: 'a',
+        kind: 'approve',
+        group: 'g1',
+        done: true,
+        ...change,
+      }),
+    set: (change: object) => Object.assign(settings, change),
+    loses: () => world.held({ users: ['u-r1'] }),
+    gains: () => world.held({ users: ['u-r1', 'u-r2', 'u-z'] }),
+    /** Another client adds a user that the directory does not want. */
+    theirs: () =>
+      clientWrites.push({
+        ...(writes[0] as PlatformWrite),
+        action: 'patch',
+        added: ['u-z'],
+        atMs: START_MS + HOUR_MS,
+        initiator: 'ROLE',
+      }),
+    drift: (change: object = {}) =>
+      items.set('C#a DRIFT#1', {
+        group: 'g1',
+        platformId: 'p1',
+        kind: 'members_added',
+        before: [],
+        after: ['u-z'],
+        initiator: 'ROLE',
+        settledBy: 'restore',
+        detectedAtMs: START_MS + 2 * HOUR_MS,
+        ...change,
+      }),
+    happens: (happening: object) =>
+      happenings.push({
+        atMs: HOUR_MS,
+        connection: 'a',
+        ...happening,
+      } as SimulationRun['happenings'][number]),
+    /** The connection releases deleted groups, and has released this one. */
+    releases: () => {
+      drawn.splice(0, 1, { ...connection, settings: { onGroupDeleted: 'release' } });
+      Object.assign(settings, { onGroupDeleted: 'release' });
+      world.item({ platformId: undefined });
+      items.delete('L#acme#0 p1');
+    },
+    colleague: () => drawn.push({ ...connection, name: 'b' }),
+    platformFault: (platformFault: PlatformFault, hours: number) =>
+      world.happens({
+        actor: 'platform',
+        action: { kind: 'platformFault', platformFault, forMs: hours * HOUR_MS },
+      }),
+    pends: (pendingCause: string) => items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause }),
+    /** The platform refuses this name, and groupsync reports that. */
+    refusesName: (name: string) => {
+      acme.refusedValues.set(name, time.nowMs);
+      world.item({ refusedFields: { name: { value: name } } });
+    },
+    unemploy: (role: string) => acme.employees.delete(role),
+    deadLetter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
+      queues[queue].push({ body: `{"group":{"id":"${group}"}}`, visibleAtMs: 0 } as QueuedMessage),
+    /** The audit entry of the last write. */
+    lastEntry: () => [...items.keys()].at(-1) ?? '',
+    hold: (users: readonly string[], decision: object = { kind: 'waiting' }) => {
+      const createdAtMs = START_MS;
+      world.item({ settled: 'held', hold: { digest: 'd', chunks: 1, createdAtMs, decision } });
+      items.set('G#a#g1 A#held', { atMs: createdAtMs, action: 'hold', cause: 'event', outcome: 'written' });
+      items.set('G#a#g1 HELD#d#0000', { text: users.join('\n') });
+    },
+    leave: (member: string, hour: number) => {
+      said.set('g1', {
+        ...(said.get('g1') as ReadGroup),
+        members: new Set(MEMBERS.filter((one) => one !== member)),
+      });
+      changedAtMs.set('g1', START_MS + hour * HOUR_MS);
+      items.set(`G#a#g1 M#${member}`, { member, presence: 'absent', stamp: stampOf(hour) });
+    },
+  };
+  said.set('g1', { name: 'Sales', members: new Set(MEMBERS), changedAtMs: START_MS });
+  changedAtMs.set('g1', START_MS);
+  const users = ['u-r1', 'u-r2'];
+  world.write({ action: 'create', added: users, sent: { name: 'Sales', spokeId: 'g1', users } });
+  groups.set('p1', {
+    id: 'p1',
+    name: 'Sales',
+    spokeId: 'g1',
+    users,
+    version: 'v0',
+    createdAtMs: START_MS,
+    madeBy: 'us',
+  });
+  items.set('G#a#g1 GROUP', {
+    group: 'g1',
+    upserted: stampOf(0),
+    name: 'Sales',
+    nameStamp: stampOf(0),
+    settled: 'in_sync',
+    platformId: 'p1',
+  });
+  for (const member of MEMBERS)
+    items.set(`G#a#g1 M#${member}`, { member, presence: 'present', stamp: stampOf(0) });
+  items.set('L#acme#0 p1', { platformId: 'p1', connection: 'a', group: 'g1' });
+  return world;
+}
+
+type World = ReturnType<typeof makeWorld>;
+
+/** Looks each hour, the last time as at the end; `change` makes things happen before a look. */
+function causesOf(
+  change: (world: World, hour: number) => unknown,
+  { hours = 6, end = true } = {},
+): readonly string[] {
+  const world = makeWorld();
+  const found: string[] = [];
+  Object.assign(world.seen.runLog, {
+    violated: ({ check, cause }: Violation) => found.push(`${check} ${cause}`),
+  });
+  const look = createChecks();
+  for (let hour = 1; hour <= hours; hour += 1) {
+    world.time.nowMs = START_MS + hour * HOUR_MS;
+    change(world, hour);
+    look(world.seen, end && hour === hours);
+  }
+  return found;
+}
+
+const once = (run: (world: World) => unknown) => (world: World, hour: number) => {
+  if (hour === 2) run(world);
+};
+const twenty = Array.from({ length: 20 }, (_, index) => `u-${index}`);
+
+/** Whatever a change answers does not matter. What is right has no cause. */
+type Case = readonly [what: string, change: (world: World) => unknown, cause?: string];
+
+const AT_END = { end: true };
+const NOT_YET = { end: false };
+
+const checks = (check: CheckName, options: typeof NOT_YET, cases: readonly Case[]) =>
+  it.each(cases.map(([what, change, cause]) => ({ what, change, cause })))(
+    `finds ${check} violations: $what ($cause)`,
+    ({ change, cause }) => {
+      const found = causesOf(once(change), options);
+      if (cause === undefined) expect(found).toEqual([]);
+      else expect(found).toContain(`${check} ${cause}`);
+    },
+  );
+
+describe('invariant check of the final state', () => {
+  const deletesUnlinked = (w: World) => [
+    w.said.clear(),
+    w.changedAtMs.set('g1', w.time.nowMs),
+    w.item({ deleted: stampOf(1), settled: 'deleted', platformId: undefined }),
+  ];
+  const deletedAfterReturn = (w: World, echoSpokeId: boolean) => [
+    w.returns(),
+    Object.assign(w.traits, { echoSpokeId }),
+    deletesUnlinked(w),
+  ];
+  checks('end', AT_END, [
+    ['nothing is wrong', () => {}],
+    ['a member is missing', (w) => w.loses(), 'missing_user'],
+    ['the name differs', (w) => w.held({ name: 'Old' }), 'name'],
+    [
+      'the name differs because the platform refuses it',
+      (w) => [w.held({ name: 'Old' }), w.refusesName('Sales')],
+    ],
+    [
+      'the name differs and a member is missing because the platform refuses the name',
+      (w) => [w.held({ name: 'Old' }), w.refusesName('Sales'), w.loses()],
+      'missing_user',
+    ],
+    [
+      'the name differs, and groupsync reports a refusal that the platform never gave',
+      (w) => [w.held({ name: 'Old' }), w.item({ refusedFields: { name: { value: 'Sales' } } })],
+      'name',
+    ],
+    ['the external id differs', (w) => w.held({ spokeId: 'G1' }), 'spoke_id'],
+    [
+      'the external id differs in case, which the platform folds',
+      (w) => [w.held({ spokeId: 'G1' }), Object.assign(w.traits, { spokeIds: 'folded' })],
+    ],
+    ['a member that the platform refused is missing', (w) => [w.loses(), w.pends('refused')]],
+    ['a user is in the group that is not wanted', (w) => w.gains(), 'extra_user'],
+    ['an unwanted user is kept by a hold', (w) => [w.gains(), w.hold(['u-z'])]],
+    ['an unwanted user is not in the hold of the group', (w) => [w.gains(), w.hold(['u-y'])], 'extra_user'],
+    [
+      'an unwanted user stays hours after the removal was approved',
+      (w) => [w.gains(), w.hold(['u-z'], { kind: 'approved', atMs: START_MS })],
+      'extra_user',
+    ],
+    [
+      'another client added an unwanted user to an additive group',
+      (w) => [w.set({ membership: 'additive' }), w.gains(), w.theirs()],
+    ],
+    [
+      'groupsync added an unwanted user to an additive group',
+      (w) => [
+        w.set({ membership: 'additive' }),
+        w.gains(),
+        w.write({ added: ['u-z'], sent: { users: ['u-r1', 'u-r2', 'u-z'] } }),
+      ],
+      'additive_leaver',
+    ],
+    [
+      'the policy keeps an unwanted user, and a drift record exists',
+      (w) => [
+        w.set({ drift: 'adopt' }),
+        w.gains(),
+        w.theirs(),
+        w.drift({ settledBy: 'adopt', detectedAtMs: START_MS + HOUR_MS }),
+      ],
+    ],
+    [
+      'the policy keeps an unwanted user, and no drift record exists',
+      (w) => [w.gains(), w.set({ drift: 'adopt' })],
+      'extra_user',
+    ],
+    ['the group is gone', (w) => w.groups.clear(), 'missing_group'],
+    ['the group is gone after a release', (w) => [w.groups.clear(), w.item({ released: true })]],
+    ['the group has another name', (w) => w.held({ name: 'sales' }), 'name'],
+    [
+      'the group has a folded name on a platform that folds names',
+      (w) => [w.held({ name: 'sales' }), Object.assign(w.traits, { names: 'folded' })],
+    ],
+    ['the group has no spokeId', (w) => w.held({ spokeId: null }), 'spoke_id'],
+    [
+      'a group that the directory deleted still exists',
+      (w) => [
+        w.said.clear(),
+        w.changedAtMs.set('g1', START_MS + HOUR_MS),
+        w.item({ deleted: stampOf(1), settled: 'deleted' }),
+      ],
+      'group_left',
+    ],
+    [
+      'the directory deleted a group of a removed connection before the returned one took it over',
+      (w) => deletedAfterReturn(w, true),
+    ],
+    [
+      'the directory deleted a group of a removed connection, and external ids are hidden',
+      (w) => deletedAfterReturn(w, false),
+    ],
+    [
+      'a user stays in a group that was released, and the platform refuses the name of the next one',
+      (w) => [w.releases(), w.gains(), w.refusesName('Sales')],
+    ],
+    ['a released group stays, and the next one is missing', (w) => w.releases(), 'missing_group'],
+    [
+      'a group that the directory deleted is released by the settings',
+      (w) => [
+        w.said.clear(),
+        w.item({ deleted: stampOf(1), settled: 'deleted' }),
+        w.set({ onGroupDeleted: 'release' }),
+      ],
+    ],
+    [
+      'groupsync created a second group',
+      (w) => [
+        w.write({ action: 'create', id: 'p2', sent: { spokeId: 'g1' } }),
+        w.groups.set('p2', { ...(w.held({}).get('p1') as HeldGroup), id: 'p2' }),
+      ],
+      'second_group',
+    ],
+    ['a member is pending and no item shows that', (w) => w.unemploy('r2'), 'pending_cause'],
+    [
+      'a member pends for a wrong cause',
+      (w) => [w.unemploy('r2'), w.loses(), w.pends('ambiguous')],
+      'pending_cause',
+    ],
+    [
+      'a member is unknown in a group that the directory has not named since its deletion',
+      (w) => [
+        w.unemploy('r2'),
+        w.item({ name: undefined }),
+        w.said.set('g1', { ...(w.said.get('g1') as ReadGroup), name: undefined }),
+      ],
+    ],
+    ['a member is pending, and an item shows that', (w) => [w.unemploy('r2'), w.loses(), w.pends('unknown')]],
+    [
+      'the gate is closed because the answer with a new refresh token was lost',
+      (w) => [
+        w.items.set('C#a GATE', { state: 'unauthorized' }),
+        w.call(1, { route: '/oauth/token', method: 'POST', status: 400, token: 'refresh-a' }),
+        w.call(1, { route: '/oauth/token', method: 'POST', token: 'refresh-b' }),
+      ],
+    ],
+    [
+      "the gate is closed because of another connection's refresh token",
+      (w) => [
+        w.items.set('C#a GATE', { state: 'unauthorized' }),
+        w.call(1, { route: '/oauth/token', status: 400, token: 'refresh-b' }),
+      ],
+      'gate_closed',
+    ],
+    [
+      'a member has another address now',
+      (w) => [
+        w.acme.employees.set('r2', { role: 'r2', email: null, state: 'ACTIVE', userId: 'u-r2' }),
+        w.items.set('U#a#m2 USER', { member: 'm2', role: 'r2' }),
+        w.happens({ atMs: 0, actor: 'company', action: { kind: 'readdress', role: 'r2', email: null } }),
+      ],
+    ],
+    ['the gate is closed', (w) => w.items.set('C#a GATE', { state: 'backoff' }), 'gate_closed'],
+    [
+      'the feed was read to its end half a day ago',
+      (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 6 * HOUR_MS }),
+    ],
+    [
+      'the feed was read to its end more than half a day ago',
+      (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }),
+      'feed_not_read',
+    ],
+  ]);
+
+  it.each([
+    ['a list without the first group', ['list_cut'], []],
+    ['a complete list', [], ['end second_group']],
+  ] as const)('a returned connection creates a second group after %s', (_, platformFaults, expected) => {
+    const createSecond = (w: World) => [
+      w.call(1, { route: '/groups', platformFaults: [...platformFaults], atMs: w.time.nowMs - 1_000 }),
+      w.write({ action: 'create', id: 'p2', sent: { spokeId: 'g1' } }),
+      w.groups.set('p2', { ...(w.held({}).get('p1') as HeldGroup), id: 'p2' }),
+    ];
+    const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && createSecond(w)]);
+    expect(found.filter((cause) => cause.startsWith('end second'))).toEqual(expected);
+  });
+
+  it('a group that the returned connection took over stays after the directory deleted it', () => {
+    const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && deletesUnlinked(w)]);
+    expect(found).toContain('end group_left');
+  });
+});
+
+describe('check of the truth at any time', () => {
+  checks('truth', NOT_YET, [
+    ['a group is reported in sync and differs for hours', (w) => w.loses(), 'in_sync_but_different'],
+    [
+      'a group differs for hours and became dirty an hour ago',
+      (w) => [w.loses(), w.item({ dirtySince: w.time.nowMs + 3 * HOUR_MS })],
+    ],
+    [
+      'a group differs for hours and has drift of another value',
+      (w) => [w.loses(), w.item({ openDrift: ['1'] }), w.drift()],
+      'in_sync_but_different',
+    ],
+    [
+      'a group differs for hours while the platform cannot be read',
+      (w) => [w.loses(), w.platformFault('list_denies', 4)],
+    ],
+    [
+      'a group differs for hours while the platform drops users',
+      (w) => [w.loses(), w.platformFault('drops_users', 9)],
+      'in_sync_but_different',
+    ],
+    [
+      'a leaver stays in a failed group',
+      (w) => [w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }), w.item({ failedAt: START_MS })],
+      'in_sync_but_different',
+    ],
+    [
+      'a leaver stays in a failed group on a platform that refuses users',
+      (w) => [
+        w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }),
+        w.item({ failedAt: START_MS }),
+        w.colleague(),
+        w.happens({
+          actor: 'platform',
+          connection: 'b',
+          action: { kind: 'platformFault', platformFault: 'refuses_user_422', forMs: HOUR_MS },
+        }),
+      ],
+      'extra_in_given_up',
+    ],
+    [
+      "a leaver stays in a failed group because another client's user is refused",
+      (w) => [
+        w.held({ users: ['u-r1', 'u-r2', 'u-r3', 'u-x'] }),
+        w.item({ failedAt: w.time.nowMs }),
+        w.call(1, { method: 'PATCH', status: 422 }),
+        w.acme.unacceptable.add('u-x'),
+      ],
+    ],
+    [
+      'a newcomer is missing from a failed group',
+      (w) => [w.loses(), w.item({ failedAt: w.time.nowMs }), w.call(1, { method: 'PATCH', status: 422 })],
+    ],
+    [
+      'a group failed because of a stale version',
+      (w) => [w.item({ failedAt: w.time.nowMs }), w.call(1, { method: 'PATCH', status: 409, isStale: true })],
+      'given_up',
+    ],
+    [
+      'a group failed because of an old refusal',
+      (w) => [w.item({ failedAt: START_MS }), w.call(1, { method: 'PATCH', status: 422 })],
+      'given_up',
+    ],
+    ['a group failed without any refusal', (w) => [w.loses(), w.item({ failedAt: START_MS })], 'given_up'],
+    [
+      'a group that is reported as deleted differs for hours',
+      (w) => [w.loses(), w.item({ settled: 'deleted' })],
+      'clean_but_different',
+    ],
+    ['a group waits for hours without a reason', (w) => w.item({ dirtySince: w.time.nowMs }), 'stuck'],
+    [
+      'a group waits for hours while the list shows a malformed external group',
+      (w) => [w.item({ dirtySince: w.time.nowMs }), w.platformFault('list_shows_odd_group', 9)],
+      'stuck',
+    ],
+    [
+      'a group waits for hours because it is paused',
+      (w) => w.item({ dirtySince: w.time.nowMs, paused: true }),
+    ],
+    [
+      'the gate stays closed although the platform works',
+      (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
+      'gate_stuck',
+    ],
+    ['an operator closed the gate', (w) => w.items.set('C#a GATE', { state: 'paused' })],
+  ]);
+
+  it('finds a member who becomes another person without a cause', () => {
+    const rebound = (world: World, hour: number, connection = 'a') =>
+      hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
+    const moves = ({ items }: World, hour: number) =>
+      items.set('U#a#m1 USER', { member: 'm1', role: hour < 4 ? 'r1' : 'r9' });
+    expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
+    expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], NOT_YET)).toEqual([]);
+    // What is said of a connection while it is removed shows once it is back.
+    const { a } = Object.fromEntries(makeWorld().connections);
+    const returns = (world: World, hour: number, by = 'b') => [
+      rebound(world, hour, by),
+      hour === 4 || hour === 5 ? world.connections.delete('a') : a && world.connections.set('a', a),
+      moves(world, hour),
+    ];
+    expect(causesOf(returns, NOT_YET)).toHaveLength(1);
+    expect(causesOf((world, hour) => returns(world, hour, 'a'), NOT_YET)).toEqual([]);
+    const unproven = ({ items }: World) => items.set('R#a#r1 M#m1', { gsk: '#r1#m1' });
+    expect(causesOf((world, hour) => [unproven(world), moves(world, hour)], NOT_YET)).toEqual([]);
+  });
+});
+
+describe('check of the guard', () => {
+  const cut =
+    (count: number, change: Partial<PlatformWrite> = {}) =>
+    ({ write, acme }: World) => {
+      Object.assign(acme, { employees: acme.employees });
+      write({ added: twenty, sent: { users: twenty } });
+      write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
+    };
+  /** All users of a group except one leave one by one, each in a write that adds another user. */
+  const replaced = ({ write }: World, size: number) => {
+    write({ added: twenty.slice(0, size), sent: { users: twenty.slice(0, size) } });
+    for (let at = 0; at < size - 1; at += 1) {
+      const users = twenty.slice(at + 1, at + 1 + size);
+      write({ added: users.slice(-1), removed: twenty.slice(at, at + 1), sent: { users } });
+    }
+  };
+  checks('guard', NOT_YET, [
+    ['a few members are removed', cut(5)],
+    ['more than the allowed share is removed', cut(15), 'write_over_share'],
+    [
+      'more than the allowed share is removed after an approval',
+      (w) => [w.action({ removals: twenty.slice(0, 15), atMs: START_MS }), cut(15)(w)],
+    ],
+    [
+      'more members are removed than were approved',
+      (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
+      'write_over_share',
+    ],
+    ['the platform itself drops members', cut(15, { sent: { users: twenty } })],
+    [
+      'more than the allowed number is removed',
+      (w) => [
+        w.set({ guard: { minSize: 5, maxRemovedShare: 1, maxRemovedCount: 3, perHourCount: 500 } }),
+        cut(5)(w),
+      ],
+    ],
+    [
+      'a group that the directory deleted is deleted',
+      (w) => [w.item({ deleted: stampOf(1) }), w.said.clear(), cut(20, { action: 'delete', sent: {} })(w)],
+    ],
+    [
+      'a group that returned in the directory is deleted',
+      (w) => [w.item({ deleted: stampOf(1) }), cut(20, { action: 'delete', sent: {} })(w)],
+      'write_over_share',
+    ],
+    [
+      'more than the allowed share is removed in several writes',
+      (w) => [cut(5)(w), w.write({ removed: twenty.slice(5, 12), sent: { users: twenty.slice(12) } })],
+      'write_over_share',
+    ],
+    ['one member of a small group is replaced three times', (w) => replaced(w, 4)],
+    ['more than the allowed share is replaced one by one', (w) => replaced(w, 10), 'write_over_share'],
+    ['a group of the directory is deleted', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
+  ]);
+
+  it('counts the groups that are deleted within an hour, the approved ones aside', () => {
+    const goes = ({ write }: World, id: string, spokeId: string, minute: number) =>
+      write({ id, spokeId, action: 'delete', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS, sent: {} });
+    const three =
+      (minutes: readonly number[], approved = false) =>
+      (world: World, hour: number) => {
+        if (approved) world.action({ kind: 'approve', atMs: START_MS });
+        if (hour !== 5) return;
+        for (const [at, minute] of minutes.entries()) goes(world, `p${at}`, 'g1', minute);
+      };
+    expect(causesOf(three([30, 20]), NOT_YET)).not.toContain('guard deleted_groups');
+    expect(causesOf(three([30, 20, 10]), NOT_YET)).toContain('guard deleted_groups');
+    expect(causesOf(three([30, 20, 10], true), NOT_YET)).not.toContain('guard deleted_groups');
+    expect(causesOf(three([100, 20, 10]), NOT_YET)).not.toContain('guard deleted_groups');
+  });
+
+  it('counts by the rolling hour, and by the laxest limits of the last reads', () => {
+    const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
+    const removed = (world: World, hour: number, minute: number) =>
+      world.write({
+        atMs: START_MS + hour * HOUR_MS - minute * MINUTE_MS,
+        removed: twenty.slice(0, 4),
+        sent: { users: [] },
+      });
+    const slow = (world: World, hour: number) => [world.set({ guard }), removed(world, hour, 30)];
+    const fast = (world: World, hour: number) => [slow(world, hour), hour === 5 && removed(world, hour, 10)];
+    expect(causesOf(slow, NOT_YET)).toEqual([]);
+    expect(causesOf(fast, NOT_YET)).toEqual(['guard removals_over_limit']);
+  });
+});
+
+describe('check of ownership', () => {
+  const strange =
+    (change: Partial<HeldGroup>) =>
+    ({ groups, held, item, write }: World) => {
+      groups.set('p9', { ...(held({}).get('p1') as HeldGroup), id: 'p9', madeBy: 'client', ...change });
+      item({ platformId: 'p9' });
+      return () => write({ id: 'p9', action: 'put', madeBy: 'client', spokeId: 'g1' });
+    };
+  const adopts = (change: Partial<HeldGroup>, before: (world: World) => void = () => {}) => {
+    let write = () => {};
+    return causesOf((world, hour) => {
+      if (hour === 1) before(world);
+      if (hour === 2) write = strange(change)(world);
+      if (hour === 3) write();
+    }, NOT_YET);
+  };
+  it('finds a write to a group of another client, adopted or not', () => {
+    expect(adopts({ spokeId: 'g1' })).toEqual([]);
+    expect(adopts({ spokeId: null })).toContain('ownership write_to_a_stranger');
+    expect(
+      adopts({ spokeId: 'g1' }, ({ settings }) => Object.assign(settings, { adoptExisting: 'never' })),
+    ).toEqual(['ownership write_to_a_stranger']);
+    expect(adopts({ spokeId: null }, ({ action }) => action({ kind: 'adopt' }))).not.toContain(
+      'ownership write_to_a_stranger',
+    );
+  });
+  checks('ownership', AT_END, [
+    ['a write to a group that groupsync created', (w) => w.write({})],
+    [
+      'a write to a group of no connection',
+      (w) => w.write({ id: 'p8', spokeId: null }),
+      'write_to_unmanaged',
+    ],
+    [
+      'a write long after the connection was removed',
+      (w) => [
+        w.action({ kind: 'remove_connection', atMs: START_MS }),
+        w.connections.delete('a'),
+        w.write({}),
+      ],
+      'write_after_removal',
+    ],
+    [
+      'a write after an operator released the group',
+      (w) => [w.action({ kind: 'release', atMs: START_MS }), w.write({})],
+      'write_after_release',
+    ],
+    [
+      'a write while everything is paused',
+      (w) => [w.action({ kind: 'pause_all', atMs: START_MS }), w.write({})],
+      'write_while_paused',
+    ],
+    [
+      'a write while the pause command crashed',
+      (w) => [w.action({ kind: 'pause_all', atMs: START_MS, died: true }), w.write({})],
+    ],
+    [
+      'a token shown to another company',
+      (w) => [w.call(1), w.birch.calls.push(w.calls[0] as never)],
+      'token_of_another_company',
+    ],
+    [
+      'a user of another company in a group',
+      (w) => w.write({ added: ['u-x1'], sent: { users: ['u-x1'] } }),
+      'user_of_another_company',
+    ],
+    [
+      'a person of another company among the people',
+      (w) => w.items.set('R#a#x1 PERSON', { role: 'x1' }),
+      'person_of_another_company',
+    ],
+    ['a person of this company among the people', (w) => w.items.set('R#a#r1 PERSON', { role: 'r1' })],
+    [
+      'the name is used for another company',
+      (w) => Object.assign(w.connections.get('a') ?? {}, { company: 'birch' }),
+      'name_of_another_company',
+    ],
+  ]);
+});
+
+describe('check that nothing is lost', () => {
+  const CLAIM = { platformId: 'p7', connection: 'a', group: 'g1' };
+  const joined = (stamp: string) => ({ member: 'm3', presence: 'present', stamp });
+  const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
+  checks('nothing_lost', AT_END, [
+    ['messages wait', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
+    ['messages are dead-lettered', (w) => w.deadLetter('g9')],
+    ['a fan-out does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
+    [
+      'a write is never settled',
+      (w) => w.item({ intent: { id: 'i', action: 'put', atMs: START_MS } }),
+      'open_intent',
+    ],
+    [
+      'a present member is stored with an end',
+      (w) => w.items.set('G#a#g1 M#m1', { ...w.items.get('G#a#g1 M#m1'), expiresAt: 1 }),
+      'present_member_expires',
+    ],
+    [
+      'a member who left is stored with an end',
+      (w) => [w.leave('m2', 2), Object.assign(w.items.get('G#a#g1 M#m2') ?? {}, { expiresAt: 1 }), w.loses()],
+    ],
+    [
+      'two names of a group were acknowledged with one version',
+      (w) =>
+        ['one', 'two'].map((name) =>
+          w.event({ directoryEvent: { kind: 'name', group: 'g1', name }, source: 'scim', version: 3n }),
+        ),
+      'one_version_for_two',
+    ],
+    ['a claim is left', (w) => w.items.set('L#acme#1 p7', CLAIM), 'claim_left'],
+    ['a claim is over', (w) => w.items.set('L#acme#1 p7', { ...CLAIM, expiresAt: 1 })],
+    ['a member was never stored', (w) => w.items.delete('G#a#g1 M#m2'), 'register'],
+    [
+      'a member was never stored because the message is dead-lettered',
+      (w) => [w.items.delete('G#a#g1 M#m2'), w.deadLetter('g1')],
+    ],
+    ['a member who left is stored', (w) => w.items.set('G#a#g1 M#m3', joined(stampOf(0))), 'register'],
+    [
+      'a member who left is stored, below the floor',
+      (w) => [w.item({ snapshot: stampOf(0) }), w.items.set('G#a#g1 M#m3', joined('2026'))],
+    ],
+    ['a name was never stored', (w) => w.item({ name: 'Other' }), 'register'],
+    ['a deletion was never stored', (w) => w.said.clear(), 'register'],
+    [
+      'an unreadable message is lost',
+      (w) => w.happens({ atMs: 0, actor: 'directory', action: { kind: 'rubbish', body: '{' }, way }),
+      'deadLetter_lost',
+    ],
+  ]);
+});
+
+describe('check of bounded work', () => {
+  it('finds a group that is written again and again without any effect', () => {
+    const written = (isVain: boolean) => (world: World) => world.write({ isVain });
+    expect(causesOf(written(false), { hours: 12 })).toEqual([]);
+    expect(causesOf(written(true), { hours: 6 })).toEqual([]);
+    expect(causesOf(written(true), { hours: 12 })).toContain('bounded vain_writes');
+  });
+
+  it('finds a group without news that costs more than 15 calls an hour', () => {
+    const calling = (count: number, before: (world: World) => void = () => {}) =>
+      causesOf((world, hour) => {
+        world.item({ dirtySince: START_MS + 5 * HOUR_MS });
+        if (hour !== 5) return;
+        before(world);
+        world.call(count);
+      }, NOT_YET);
+    expect(calling(16)).toEqual(['bounded calls_per_group']);
+    // As many again where one message reached two workers at once.
+    expect(calling(29, (w) => w.call(1, { by: 'apply-2' }))).toEqual([]);
+    const refused = (w: World) => w.call(1, { method: 'PATCH', id: 'p2', spokeId: 'g2', status: 403 });
+    expect(calling(16, refused)).toEqual([]);
+    expect(
+      causesOf((world, hour) => {
+        if (hour !== 5) return;
+        world.changedAtMs.set('g1', world.time.nowMs);
+        world.call(40);
+      }, NOT_YET),
+    ).toEqual([]);
+  });
+
+  it('finds too many calls with a refused credential', () => {
+    const probing = (count: number) =>
+      causesOf((world, hour) => {
+        world.items.set('C#a GATE', { state: 'unauthorized' });
+        if (hour === 5) world.call(count, { route: '/me', by: 'pump-1' });
+      }, NOT_YET);
+    expect(probing(20)).not.toContain('bounded refused_calls');
+    expect(probing(21)).toContain('bounded refused_calls');
+  });
+
+  it('finds an idle connection that calls more often than its schedules', () => {
+    const sweeping = (count: number) =>
+      causesOf((world, hour) => {
+        if (hour === 6) world.call(count, { route: '/groups', by: 'sweep-1' });
+      }, NOT_YET);
+    expect(sweeping(2)).toEqual([]);
+    expect(sweeping(3)).toEqual(['bounded idle_calls']);
+    expect(causesOf((world, hour) => hour === 6 && world.call(1), NOT_YET)).toEqual(['bounded idle_calls']);
+    expect(causesOf((world, hour) => hour === 6 && world.call(9, { by: 'operator-1' }), NOT_YET)).toEqual([]);
+  });
+
+  checks('bounded', AT_END, [
+    ['an item is too large', (w) => Object.assign(w.table.largest, { bytes: 360_000 }), 'item_size'],
+    ['a read is as long as the audit', (w) => w.table.widest.set('A#', 101), 'read_audit'],
+    ['a read of drift is short', (w) => w.table.widest.set('DRIFT#', 100)],
+    ['a read is as long as all drift', (w) => w.table.widest.set('DRIFT#', 101), 'read_drift'],
+  ]);
+});
+
+describe('check that everything is on record', () => {
+  const actor = { kind: 'operator', id: 'operator' };
+  const pause = { action: 'pause', cause: 'operator', actor, versionAfter: null, outcome: 'written' };
+  checks('on_record', AT_END, [
+    ['a write has an audit entry', (w) => w.write({})],
+    ['a write has no audit entry', (w) => w.unaudited({}), 'write_without_audit'],
+    [
+      'a write names an event that was never sent',
+      (w) => [w.write({}), w.entry({ cause: 'event e2 of okta' })],
+      'false_cause',
+    ],
+    [
+      'a write names an event about another group',
+      (w) => [
+        w.event({ id: 'e2', directoryEvent: { kind: 'join', group: 'g9', members: [{ id: 'm1' }] } }),
+        w.write({}),
+        w.entry({ cause: 'event e2 of okta' }),
+      ],
+      'false_cause',
+    ],
+    ['a write of a removed connection names an event of that connection', (w) => w.returns()],
+    [
+      'a write of a removed connection names an event that was never sent',
+      (w) => [w.write({}), w.entry({ cause: 'event e2 of okta' }), w.returns()],
+      'false_cause',
+    ],
+    [
+      'a write names the actor of its event',
+      (w) => [
+        w.event({
+          id: 'e2',
+          directoryEvent: { kind: 'join', group: 'g1', members: [{ id: 'm1' }], by: 'jo' },
+        }),
+        w.write({}),
+        w.entry({ cause: 'event e2 of okta', actor: { kind: 'directory', id: 'jo' } }),
+      ],
+    ],
+    [
+      'a write names another actor than its event',
+      (w) => [w.write({}), w.entry({ actor: { kind: 'directory', id: 'jo' } })],
+      'false_cause',
+    ],
+    [
+      'a write names an approval that no operator gave',
+      (w) => [w.write({}), w.entry({ cause: 'approved by jo: so', actor: { kind: 'operator', id: 'jo' } })],
+      'false_cause',
+    ],
+    [
+      'a write names drift that was not recorded',
+      (w) => [w.write({}), w.entry({ cause: 'drift d1', actor: { kind: 'groupsync', id: 'groupsync' } })],
+      'false_cause',
+    ],
+    ['a late write has no audit entry', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
+    [
+      'a write with a lost answer was looked up',
+      (w) => {
+        w.write({});
+        const found = { outcome: 'found_written', versionAfter: 'v9', atMs: w.time.nowMs + HOUR_MS };
+        Object.assign(w.items.get(w.lastEntry()) ?? {}, found);
+      },
+    ],
+    [
+      'an entry has the version before its write, which an earlier write made',
+      (w) => [
+        w.write({ version: 'v1' }),
+        w.entry({ versionBefore: 'v0', versionAfter: 'v0' }),
+        w.write({ version: 'v2', atMs: w.time.nowMs + HOUR_MS }),
+        w.entry({ versionBefore: 'v1', versionAfter: 'v1' }),
+      ],
+    ],
+    [
+      'one audit entry covers two writes',
+      (w) => [w.write({}), w.unaudited({ version: 'v1' })],
+      'write_without_audit',
+    ],
+    [
+      'a member is missing after a discard without an audit entry',
+      (w) => [w.loses(), w.deadLetter('g1'), w.action({ kind: 'discard_one', group: 'g9' })],
+      'action_discard_one',
+    ],
+    ['an operator paused without an audit entry', (w) => w.action({ kind: 'pause' }), 'action_pause'],
+    [
+      'an operator paused with an audit entry',
+      (w) => [w.action({ kind: 'pause' }), w.items.set('G#a# A#1', { atMs: w.time.nowMs, ...pause })],
+    ],
+    [
+      'an operator paused, and the audit names groupsync as the actor',
+      (w) => [
+        w.action({ kind: 'pause' }),
+        w.items.set('G#a# A#1', {
+          atMs: w.time.nowMs,
+          ...pause,
+          actor: { kind: 'groupsync', id: 'groupsync' },
+        }),
+      ],
+      'action_pause',
+    ],
+    [
+      'an unrequested write is attributed to an operator',
+      (w) => [w.write({}), Object.assign(w.items.get(w.lastEntry()) ?? {}, { actor })],
+      'write_of_another',
+    ],
+    [
+      'a group is held without an audit entry',
+      (w) => [w.hold([]), w.items.delete('G#a#g1 A#held')],
+      'hold_without_audit',
+    ],
+    [
+      'the gate closed without an audit entry',
+      (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
+      'gate_without_audit',
+    ],
+    ['a drift names its author', (w) => [w.theirs(), w.drift()]],
+    [
+      'a drift names a wrong author',
+      (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })],
+      'drift_of_another',
+    ],
+    [
+      "a drift record of groupsync's own write",
+      (w) => [w.write({ added: ['u-z'], sent: { users: ['u-z'] } }), w.drift()],
+      'own_write_taken_for_drift',
+    ],
+  ]);
+
+  it('finds a drift without an initiator long after the feed named one', () => {
+    const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
+    expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
+    expect(causesOf(change, { hours: 4 })).toEqual([]);
+  });
+});
+
+describe('check of an erased person', () => {
+  const attributes = (hour: number, value: string) => ({ email: { value, stamp: stampOf(hour) } });
+  const erased = (w: World, said: object) => [
+    w.action({ kind: 'forget', member: 'm9' }),
+    w.items.set('U#a#m9 USER', { member: 'm9', erasedMs: START_MS + HOUR_MS, attributes: said }),
+    w.items.set('G#a# A#1', {
+      atMs: w.time.nowMs,
+      action: 'forget',
+      cause: 'operator',
+      actor: { kind: 'operator', id: 'operator' },
+      outcome: 'written',
+    }),
+  ];
+  checks('erased', NOT_YET, [
+    ['an old attribute is stored', (w) => erased(w, attributes(0, 'm9@a.test')), 'attributes_kept'],
+    ['no old attribute is stored', (w) => erased(w, attributes(0, ''))],
+    ['a new attribute is stored', (w) => erased(w, attributes(2, 'm9@a.test'))],
+  ]);
+});
+
+describe('check of one decision', () => {
+  const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });
+  const around = { connection: 'a', group: 'g1', outcome: 'written', isSeen: true };
+  const checked = (check: (seen: Seen) => void): readonly string[] => {
+    const causes: string[] = [];
+    const { seen } = makeWorld();
+    Object.assign(seen.runLog, { violated: ({ cause }: Violation) => causes.push(cause) });
+    check(seen);
+    return causes;
+  };
+  const explained = (
+    outcome: string,
+    wanted: boolean,
+    users: { readonly before: readonly string[]; readonly after: readonly string[] },
+    isSeen = true,
+  ) =>
+    checked((seen) => {
+      const said = {
+        member: 'm1',
+        wanted,
+        match: { user: 'u' },
+        decision: { outcome },
+        because: 'so',
+      } as unknown as Explanation;
+      const stands = { before: stood(users.before), after: stood(users.after) };
+      checkExplain(seen, { ...around, ...stands, answer: said, isSeen });
+    });
+
+  it.each([
+    ['waiting', true, [], ['u'], []],
+    ['waiting', true, [], [], ['explain_waiting']],
+    ['waiting', false, ['u'], [], []],
+    ['waiting', false, ['u'], ['u'], ['explain_waiting']],
+    ['held', false, ['u'], ['u'], []],
+    ['held', false, ['u'], [], ['explain_held']],
+    ['in_sync', true, ['u'], [], ['explain_in_sync']],
+    ['pending:unknown', true, [], ['u'], ['explain_pending_unknown']],
+    ['not_wanted', false, [], [], []],
+  ] as const)(
+    'explain says %s (wanted: %s): users %j before, %j after',
+    (outcome, wanted, before, after, causes) => {
+      expect(explained(outcome, wanted, { before, after })).toEqual(causes);
+    },
+  );
+
+  it('explain may differ for a member that another client removed unseen', () => {
+    expect(explained('in_sync', true, { before: [], after: [] })).toEqual(['explain_in_sync']);
+    expect(explained('in_sync', true, { before: [], after: [] }, false)).toEqual([]);
+  });
+
+  const planned = (
+    plan: Partial<GroupPlan>,
+    { before, after }: Pick<Around<GroupPlan>, 'before' | 'after'>,
+  ) =>
+    checked((seen) => {
+      const said = {
+        group: 'g1',
+        action: 'none',
+        changes: [],
+        held: [],
+        hold: null,
+        digest: '',
+        note: null,
+        ...plan,
+      } as GroupPlan;
+      checkPlan(seen, { ...around, answer: said, before, after });
+    });
+  const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
+
+  it('finds a plan that differs from the write that follows', () => {
+    const both = { before: stood([]), after: stood(['u']) };
+    expect(planned({ action: 'patch', changes: [add] }, both)).toEqual([]);
+    expect(planned({ action: 'patch', changes: [] }, both)).toEqual(['plan_patch']);
+    expect(planned({ action: 'none' }, both)).toEqual(['plan_none']);
+    expect(planned({ action: 'delete' }, { ...both, after: undefined })).toEqual([]);
+    expect(planned({ action: 'delete' }, both)).toEqual(['plan_delete']);
+    expect(planned({ action: 'none', note: 'the platform could not be asked' }, both)).toEqual([]);
+  });
+});

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { drawRun } from '../../simulate/draw.ts';
+import { execute } from '../../simulate/execute.ts';
+import { type Answer, executeMany } from '../../simulate/many-runs.ts';
+import { readKnown, runReport, unknownOf } from '../../simulate/run-report.ts';
+import { DAY_MS } from '../../simulate/simulation-run.ts';
+
+/** As many as pass in a minute on a slow machine, both sets together; `npm run simulate` executes more. */
+const FIXED = [1, 3, 5, 11];
+const FRESH = 3;
+
+/** By the commit's tree: a change tries other simulation runs than the one before, and CI those that its author saw. */
+function freshSeeds(): readonly number[] {
+  const tree = execFileSync('git', ['rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' });
+  const first = Number.parseInt(tree.slice(0, 7), 16);
+  return Array.from({ length: FRESH }, (_, place) => first + place);
+}
+
+describe('a simulation run of a week', () => {
+  const known = readKnown();
+
+  it('a simulation run has no violation except those of known.json', async () => {
+    const seeds = [...FIXED, ...freshSeeds()];
+    const wrong: object[] = [];
+    const errands = seeds.map((seed) => ({ seed, draw: {} }));
+    await executeMany(errands.values(), 1, (answer) => {
+      const { seed } = 'report' in answer ? answer.report : answer;
+      seeds.splice(seeds.indexOf(seed), 1);
+      const found = 'report' in answer ? unknownOf(answer.report.violations, known) : [answer.broke];
+      if (found.length > 0) wrong.push({ executeItAgain: `npm run simulate -- --seed ${seed}`, found });
+    });
+    expect({ wrong, notCompleted: seeds }).toEqual({ wrong: [], notCompleted: [] });
+  });
+
+  it('a simulation run may last two years with few events', async () => {
+    const run = drawRun(2, { long: true, scale: 'small' });
+    const outcome = await execute(run);
+    expect(unknownOf(outcome.violations, known)).toEqual([]);
+    expect(outcome.figures.simulatedMs).toBeGreaterThan(700 * DAY_MS);
+    expect(outcome.figures.effects).toBeLessThan(400_000);
+  });
+
+  it('a simulation run is the same for the same seed', async () => {
+    const run = drawRun(7, { days: 1, scale: 'small' });
+    const [first, second] = [await execute(run, { keepsLog: true }), await execute(run, { keepsLog: true })];
+    expect(first.logLines.length).toBeGreaterThan(100);
+    expect(second.logLines).toEqual(first.logLines);
+    expect(second.figures).toEqual(first.figures);
+  });
+
+  it('gives the same result in the bundle for many runs, which caches parsed items', async () => {
+    const draw = { days: 1, scale: 'small' } as const;
+    const answers: Answer[] = [];
+    await executeMany([{ seed: 7, draw }].values(), 1, (answer) => answers.push(answer));
+    const here = runReport(await execute(drawRun(7, draw)));
+    expect(answers).toMatchObject([{ report: { seed: 7, figures: here.figures, fired: here.fired } }]);
+  });
+});
+
+describe('known.json', () => {
+  it('describes each known violation once, with its effect on people and the work that fixes it', () => {
+    const known = readKnown();
+    expect(new Set(known.map(({ check, cause }) => `${check} ${cause}`)).size).toBe(known.length);
+    for (const { what, fixedBy } of known)
+      expect([what, fixedBy].every((text) => text.length > 10)).toBe(true);
+  });
+});

@@ -1,0 +1,107 @@
+import { expect, it, vi } from 'vitest';
+import { PERMISSIONS } from '../../infra/permissions.ts';
+import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import { drawRun } from '../../simulate/draw.ts';
+import { CRASH_POINTS, crashPoints } from '../../simulate/draw-faults.ts';
+import { allStoresOver } from '../../simulate/engine.ts';
+import { execute, type Outcome } from '../../simulate/execute.ts';
+import { readKnown, unknownOf } from '../../simulate/run-report.ts';
+import { DAY_MS, type Happening, HOUR_MS, type LambdaName } from '../../simulate/simulation-run.ts';
+import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
+
+/** Every group counts as large, so that registers carry copies of their users. */
+vi.mock('../../shared/sync/tuning.ts', async (original) => ({
+  ...(await original<typeof import('../../shared/sync/tuning.ts')>()),
+  LARGE_GROUP: 1,
+}));
+
+/** What each function has asked of the table, by the name that IAM has for it. */
+const asked = vi.hoisted(() => new Set<string>());
+vi.mock('../../simulate/engine.ts', async (original) => {
+  const engine = await original<typeof import('../../simulate/engine.ts')>();
+  const tableOf: typeof engine.tableOf = (table, { effect, ...worker }, faultOf) => {
+    const [actor] = worker.name.split('-');
+    const received = (kind: string) => {
+      asked.add(`${actor} ${kind.replace(/ (?!index).*/, ' table')}`);
+      return effect(kind);
+    };
+    return engine.tableOf(table, { ...worker, effect: received }, faultOf);
+  };
+  return { ...engine, tableOf };
+});
+const ACTIONS: Readonly<Record<string, string>> = {
+  ...{ get: 'BatchGetItem', getMany: 'BatchGetItem', query: 'Query', scan: 'Scan' },
+  ...{ put: 'PutItem', update: 'UpdateItem', delete: 'DeleteItem' },
+};
+
+/** As many as meet every kind of effect but the seldom ones. */
+const RUNS = Math.max(19, runs(19).numRuns);
+/** What a small simulation run of a day has too seldom; the deep run meets it. */
+const SELDOM = [
+  ...[
+    'apply:getMany GROUP',
+    'apply:getMany DRIFT#',
+    'apply:SendMessageBatch apply',
+    'pump:update M#',
+    'feed:put DRIFT#',
+  ],
+  ...['scim:put USER', 'scim:update USER'],
+  ...['operator:SendMessageBatch events', 'operator:DeleteMessageBatch eventsDlq'],
+];
+
+const POINTS = (Object.keys(CRASH_POINTS) as LambdaName[])
+  .filter((lambda) => lambda !== 'health')
+  .flatMap((lambda) => crashPoints(lambda).map((effect) => ({ lambda, effect })));
+const nameOf = ({ lambda, effect }: (typeof POINTS)[number]) => `${lambda}:${effect}`;
+
+/** A simulation run of a day in which workers die, besides, before each of these effects. */
+function runWith(seed: number, points: typeof POINTS) {
+  const run = drawRun(seed, { days: 1, scale: 'small' });
+  const connection = run.connections[0]?.name ?? '';
+  const crashes = points.map((point, index): Happening => {
+    const atMs = Math.round(((index + 1) * (DAY_MS - 2 * HOUR_MS)) / (points.length + 1));
+    return { atMs, connection, actor: 'aws', action: { kind: 'crash', ...point, nth: 1 } };
+  });
+  return { ...run, happenings: [...run.happenings, ...crashes].toSorted((a, b) => a.atMs - b.atMs) };
+}
+
+/** The audit stays whole, whatever effect a worker died before. */
+async function expectWholeAudit({ cloud }: Outcome) {
+  const { audit, index } = allStoresOver(cloud.table);
+  for (const connection of cloud.connections.keys())
+    for await (const page of index.all(connection as never))
+      for (const { ref } of page)
+        expect(await verifyAudit(ref, { audit, clock: cloud.nowMs })).toMatchObject({ broken: null });
+}
+
+it(
+  'a crash before every kind of effect, together with other faults, changes nothing of the result',
+  async () => {
+    const met = new Set<string>();
+    const missing = () => POINTS.filter((point) => !met.has(`crash:${nameOf(point)}`));
+    for (let seed = 1; seed <= RUNS; seed += 1) {
+      const outcome = await execute(runWith(seed, missing()));
+      expect(unknownOf(outcome.violations, readKnown()), `simulation run ${seed}`).toEqual([]);
+      await expectWholeAudit(outcome);
+      for (const name of outcome.fired.keys()) met.add(name);
+    }
+    expect(
+      missing()
+        .map(nameOf)
+        .filter((name) => !SELDOM.includes(name)),
+    ).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+it('no function of these simulation runs calls the table outside its role', () => {
+  const refused = [...asked].filter((one) => {
+    const [actor = '', verb = '', on] = one.split(' ');
+    const name = /pump|feed|sweep|health/.test(actor) ? 'reconcile' : actor;
+    if (!(name in PERMISSIONS)) return false;
+    const { index, table } = PERMISSIONS[name as keyof typeof PERMISSIONS];
+    return !(on === 'index' ? index : table).includes(ACTIONS[verb] as never);
+  });
+  expect(asked.size).toBeGreaterThan(30);
+  expect(refused).toEqual([]);
+});
