@@ -16,7 +16,7 @@ import type {
 
 /* What the server of the console answers: what the commands answer with `--json`, with names beside the ids. */
 
-export type { Explanation, ShownDeadLetter } from '../shared/contract/answers.ts';
+export type { Explanation, HoldRow, ShownDeadLetter } from '../shared/contract/answers.ts';
 
 /** A member of the directory, with name and address if known. */
 export interface PersonName {

@@ -3,6 +3,7 @@
  * failing run, so each happening contains everything that it needs.
  */
 
+import type { WrittenFields } from '../shared/domain/group-fields.ts';
 import type { PlatformFault } from './platform-faults.ts';
 
 export type { PlatformFault };
@@ -154,16 +155,14 @@ export interface PlatformAction {
 
 /** An action of another client of the platform; `group` is the directory group whose platform group is meant. */
 export type ClientAction =
-  | {
+  | (Partial<WrittenFields> & {
       readonly kind: 'edit';
       readonly group: string;
       readonly add?: readonly string[];
       readonly remove?: number;
-      readonly name?: string;
-      readonly spokeId?: string | null;
       /** Repeats the edit this often when it is reverted. */
       readonly again?: { readonly everyMs: number; readonly times: number };
-    }
+    })
   | { readonly kind: 'delete' | 'recreate' | 'strip' | 'twin'; readonly group: string }
   /** An unmanaged group, with the name of a managed one or not. */
   | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };

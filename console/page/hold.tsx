@@ -55,7 +55,7 @@ function Shown({ group, name, hold, approved, leaving, staying }: HoldPage) {
         <strong>{T.hold.summary(hold.removes, called)}</strong> {T.hold.stayingText(staying.length)}
       </p>
       <p class="muted">
-        {T.hold.created} <Time at={hold.createdAt} /> · {T.home.rules[hold.rule] ?? hold.rule} ·{' '}
+        {T.hold.created} <Time at={hold.createdAt} /> · {T.home.rules[hold.rule]} ·{' '}
         {hold.decision === 'waiting' ? (
           <>
             {T.hold.expires} <Time at={hold.expiresAt} />

@@ -166,7 +166,7 @@ function needsOf({ status, holds, failed, causes, drift, unmatched, unmatchedTot
   return [
     ...gateNeeds(status),
     ...waiting.map(({ group, name, removes, share, rule }) => {
-      const why = home.holdText(percent(share), home.rules[rule] ?? rule);
+      const why = home.holdText(percent(share), home.rules[rule]);
       const texts = [home.hold(removes, name ?? group), why] as const;
       return need([`hold ${group}`, 'warn'], texts, [pathTo('hold', group), home.holdNext]);
     }),

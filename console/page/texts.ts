@@ -1,6 +1,6 @@
 /* All texts of the page. A translation needs this file only. */
 
-import type { PlanEffect } from '../answers.ts';
+import type { HoldRow, PlanEffect } from '../answers.ts';
 
 const many = (count: number, one: string, more = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
@@ -93,7 +93,7 @@ export const T = {
       count: 'too many at once',
       per_hour: 'too many in one hour',
       deleted_groups: 'too many groups deleted in one hour',
-    } as Readonly<Record<string, string>>,
+    } satisfies Readonly<Record<HoldRow['rule'], string>>,
     gateNext: 'View details',
     failingCalls: (share: string, endpoint: string) => `${share} of the calls fail: ${endpoint}`,
     failingCallsText: (counts: string, since: string, reason: string) =>

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { DRIFT_KINDS } from '../domain/drift.ts';
 import type { Frozen } from '../domain/forms.ts';
 import { PendingCause } from '../domain/group-state.ts';
+import { HOLD_RULES } from '../domain/hold.ts';
 import { Finding } from './contract-report.ts';
 import { GROUP_STATES } from './names.ts';
 import { PROTECTED_SETTINGS } from './weakening.ts';
@@ -455,7 +456,7 @@ export const HoldRow = z.object({
       'Removals within the hour, including these, divided by the users that the group had before them.',
     ),
   digest: text,
-  rule: text,
+  rule: z.enum(HOLD_RULES),
   decision: z.enum(['waiting', 'approved', 'rejected']),
   createdAt: instant,
   expiresAt: instant,

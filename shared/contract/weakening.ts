@@ -8,15 +8,25 @@ export type ProtectedSetting = (typeof PROTECTED_SETTINGS)[number];
 
 type Protected = Pick<ConnectionSettings, ProtectedSetting>;
 
-/** Limits of the guard; each of them lets more removals through when it is larger. */
-const LIMITS = [
-  'minSize',
-  'maxRemovedShare',
-  'maxRemovedCount',
-  'perHourCount',
-  'deletedGroups',
-  'deletedGroupsShare',
-] as const;
+type Limits = NonNullable<GuardLimits>;
+
+const isLarger = (before: number, after: number): boolean => after > before;
+
+/** By limit of the guard, whether another value lets more removals through. */
+const IS_WEAKER: {
+  readonly [Limit in keyof Limits]: (before: Limits[Limit], after: Limits[Limit]) => boolean;
+} = {
+  minSize: isLarger,
+  maxRemovedShare: isLarger,
+  maxRemovedCount: isLarger,
+  perHourCount: isLarger,
+  deletedGroups: isLarger,
+  deletedGroupsShare: isLarger,
+};
+const LIMITS = Object.keys(IS_WEAKER) as readonly (keyof Limits)[];
+
+const isWeakerLimit = <Limit extends keyof Limits>(limit: Limit, before: Limits, after: Limits): boolean =>
+  IS_WEAKER[limit](before[limit], after[limit]);
 
 /**
  * Whether a guard permits removals that the previous guard would have stopped. Other limits that are stricter do not
@@ -26,12 +36,12 @@ const LIMITS = [
  *     -------|--------|------------------------------
  *     none   | any    | no
  *     limits | none   | yes
- *     limits | limits | when any of them is larger
+ *     limits | limits | when any of them lets more removals through
  */
 export function isWeakerGuard(before: GuardLimits, after: GuardLimits): boolean {
   if (before === null) return false;
   if (after === null) return true;
-  return LIMITS.some((limit) => after[limit] > before[limit]);
+  return LIMITS.some((limit) => isWeakerLimit(limit, before, after));
 }
 
 /** Protected settings that are weaker after a change than before it. */

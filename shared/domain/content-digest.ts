@@ -1,8 +1,8 @@
-import { foldSpokeId } from './spoke-id.ts';
-import type { ObservedGroup, View } from './view.ts';
+import { FIELD_NAMES, formOf, type WrittenFields } from './group-fields.ts';
+import type { View } from './view.ts';
 
-/** Name, external id and users of a group, as a view or an answer has them. */
-type Content = Pick<ObservedGroup, 'name' | 'spokeId'> & { readonly users: Iterable<string> };
+/** Fields and users of a group, as a view or an answer has them. */
+type Content = WrittenFields & { readonly users: Iterable<string> };
 
 /**
  * A hash of 52 bits: enough to notice a change, but not secure against a deliberate collision. The import rules keep
@@ -31,17 +31,21 @@ function usersDigest(users: Iterable<string>): string {
 const NOT_SHOWN = '-';
 
 /** A digest of what a platform group contains, linear in its users. */
-export function contentDigest({ name, spokeId, users }: Content): string {
-  const carried = spokeId === null ? NOT_SHOWN : hashOf(foldSpokeId(spokeId)).toString(36);
-  return [hashOf(name).toString(36), usersDigest(users), carried].join(' ');
+export function contentDigest({ users, ...fields }: Content): string {
+  const shown = FIELD_NAMES.map((field) => {
+    const value = fields[field];
+    return value == null ? NOT_SHOWN : hashOf(formOf(field, value)).toString(36);
+  });
+  return [usersDigest(users), ...shown].join(' ');
 }
 
-export const viewDigest = ({ name, spokeId, users }: View): string =>
-  contentDigest({ name, spokeId, users: users.keys() });
+export const viewDigest = ({ users, ...view }: View): string =>
+  contentDigest({ ...view, users: users.keys() });
 
-/** Whether two digests describe the same content. The spokeId is compared only if both have one. */
+/** Whether two digests describe the same content. A field is compared only if both have one. */
 export function isSameContent(one: string, other: string): boolean {
   const [first, second] = [one.split(' '), other.split(' ')];
-  const isOneHidden = first[2] === NOT_SHOWN || second[2] === NOT_SHOWN;
-  return first[0] === second[0] && first[1] === second[1] && (isOneHidden || first[2] === second[2]);
+  const isSame = (part: string, at: number) =>
+    part === second[at] || part === NOT_SHOWN || second[at] === NOT_SHOWN;
+  return first.length === second.length && first.every(isSame);
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Frozen, text } from './forms.ts';
+import type { GivenFields } from './group-fields.ts';
 import type { ConnectionName, GroupId, MemberId } from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
@@ -17,16 +18,16 @@ export interface SnapshotPart {
   readonly count: number;
 }
 
+/** A field that an event does not give keeps its value. */
 export type DirectoryChange =
-  | { readonly kind: 'group.upserted'; readonly group: GroupId; readonly name: string }
+  | (GivenFields & { readonly kind: 'group.upserted'; readonly group: GroupId; readonly name: string })
   | { readonly kind: 'group.deleted'; readonly group: GroupId }
-  | {
+  | (GivenFields & {
       readonly kind: 'group.snapshot';
       readonly group: GroupId;
-      readonly name?: string;
       readonly members: readonly Member[];
       readonly part?: SnapshotPart;
-    }
+    })
   | { readonly kind: 'member.added'; readonly group: GroupId; readonly members: readonly Member[] }
   | { readonly kind: 'member.removed'; readonly group: GroupId; readonly members: readonly Member[] }
   | { readonly kind: 'user.upserted'; readonly user: Member }

@@ -1,5 +1,6 @@
 import type { DirectoryEvent, Member, SnapshotPart } from './event.ts';
 import type { Author } from './group.ts';
+import { EVENT_FIELDS, type EventField, type GivenFields } from './group-fields.ts';
 import type { ConnectionName, GroupId, MemberId } from './ids.ts';
 import { join, type Presence, type Register } from './register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from './stamp.ts';
@@ -11,12 +12,11 @@ export interface PartMarker extends SnapshotPart {
 }
 
 /** The latest value of each register of one group in a batch of events, to be joined with the stored registers. */
-export interface GroupFold {
+export interface GroupFold extends Partial<Record<EventField, Register<string>>> {
   readonly group: GroupId;
   upserted: Stamp;
   deleted: Stamp;
   snapshot: Stamp;
-  name?: Register<string>;
   author?: Author;
   readonly members: Map<MemberId, Register<Presence>>;
   readonly parts: Map<string, PartMarker>;
@@ -76,7 +76,7 @@ function foldEvent(fold: ConnectionFold, event: DirectoryEvent): void {
     case 'group.upserted': {
       const group = groupOf(fold, change.group);
       group.upserted = laterStamp(group.upserted, stamp);
-      group.name = join(group.name, { value: change.name, stamp });
+      foldFields(group, change, stamp);
       noteActor(group, event);
       return;
     }
@@ -89,7 +89,7 @@ function foldEvent(fold: ConnectionFold, event: DirectoryEvent): void {
     case 'group.snapshot': {
       const group = groupOf(fold, change.group);
       group.upserted = laterStamp(group.upserted, stamp);
-      if (change.name !== undefined) group.name = join(group.name, { value: change.name, stamp });
+      foldFields(group, change, stamp);
       if (change.part === undefined) group.snapshot = laterStamp(group.snapshot, stamp);
       else foldPart(group, { ...change.part, source: event.source, stamp });
       foldMembers(fold, group, change.members, { value: 'present', stamp, ...by });
@@ -109,6 +109,13 @@ function foldEvent(fold: ConnectionFold, event: DirectoryEvent): void {
       const user = userOf(fold, change.user);
       user.deleted = laterStamp(user.deleted, stamp);
     }
+  }
+}
+
+function foldFields(group: GroupFold, given: GivenFields, stamp: Stamp): void {
+  for (const field of EVENT_FIELDS) {
+    const value = given[field];
+    if (value !== undefined) group[field] = join(group[field], { value, stamp });
   }
 }
 

@@ -1,17 +1,27 @@
-/**
- * What of a platform group we write beside its users; CONTRIBUTING.md says where else a further one stands.
- * A null `spokeId`: the platform shows none. Either there is none, or the platform does not echo the field.
- */
-export interface WrittenFields {
-  readonly name: string;
-  readonly spokeId: string | null;
+import { foldSpokeId } from './spoke-id.ts';
+
+/** What the product needs to know of one written field. */
+interface FieldDefinition {
+  /** Our change, in plans and in the audit log. */
+  readonly change: string;
+  /** The change by another client, in drift records. */
+  readonly drift: string;
+  /** The reason of our change. */
+  readonly reason: string;
+  readonly label: string;
+  /** Error code for a value that the platform refuses. */
+  readonly refusal: string;
+  /** The form in which values are compared. Values that differ only in form are not written again. */
+  readonly form: (value: string) => string;
+  /** Whether events set the value. It then has a register on the group's item, and a deletion of the group ends it. */
+  readonly isInEvents: boolean;
 }
 
-export type GroupField = keyof WrittenFields;
+const exact = (value: string): string => value;
 
 /**
- * By field: the names of our change and of another client's change in plans and records, and the reason for our change.
- * Also the label and the error code for a value that the platform refuses.
+ * The fields of a platform group that groupsync writes, apart from its users. A further field is an entry here, at the
+ * end; CONTRIBUTING.md lists the rest.
  */
 export const GROUP_FIELDS = {
   name: {
@@ -20,6 +30,8 @@ export const GROUP_FIELDS = {
     reason: 'the directory gives this name',
     label: 'the name',
     refusal: 'name_refused',
+    form: exact,
+    isInEvents: true,
   },
   spokeId: {
     change: 'set_spoke_id',
@@ -27,12 +39,59 @@ export const GROUP_FIELDS = {
     reason: 'spokeId is the directory id of the group',
     label: 'the external id',
     refusal: 'spoke_id_refused',
+    form: foldSpokeId,
+    isInEvents: false,
   },
-} as const satisfies Readonly<
-  Record<GroupField, Readonly<Record<'change' | 'drift' | 'reason' | 'label' | 'refusal', string>>>
->;
+} as const satisfies Readonly<Record<string, FieldDefinition>>;
+
+export type GroupField = keyof typeof GROUP_FIELDS;
+export type FieldChange = (typeof GROUP_FIELDS)[GroupField]['change'];
 
 export const FIELD_NAMES = Object.keys(GROUP_FIELDS) as readonly GroupField[];
 
+/** The fields that events set. */
+export type EventField = {
+  [Field in GroupField]: (typeof GROUP_FIELDS)[Field]['isInEvents'] extends true ? Field : never;
+}[GroupField];
+export const isInEvents = (field: GroupField): field is EventField => GROUP_FIELDS[field].isInEvents;
+export const EVENT_FIELDS = FIELD_NAMES.filter(isInEvents);
+
+/** Values that the directory gives. */
+export type GivenFields = Readonly<Partial<Record<EventField, string>>>;
+
+/** Attribute of the group's item with the stamp of a field's register. */
+export const stampName = <Field extends EventField>(field: Field) => `${field}Stamp` as const;
+
 export const eachField = <Value>(of: (field: GroupField) => Value): Readonly<Record<GroupField, Value>> =>
   Object.fromEntries(FIELD_NAMES.map((field) => [field, of(field)])) as Record<GroupField, Value>;
+
+type OtherField = Exclude<GroupField, 'name' | 'spokeId'>;
+
+/**
+ * Values of the fields. Every group has a name. Another field is null or absent if the directory gives no value, or if
+ * the platform shows none: there is none, or the platform does not echo the field.
+ */
+export interface WrittenFields extends Readonly<Partial<Record<OtherField, string | null | undefined>>> {
+  readonly name: string;
+  readonly spokeId: string | null;
+}
+
+type Value = string | null | undefined;
+
+export const NO_FIELDS: WrittenFields = { name: '', spokeId: null };
+
+/** The fields that have a value. */
+export const fieldsFrom = (of: (field: GroupField) => Value): WrittenFields => {
+  const values = FIELD_NAMES.map((field) => [field, of(field)] as const);
+  return { ...NO_FIELDS, ...Object.fromEntries(values.filter(([, value]) => value != null)) };
+};
+
+export const fieldsOf = (group: WrittenFields): WrittenFields => fieldsFrom((field) => group[field]);
+
+/** Whether two values of a field differ at most in their form. */
+export const isSameValue = (field: GroupField, one: Value, other: Value): boolean =>
+  one == null || other == null
+    ? (one ?? null) === (other ?? null)
+    : formOf(field, one) === formOf(field, other);
+
+export const formOf = (field: GroupField, value: string): string => GROUP_FIELDS[field].form(value);

@@ -4,6 +4,7 @@ import { EventActor } from './event.ts';
 import type { Frozen } from './forms.ts';
 import { intentText, number, platformGroupText, stampText, text, texts, versionForm } from './forms.ts';
 import type { GroupRegisters, MemberRegister } from './group.ts';
+import { EVENT_FIELDS, type EventField, eachField, stampName } from './group-fields.ts';
 import { Hold } from './hold.ts';
 import type { GroupRef } from './ids.ts';
 import { STAMP_ZERO } from './stamp.ts';
@@ -27,7 +28,7 @@ export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 
 /**
  * A write to the platform that is about to happen, stored until its outcome is known. It states what the write changes.
- * It is settled by the group's view and its own name, spokeId and users, even if the directory group was renamed or
+ * It is settled by the group's view and its own fields and users, even if the directory group was renamed or
  * deleted later.
  */
 const Intent = z.lazy(() =>
@@ -35,8 +36,10 @@ const Intent = z.lazy(() =>
     id: intentText,
     action: z.enum(['create', 'patch', 'put', 'delete']),
     atMs: number,
+    /** The values sent; a deletion sends none. */
+    ...eachField(() => text.nullish()),
     name: text,
-    spokeId: text,
+    spokeId: text.nullable(),
     /** All but `create`. */
     platformId: platformGroupText.exactOptional(),
     versionBefore: versionForm.exactOptional(),
@@ -73,8 +76,8 @@ const Uncertain = z.lazy(() =>
     write: Intent.exactOptional(),
     /** The latest deletion. */
     deletion: Intent.exactOptional(),
-    names: z.array(text),
-    spokeIds: z.array(text),
+    /** By field, the values that were sent. */
+    sent: z.object(eachField(() => texts)),
     /** Users that they may add or remove; undefined: none. */
     change: ViewPointer.exactOptional(),
     untilMs: number,
@@ -140,14 +143,21 @@ export type ChangedMember = Frozen<z.infer<typeof ChangedMember>>;
 
 const stamp = stampText.default(STAMP_ZERO);
 
+/** Value and stamp of the register of each field that events set. */
+const FIELD_REGISTERS = Object.fromEntries(
+  EVENT_FIELDS.flatMap((field) => [
+    [field, text.exactOptional()],
+    [stampName(field), stamp],
+  ]),
+) as Record<EventField, z.ZodExactOptional<typeof text>> & Record<`${EventField}Stamp`, typeof stamp>;
+
 /** The item of a group: the directory's registers, then the state of apply. */
 export const GroupItem = z.lazy(() =>
   z.object({
     upserted: stamp,
     deleted: stamp,
     snapshot: stamp,
-    name: text.exactOptional(),
-    nameStamp: stamp,
+    ...FIELD_REGISTERS,
     actor: EventActor.exactOptional(),
     actorStamp: stamp,
     /** Raised by every change that apply must handle; an apply clears `dirty` only at the rev that it has read. */
@@ -162,9 +172,7 @@ export const GroupItem = z.lazy(() =>
     calledMs: z.array(number).default([]),
     lastError: GroupError.exactOptional(),
     /** By field, the value that the platform refused last. Members are written without it. */
-    refusedFields: z
-      .object({ name: RefusedValue.exactOptional(), spokeId: RefusedValue.exactOptional() })
-      .exactOptional(),
+    refusedFields: z.object(eachField(() => RefusedValue.exactOptional())).exactOptional(),
     /** Digest of the failure that was reported last: the same failure is reported once. */
     reportedFailure: text.exactOptional(),
     /** The failures before an operator retried the group, in the form of a dead-lettered message. */
@@ -235,7 +243,7 @@ export type SettledState = NonNullable<GroupItem['settled']>;
 
 /** Attributes that a group carries under another name than its item, or together. */
 type Renamed =
-  | ('upserted' | 'deleted' | 'snapshot' | 'name' | 'nameStamp' | 'actor' | 'actorStamp')
+  | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor' | 'actorStamp')
   | ('dirtySince' | 'wakeAt' | 'failedAt' | 'createdAt' | 'missedAt' | 'lastWriteAt');
 
 /** One group as apply finds it. */

@@ -1,17 +1,17 @@
 import type { EventActor } from './event.ts';
+import { EVENT_FIELDS, type EventField, type GivenFields } from './group-fields.ts';
 import type { GroupId, MemberId, RoleId } from './ids.ts';
 import type { Presence, Register } from './register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from './stamp.ts';
 
 /** The registers of one group without its members. Each field is a separate register. */
-export interface GroupRegisters {
+export interface GroupRegisters extends Readonly<Partial<Record<EventField, Register<string>>>> {
   /** Latest `group.upserted` or `group.snapshot`. */
   readonly upserted: Stamp;
   /** Latest `group.deleted`. */
   readonly deleted: Stamp;
   /** Latest complete snapshot: members older than it are gone. */
   readonly snapshot: Stamp;
-  readonly name?: Register<string>;
   /** The actor of the latest of these events that named one. */
   readonly author?: Author;
 }
@@ -48,9 +48,16 @@ export const groupExists = (group: GroupRegisters): boolean => group.upserted > 
 export const isUnheardOf = ({ upserted, deleted }: GroupRegisters): boolean =>
   upserted === STAMP_ZERO && deleted === STAMP_ZERO;
 
-/** Returns the name. A deletion also ends the name, so a restored group is unnamed until a later name event. */
-export const groupName = (group: GroupRegisters): string | undefined =>
-  group.name !== undefined && group.name.stamp > group.deleted ? group.name.value : undefined;
+/** Returns the fields. A deletion also ends them, so a restored group is unnamed until a later name event. */
+export function givenFields(group: GroupRegisters): GivenFields {
+  const values = EVENT_FIELDS.map((field) => {
+    const register = group[field];
+    return [field, register && register.stamp > group.deleted ? register.value : undefined];
+  });
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+export const groupName = (group: GroupRegisters): string | undefined => givenFields(group).name;
 
 /**
  * Whether the platform group must be removed. That includes a group that was restored without a name: the deletion ended
@@ -79,10 +86,10 @@ export function memberCounts(
 export type DesiredGroup =
   | { readonly state: 'absent' }
   | { readonly state: 'unnamed' }
-  | { readonly state: 'present'; readonly id: GroupId; readonly name: string };
+  | (GivenFields & { readonly state: 'present'; readonly id: GroupId; readonly name: string });
 
 export function desiredGroup(id: GroupId, registers: GroupRegisters): DesiredGroup {
   if (!groupExists(registers)) return { state: 'absent' };
-  const name = groupName(registers);
-  return name === undefined ? { state: 'unnamed' } : { state: 'present', id, name };
+  const { name, ...others } = givenFields(registers);
+  return name === undefined ? { state: 'unnamed' } : { ...others, state: 'present', id, name };
 }

@@ -9,12 +9,16 @@ const HoldDecision = z.lazy(() =>
 );
 export type HoldDecision = Frozen<z.infer<typeof HoldDecision>>;
 
+/** The guard's rules, in the order in which they are tried. `shared/plan/guard.ts` defines them. */
+export const HOLD_RULES = ['per_hour', 'deleted_groups', 'count', 'share'] as const;
+export type HoldRule = (typeof HOLD_RULES)[number];
+
 /** Removals that the guard stopped, waiting for a person. Additions and names of the same group go on. If the group is deleted, the set may be empty. */
 export const Hold = z.lazy(() =>
   z.object({
     /** Names the set: hex sha256 over link, action and sorted removals. */
     digest: text,
-    rule: z.enum(['share', 'count', 'per_hour', 'deleted_groups']),
+    rule: z.enum(HOLD_RULES),
     removes: number,
     /** Users that stay in any case. */
     keeps: number,

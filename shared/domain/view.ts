@@ -39,7 +39,7 @@ export interface ObservedGroup extends WrittenFields {
  * External changes that stay because the connection's policy accepts them. `report` accepts them until the next directory
  * event about the group, `adopt` until the next one about the same member or field.
  */
-export interface AcceptedDrift extends Readonly<Record<GroupField, boolean>> {
+export interface AcceptedDrift extends Readonly<Partial<Record<GroupField, boolean>>> {
   readonly policy: 'report' | 'adopt';
   /** The newest stamp in the group when the difference was seen. */
   readonly seen: Stamp;

@@ -1,5 +1,6 @@
 import type { Difference } from '../domain/drift.ts';
-import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
+import type { GroupRegisters } from '../domain/group.ts';
+import { eachField, FIELD_NAMES, GROUP_FIELDS, type GroupField, isInEvents } from '../domain/group-fields.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
@@ -10,7 +11,8 @@ import type { Wanted } from './facts.ts';
 /** The latest stamps of the directory's events about the group and about its parts. */
 export interface LatestStamps {
   readonly newest: Stamp;
-  readonly name: Stamp;
+  /** Of the register behind each field; zero for a field without one. */
+  readonly field: Readonly<Record<GroupField, Stamp>>;
   /** Of the latest complete snapshot or deletion: an event about every user, also about users that it does not list. */
   readonly allUsers: Stamp;
   /** Of the register behind a user that is wanted; undefined for a user that is not. */
@@ -21,14 +23,16 @@ export interface LatestStamps {
 
 /** The latest directory stamps of a group, as accepted drift needs them. */
 export function latestStampsOf({ registers }: GroupState, wanted: Wanted): LatestStamps {
-  const name = registers.name?.stamp ?? STAMP_ZERO;
+  const field = eachField((one) => stampOf(registers, one));
   const ofMember = new Map(wanted.registers.map(({ member, stamp }) => [member, stamp]));
-  let newest = [registers.upserted, registers.deleted, registers.snapshot, name].reduce(laterStamp);
+  let newest = [registers.upserted, registers.deleted, registers.snapshot, ...Object.values(field)].reduce(
+    laterStamp,
+  );
   for (const stamp of ofMember.values()) newest = laterStamp(newest, stamp);
   for (const floor of wanted.userFloors.values()) newest = laterStamp(newest, floor);
   return {
     newest,
-    name,
+    field,
     allUsers: laterStamp(registers.snapshot, registers.deleted),
     user: (user): Stamp | undefined =>
       wanted.membersByUser
@@ -37,6 +41,9 @@ export function latestStampsOf({ registers }: GroupState, wanted: Wanted): Lates
         .reduce(laterStamp),
   };
 }
+
+const stampOf = (registers: GroupRegisters, field: GroupField): Stamp =>
+  (isInEvents(field) ? registers[field]?.stamp : undefined) ?? STAMP_ZERO;
 
 export interface AcceptDriftInput {
   readonly policy: AcceptedDrift['policy'];
@@ -78,7 +85,7 @@ function move(
  *     the newer directory event is about  | report | adopt
  *     ------------------------------------|--------|------------------------------------------
  *     anything in the group               | ends   | stays valid, except:
- *     the name                            |        | the name ends
+ *     a field                             |        | the field's ends
  *     a user who was removed or added     |        | that user's ends
  *     all users (snapshot, deletion)      |        | all users' end
  */
@@ -98,7 +105,7 @@ export function validAcceptedDrift(
   const absent = [...acceptedDrift.absent].filter(
     (user) => wanted.users.has(user) && isOld(latestStamps.user(user)),
   );
-  const fields = eachField((field) => acceptedDrift[field] && (field !== 'name' || isOld(latestStamps.name)));
+  const fields = eachField((field) => acceptedDrift[field] === true && isOld(latestStamps.field[field]));
   if (present.length === 0 && absent.length === 0 && !FIELD_NAMES.some((field) => fields[field]))
     return undefined;
   return { ...acceptedDrift, ...fields, present: new Set(present), absent: new Set(absent) };

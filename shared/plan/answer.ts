@@ -3,7 +3,7 @@ import type { ObservedGroup, View } from '../domain/view.ts';
 import { LISTING_AGE_MS } from './absence.ts';
 import { decideExternal } from './decide/drift.ts';
 import type { ErrorDetail, ObserveExternal, Read } from './decision.ts';
-import { externalDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './external-change.ts';
+import { externalDifferences, lostFields, shows, viewOf, withHidden } from './external-change.ts';
 import type { Facts } from './facts.ts';
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
@@ -129,14 +129,14 @@ function externalIn(
   observed: ObservedGroup,
   { made, shown, facts }: { readonly made: View; readonly shown: View; readonly facts: Facts },
 ): ObserveExternal | Read | undefined {
-  const isSpokeIdGone = isSpokeIdLost(observed, [made], facts.listed, [LISTING_AGE_MS]);
-  if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
-  if (shows(observed, made) && !isSpokeIdGone) return undefined;
+  const lost = lostFields(observed, [made], facts.listed, [LISTING_AGE_MS]);
+  if ('kind' in lost) return lost;
+  if (shows(observed, made) && lost.size === 0) return undefined;
   // An answer proves only what it shows. A user that is missing from it, or that was removed and is still shown, is no
   // change by another client.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
   const knownViews = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];
-  if (externalDifferences(knownViews, observed, { isSpokeIdGone }).length === 0) return undefined;
+  if (externalDifferences(knownViews, observed, { lost }).length === 0) return undefined;
   return decideExternal(facts, observed, knownViews);
 }

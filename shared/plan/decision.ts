@@ -10,7 +10,7 @@ import type {
   MemberCounts,
   SettledState,
 } from '../domain/group-state.ts';
-import type { Hold } from '../domain/hold.ts';
+import type { HoldRule } from '../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
@@ -150,7 +150,7 @@ export interface StartHold {
   /** Removals that an operator approved and that are not written yet: they do not wait with these. */
   readonly approved: readonly PlatformUserId[];
   readonly size: number;
-  readonly rule: Hold['rule'];
+  readonly rule: HoldRule;
   /** What the guard judged, including all removals within the hour; undefined if the guard did not judge. */
   readonly share: number | undefined;
   readonly deletes: boolean;

@@ -1,14 +1,14 @@
 import type { GroupTreatment } from '../contract/group-policy.ts';
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
-import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
+import { FIELD_NAMES, fieldsFrom, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { AcceptedDrift, View } from '../domain/view.ts';
 import { fieldMatches } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 
 /** The content that a directory group should have on the platform. */
-export interface WantedGroup extends Readonly<Record<GroupField, string>> {
+export interface WantedGroup extends WrittenFields {
   /** The users that the group should have, each with its directory member. */
   readonly users: ReadonlyMap<PlatformUserId, MemberId>;
 }
@@ -145,11 +145,12 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
 
 type Allowed = WrittenFields & Pick<WantedGroup, 'users'>;
 
-/** Accepted drift and fields that are not written count as wanted. */
+/** Accepted drift, fields without a wanted value and fields that are not written count as wanted. */
 function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }: DraftInput): Allowed {
-  const isLeft = (field: GroupField) => acceptedDrift?.[field] === true || fixed?.has(field) === true;
+  const isLeft = (field: GroupField) =>
+    wanted[field] == null || acceptedDrift?.[field] === true || fixed?.has(field) === true;
   return {
-    ...(eachField((field) => (isLeft(field) ? current : wanted)[field]) as WrittenFields),
+    ...fieldsFrom((field) => (isLeft(field) ? current : wanted)[field]),
     users:
       acceptedDrift === undefined
         ? wanted.users
@@ -168,9 +169,9 @@ const fieldChanges = (wanted: WrittenFields, current: View): readonly PlanChange
   FIELD_NAMES.flatMap((field) => {
     const { change: kind, reason } = GROUP_FIELDS[field];
     const after = wanted[field];
-    return after === null || fieldMatches(current, field, after)
+    return after == null || fieldMatches(current, field, after)
       ? []
-      : [{ kind, before: current[field], after, reason }];
+      : [{ kind, before: current[field] ?? null, after, reason }];
   });
 
 const added = (user: PlatformUserId, member: MemberId | null): PlanChange => ({

@@ -1,9 +1,9 @@
 import type { Difference } from '../domain/drift.ts';
-import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
-import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
+import type { GroupField } from '../domain/group-fields.ts';
+import { FIELD_NAMES, fieldsFrom, GROUP_FIELDS, isSameValue } from '../domain/group-fields.ts';
 import { type Intent, READS_BEHIND_MS } from '../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
-import type { ObservedGroup, View } from '../domain/view.ts';
+import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import { type Read, readList } from './decision.ts';
 import type { Facts, Listing } from './facts.ts';
 import { fieldMatches, foldName, mayBeSpokeId } from './names.ts';
@@ -39,22 +39,21 @@ export function mayPrecedeWriteForMs(
  *   -----------------|------------------------|--------------------|----------------
  *   user in          | out of all             | add no such user   | members_added
  *   user out         | in all                 | remove no such user| members_removed
- *   name, spokeId    | another in all         | sent no such value | name, spoke_id
+ *   value of a field | another in all         | sent no such value | the field's
  *   otherwise        |                        |                    | none
  *
- * A name is another if it is neither the name that we sent nor the form in which the platform stored it. An external id
- * is another if it differs in more than its form.
+ * A name is another if it is neither the name that we sent nor the form in which the platform stored it. Another field
+ * differs in more than its form (`says`).
  *
- * @param isSpokeIdGone a null spokeId means that it was removed; otherwise a null has no meaning, because the platform
- *   may not show spokeIds
+ * @param lost fields that another client emptied; any other null field is not echoed, which proves nothing
  */
 export function externalDifferences(
   knownViews: readonly View[],
   observed: ObservedGroup,
   {
-    isSpokeIdGone = false,
+    lost = NO_FIELD,
     late,
-  }: { readonly isSpokeIdGone?: boolean; readonly late?: LateWrites | undefined } = {},
+  }: { readonly lost?: ReadonlySet<GroupField>; readonly late?: LateWrites | undefined } = {},
 ): readonly Difference[] {
   const [first] = knownViews;
   if (first === undefined) return [];
@@ -65,14 +64,20 @@ export function externalDifferences(
     (user) =>
       !there.has(user) && knownViews.every(({ users }) => users.has(user)) && !late?.removed.has(user),
   );
-  const isShown = (field: GroupField) => observed[field] !== null || (field === 'spokeId' && isSpokeIdGone);
+  const isShown = (field: GroupField) => observed[field] != null || lost.has(field);
   const differences: Difference[] = FIELD_NAMES.filter(
     (field) => isShown(field) && !all.some((view) => fieldMatches(view, field, observed[field])),
-  ).map((field) => ({ kind: GROUP_FIELDS[field].drift, before: first[field], after: observed[field] }));
+  ).map((field) => ({
+    kind: GROUP_FIELDS[field].drift,
+    before: first[field] ?? null,
+    after: observed[field] ?? null,
+  }));
   if (added.length > 0) differences.push({ kind: 'members_added', before: [], after: sorted(added) });
   if (removed.length > 0) differences.push({ kind: 'members_removed', before: sorted(removed), after: [] });
   return differences;
 }
+
+const NO_FIELD: ReadonlySet<GroupField> = new Set();
 
 const mayHold = ({ users, unshown }: View, user: PlatformUserId): boolean =>
   users.has(user) || unshown?.has(user) === true;
@@ -94,7 +99,7 @@ export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | 
   const alias = named?.name === observed.name ? named.alias : named?.name;
   const there = new Set(observed.users);
   return {
-    ...(eachField((field) => observed[field] ?? known?.[field] ?? null) as WrittenFields),
+    ...fieldsFrom((field) => observed[field] ?? known?.[field]),
     ...(alias === undefined ? {} : { alias }),
     users: new Map(
       observed.users.map((user) => [
@@ -153,37 +158,46 @@ export function isAsLeft(observed: ObservedGroup, view: View, version: Intent['v
 }
 
 /**
- * Whether the platform shows the content of the view. The form of the external id and the order and repetition of users
- * do not matter.
+ * Whether the platform shows the content of the view. The order and repetition of users do not matter, and a field that
+ * is not shown.
  */
 export function shows(observed: ObservedGroup, view: View): boolean {
   const users = new Set(observed.users);
   return (
-    observed.name === view.name &&
-    (observed.spokeId === null || fieldMatches(view, 'spokeId', observed.spokeId)) &&
+    FIELD_NAMES.every(
+      (field) => observed[field] == null || isSameValue(field, observed[field], view[field]),
+    ) &&
     users.size === view.users.size &&
     [...users].every((user) => view.users.has(user))
   );
 }
 
 /**
- * Returns whether an external change removed the spokeId that a write of ours had set. A null proves that only on a
- * platform that shows spokeIds at all, which other groups in a listing prove. An older listing is enough: a platform that
- * never shows a spokeId must not cost a listing each time.
- * @param agesMs how old the listing may be; the next age is tried if the listing before shows no spokeId
+ * Returns the fields that a write of ours had set and an external change emptied. A null proves that only on a platform
+ * that shows the field at all, which other groups in a listing prove. An older listing is enough: a platform that never
+ * shows a field must not cost a listing each time.
+ * @param agesMs how old the listing may be; the next age is tried if no other group of the listing before shows the field
  */
-export function isSpokeIdLost(
+export function lostFields(
   observed: ObservedGroup,
   knownViews: readonly View[],
   listed: Listing | undefined,
   agesMs: readonly number[],
-): boolean | Read {
-  if (observed.spokeId !== null || !knownViews.some(({ spokeId }) => spokeId !== null)) return false;
-  for (const ageMs of agesMs) {
-    if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
-    if (listed.groups.some(({ id, spokeId }) => id !== observed.id && spokeId !== null)) return true;
+): ReadonlySet<GroupField> | Read {
+  const isEmptied = (field: GroupField) =>
+    observed[field] == null && knownViews.some((view) => view[field] != null);
+  const lost = new Set<GroupField>();
+  for (const field of FIELD_NAMES.filter(isEmptied)) {
+    const isShown = (group: ListedGroup) =>
+      group.id !== observed.id && (group as Partial<ObservedGroup>)[field] != null;
+    for (const ageMs of agesMs) {
+      if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
+      if (!listed.groups.some(isShown)) continue;
+      lost.add(field);
+      break;
+    }
   }
-  return false;
+  return lost;
 }
 
 /**

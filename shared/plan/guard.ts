@@ -1,5 +1,5 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
-import type { Hold } from '../domain/hold.ts';
+import { HOLD_RULES, type HoldRule } from '../domain/hold.ts';
 
 /** Of its links a connection may give up this share within an hour, though always a few. */
 const UNLINKED_SHARE = 0.05;
@@ -51,7 +51,7 @@ export const NOTHING_REMOVED: RecentRemovals = {
 
 export type GuardVerdict =
   | { readonly allowed: true }
-  | { readonly allowed: false; readonly rule: Hold['rule']; readonly share: number };
+  | { readonly allowed: false; readonly rule: HoldRule; readonly share: number };
 
 /**
  * Returns how many users the group had before the removals of the rolling hour. Adding those removals to the present size
@@ -69,6 +69,43 @@ export const sizeBefore = (size: number, { group, largestSize }: RecentRemovals)
 const mostDeleted = (limits: GuardLimits, managedGroups: number): number =>
   Math.max(limits.deletedGroups, Math.floor(managedGroups * limits.deletedGroupsShare));
 
+/** What the rules compare with the limits; all of it within the rolling hour, this write included. */
+interface Measured {
+  readonly removals: number;
+  /** Removals from the connection, and from the group. */
+  readonly inConnection: number;
+  readonly inGroup: number;
+  /** Users in the group before them, and the share of these that is removed. */
+  readonly base: number;
+  readonly share: number;
+  readonly recent: RecentRemovals;
+}
+
+interface GuardRule {
+  /** Deletions of a group by the directory, other writes, or both. */
+  readonly judges: 'deletions' | 'others' | 'all';
+  readonly stops: (measured: Measured, limits: GuardLimits) => boolean;
+}
+
+const RULES: Readonly<Record<HoldRule, GuardRule>> = {
+  per_hour: {
+    judges: 'all',
+    stops: ({ removals, inConnection }, { perHourCount }) => removals > 0 && inConnection > perHourCount,
+  },
+  deleted_groups: {
+    judges: 'deletions',
+    stops: ({ recent }, limits) => recent.deletedGroups >= mostDeleted(limits, recent.managedGroups),
+  },
+  count: {
+    judges: 'others',
+    stops: ({ inGroup }, { maxRemovedCount }) => inGroup > maxRemovedCount,
+  },
+  share: {
+    judges: 'others',
+    stops: ({ base, share }, { minSize, maxRemovedShare }) => base >= minSize && share > maxRemovedShare,
+  },
+};
+
 /**
  * Whether removals may go ahead without a person's approval (invariant 5). Everything removed in the rolling hour
  * counts, so that many small writes are judged like one large one. The share is relative to the size before all of them.
@@ -78,14 +115,11 @@ export function judgeRemovals({ limits, size, removals, deletesGroup, recent }: 
   const base = sizeBefore(size, recent);
   const share = base === 0 ? 0 : Math.min(1, inGroup / base);
   if (limits === null || (removals === 0 && !deletesGroup)) return { allowed: true };
-  if (removals > 0 && removals + recent.connection > limits.perHourCount)
-    return { allowed: false, rule: 'per_hour', share };
-  if (deletesGroup) {
-    const isAllowed = recent.deletedGroups < mostDeleted(limits, recent.managedGroups);
-    return isAllowed ? { allowed: true } : { allowed: false, rule: 'deleted_groups', share };
-  }
-  if (inGroup > limits.maxRemovedCount) return { allowed: false, rule: 'count', share };
-  if (base >= limits.minSize && share > limits.maxRemovedShare)
-    return { allowed: false, rule: 'share', share };
-  return { allowed: true };
+  const inConnection = removals + recent.connection;
+  const measured = { removals, inConnection, inGroup, base, share, recent };
+  const skipped = deletesGroup ? 'others' : 'deletions';
+  const rule = HOLD_RULES.find(
+    (name) => RULES[name].judges !== skipped && RULES[name].stops(measured, limits),
+  );
+  return rule === undefined ? { allowed: true } : { allowed: false, rule, share };
 }

@@ -1,5 +1,5 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
-import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
+import { type GroupField, isSameValue, type WrittenFields } from '../domain/group-fields.ts';
 import type { PlatformGroupId } from '../domain/ids.ts';
 import { foldSpokeId } from '../domain/spoke-id.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
@@ -24,7 +24,7 @@ const foldNull = (spokeId: string | null): string | null => (spokeId === null ? 
 
 /** Whether `shown` may be the form in which the platform stored `sent`. */
 export const mayBeSpokeId = (shown: string | null, sent: string | null): boolean =>
-  shown !== null && sent !== null && foldSpokeId(shown) === foldSpokeId(sent);
+  shown !== null && isSameValue('spokeId', shown, sent);
 
 /** The groups with exactly this external id, or else those whose external id differs only in form. */
 export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
@@ -40,15 +40,14 @@ export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): Vi
   view.name === name ? view : { ...view, name, alias: view.alias ?? view.name };
 
 /**
- * Whether a view has this value of a field: the name as shown or as sent, the external id in any form. An external id
- * is written once, and the form in which the platform stores it stays.
+ * Whether a view has this value of a field: the name as shown or as sent, any other field in any form. The form in which
+ * the platform stores a value stays.
  */
 export const fieldMatches = (
   view: Pick<View, GroupField | 'alias'>,
   field: GroupField,
   value: WrittenFields[GroupField],
-): boolean =>
-  view[field] === value || (field === 'name' ? view.alias === value : mayBeSpokeId(view.spokeId, value));
+): boolean => isSameValue(field, view[field], value) || (field === 'name' && view.alias === value);
 
 /** Maximum number of ids in an intent: a DynamoDB item holds 400 KB, and a list may have any number of groups. */
 const MOST_KNOWN = 1_000;

@@ -1,4 +1,4 @@
-import { FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
+import { FIELD_NAMES, type FieldChange, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
 
@@ -6,8 +6,7 @@ import type { View } from '../domain/view.ts';
 export type PlanChange =
   | Changed<'create_group', null, string>
   | Changed<'delete_group' | 'release_group', string, null>
-  | Changed<(typeof GROUP_FIELDS)['name']['change'], string | null, string>
-  | Changed<(typeof GROUP_FIELDS)['spokeId']['change'], string | null, string | null>
+  | Changed<FieldChange, string | null, string | null>
   | (Changed<'add_member', null, PlatformUserId> & { readonly member: MemberId | null })
   | (Changed<'remove_member', PlatformUserId, null> & { readonly member: MemberId | null });
 

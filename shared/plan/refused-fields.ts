@@ -21,7 +21,7 @@ type Fields = Pick<WantedGroup, GroupField>;
 
 /** Fields whose wanted value is the value that the platform refused. */
 export const refusedOf = (wanted: Fields, { refusedFields = {} }: GroupState): readonly GroupField[] =>
-  FIELD_NAMES.filter((field) => refusedFields[field]?.value === wanted[field]);
+  FIELD_NAMES.filter((field) => wanted[field] != null && refusedFields[field]?.value === wanted[field]);
 
 /** The first of these refused fields that is due for another try. */
 export const dueField = (

@@ -1,12 +1,14 @@
+import { eachField, fieldsFrom, fieldsOf, type GroupField, isSameValue } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, Intent, Uncertain } from '../domain/group-state.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, UserChange, View } from '../domain/view.ts';
-import { foldName, mayBeSpokeId, renamedTo } from './names.ts';
+import { foldName, renamedTo } from './names.ts';
 
 /** The record of a group's uncertain writes with its users: each of these writes may still take effect. */
 export type UncertainWrites = Omit<Uncertain, 'change'> & { readonly change: UserChange };
 
 export const NO_CHANGE: UserChange = { added: new Set(), removed: new Set() };
+export const NOTHING_SENT: Uncertain['sent'] = eachField(() => []);
 
 type Users = Pick<View, 'users' | 'unshown'> | undefined;
 
@@ -26,19 +28,20 @@ export function changeBetween(before: Users, after: Users): UserChange {
 /** The view of an existing group after a change; undefined: a deletion. */
 export function changedView(
   base: View,
-  { action, name, spokeId }: Intent,
+  intent: Intent,
   { added, removed }: UserChange = NO_CHANGE,
 ): View | undefined {
-  if (action === 'delete') return undefined;
+  if (intent.action === 'delete') return undefined;
   const { alias, unshown = new Set(), ...others } = base;
   const stay = [...base.users].filter(([user]) => !removed.has(user));
   const users = new Map([...stay, ...[...added].map((user) => [user, true] as const)]);
   const stillHidden = [...unshown].filter((user) => !added.has(user) && !removed.has(user));
   return {
     ...others,
-    ...(base.name === name && alias !== undefined && { alias }),
+    ...(base.name === intent.name && alias !== undefined && { alias }),
     ...(stillHidden.length > 0 && { unshown: new Set(stillHidden) }),
-    ...{ name, spokeId: spokeId === '' ? null : spokeId, users },
+    ...fieldsOf(intent),
+    users,
   };
 }
 
@@ -60,10 +63,9 @@ export function uncertainWrite(
   change: UserChange,
   how: Pick<Uncertain, 'untilMs' | 'removals' | 'isAnswered'>,
 ): UncertainWrites {
-  if (intent.action === 'delete')
-    return { deletion: intent, names: [], spokeIds: [], change: NO_CHANGE, ...how };
-  const spokeIds = intent.spokeId === '' ? [] : [intent.spokeId];
-  return { write: intent, names: [intent.name], spokeIds, change, ...how };
+  if (intent.action === 'delete') return { deletion: intent, sent: NOTHING_SENT, change: NO_CHANGE, ...how };
+  const sent = eachField((field) => [intent[field]].filter((value) => value != null));
+  return { write: intent, sent, change, ...how };
 }
 
 /**
@@ -78,8 +80,7 @@ export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites)
   return {
     ...(write && { write }),
     ...(deletion && { deletion }),
-    names: [...new Set([...earlier.names, ...later.names])],
-    spokeIds: [...new Set([...earlier.spokeIds, ...later.spokeIds])],
+    sent: eachField((field) => [...new Set([...earlier.sent[field], ...later.sent[field]])]),
     change: mergeChanges(earlier.change, later.change),
     untilMs: Math.max(earlier.untilMs, later.untilMs),
     ...(removals && { removals }),
@@ -115,24 +116,24 @@ export const rebasedRecord = (
 
 /** The parts of an observed group that uncertain writes explain. */
 export interface LateWrites {
-  /** Whether they may have written the name or the external id, and which users they may have added. */
+  /** The fields that they may have written, and the users that they may have added. */
   readonly view: View;
   readonly removed: ReadonlySet<PlatformUserId>;
 }
 
 export function lateWrites(
-  { names, spokeIds }: Uncertain,
+  { sent }: Uncertain,
   { added, removed }: UserChange,
   observed: ObservedGroup,
   base: View | undefined,
 ): LateWrites {
   // The platform may have stored the name in another form.
   const isSent = (name: string) => base?.name !== name && foldName(name) === foldName(observed.name);
-  const name = names.find((one) => one === observed.name) ?? names.find(isSent);
-  const spokeId = spokeIds.find((one) => mayBeSpokeId(observed.spokeId, one)) ?? base?.spokeId ?? null;
+  const written = (field: GroupField) => sent[field].find((one) => isSameValue(field, observed[field], one));
+  const name = written('name') ?? sent.name.find(isSent);
   const view = {
-    name: name ?? base?.name ?? '',
-    spokeId,
+    ...fieldsFrom((field) => written(field) ?? base?.[field]),
+    ...(name !== undefined && { name }),
     users: new Map([...added].map((user) => [user, true])),
   };
   return { view: name === undefined ? view : renamedTo(view, observed), removed };

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { completeSnapshotFloor } from '../domain/fold.ts';
 import { number, stampText } from '../domain/forms.ts';
 import type { GroupRegisters } from '../domain/group.ts';
+import { EVENT_FIELDS, stampName } from '../domain/group-fields.ts';
 import { type GroupRef, groupId, type MemberId } from '../domain/ids.ts';
 import { nestedMember } from '../domain/nesting.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
@@ -142,22 +143,24 @@ function memberChange({ member, register }: MemberEntry, nowMs: number) {
     : { set: { ...set, expiresAt: tombstoneEndSeconds(stamp, nowMs) }, remove: noActor };
 }
 
-function registerWrites({ name, author, ...floors }: GroupRegisters) {
+function registerWrites({ author, ...registers }: GroupRegisters) {
   const update = (['upserted', 'deleted', 'snapshot'] as const).filter(
-    (floor) => floors[floor] !== STAMP_ZERO,
+    (floor) => registers[floor] !== STAMP_ZERO,
   );
   const writes: { readonly set: Attributes; readonly when: Condition }[] = update.map((floor) => ({
-    set: { [floor]: floors[floor] },
-    when: laterThanStored(floor, floors[floor]),
+    set: { [floor]: registers[floor] },
+    when: laterThanStored(floor, registers[floor]),
   }));
   if (author !== undefined) {
     const { stamp, actor } = author;
     writes.push({ set: { actor, actorStamp: stamp }, when: laterThanStored('actorStamp', stamp) });
   }
-  if (name !== undefined) {
-    const { stamp, value } = name;
-    const when = newerThanStored('nameStamp', 'name', stamp, value);
-    writes.push({ set: { name: value, nameStamp: stamp }, when });
+  for (const field of EVENT_FIELDS) {
+    const register = registers[field];
+    if (register === undefined) continue;
+    const { stamp, value } = register;
+    const when = newerThanStored(stampName(field), field, stamp, value);
+    writes.push({ set: { [field]: value, [stampName(field)]: stamp }, when });
   }
   return writes;
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { EventActor } from '../domain/event.ts';
 import { number, stampText, text } from '../domain/forms.ts';
+import { EVENT_FIELDS, stampName } from '../domain/group-fields.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { GroupItem, PendingCause } from '../domain/group-state.ts';
 import { type GroupRef, memberId, roleId } from '../domain/ids.ts';
@@ -14,12 +15,17 @@ import type { Item } from './table.ts';
  */
 
 export function parseGroup(ref: GroupRef, item: Item): GroupState {
-  const { upserted, deleted, snapshot, name, nameStamp, actor, actorStamp, ...rest } = understood(
+  const { upserted, deleted, snapshot, actor, actorStamp, ...rest } = understood(
     GroupItem,
     item,
     `a group at partition ${item.pk}`,
   );
-  const named = Object.entries(rest).map(([key, value]) => [TIMES.has(key) ? `${key}Ms` : key, value]);
+  const others = Object.entries(rest).filter(([key]) => !OF_FIELDS.has(key));
+  const named = others.map(([key, value]) => [TIMES.has(key) ? `${key}Ms` : key, value]);
+  const fields = EVENT_FIELDS.flatMap((field) => {
+    const value = rest[field];
+    return value === undefined ? [] : [[field, { value, stamp: rest[stampName(field)] }]];
+  });
   return {
     ...(Object.fromEntries(named) as Omit<GroupState, 'ref' | 'registers'>),
     ref,
@@ -27,11 +33,14 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
       upserted,
       deleted,
       snapshot,
-      ...(name === undefined ? {} : { name: { value: name, stamp: nameStamp } }),
+      ...Object.fromEntries(fields),
       ...(actor === undefined ? {} : { author: { stamp: actorStamp, actor } }),
     },
   };
 }
+
+/** Attributes of the registers of fields. */
+const OF_FIELDS: ReadonlySet<string> = new Set(EVENT_FIELDS.flatMap((field) => [field, stampName(field)]));
 
 /** What a group carries as times, under a name that says so. */
 const TIMES = new Set(['dirtySince', 'wakeAt', 'failedAt', 'createdAt', 'missedAt', 'lastWriteAt']);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import pMap from 'p-map';
 import { viewDigest } from '../domain/content-digest.ts';
-import { eachField, FIELD_NAMES } from '../domain/group-fields.ts';
+import { eachField, FIELD_NAMES, fieldsFrom } from '../domain/group-fields.ts';
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
 import { type GroupRef, type IntentId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
@@ -158,16 +158,17 @@ function madeAtMs(id: string): number {
 }
 
 /*
- * A view as lines: name and spokeId; then the accepted drift, the other form of the name and hidden users, each line
- * beginning with `!`; then a line per user (`+` managed, `-` external). Values are URI-encoded, so no id breaks a line.
+ * A view as lines: the name; the other fields in the order of `GROUP_FIELDS`, each line beginning with `=`; then the accepted
+ * drift, the other form of the name and hidden users, each line beginning with `!`; then a line per user (`+` managed, `-`
+ * external). Values are URI-encoded, so no id breaks a line.
  */
 
 const ALIAS = '!alias ';
 const UNSHOWN = '!unshown ';
 
-function* ownLines({ name, alias, spokeId, acceptedDrift, unshown = new Set() }: View): Iterable<string> {
+function* ownLines({ name, alias, acceptedDrift, unshown = new Set(), ...fields }: View): Iterable<string> {
   yield encodeURIComponent(name);
-  yield spokeId === null ? '-' : `+${encodeURIComponent(spokeId)}`;
+  for (const field of OTHER_FIELDS) yield fieldLine(fields[field]);
   if (acceptedDrift !== undefined) yield* acceptedDriftLines(acceptedDrift);
   if (alias !== undefined) yield `${ALIAS}${encodeURIComponent(alias)}`;
   for (const user of unshown) yield `${UNSHOWN}${encodeURIComponent(user)}`;
@@ -177,15 +178,31 @@ function* userLines({ users }: View): Iterable<string> {
   for (const [user, mine] of users) yield `${mine ? '+' : '-'}${encodeURIComponent(user)}`;
 }
 
-function viewFrom([name = '', spokeId = '', ...rest]: readonly string[]): View {
+const OTHER_FIELDS = FIELD_NAMES.filter((field) => field !== 'name');
+const NO_VALUE = '=';
+const EMPTY = '=+';
+
+function fieldLine(value: string | null | undefined): string {
+  if (value == null) return NO_VALUE;
+  return value === '' ? EMPTY : `=${encodeURIComponent(value)}`;
+}
+
+function valueIn(line: string = NO_VALUE): string | null {
+  if (line === NO_VALUE) return null;
+  return line === EMPTY ? '' : decodeURIComponent(line.slice(1));
+}
+
+function viewFrom([name = '', ...lines]: readonly string[]): View {
+  const fields = lines.filter((line) => line.startsWith('='));
+  const rest = lines.slice(fields.length);
+  const ofField = (field: (typeof OTHER_FIELDS)[number]) => valueIn(fields[OTHER_FIELDS.indexOf(field)]);
   const other = rest.find((line) => line.startsWith(ALIAS));
   const unshown = rest.filter((line) => line.startsWith(UNSHOWN));
   const accepted = rest.filter((line) => /^!(?!alias |unshown )/.test(line));
   const users = rest.filter((line) => !line.startsWith('!'));
   return {
-    name: decodeURIComponent(name),
+    ...fieldsFrom((field) => (field === 'name' ? decodeURIComponent(name) : ofField(field))),
     ...(other === undefined ? {} : { alias: decodeURIComponent(other.slice(ALIAS.length)) }),
-    spokeId: spokeId.startsWith('+') ? decodeURIComponent(spokeId.slice(1)) : null,
     users: new Map(users.map((line) => [decodeUser(line.slice(1)), line.startsWith('+')])),
     ...(unshown.length > 0 && {
       unshown: new Set(unshown.map((line) => decodeUser(line.slice(UNSHOWN.length)))),

@@ -3,7 +3,12 @@ import { DAY_MS, HOUR_MS } from '../simulation-run.ts';
 import { type Change, takenOut } from './ledger.ts';
 import type { Checker, Observation, ObservedConnection, Owner } from './observation.ts';
 
-type Limits = NonNullable<ConnectionSettings['guard']>;
+/** The limits that this check measures. */
+type Limits = Pick<
+  NonNullable<ConnectionSettings['guard']>,
+  | ('minSize' | 'maxRemovedShare' | 'maxRemovedCount' | 'perHourCount')
+  | ('deletedGroups' | 'deletedGroupsShare')
+>;
 
 /** An unused approval expires after this time. */
 const APPROVAL_MS = 7 * DAY_MS;

@@ -3,7 +3,7 @@ import type { Author, Groups, Written } from './groups.ts';
 import type { createPeople } from './people.ts';
 import type { PlatformFaults } from './platform-faults.ts';
 import type { Request } from './request.ts';
-import { activityEvent, endOfFeed, feedEnvelope, feedPage, firstAtOrAfter } from './rules.ts';
+import { activityEvent, endOfFeed, feedEnvelope, feedPage, firstAtOrAfter, shownGroup } from './rules.ts';
 import type { Tokens } from './tokens.ts';
 
 /** An HTTP answer; `group` is the group in its body. */
@@ -46,9 +46,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   const malformed = new Set<number>();
   let forgotten = { beforeMs: 0, status: 0 };
 
-  const textOf = remembered(({ id, name, spokeId, users, version }) =>
-    JSON.stringify({ id, name, spokeId: traits.echoSpokeId ? spokeId : null, users, version }),
-  );
+  const textOf = remembered((group) => JSON.stringify(shownGroup(group, traits)));
   const ofGroup = (group: HeldGroup): Answer => ({ status: 200, text: textOf(group), group: group.id });
   const ofWrite = (written: Written, before?: HeldGroup): Answer =>
     written.group === undefined

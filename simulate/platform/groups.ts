@@ -195,13 +195,13 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
 
     create(body: WriteBody, author: Author): Written {
       const isGroupsync = author.initiator === undefined;
-      const { name: sentName = '', spokeId = null, users: sent = [] } = body;
-      if (sentName === '') return { status: 400 };
+      const content = rules.wantedContent('PUT', rules.NO_CONTENT, body);
+      if (content.name === '') return { status: 400 };
       const refused = isGroupsync ? refusalOf(body) : undefined;
       if (refused !== undefined) return { status: refused };
-      const users = isGroupsync ? withInstaller(keptUsers(sent, [])) : sent;
+      const users = isGroupsync ? withInstaller(keptUsers(content.users, [])) : content.users;
       const { group, change } = rules.createdGroup(
-        { name: nameOf(sentName), spokeId: spokeIdOf(spokeId), users },
+        { ...content, name: nameOf(content.name), spokeId: spokeIdOf(content.spokeId), users },
         newId,
       );
       const origin = { createdAtMs: clock(), madeBy: isGroupsync ? 'us' : 'client' } as const;
@@ -219,7 +219,8 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
       if (refused !== undefined) return { status: refused };
       const wanted = rules.wantedContent(method, known, body);
       const users = body.users === undefined ? wanted.users : keptUsers(body.users, known.users);
-      const done = put(known, { name: nameOf(wanted.name), spokeId: spokeIdOf(wanted.spokeId), users });
+      const [name, spokeId] = [nameOf(wanted.name), spokeIdOf(wanted.spokeId)];
+      const done = put(known, { ...wanted, name, spokeId, users });
       return note(method === 'PUT' ? 'put' : 'patch', done, author, body);
     },
 
@@ -236,8 +237,8 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
       const known = held.get(id);
       if (known === undefined) return false;
       const sent = contentOf(known);
-      const { name, spokeId, users } = { ...known, ...sent };
-      const done = put(known, { name: rules.keptName(name, traits.names), spokeId, users });
+      const content = { ...known, ...sent };
+      const done = put(known, { ...content, name: rules.keptName(content.name, traits.names) });
       if (done.change !== undefined) note('patch', done, author, sent);
       return done.change !== undefined;
     },

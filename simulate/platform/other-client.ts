@@ -1,3 +1,4 @@
+import { FIELD_NAMES } from '../../shared/domain/group-fields.ts';
 import type { ClientAction } from '../simulation-run.ts';
 import type { HeldGroup, PlatformOptions } from './facts.ts';
 import type { Groups } from './groups.ts';
@@ -10,11 +11,12 @@ export function createOtherClient({ runLog, sleep, random, clock }: PlatformOpti
   let fightsEnded = 0;
 
   /** The same edit each time: it removes again the users that it removed at first. */
-  const editOf = ({ add = [], remove = 0, name, spokeId }: Edit, known: HeldGroup) => {
+  const editOf = ({ add = [], remove = 0, ...edit }: Edit, known: HeldGroup) => {
     const out = new Set(known.users.slice(0, remove));
+    const changed = FIELD_NAMES.filter((field) => edit[field] !== undefined);
     return (now: HeldGroup) => ({
-      name: name ?? now.name,
-      ...(spokeId !== undefined && { spokeId }),
+      name: now.name,
+      ...Object.fromEntries(changed.map((field) => [field, edit[field]])),
       users: [...new Set([...now.users.filter((user) => !out.has(user)), ...add])],
     });
   };

@@ -1,3 +1,6 @@
+import type { GroupField, WrittenFields } from '../../shared/domain/group-fields.ts';
+import { FIELD_NAMES, fieldsFrom, fieldsOf, NO_FIELDS } from '../../shared/domain/group-fields.ts';
+
 /*
  * The rules of groups and of the activity feed, as the Workforce Platform has them: pure, and the only ones. The
  * platform of the simulation and the HTTP simulator (local/platform) both keep to them.
@@ -11,22 +14,30 @@
  *   both    –                equal content  nothing: the same version, no event
  */
 
-export interface PlatformGroup {
+export interface PlatformGroup extends WrittenFields {
   readonly id: string;
-  readonly name: string;
-  readonly spokeId: string | null;
   readonly users: string[];
   readonly version: string;
 }
 
-export interface GroupContent {
-  readonly name: string;
-  readonly spokeId: string | null;
+export interface GroupContent extends WrittenFields {
   readonly users: readonly string[];
 }
 
 /** The body of a write; the method defines the meaning of a missing field. */
 export type GroupBody = { readonly [Field in keyof GroupContent]?: GroupContent[Field] | undefined };
+
+/** The group as an answer shows it. */
+export const shownGroup = (
+  group: Omit<PlatformGroup, 'version'> & { readonly version: string | number },
+  { echoSpokeId }: { readonly echoSpokeId: boolean },
+) => ({
+  id: group.id,
+  ...fieldsOf(group),
+  ...(!echoSpokeId && { spokeId: null }),
+  users: group.users,
+  version: group.version,
+});
 
 /** The kind of a group change in the feed. `members`: only users changed. */
 export interface GroupChange {
@@ -41,7 +52,7 @@ type NewId = () => string;
 /** A new group. An id named twice among the users counts once; the order sent is kept. */
 export function createdGroup(content: GroupContent, newId: NewId) {
   const users = [...new Set(content.users)];
-  const group: PlatformGroup = { id: newId(), ...contentOf(content), users, version: newId() };
+  const group: PlatformGroup = { id: newId(), ...fieldsOf(content), users, version: newId() };
   const change: GroupChange = { change: 'created', removed: [], added: users };
   return { group, change };
 }
@@ -56,13 +67,13 @@ export function changedGroup<Known extends Omit<PlatformGroup, 'version'>>(
   newId: NewId,
 ): { readonly group: Known | PlatformGroup; readonly change?: GroupChange } {
   const users = [...new Set(content.users)];
-  const isRenamed = group.name !== content.name || group.spokeId !== content.spokeId;
+  const isRenamed = FIELD_NAMES.some((field) => group[field] !== content[field]);
   if (!isRenamed && isSameList(group.users, users)) return { group };
   const removed = without(group.users, users);
   const added = without(users, group.users);
   const change = !isRenamed && removed.length + added.length > 0 ? 'members' : 'changed';
   return {
-    group: { id: group.id, ...contentOf(content), users, version: newId() },
+    group: { id: group.id, ...fieldsOf(content), users, version: newId() },
     change: { change, removed, added },
   };
 }
@@ -70,11 +81,13 @@ export function changedGroup<Known extends Omit<PlatformGroup, 'version'>>(
 /** One event reports the deletion of the group and its memberships. */
 export const DELETED: GroupChange = { change: 'deleted', removed: [], added: [] };
 
+export const NO_CONTENT: GroupContent = { ...NO_FIELDS, users: [] };
+
 /** The requested content of a write. */
 export function wantedContent(method: 'PUT' | 'PATCH', group: GroupContent, body: GroupBody): GroupContent {
-  const kept = method === 'PATCH' ? group : { name: '', spokeId: null, users: [] };
-  const { name = kept.name, spokeId = kept.spokeId, users = kept.users } = body;
-  return { name, spokeId, users };
+  const kept = method === 'PATCH' ? group : NO_CONTENT;
+  const given = (field: GroupField) => (body[field] === undefined ? kept[field] : body[field]);
+  return { ...fieldsFrom(given), users: body.users ?? kept.users };
 }
 
 /** Whether a write was computed from a version that is no longer the group's. */
@@ -251,9 +264,6 @@ const subject = (type: string, instance: string, name: string) => ({
   display_name: name,
   icon: null,
 });
-
-/** A copy without other properties of the object. */
-const contentOf = ({ name, spokeId }: GroupContent) => ({ name, spokeId });
 
 function without(all: readonly string[], excluded: readonly string[]): string[] {
   const known = new Set(excluded);

@@ -141,7 +141,7 @@ async function uncertainWorld() {
   const untilMs = world.clock.ms + 900_000;
   await world.publish(removed('g', 'bob'));
   const write = { ...intent, platformId, versionBefore };
-  const uncertain = { write, names: ['Blue'], spokeIds: ['g'], untilMs };
+  const uncertain = { write, sent: { name: ['Blue'], spokeId: ['g'] }, untilMs };
   await world.table.update(groupKey(refOf('g')), { set: { uncertain } });
   await world.apply('g');
   return { ...world, untilMs, cli: (...args: string[]) => runCli(args, { ports }) };

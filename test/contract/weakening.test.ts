@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { isWeakerGuard, weakenedSettings } from '../../shared/contract/weakening.ts';
+import { guardLimits } from '../support/guard-limits.ts';
 
-const LIMITS = {
-  minSize: 5,
-  maxRemovedShare: 0.5,
-  maxRemovedCount: 100,
-  perHourCount: 500,
-  deletedGroups: 2,
-  deletedGroupsShare: 0.05,
-};
+const LIMITS = guardLimits();
 
 describe('isWeakerGuard', () => {
   it.each([

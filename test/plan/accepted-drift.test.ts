@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Difference } from '../../shared/domain/drift.ts';
+import { eachField } from '../../shared/domain/group-fields.ts';
 import { memberId, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
 import type { Stamp } from '../../shared/domain/stamp.ts';
 import type { AcceptedDrift } from '../../shared/domain/view.ts';
@@ -19,14 +20,13 @@ const acceptedDrift = (over: Partial<AcceptedDrift> = {}): AcceptedDrift => ({
   seen: at('5'),
   present: set('x'),
   absent: set('a'),
-  name: true,
-  spokeId: true,
+  ...eachField(() => true),
   ...over,
 });
-const NOTHING = { present: set(''), absent: set(''), name: false, spokeId: false };
+const NOTHING = { present: set(''), absent: set(''), ...eachField(() => false) };
 const latestStamps = (over: Partial<LatestStamps> = {}): LatestStamps => ({
   newest: at('5'),
-  name: at('5'),
+  field: eachField(() => at('5')),
   allUsers: at('1'),
   user: () => at('5'),
   ...over,
@@ -77,7 +77,7 @@ describe('remainder of an accepted drift', () => {
   });
 
   it.each<[string, Partial<LatestStamps>, Partial<AcceptedDrift>]>([
-    ['the name', { name: at('6') }, { name: false }],
+    ['the name', { field: { ...latestStamps().field, name: at('6') } }, { name: false }],
     ['a user who was added', { user: () => at('6') }, { absent: set('') }],
     ['a removed user', { departed: new Map([[platformUserId('x'), at('6')]]) }, { present: set('') }],
     ['a user who was removed before', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],

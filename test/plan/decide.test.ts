@@ -18,6 +18,7 @@ import { decide } from '../../shared/plan/decide/index.ts';
 import { READ_GROUP, readList } from '../../shared/plan/decision.ts';
 import type { Facts, Wanted } from '../../shared/plan/facts.ts';
 import { NOTHING_REMOVED } from '../../shared/plan/guard.ts';
+import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE_MS = 60_000;
@@ -142,7 +143,7 @@ const Q = { listed: listing(shown('a', { id: 'q' })) };
 const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
   const write = { ...intent, ...over };
   const which = write.action === 'delete' ? { deletion: write } : { write };
-  return { uncertain: { ...which, names: [write.name], spokeIds: [], untilMs } };
+  return { uncertain: { ...which, sent: { ...NOTHING_SENT, name: [write.name] }, untilMs } };
 };
 /** With this many removals of eight members, while other removals are in flight. */
 const leaving = (removals: number, concurrent = 0) => ({
@@ -742,7 +743,8 @@ describe('decide', () => {
   });
 
   it("a late effect of groupsync's own write is not a change by another client", () => {
-    const uncertain = { write: intent, names: ['Eng  x'], spokeIds: ['g'], untilMs: NOW_MS + 1 };
+    const sent = { ...NOTHING_SENT, name: ['Eng  x'], spokeId: ['g'] };
+    const uncertain = { write: intent, sent, untilMs: NOW_MS + 1 };
     const late = { state: state({ suspectedChange, uncertain }), settings: settingsWith({ drift: 'adopt' }) };
     const change = (added: string, removed: string) => ({
       uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },

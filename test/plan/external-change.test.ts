@@ -71,7 +71,9 @@ describe('foreignDifferences', () => {
   });
 
   it('finds a removed spokeId if the platform shows spokeIds', () => {
-    const gone = externalDifferences([view('')], observed('', { spokeId: null }), { isSpokeIdGone: true });
+    const gone = externalDifferences([view('')], observed('', { spokeId: null }), {
+      lost: new Set(['spokeId']),
+    });
     expect(gone).toEqual([change('spoke_id', 'g', null)]);
   });
 });

@@ -6,15 +6,9 @@ import {
   NOTHING_REMOVED,
   sizeBefore,
 } from '../../shared/plan/guard.ts';
+import { guardLimits } from '../support/guard-limits.ts';
 
-const limits = {
-  minSize: 5,
-  maxRemovedShare: 0.5,
-  maxRemovedCount: 10,
-  perHourCount: 20,
-  deletedGroups: 2,
-  deletedGroupsShare: 0.05,
-};
+const limits = guardLimits({ maxRemovedCount: 10, perHourCount: 20 });
 const calm: GuardInput = {
   limits,
   size: 100,

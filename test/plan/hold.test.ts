@@ -3,6 +3,7 @@ import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { platformUserId } from '../../shared/domain/ids.ts';
 import { applicableHold, isOver, judgeByHold } from '../../shared/plan/hold.ts';
 import { NO_PLAN } from '../../shared/plan/plan.ts';
+import { guardLimits } from '../support/guard-limits.ts';
 
 const users = (...ids: string[]) => ids.map(platformUserId);
 const SET = new Set(users('a', 'b'));
@@ -57,14 +58,7 @@ describe('judgeByHold', () => {
 
 describe('applicableHold', () => {
   const removing = (...ids: string[]) => ({ ...NO_PLAN(undefined), removals: users(...ids) });
-  const limits = {
-    minSize: 1,
-    maxRemovedShare: 1,
-    maxRemovedCount: 1,
-    perHourCount: 1,
-    deletedGroups: 1,
-    deletedGroupsShare: 0,
-  };
+  const limits = guardLimits();
   const say = (hold: Hold, { removal = 'a', guard = true, nowMs = 0 }) =>
     applicableHold(
       hold,

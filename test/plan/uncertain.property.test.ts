@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { eachField } from '../../shared/domain/group-fields.ts';
 import type { Intent } from '../../shared/domain/group-state.ts';
 import { intentId, platformUserId, versionToken } from '../../shared/domain/ids.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
@@ -66,10 +67,9 @@ const recordsOf = ([base, all]: [
   );
 const merged = (records: readonly UncertainWrites[]) => records.reduce(mergeUncertain);
 /** Sets, whatever the order in which their parts came. */
-const sorted = ({ names, spokeIds, change, ...others }: UncertainWrites) => ({
+const sorted = ({ sent, change, ...others }: UncertainWrites) => ({
   ...others,
-  names: [...names].sort(),
-  spokeIds: [...spokeIds].sort(),
+  sent: eachField((field) => [...sent[field]].sort()),
   added: [...change.added].sort(),
   removed: [...change.removed].sort(),
 });
@@ -106,11 +106,11 @@ describe('record of uncertain writes', () => {
     fc.assert(
       fc.property(writes(6), (drawn) => {
         const all = recordsOf(drawn);
-        const { change, untilMs, removals, isAnswered = false, names } = merged(all);
+        const { change, untilMs, removals, isAnswered = false, sent } = merged(all);
         for (const one of all) {
           for (const user of one.change.added) expect(change.added.has(user)).toBe(true);
           for (const user of one.change.removed) expect(change.removed.has(user)).toBe(true);
-          for (const sent of one.names) expect(names).toContain(sent);
+          for (const name of one.sent.name) expect(sent.name).toContain(name);
           expect(untilMs).toBeGreaterThanOrEqual(one.untilMs);
           expect(removals?.removals ?? 0).toBeGreaterThanOrEqual(one.removals?.removals ?? 0);
         }

@@ -4,6 +4,7 @@ import type { GroupState } from '../../shared/domain/group-state.ts';
 import { connectionName, groupId, intentId, platformUserId } from '../../shared/domain/ids.ts';
 import type { Stamp } from '../../shared/domain/stamp.ts';
 import type { UserChange, View } from '../../shared/domain/view.ts';
+import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import type { GroupStore } from '../../shared/sync/ports/groups.ts';
@@ -126,7 +127,7 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
     const { id, action, change } = opened;
     if (end === 'drop') return store.dropIntent(ref, opened, { isRefused: true });
     if (end === 'uncertain') {
-      const record = { write: opened, names: [], spokeIds: [], untilMs: nowMs };
+      const record = { write: opened, sent: NOTHING_SENT, untilMs: nowMs };
       return store.dropIntent(ref, opened, {
         uncertain: { ...record, change: await changed(store, seen, drawn) },
       });

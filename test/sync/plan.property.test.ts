@@ -6,6 +6,7 @@ import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { wakeAll } from '../../shared/sync/wake.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
+import { guardLimits } from '../support/guard-limits.ts';
 import { added, createWorld, deleted, group, removed, type ShortEvent } from '../support/operate/world.ts';
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay', 'gus'];
@@ -48,14 +49,16 @@ const scenario = fc.record({
         [{ match: 'Red', mode: 'report' as const }],
       )
       .map((policies) => ({ include: ['*'], exclude: [], policies: [...policies] })),
-    guard: fc.constantFrom(null, {
-      minSize: 2,
-      maxRemovedShare: 0.5,
-      maxRemovedCount: 3,
-      perHourCount: 4,
-      deletedGroups: 1,
-      deletedGroupsShare: 0,
-    }),
+    guard: fc.constantFrom(
+      null,
+      guardLimits({
+        minSize: 2,
+        maxRemovedCount: 3,
+        perHourCount: 4,
+        deletedGroups: 1,
+        deletedGroupsShare: 0,
+      }),
+    ),
   }),
 });
 

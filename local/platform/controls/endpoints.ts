@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as z from 'zod';
+import { wantedContent } from '../../../simulate/platform/rules.ts';
 import type { Simulation } from '../endpoint.ts';
 import { badRequest, describeIssues, notFound } from '../errors.ts';
 import { type Author, changeGroup, deleteGroup } from '../group-changes.ts';
@@ -76,14 +77,10 @@ export function registerControls(app: FastifyInstance, controls: Controls): void
         return simulation.settings();
       });
       scope.post<{ Params: { id: string } }>('/groups/:id', (request) => {
-        const { name, users, spokeId, ...by } = parse(ForeignChange, bodyOf(request), 'body');
-        const { company, group } = locate(simulation, request.params.id, by.company);
-        const content = {
-          name: name ?? group.name,
-          users: users ?? group.users,
-          spokeId: spokeId === undefined ? group.spokeId : spokeId,
-        };
-        const changed = changeGroup(group, content, authorOf(simulation, company, by));
+        const change = parse(ForeignChange, bodyOf(request), 'body');
+        const { company, group } = locate(simulation, request.params.id, change.company);
+        const content = wantedContent('PATCH', group, change);
+        const changed = changeGroup(group, content, authorOf(simulation, company, change));
         store.commit(changed.changes);
         return changed.group;
       });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { isStale, wantedContent } from '../../../simulate/platform/rules.ts';
+import { isStale, NO_CONTENT, wantedContent } from '../../../simulate/platform/rules.ts';
 import type { Settings } from '../controls/settings.ts';
 import { type Call, endpoint } from '../endpoint.ts';
 import { ApiError, badRequest, forbidden, notFound } from '../errors.ts';
@@ -38,9 +38,9 @@ const create = endpoint({
   status: ({ createdStatus }) => createdStatus,
   handle: (call) => {
     refuseUnscoped(call, { groups: true, members: (call.body.users ?? []).length > 0 });
-    const { name, spokeId = null } = call.body;
-    const users = acceptedIds(call.body.users ?? [], call);
-    const { group, changes } = createGroup({ name, spokeId, users }, author(call));
+    const content = wantedContent('PUT', NO_CONTENT, call.body);
+    const users = acceptedIds(content.users, call);
+    const { group, changes } = createGroup({ ...content, users }, author(call));
     call.simulation.store.commit(changes);
     return shown(group, call);
   },
@@ -111,10 +111,10 @@ function existing({ company, params }: Call<z.infer<typeof ofGroup>>): Group {
 type Write = Call<z.infer<typeof ofGroup>, unknown, WriteGroup>;
 
 function write(method: 'PUT' | 'PATCH', call: Write) {
-  const { name, spokeId, users: sent } = call.body;
+  const { users: sent, version: _, ...fields } = call.body;
   const isReplaced = method === 'PUT';
   refuseUnscoped(call, {
-    groups: isReplaced || name !== undefined || spokeId !== undefined,
+    groups: isReplaced || Object.values(fields).some((value) => value !== undefined),
     members: isReplaced || sent !== undefined,
   });
   const group = existing(call);

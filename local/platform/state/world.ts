@@ -3,6 +3,7 @@ import { describeIssues } from '../errors.ts';
 import { ActivityBatch } from '../schemas/activity.ts';
 import { Candidate } from '../schemas/candidate.ts';
 import { Address, EmployeeRecord } from '../schemas/employee.ts';
+import { Group } from '../schemas/group.ts';
 import { LeavePolicy, LeaveRecord, LeaveTypeRecord } from '../schemas/leave.ts';
 import { CustomField } from '../schemas/organisation.ts';
 
@@ -22,12 +23,11 @@ const WorldWorkLocation = z.object({ id, nickname: z.string(), address: Address.
 const WorldCustomField = CustomField.partial().required({ title: true });
 const WorldLeaveType = LeaveTypeRecord.partial().required({ leaveType: true });
 const WorldLeavePolicy = LeavePolicy.partial();
-const WorldGroup = z.object({
+const WorldGroup = Group.extend({
   id,
-  name: z.string(),
-  spokeId: z.string().nullable().default(null),
-  users: z.array(z.string()).default([]),
-  version: z.string().optional(),
+  spokeId: Group.shape.spokeId.default(null),
+  users: Group.shape.users.default([]),
+  version: Group.shape.version.optional(),
 });
 
 const WorldCompany = z.object({

@@ -20,6 +20,12 @@ const PartField = z.lazy(() =>
   }).refine(({ index, count }) => index < count, { error: 'expected an index below the count' }),
 );
 
+/** A field that is null is not given. */
+const withoutNulls = <Fields extends object>(fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as {
+    readonly [Name in keyof Fields]?: NonNullable<Fields[Name]>;
+  };
+
 const membership = (kind: 'member.added' | 'member.removed', meaning: string) =>
   z.lazy(() =>
     object('data {group, members}', { group: GroupField, members: MembersField })
@@ -32,7 +38,12 @@ export const NATIVE_DATA = {
   'directory.group.upserted': z.lazy(() =>
     object('data {group}', { group: GroupField.extend({ name: GroupName }) })
       .transform(
-        ({ group: { id, name } }): DirectoryChange => ({ kind: 'group.upserted', group: groupId(id), name }),
+        ({ group: { id, name, ...given } }): DirectoryChange => ({
+          kind: 'group.upserted',
+          group: groupId(id),
+          name,
+          ...withoutNulls(given),
+        }),
       )
       .describe('The group exists and has this name.'),
   ),
@@ -50,10 +61,10 @@ export const NATIVE_DATA = {
       part: PartField.nullish(),
     })
       .transform(
-        ({ group, members, part }): DirectoryChange => ({
+        ({ group: { id, ...given }, members, part }): DirectoryChange => ({
           kind: 'group.snapshot',
-          group: groupId(group.id),
-          ...(group.name != null && { name: group.name }),
+          group: groupId(id),
+          ...withoutNulls(given),
           members,
           ...(part != null && { part }),
         }),

@@ -9,7 +9,7 @@ import { type Decision, type ObserveExternal, READ_GROUP, type Read, type Wait }
 import {
   externalDifferences,
   isAsLeft,
-  isSpokeIdLost,
+  lostFields,
   mayPrecedeWriteForMs,
   viewOf,
   withHidden,
@@ -20,7 +20,7 @@ import { lateWrites } from '../uncertain.ts';
 import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
-/** Many changes at once share a listing; one from before our first group shows no spokeId, and is read again. */
+/** Many changes at once share a listing; one from before our first group may not show a field, and is read again. */
 const ECHO_LISTING_AGES_MS = [5_000, 0];
 
 const UNPROVEN_READ = {
@@ -113,20 +113,20 @@ export function decideExternal(
   const known = views.filter((view) => view !== undefined);
   const late = lateIn(facts, facts.views, observed);
   const knownViews = late === undefined ? known : [...known, late.view];
-  const isSpokeIdGone = isSpokeIdLost(observed, knownViews, facts.listed, ECHO_LISTING_AGES_MS);
-  if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
+  const lost = lostFields(observed, knownViews, facts.listed, ECHO_LISTING_AGES_MS);
+  if ('kind' in lost) return lost;
   const hidden = hiddenUsers(known, observed, facts.state);
   const all = { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
-  const differences = externalDifferences(known, all, { isSpokeIdGone, late });
+  const differences = externalDifferences(known, all, { lost, late });
   const flapDamping = dampingAfter(differences, facts, observed);
   if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
-  const withoutLate = externalDifferences(known, all, { isSpokeIdGone });
+  const withoutLate = externalDifferences(known, all, { lost });
   const tookEffect = weightOf(withoutLate) > weightOf(differences);
   const shown = withHidden(viewOf(observed, ...knownViews), hidden);
   return withAcceptedDrift(facts, {
     kind: 'observe',
     observed,
-    view: isSpokeIdGone ? { ...shown, spokeId: null } : shown,
+    view: { ...shown, ...Object.fromEntries([...lost].map((field) => [field, null])) },
     intent: facts.state.intent,
     external: { differences, lateWrite: tookEffect ? facts.state.uncertain?.write : undefined },
     flapDamping,

@@ -1,5 +1,5 @@
 import type { SettledState } from '../../domain/group-state.ts';
-import type { Hold } from '../../domain/hold.ts';
+import type { Hold, HoldRule } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import type { Decision, EndHold, Reserve, Wait, Write } from '../decision.ts';
 import { withUnwanted } from '../external-change.ts';
@@ -66,7 +66,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
   if (isEmptyDeletion) return guardEmptyDeletion(current?.hold, plan, facts);
   const verdict = judgeByHold(others, current, nowMs, plan.action === 'delete');
   const size = sizeOf(facts);
-  const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule'], share?: number): Decision => ({
+  const holdAll = (users: readonly PlatformUserId[], rule: HoldRule, share?: number): Decision => ({
     kind: 'hold',
     users,
     approved: [...permitted, ...verdict.approved],
@@ -90,7 +90,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
 /** The deletion of a group without users: its hold covers no user, so its decision counts for the group. */
 function guardEmptyDeletion(current: Hold | undefined, plan: Plan, facts: Facts): Guarded | Decision {
   const free: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
-  const hold = (rule: Hold['rule'], share?: number): Decision => ({
+  const hold = (rule: HoldRule, share?: number): Decision => ({
     kind: 'hold',
     users: [],
     approved: [],

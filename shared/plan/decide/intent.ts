@@ -2,7 +2,7 @@ import type { Intent } from '../../domain/group-state.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decideDeletion, LISTING_AGE_MS } from '../absence.ts';
 import { type Decision, READ_GROUP } from '../decision.ts';
-import { isSpokeIdLost, shows, viewOf } from '../external-change.ts';
+import { lostFields, shows, viewOf } from '../external-change.ts';
 import type { Facts, Views } from '../facts.ts';
 import { foldName, renamedTo } from '../names.ts';
 import { decideUnlisted } from '../unlisted.ts';
@@ -13,7 +13,7 @@ import { CREATE_MISSES, notShownYet } from './missing.ts';
 const ADDED_BY_PLATFORM = 1;
 
 /**
- * Settles an open intent by its own name, spokeId and users, not by what the directory wants now.
+ * Settles an open intent by its own fields and users, not by what the directory wants now.
  *
  *     the platform shows            | create              | patch, put | delete
  *     ------------------------------|---------------------|------------|----------------------
@@ -58,9 +58,9 @@ function decideOutcome(facts: Facts, observed: ObservedGroup, dropped: Drop): De
   const { base } = views;
   const prepared = asMade(views.prepared, observed, intent, base);
   if (prepared !== undefined && shows(observed, prepared)) {
-    const isLost = isSpokeIdLost(observed, [prepared], facts.listed, [LISTING_AGE_MS]);
-    if (typeof isLost !== 'boolean') return isLost;
-    if (!isLost) return { kind: 'observe', intent, observed, view: viewOf(observed, base, prepared) };
+    const lost = lostFields(observed, [prepared], facts.listed, [LISTING_AGE_MS]);
+    if ('kind' in lost) return lost;
+    if (lost.size === 0) return { kind: 'observe', intent, observed, view: viewOf(observed, base, prepared) };
   }
   return facts.rejected === undefined
     ? decideOther(facts, observed, { views, prepared })

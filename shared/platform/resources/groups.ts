@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { eachField } from '../../domain/group-fields.ts';
 import { platformGroupId, platformUserId, versionToken } from '../../domain/ids.ts';
 import type { Caller, CallOptions, Endpoint } from '../call.ts';
 import type { Decoding } from '../decode.ts';
@@ -9,13 +10,14 @@ const filled = z.string().min(1);
 const version = z.union([filled, z.number()]);
 
 /**
- * Workforce Platform API, Group. All of it must be there but `spokeId`: a response without `users` read as an empty
+ * Workforce Platform API, Group. All of it must be there but the fields other than the name: a response without `users` read as an empty
  * list would empty the group at the next write. `users` may hold ids of no user. `version` is opaque, and
  * a string or a number.
  */
 const Group = z.lazy(() =>
   z.object({
     id: z.string().min(1).transform(platformGroupId),
+    ...eachField(() => z.string().nullish()),
     name: z.string(),
     spokeId: z
       .string()
@@ -43,29 +45,29 @@ const GroupList = z.lazy(() =>
     }),
 );
 
-const users = z.array(filled).readonly();
+const content = () => ({
+  ...eachField(() => z.string().nullish()),
+  name: filled,
+  spokeId: filled.nullable(),
+  users: z.array(filled).readonly(),
+});
 
 /** Body of a new group. `spokeId` is the group's id in our application. */
-const NewGroup = z.lazy(() => z.strictObject({ name: filled, spokeId: filled, users }));
+const NewGroup = z.lazy(() => z.strictObject({ ...content(), spokeId: filled }));
 type NewGroup = z.infer<typeof NewGroup>;
 
 /** Body of a replacement: always whole, since a PUT updates the fields that are missing too. */
-const GroupReplacement = z.lazy(() =>
-  z.strictObject({ name: filled, spokeId: filled.nullable(), users, version }),
-);
+const GroupReplacement = z.lazy(() => z.strictObject({ ...content(), version }));
 type GroupReplacement = z.infer<typeof GroupReplacement>;
 
 /** Body of a change: the version it was computed from, and only what changes; at least one field. */
 const GroupChange = z.lazy(() =>
   z
-    .strictObject({
-      name: filled.optional(),
-      spokeId: filled.nullable().optional(),
-      users: users.optional(),
-      version,
-    })
+    .strictObject(content())
+    .partial()
+    .extend({ version })
     .refine(
-      (change) => [change.name, change.spokeId, change.users].some((field) => field !== undefined),
+      ({ version: _, ...change }) => Object.values(change).some((field) => field !== undefined),
       'expected a field to change',
     ),
 );

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { eachField, fieldsOf, type GroupField } from '../../domain/group-fields.ts';
 import type { GroupError, GroupState } from '../../domain/group-state.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import { ONCE_REFUSED } from '../../plan/decide/refusal.ts';
@@ -99,22 +100,22 @@ export async function giveUp(
   { plan, ports, audited }: Refusal & { readonly ports: ApplyPorts; readonly audited: AuditLink },
 ): Promise<boolean> {
   const { message } = cause;
-  const { name, spokeId } = plan?.after ?? {};
-  const about = { message, name, spokeId, removals: plan?.removals ?? [] };
+  const fields = plan?.after && fieldsOf(plan.after);
+  const about = { message, fields, removals: plan?.removals ?? [] };
   const reported = await report(state, about, ports);
   const error = { code: REJECTED, message, atMs: ports.clock(), reported };
   return ports.groups.fail(state, error, audited);
 }
 
-/** Reports a name or an external id that the platform refuses, and returns the failure with the digest of the report. */
+/** Reports a field that the platform refuses, and returns the failure with the digest of the report. */
 export async function reportFieldFailure(
   failing: GroupError,
   state: GroupState,
   { ports }: Pick<ApplyContext, 'ports'>,
 ): Promise<ReportedError> {
   const { code, message } = failing;
-  const { name, spokeId } = state.refusedFields ?? {};
-  const about = { message, code, name: name?.value, spokeId: spokeId?.value, removals: [] };
+  const fields = eachField((field) => state.refusedFields?.[field]?.value);
+  const about = { message, code, fields, removals: [] };
   return { ...failing, reported: await report(state, about, ports) };
 }
 
@@ -124,8 +125,7 @@ const REJECTED = 'platform_rejected';
 interface Failure {
   readonly message: string;
   readonly code?: string;
-  readonly name: string | undefined;
-  readonly spokeId: string | null | undefined;
+  readonly fields: Readonly<Partial<Record<GroupField, string | null | undefined>>> | undefined;
   readonly removals: readonly PlatformUserId[];
 }
 

@@ -7,7 +7,7 @@ import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
 import { viewOf } from '../../plan/external-change.ts';
 import type { Facts, Shown } from '../../plan/facts.ts';
-import { NO_WRITES } from '../../plan/uncertain.ts';
+import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -196,7 +196,7 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
 
 /** The part of the record of uncertain writes that affects the guard's decision. */
 const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
-  removals === undefined ? uncertain : { names: [], spokeIds: [], untilMs: 0, ...uncertain, removals };
+  removals === undefined ? uncertain : { sent: NOTHING_SENT, untilMs: 0, ...uncertain, removals };
 
 /** The facts of a new pass: the wanted state is kept, the state of the platform must be read again. */
 function again(

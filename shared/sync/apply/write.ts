@@ -1,5 +1,5 @@
 import { defined } from '../../domain/defined.ts';
-import { FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
+import { FIELD_NAMES, fieldsOf, GROUP_FIELDS, NO_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, Intent, ViewPointer, WriteAction } from '../../domain/group-state.ts';
 import { type IntentId, intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
@@ -11,7 +11,7 @@ import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { changeBetween } from '../../plan/uncertain.ts';
-import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
+import { type GroupFields, PlatformFailure, type WholeGroup } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
 import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
@@ -106,8 +106,7 @@ async function openIntent(
     id,
     action: plan.action as WriteAction,
     atMs: ports.clock(),
-    name: plan.after?.name ?? '',
-    spokeId: plan.after?.spokeId ?? '',
+    ...fieldsOf(plan.after ?? NO_FIELDS),
     known,
     ...defined({
       oddBefore,
@@ -150,7 +149,7 @@ async function call(
   }
   if (plan.after === undefined) return groups.delete(id);
   const { after } = plan;
-  const whole = { name: after.name, spokeId: after.spokeId, users: [...after.users.keys()] };
+  const whole = { ...fieldsOf(after), users: [...after.users.keys()] };
   switch (plan.action) {
     case 'create':
       return groups.create({ ...whole, spokeId: after.spokeId ?? '' });
@@ -161,7 +160,7 @@ async function call(
   }
 }
 
-function changedFields(plan: Plan, whole: Required<GroupFields>): GroupFields {
+function changedFields(plan: Plan, whole: WholeGroup): GroupFields {
   const kinds = new Set(plan.changes.map(({ kind }) => kind));
   const changed = FIELD_NAMES.filter((field) => kinds.has(GROUP_FIELDS[field].change));
   return {

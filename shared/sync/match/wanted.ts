@@ -1,6 +1,7 @@
 import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
 import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
+import { NO_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
 import type { MemberId, PlatformUserId } from '../../domain/ids.ts';
 import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
@@ -81,11 +82,13 @@ export async function readPart(
 }
 
 const groupOf = (
-  { id, name }: Extract<DesiredGroup, { state: 'present' }>,
+  { state: _, id, ...given }: Extract<DesiredGroup, { state: 'present' }>,
   membersByUser: Wanted['membersByUser'],
   { settings, name: connection }: Connection,
 ): WantedGroup => ({
-  name: renderName(settings.nameTemplate, { name, id, connection }),
+  ...NO_FIELDS,
+  ...given,
+  name: renderName(settings.nameTemplate, { name: given.name, id, connection }),
   spokeId: id,
   users: new Map([...membersByUser].map(([user, [first]]) => [user, (first as WantedMember).member])),
 });

@@ -1,5 +1,5 @@
 import type { EmployeeField } from '../../contract/match-rule.ts';
-import type { GroupField } from '../../domain/group-fields.ts';
+import type { WrittenFields } from '../../domain/group-fields.ts';
 import type {
   ConnectionName,
   PlatformGroupId,
@@ -12,14 +12,13 @@ import type { Call, Failed } from '../../plan/meaning.ts';
 import type { Connection } from './connections.ts';
 import type { FeedPage } from './reconcile.ts';
 
-/** Fields of a group to write; a missing one keeps its value (PATCH). */
-export interface GroupFields extends Readonly<Partial<Record<Exclude<GroupField, 'spokeId'>, string>>> {
-  /** null: the group has none any more. */
-  readonly spokeId?: string | null;
-  readonly users?: readonly PlatformUserId[];
+/** A whole group to write. null: the group has no such value any more. */
+export interface WholeGroup extends WrittenFields {
+  readonly users: readonly PlatformUserId[];
 }
-
-export type NewGroupFields = Required<GroupFields> & { readonly spokeId: string };
+/** Fields of a group to change; a missing one keeps its value. */
+export type GroupFields = Partial<WholeGroup>;
+export type NewGroupFields = WholeGroup & { readonly spokeId: string };
 
 /** How one call ended, including its retries. */
 export interface CallOutcome {
@@ -56,12 +55,7 @@ export interface PlatformGroups {
     version: VersionToken,
     how?: Trying,
   ): Promise<ObservedGroup>;
-  put(
-    id: PlatformGroupId,
-    fields: Required<GroupFields>,
-    version: VersionToken,
-    how?: Trying,
-  ): Promise<ObservedGroup>;
+  put(id: PlatformGroupId, fields: WholeGroup, version: VersionToken, how?: Trying): Promise<ObservedGroup>;
   /** `absent`: the platform answers 404, which by itself proves nothing. */
   delete(id: PlatformGroupId, how?: Trying): Promise<'deleted' | 'absent'>;
 }

@@ -3,7 +3,12 @@ import type { HeldGroup, PlatformCall, PlatformWrite } from '../../../simulate/p
 import type { SimulatedPlatform } from '../../../simulate/platform/platform.ts';
 import { createSimulatedPlatform, PLAIN_TRAITS } from '../../../simulate/platform/platform.ts';
 import { requestOf, type Sent } from '../../../simulate/platform/request.ts';
-import type { InitiatorType } from '../../../simulate/platform/rules.ts';
+import {
+  type GroupBody,
+  type GroupContent,
+  type InitiatorType,
+  shownGroup,
+} from '../../../simulate/platform/rules.ts';
 import { seededRandom } from '../../../simulate/random.ts';
 import type { ClientAction, PersonSpec, PlatformFault, Traits } from '../../../simulate/simulation-run.ts';
 import type { Worker } from '../../../simulate/worker.ts';
@@ -62,8 +67,6 @@ const NO_ID = 'no id';
 
 type Responding = 'get' | 'create' | 'patch' | 'put';
 type Shown = Pick<HeldGroup, 'id' | 'spokeId' | 'users'>;
-/** The fields that a write contains. */
-type SentFields = { readonly name?: string | undefined; readonly spokeId?: string | null | undefined };
 
 /** The simulation's platform, with faults that a test tells call by call, and what must never happen to its groups. */
 export class ToldPlatform {
@@ -100,7 +103,7 @@ export class ToldPlatform {
   /** The group whose state an answer carries by mistake, by the call that is answered. */
   confused: (call: Responding) => string | undefined = () => undefined;
   /** Says of a write that it will never be accepted, and with which status it is refused. */
-  refusal: (spokeId: string | null, users: readonly string[], sent: SentFields) => number | undefined = () =>
+  refusal: (spokeId: string | null, users: readonly string[], sent: GroupBody) => number | undefined = () =>
     undefined;
   /**
    * Whether the answer to a write, by its kind, shows the group as it was before, with the version of then or already with
@@ -239,15 +242,7 @@ export class ToldPlatform {
     if (answer.statusCode !== 200) return answer;
     const other = this.groups.get(this.confused(kind as Responding) ?? '');
     if (other !== undefined) {
-      const { name, spokeId, users, version } = other;
-      const shown = {
-        id: other.id,
-        name,
-        spokeId: this.#traits.echoSpokeId ? spokeId : null,
-        users,
-        version,
-      };
-      return answering(shown);
+      return answering(shownGroup(other, this.#traits));
     }
     if (kind === 'get' && this.odd.has(id ?? '')) return answering(asOdd(read(answer) as Shown));
     if (kind === 'employee' && this.undescribed.has(id ?? '')) return answering({ id });
@@ -330,11 +325,7 @@ export class ToldPlatform {
   }
 
   /** The change of any group by another client. */
-  changeAsOther(
-    id: string,
-    change: { name?: string; users?: readonly string[]; spokeId?: string | null },
-    by: InitiatorType = 'ROLE',
-  ): void {
+  changeAsOther(id: string, change: Partial<GroupContent>, by: InitiatorType = 'ROLE'): void {
     const known = this.groups.get(id);
     if (known === undefined) return;
     const { users = known.users, ...fields } = change;
@@ -387,7 +378,7 @@ const read = ({ body }: Answered): unknown => JSON.parse(Buffer.concat([...body]
 const asBefore = (before: HeldGroup | undefined, answer: Answered, how: true | 'new version'): Answered => {
   const after = read(answer) as Shown & Pick<HeldGroup, 'version'>;
   if (before === undefined) return answering({ ...after, users: [], version: 'before' });
-  const { id, name, spokeId, users, version } = before;
-  return answering({ id, name, spokeId, users, version: how === true ? version : after.version });
+  const version = how === true ? before.version : after.version;
+  return answering(shownGroup({ ...before, version }, { echoSpokeId: true }));
 };
 const asOdd = (group: Shown) => ({ ...group, name: null });
