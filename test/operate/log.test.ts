@@ -53,7 +53,7 @@ describe('groupsync log', () => {
     for (const command of [['log'], ['log', '--group', 'g'], ['audit', 'g']]) {
       const [all, cut] = [await cli(...command, '--json'), await cli(...command, '--json', '--limit', '2')];
       expect([all.json.complete, all.stderr, cut.json.complete]).toEqual([true, '', false]);
-      expect(cut.stderr).toMatch(/^older ones .*at most 2 \(--limit\)/);
+      expect(cut.stderr).toMatch(/^showing at most 2 entries \(--limit\)/);
     }
     expect(await lines('--since', '90s')).toEqual([third, actions[2]]);
     expect(await lines('--actor', 'bob')).toEqual([actions[0]]);

@@ -133,7 +133,7 @@ function makeWorld() {
     queues,
     table,
     lambdas: { diedMs: () => 0 },
-    saidMs: new Map<string, number>(),
+    lastMessageMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
     runLog: {
       tell() {},
