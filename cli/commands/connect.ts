@@ -1,5 +1,5 @@
 import type { TextOptions } from '@clack/prompts';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { AdoptionPlan, Inspection, MatchPreview } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
@@ -13,7 +13,8 @@ import { EXIT, type Io, Stopped, UsageError } from '../io.ts';
 import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
-import { connectDirectory, type DirectoryOptions } from './connect-directory.ts';
+import { connectDirectory } from './connect-directory.ts';
+import { type DirectoryOptions, directoryOptions } from './directory-source.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 import { settleMemberIdField } from './member-id.ts';
 
@@ -28,7 +29,7 @@ interface ConnectOptions extends DirectoryOptions {
 }
 
 export function addConnect(program: Command, act: Act): void {
-  program
+  const command = program
     .command('connect')
     .description('connect a company, or give its connection a new token; safe to run again')
     .argument('[name]', 'default: --connection')
@@ -37,14 +38,6 @@ export function addConnect(program: Command, act: Act): void {
     .option('--adopt <way>', 'take over groups that are there already: none, spokeId or name')
     .option('--observe', 'plan only, write nothing until `groupsync resume`')
     .option('--probe', `then try the platform: ${PROBE_PLAN}`)
-    .addOption(
-      new Option('--directory <kind>', 'read this directory for a connection that exists').choices([
-        'google',
-      ]),
-    )
-    .option('--administrator <address>', 'in whose name the directory is read')
-    .option('--key <file>', "key file of the directory's service account")
-    .option('--directory-url <url>', 'another server with the same API, such as a simulator')
     .addHelpText(
       ...examples(
         'connect                                     asks for everything',
@@ -54,6 +47,7 @@ export function addConnect(program: Command, act: Act): void {
       ),
     )
     .action(act(connect));
+  for (const option of directoryOptions()) command.addOption(option);
 }
 
 async function connect(context: Context, text: string | undefined, options: ConnectOptions): Promise<number> {

@@ -27,6 +27,12 @@ export const ReaderGroup = z.lazy(() =>
     missingMs: number.exactOptional(),
     /** The groups below it, as of the last whole read. */
     below: z.array(groupText).exactOptional(),
+    /**
+     * Another source owns the group: the reader compares it. It has the id of this group, or another id and the same name.
+     */
+    other: groupText.exactOptional(),
+    /** How the group of the other source differed from the last whole read. */
+    differs: z.object({ added: number, removed: number, isNamed: z.boolean() }).exactOptional(),
     /** Since when no read has ended and was used. */
     failingMs: number.exactOptional(),
     /** Why the last read did not end, or is not used. */

@@ -16,6 +16,7 @@ async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof savedWorld
   const stored: unknown[] = [];
   const directoryApplicants = {
     present: async () => google.directory,
+    stored: async () => google.directory,
     store: async (_: unknown, key: unknown) => void stored.push(key),
   };
   const ports = { ...world.ports, directoryApplicants };

@@ -13,10 +13,11 @@ import {
   type UnstorableEvent,
 } from './accept.ts';
 import { originsOf } from './origins.ts';
+import { type OwnedPorts, withoutOwned } from './owned.ts';
 import { isWide, shareOut } from './shares.ts';
 import { type StorePorts, storeFold } from './store-fold.ts';
 
-export type IngestPorts = AcceptPorts & StorePorts & { readonly users: UserStore };
+export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & { readonly users: UserStore };
 
 export interface IngestReport {
   /** Messages that must come again: something that they said could not be written or sent, or there was no time. */
@@ -71,8 +72,9 @@ export async function ingest(
       report.notStarted += share.length;
       continue;
     }
-    const { accepted, rejected, ignored } = await acceptEvents(share, ports, failures);
-    report.acceptedFrom.push(...accepted.map(({ event }) => event.connection));
+    const { accepted: read, rejected, ignored } = await acceptEvents(share, ports, failures);
+    report.acceptedFrom.push(...read.map(({ event }) => event.connection));
+    const accepted = await withoutOwned(read, ports, failures);
     report.rejected.push(...rejected);
     report.ignored += ignored;
     const refused = await storeEvents(accepted, failures, async (events, attempt) => {
