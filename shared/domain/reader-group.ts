@@ -7,6 +7,8 @@ export const ReaderGroup = z.lazy(() =>
     group: groupText,
     /** Reports of changes may name the group by it. */
     address: text,
+    /** As the directory last showed it. */
+    name: text.exactOptional(),
     /** When it is read next. */
     dueMs: number,
     /** The last whole read. */

@@ -1,5 +1,4 @@
 import { createOAuthServer } from '../oauth/oauth-server.ts';
-import { createGroupIndex } from '../store/group-index.ts';
 import { createGroupStore } from '../store/group-store.ts';
 import { createScimStore } from '../store/scim-store.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
@@ -17,7 +16,6 @@ export function wireScim(): Base & { readonly ports: ScimPorts } {
     ports: {
       ...state,
       groups: createGroupStore(state.table),
-      index: createGroupIndex(state.table),
       scim: createScimStore(state.table),
       tokens: createScimTokenStore(state.table),
       limiter: createRateLimiter(systemClock),

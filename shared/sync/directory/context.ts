@@ -81,7 +81,7 @@ export async function storeGroup(run: ReaderRun, group: ReaderGroup): Promise<vo
 /** A group is selected: it is read in this run. */
 export async function addGroup(run: ReaderRun, { id, name, address }: DirectoryGroup): Promise<void> {
   const other = (await run.others()).sameAs(id, name);
-  const seen = firstSeen(id, address, run.ports.clock());
+  const seen = { ...firstSeen(id, address, run.ports.clock()), name };
   await storeGroup(run, other === undefined ? seen : { ...seen, other });
 }
 

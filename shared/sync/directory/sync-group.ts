@@ -79,7 +79,8 @@ function nextOf(known: ReaderGroup, { ports }: ReaderRun, done: Done): ReaderGro
     nowMs,
     spread: ports.random(),
   });
-  const owned = known.other === undefined ? next : { ...next, other: known.other };
+  const { name } = whole.group;
+  const owned = known.other === undefined ? { ...next, name } : { ...next, name, other: known.other };
   // The next event of this group must not be earlier than what was sent about its users.
   return news.length === 0 ? owned : { ...owned, sentMs: stampMs };
 }

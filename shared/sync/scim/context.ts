@@ -8,7 +8,7 @@ import type { StorePorts } from '../ingest/store-fold.ts';
 import type { Ports } from '../ports/bundles.ts';
 
 /** What the server needs of the world beside what ingest needs. */
-export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'index' | 'reader' | 'newId'>;
+export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'reader' | 'newId'>;
 
 /** Members that a request named and that are no users: the provider's references to them are stale. */
 export interface StaleMembers {

@@ -1,6 +1,5 @@
 import type { DirectoryEvent } from '../../domain/event.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
-import { gather } from '../gather.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import { dirtyNow } from '../wake.ts';
 import type { ScimContext } from './context.ts';
@@ -24,14 +23,9 @@ export async function yieldToReader(group: ScimResource, context: ScimContext): 
 
 async function readersGroup({ attributes }: ScimResource, { connection, ports }: ScimContext) {
   const { displayName, externalId } = attributes;
-  const named = (await gather(ports.index.all(connection))).filter(({ name }) => name === displayName);
-  const candidates = [
-    ...(typeof externalId === 'string' && externalId !== '' ? [groupId(externalId)] : []),
-    ...named.map(({ ref }) => ref.group),
-  ];
-  const owned = await ports.reader.owned(connection, [...new Set(candidates)]);
-  // Another group of the client may have been taken over: its name leads to no group of the directory.
-  return candidates.find((candidate) => owned.get(candidate) === candidate);
+  const own = (await ports.reader.groups(connection)).filter(({ other }) => other === undefined);
+  const same = own.find(({ group }) => group === externalId) ?? own.find(({ name }) => name === displayName);
+  return same?.group;
 }
 
 /** Makes the reader read the groups of these events that it owns. */
