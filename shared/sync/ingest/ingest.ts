@@ -72,9 +72,10 @@ export async function ingest(
       report.notStarted += share.length;
       continue;
     }
-    const { accepted: read, rejected, ignored } = await acceptEvents(share, ports, failures);
-    report.acceptedFrom.push(...read.map(({ event }) => event.connection));
-    const accepted = await withoutOwned(read, ports, failures);
+    const acceptance = await acceptEvents(share, ports, failures);
+    const { rejected, ignored } = acceptance;
+    report.acceptedFrom.push(...acceptance.accepted.map(({ event }) => event.connection));
+    const accepted = await withoutOwned(acceptance, ports, failures);
     report.rejected.push(...rejected);
     report.ignored += ignored;
     const refused = await storeEvents(accepted, failures, async (events, attempt) => {

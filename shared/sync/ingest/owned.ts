@@ -1,11 +1,9 @@
 import type { ConnectionName, GroupId } from '../../domain/ids.ts';
 import { READER_SOURCE } from '../directory/events.ts';
-import type { Connections } from '../ports/connections.ts';
 import type { ReaderStore } from '../ports/directory.ts';
-import type { AcceptedEvent, Failures } from './accept.ts';
+import type { Acceptance, AcceptedEvent, Failures } from './accept.ts';
 
 export interface OwnedPorts {
-  readonly connections: Pick<Connections, 'find'>;
   readonly reader: Pick<ReaderStore, 'owned' | 'notePushed'>;
   readonly clock: () => number;
 }
@@ -15,12 +13,14 @@ export interface OwnedPorts {
  * source. Where no directory is read, nothing is asked for.
  */
 export async function withoutOwned(
-  accepted: readonly AcceptedEvent[],
+  { accepted, connections }: Pick<Acceptance, 'accepted' | 'connections'>,
   ports: OwnedPorts,
   failures: Failures,
 ): Promise<readonly AcceptedEvent[]> {
   const left = new Set<AcceptedEvent>();
   for (const [name, events] of byConnection(accepted)) {
+    const { directory = null } = connections.get(name)?.settings ?? {};
+    if (directory === null) continue;
     try {
       for (const one of await takenByReader(name, events, ports)) left.add(one);
     } catch (cause) {
@@ -36,10 +36,8 @@ export async function withoutOwned(
 async function takenByReader(
   name: ConnectionName,
   events: readonly AcceptedEvent[],
-  { connections, reader, clock }: OwnedPorts,
+  { reader, clock }: OwnedPorts,
 ): Promise<readonly AcceptedEvent[]> {
-  const connection = await connections.find(name);
-  if (connection === undefined || connection.settings.directory === null) return [];
   const owned = await reader.owned(name, [...new Set(events.flatMap((one) => groupIn(one) ?? []))]);
   const asked = [...new Set(owned.values())];
   await Promise.all(asked.map((group) => reader.notePushed(name, group, clock())));
