@@ -313,7 +313,7 @@ export const DirectoryComparison = z.object({
         groupName: text,
         user: text.describe('The user on the platform.'),
         member: nullable(text).describe(
-          'Id in the directory; null for a user whom the directory does not have in the group.',
+          'Id in the directory; null for a user who is not in the group of the directory.',
         ),
         email: nullable(text),
       }),

@@ -56,7 +56,7 @@ describe('directory takeover', () => {
     expect((await reader.state('okta-1'))?.platformId).toBeUndefined();
   });
 
-  it('removes nobody before a person resumes the connection, and nobody at all before the reader has read', async () => {
+  it('removes no member before an operator resumes the connection, and none at all before the reader has read', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
     await takeOver(reader);
