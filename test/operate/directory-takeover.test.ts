@@ -129,9 +129,9 @@ describe('directory takeover', () => {
 
 describe('directory groups --compare', () => {
   it('shows what a first run would adopt, create, add and remove', async () => {
-    const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] }, { adoptExisting: 'byName' });
+    const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
     const { platform } = reader.world;
-    platform.addForeign({ name: 'Group rowing', users: ['u-a', 'u-d'], spokeId: '' });
+    platform.adopted.add(platform.addForeign({ name: 'Rowers', users: ['u-a', 'u-d'], spokeId: 'rowing' }));
     platform.addForeign({ name: 'Choir', users: [], spokeId: '' });
     const comparison = await compare(reader);
     expect(comparison.totals).toMatchObject({ adopt: 1, create: 1, added: 2, removed: 1, pending: 0 });
