@@ -5,6 +5,7 @@ import {
   ConnectionRow,
   CredentialReport,
   count,
+  DirectoryComparison,
   DirectoryGroupRow,
   DirectoryPreview,
   DirectoryReadReport,
@@ -36,6 +37,7 @@ import {
   StatusReport,
   Survey,
   SyncReport,
+  TakeoverReport,
   text,
 } from '../shared/contract/answers.ts';
 import { Finding } from '../shared/contract/contract-report.ts';
@@ -47,7 +49,13 @@ const Skipped = z.object({ connection: text, skipped: text }).describe('Another 
 const Connect = z.union([
   z.object({ connection: text, stored: z.boolean(), ...Inspection.shape }),
   z
-    .object({ connection: text, stored: z.boolean(), kind: text, ...DirectoryPreview.shape })
+    .object({
+      connection: text,
+      stored: z.boolean(),
+      kind: text,
+      observing: z.boolean().describe('It plans only, and writes nothing, until groupsync resume.'),
+      ...DirectoryPreview.shape,
+    })
     .describe('With --directory.'),
 ]);
 
@@ -121,7 +129,11 @@ export const OUTPUT_SCHEMAS = {
   probe: z.object({ connection: text, ...ProbeReport.shape }),
   'people refresh': z.union([PeopleReport, PeoplePreview]),
   'directory status': DirectoryStatus,
-  'directory groups': z.object({ groups: z.array(DirectoryGroupRow) }),
+  'directory groups': z.union([
+    z.object({ groups: z.array(DirectoryGroupRow) }),
+    DirectoryComparison.describe('With --compare.'),
+  ]),
+  'directory takeover': TakeoverReport,
   'directory read': z.union([DirectoryReadReport, Skipped]),
   adopt: z.object({
     group: text,

@@ -26,13 +26,17 @@ export async function handler(
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ): Promise<{ readonly reports: readonly unknown[] }> {
   const { ports, ...base } = wired();
-  const { connection, full = false } = DirectoryInvocation.parse(event ?? {});
+  const { connection, full = false, acceptDeletions = false } = DirectoryInvocation.parse(event ?? {});
   const deadlineMs = ports.clock() + Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
   const { reports, failure } = await eachConnection(
     { ...base, connections: ports.connections, only: connection },
     async (each) => {
       if (each.settings.directory === null) return { connection: each.name, skipped: 'no directory is read' };
-      const report = await readDirectory(each, ports, { deadlineMs, isFull: full });
+      const report = await readDirectory(each, ports, {
+        deadlineMs,
+        isFull: full,
+        acceptsDeletions: acceptDeletions && connection !== undefined,
+      });
       if (report === undefined)
         return { connection: each.name, skipped: 'another run is reading the directory' };
       if (report.unreadable.length === 0) return report;

@@ -1,41 +1,24 @@
 import type { DirectoryPreview } from '../../shared/contract/answers.ts';
-import { parseJson } from '../../shared/contract/json.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
-import { previewDirectory } from '../../shared/operate/connect/directory.ts';
-import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
+import { previewDirectory } from '../../shared/operate/directory/preview.ts';
+import { observeConnection } from '../../shared/operate/pausing.ts';
+import { changeSettings } from '../../shared/operate/settings.ts';
 import { DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
-import { Advised, EXIT, UsageError } from '../io.ts';
+import { Advised, EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
-import { utf8Chunks } from '../text-file.ts';
-
-export interface DirectoryOptions {
-  readonly directory?: string;
-  readonly administrator?: string;
-  readonly key?: string;
-  readonly directoryUrl?: string;
-}
+import { type DirectoryOptions, presentedDirectory } from './directory-source.ts';
 
 /** Tries a directory, shows what it would bring, and stores its key and the setting after a yes. */
 export async function connectDirectory(
   context: Context,
   name: ConnectionName,
-  options: DirectoryOptions,
+  options: DirectoryOptions & { readonly observe?: boolean },
 ): Promise<number> {
   const { out } = context;
   const { ports } = await context.connected(name);
-  const { administrator, key: file, directoryUrl: baseUrl, directory: kind } = options;
-  if (administrator === undefined || file === undefined) {
-    throw new UsageError('--directory: expected --administrator ADDRESS and --key FILE too');
-  }
-  const value = { kind, administrator, ...(baseUrl !== undefined && { baseUrl }) };
-  const plan = await planSettings(name, [{ key: 'directory', value }], ports);
-  const setting = plan.next.directory;
-  if (setting === null) throw new UsageError('--directory: expected a kind of directory, got null');
-  const key = await readKey(context, file);
-  const connection = { ...plan.connection, settings: plan.next };
-  const preview = await ports.directoryApplicants
-    .present(setting, key)
+  const { plan, setting, key, connection, present } = await presentedDirectory(context, name, options);
+  const preview = await present()
     .then((directory) => previewDirectory(connection, directory, setting, ports))
     .catch((error: Error) => {
       if (!(error instanceof DirectoryError)) throw error;
@@ -44,31 +27,34 @@ export async function connectDirectory(
         'groupsync directory status',
       );
     });
-  const document = (stored: boolean) => ({ connection: name, stored, kind: setting.kind, ...preview });
+  const { others, adoptable } = preview;
+  const observes = options.observe === true || adoptable === null || adoptable > 0;
+  const document = (stored: boolean) => {
+    const observing = connection.observing || (stored && observes);
+    return { connection: name, stored, kind: setting.kind, observing, ...preview };
+  };
   for (const line of previewLines(preview)) out.note(line);
-  if (preview.others.length > 0) {
-    out.answer(document(false), () => out.line(othersLine(preview.others)));
+  if (others.length > 0) {
+    out.answer(document(false), () => out.line(othersLine(others)));
+    out.note(`next: groupsync directory takeover ${optionsLine(options)}`);
     return EXIT.failed;
   }
   if (!(await context.confirm(`Read this directory for the connection ${name}?`))) return EXIT.failed;
   await ports.directoryApplicants.store(name, key);
+  if (observes) await observeConnection(connection, 'connect', ports);
   await changeSettings(plan, ports);
-  out.answer(document(true), () =>
-    out.line(`${name} reads ${plural(preview.selected, 'group')} of the directory`),
-  );
-  out.note('next: groupsync directory read');
+  out.answer(document(true), () => {
+    out.line(`${name} reads ${plural(preview.selected, 'group')} of the directory`);
+    if (observes) out.line('the connection observes: nothing is written until groupsync resume');
+  });
+  out.note(`next: groupsync directory ${observes ? 'groups --compare' : 'read'}`);
   return EXIT.done;
 }
 
-async function readKey({ io }: Context, file: string): Promise<unknown> {
-  let text = '';
-  for await (const chunk of utf8Chunks(io, file)) text += chunk;
-  const json = parseJson(text);
-  if (!json.ok) throw new UsageError(`--key ${file}: ${json.message}`);
-  return json.value;
-}
+const optionsLine = ({ directory, administrator }: DirectoryOptions): string =>
+  `--directory ${directory} --administrator ${administrator} --key FILE`;
 
-function previewLines({ listed, selected, sample }: DirectoryPreview): readonly string[] {
+function previewLines({ listed, selected, sample, adoptable }: DirectoryPreview): readonly string[] {
   return [
     `${plural(listed, 'group')} in the directory, ${selected} selected`,
     ...sample.map(
@@ -76,10 +62,12 @@ function previewLines({ listed, selected, sample }: DirectoryPreview): readonly 
         `     ${name} (${group}): ${problem ?? `${plural(members, 'member')}, ${matched} with an employee`}`,
     ),
     ...(selected > sample.length ? [`     and ${selected - sample.length} more`] : []),
+    ...(adoptable === null ? ['the platform could not be read: its groups are not compared'] : []),
+    ...(adoptable ? [`${plural(adoptable, 'existing platform group')} would be adopted`] : []),
   ];
 }
 
 const NAMED = 5;
 
 const othersLine = (others: readonly string[]): string =>
-  `nothing was stored: ${plural(others.length, 'group')} of this connection came from another source, and the directory does not have ${others.length === 1 ? 'it' : 'them'}: ${others.slice(0, NAMED).join(', ')}. Only one source may manage a group`;
+  `nothing was stored: ${plural(others.length, 'group')} of this connection came from another source: ${others.slice(0, NAMED).join(', ')}. Only one source may manage a group`;

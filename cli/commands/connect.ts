@@ -1,5 +1,5 @@
 import type { TextOptions } from '@clack/prompts';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { AdoptionPlan, Inspection, MatchPreview } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
@@ -13,7 +13,8 @@ import { EXIT, type Io, Stopped, UsageError } from '../io.ts';
 import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
-import { connectDirectory, type DirectoryOptions } from './connect-directory.ts';
+import { connectDirectory } from './connect-directory.ts';
+import { type DirectoryOptions, directoryOptions } from './directory-source.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 import { settleMemberIdField } from './member-id.ts';
 
@@ -28,7 +29,7 @@ interface ConnectOptions extends DirectoryOptions {
 }
 
 export function addConnect(program: Command, act: Act): void {
-  program
+  const command = program
     .command('connect')
     .description('connect a company, or replace the credential of its connection; safe to repeat')
     .argument('[name]', 'default: --connection')
@@ -37,12 +38,6 @@ export function addConnect(program: Command, act: Act): void {
     .option('--adopt <way>', 'adopt existing platform groups: none, spokeId or name')
     .option('--observe', 'plan only, write nothing until `groupsync resume`')
     .option('--probe', `afterwards, probe the platform: ${PROBE_PLAN}`)
-    .addOption(
-      new Option('--directory <kind>', 'read this directory for an existing connection').choices(['google']),
-    )
-    .option('--administrator <address>', 'administrator account used to read the directory')
-    .option('--key <file>', "key file of the directory's service account")
-    .option('--directory-url <url>', 'base URL of another server with the same API, such as a simulator')
     .addHelpText(
       ...examples(
         'connect                                     prompts for all values',
@@ -52,6 +47,7 @@ export function addConnect(program: Command, act: Act): void {
       ),
     )
     .action(act(connect));
+  for (const option of directoryOptions()) command.addOption(option);
 }
 
 async function connect(context: Context, text: string | undefined, options: ConnectOptions): Promise<number> {

@@ -1,13 +1,16 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { DirectoryReadReport } from '../../shared/contract/answers.ts';
+import { type DirectoryGroupRow, DirectoryReadReport } from '../../shared/contract/answers.ts';
 import { groupId } from '../../shared/domain/ids.ts';
-import { readDirectoryGroups, readDirectoryStatus } from '../../shared/operate/directory.ts';
+import { readDirectoryGroups, readDirectoryStatus } from '../../shared/operate/directory/status.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { Act, Context } from '../context.ts';
 import { Advised, EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
+import { compare } from './directory-compare.ts';
+import { type DirectoryOptions, directoryOptions } from './directory-source.ts';
+import { takeover } from './directory-takeover.ts';
 
 const Skipped = z.object({ connection: z.string(), skipped: z.string() });
 const Answer = z.object({ reports: z.tuple([z.union([DirectoryReadReport, Skipped])]) });
@@ -22,15 +25,30 @@ export function addDirectory(program: Command, act: Act): void {
     .description('show how many groups are read, and their progress')
     .addHelpText(...examples('directory status', 'directory status --json'))
     .action(act(status));
-  directory
+  const groupsCommand = directory
     .command('groups')
     .description('list groups with state, last read, next read and problem')
-    .addHelpText(...examples('directory groups', 'directory groups --json'))
+    .option('--compare', 'read the directory and the platform, and show what a first run would change')
+    .addHelpText(...examples('directory groups', 'directory groups --compare', 'directory groups --json'))
     .action(act(groups));
+  const takeoverCommand = directory
+    .command('takeover')
+    .description('give groups that came from events, files or SCIM to the reader, with their platform groups')
+    .option('--dry-run', 'show the groups, and change nothing')
+    .addHelpText(
+      ...examples(
+        'directory takeover --dry-run',
+        'directory takeover --directory google --administrator admin@acme.example --key key.json',
+      ),
+    )
+    .action(act(takeover));
+  for (const command of [takeoverCommand, groupsCommand])
+    for (const option of directoryOptions()) command.addOption(option);
   directory
     .command('read')
     .description('read the directory now, as the schedule does')
     .option('--full', 'read every group, due or not')
+    .option('--accept-deletions', 'delete the groups that the directory does not find, however many they are')
     .addHelpText(...examples('directory read', 'directory read --full --json'))
     .action(act(read));
 }
@@ -48,13 +66,23 @@ async function status({ out, connected }: Context): Promise<number> {
     const parts = named.map(([state, number]) => `${number} ${state}`);
     out.line(`${kind}: ${plural(count, 'group')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`);
     out.line(`listed ${listedAt ?? 'never'}; oldest read ${oldestReadAt ?? 'none'}; due now: ${due}`);
+    if (report.otherSource > 0)
+      out.line(
+        `${plural(report.otherSource, 'group')} of another source, ${report.differing} of them differ from the directory`,
+      );
   });
-  const needsAttention = states.failing + states.missing > 0;
+  const needsAttention = states.failing + states.missing + report.differing > 0;
   if (needsAttention) out.note('next: groupsync directory groups');
   return needsAttention ? EXIT.attention : EXIT.done;
 }
 
-async function groups({ out, connected, names }: Context): Promise<number> {
+interface GroupsOptions extends DirectoryOptions {
+  readonly compare?: boolean;
+}
+
+async function groups(context: Context, options: GroupsOptions): Promise<number> {
+  if (options.compare === true) return compare(context, options);
+  const { out, connected, names } = context;
   const { ports, found } = await connected();
   const rows = await readDirectoryGroups(found, ports);
   const named = await names({ groups: rows.map(({ group }) => groupId(group)) });
@@ -66,7 +94,7 @@ async function groups({ out, connected, names }: Context): Promise<number> {
         { title: 'state', of: ({ state }) => state },
         { title: 'read', of: ({ readAt }) => readAt?.slice(0, 16) ?? 'never' },
         { title: 'next', of: ({ nextAt }) => nextAt.slice(0, 16) },
-        { title: 'problem', of: ({ problem }) => problem ?? '' },
+        { title: 'problem', of: problemOf },
       ],
       'no directory groups yet',
     ),
@@ -74,15 +102,33 @@ async function groups({ out, connected, names }: Context): Promise<number> {
   return EXIT.done;
 }
 
+function problemOf({ problem, other, differs }: DirectoryGroupRow): string {
+  if (problem !== null) return problem;
+  if (other === null) return '';
+  if (differs === null) return `another source owns it (${other})`;
+  return `another source owns it (${other}): ${differs.added} missing, ${differs.removed} too many`;
+}
+
+interface ReadOptions {
+  readonly full?: boolean;
+  readonly acceptDeletions?: boolean;
+}
+
+const ACCEPT =
+  'Delete the groups that the directory does not find? Above the limit of the guard, each deletion is held for an approval.';
+
 /** The deployed function reads, with its own permissions and its own lease. */
-async function read(context: Context, { full = false }: { readonly full?: boolean }): Promise<number> {
+async function read(context: Context, { full = false, acceptDeletions }: ReadOptions): Promise<number> {
   const { out, connection } = context;
   const { ports } = await context.connected();
+  if (acceptDeletions === true && !(await context.confirm(ACCEPT))) return EXIT.failed;
   out.note(`reading the directory of ${connection} …`);
-  const ran = ports.functions.run('directory', { connection, full }).catch((cause: Error) => {
-    if (!(cause instanceof FunctionFailed)) throw cause;
-    throw new Advised(cause.message, 'groupsync directory status');
-  });
+  const ran = ports.functions
+    .run('directory', { connection, full, ...(acceptDeletions && { acceptDeletions }) })
+    .catch((cause: Error) => {
+      if (!(cause instanceof FunctionFailed)) throw cause;
+      throw new Advised(cause.message, 'groupsync directory status');
+    });
   const [report] = Answer.parse(await ran).reports;
   if ('skipped' in report) {
     out.answer(report, () => out.line(`not run: ${report.skipped}`));

@@ -186,7 +186,14 @@ export const PeopleReport = z.object({
 });
 export type PeopleReport = Answer<typeof PeopleReport>;
 
-export const DIRECTORY_GROUP_STATES = ['new', 'confirming', 'settled', 'failing', 'missing'] as const;
+export const DIRECTORY_GROUP_STATES = [
+  'new',
+  'confirming',
+  'settled',
+  'other',
+  'failing',
+  'missing',
+] as const;
 
 /** A group of a directory that is read. */
 export const DirectoryGroupRow = z.object({
@@ -194,12 +201,16 @@ export const DirectoryGroupRow = z.object({
   state: z
     .enum(DIRECTORY_GROUP_STATES)
     .describe(
-      'new: not read yet. confirming: two reads have not agreed yet. failing: the last read did not end, or is not used. missing: the directory does not find it.',
+      'new: not read yet. confirming: two reads have not agreed yet. other: another source owns it. failing: the last read did not end, or is not used. missing: the directory does not find it.',
     ),
   readAt: nullable(instant).describe('When it was last read whole.'),
   nextAt: instant.describe('When it is read next.'),
   problem: nullable(text),
   below: count.describe('Groups within it that were read with it.'),
+  other: nullable(text).describe('Id of the same group of another source, which owns it: by id, or by name.'),
+  differs: nullable(z.object({ added: count, removed: count, isNamed: z.boolean() })).describe(
+    'How the group of the other source differs from the directory: members to be added and removed, and the name.',
+  ),
 });
 export type DirectoryGroupRow = Answer<typeof DirectoryGroupRow>;
 
@@ -210,6 +221,8 @@ export const DirectoryStatus = z.object({
   groups: count.describe('Selected groups.'),
   states: z.record(z.enum(DIRECTORY_GROUP_STATES), count),
   due: count.describe('Groups that the next run reads.'),
+  otherSource: count.describe('Groups that SCIM or events own. The reader compares them.'),
+  differing: count.describe('Of these, the groups that differ from the directory.'),
   oldestReadAt: nullable(instant).describe('Of the group that was not read for the longest time.'),
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;
@@ -229,11 +242,90 @@ export const DirectoryPreview = z.object({
       }),
     )
     .describe('The first of the selected groups, read whole.'),
-  others: z
-    .array(text)
-    .describe('Ids of groups that came from another source, and that this directory does not have.'),
+  others: z.array(text).describe('Ids of groups that SCIM or events own: groupsync directory takeover.'),
+  adoptable: nullable(count).describe(
+    'Existing platform groups that the first run would adopt; null: the platform could not be read.',
+  ),
 });
 export type DirectoryPreview = Answer<typeof DirectoryPreview>;
+
+/** Groups of other sources, and the groups of the directory that they are. */
+export const TakeoverPlan = z.object({
+  groups: z.array(
+    z.object({
+      group: text,
+      name: nullable(text),
+      directoryGroup: text.describe('Id of the same group in the directory.'),
+      directoryName: nullable(text),
+      by: z.enum(['id', 'externalId', 'name', 'earlier']).describe('earlier: an interrupted takeover.'),
+    }),
+  ),
+  unmapped: z
+    .array(z.object({ group: text, name: nullable(text) }))
+    .describe('Groups that the directory does not have, or not under one name only.'),
+});
+export type TakeoverPlan = Answer<typeof TakeoverPlan>;
+
+export const TakeoverReport = TakeoverPlan.extend({
+  connection: text,
+  observing: z.boolean().describe('Nothing is written until groupsync resume.'),
+  busy: z.array(text).describe('Groups with a write that does not end: run the command again.'),
+});
+export type TakeoverReport = Answer<typeof TakeoverReport>;
+
+const COMPARED_ACTIONS = ['adopt', 'create', 'change', 'same', 'other_source', 'unreadable'] as const;
+
+/** What a first run of the reader would change on the platform. */
+export const DirectoryComparison = z.object({
+  connection: text,
+  groups: z.array(
+    z.object({
+      group: text,
+      name: text,
+      action: z
+        .enum(COMPARED_ACTIONS)
+        .describe(
+          'adopt: an existing platform group becomes its own. create: there is none. other_source: SCIM or events own the group, and the reader writes nothing. unreadable: see problem.',
+        ),
+      platformId: nullable(text),
+      added: count,
+      removed: count,
+      pending: count.describe('Active members without an employee who may be a member.'),
+      other: nullable(text).describe('Id of the same group of another source.'),
+      problem: nullable(text),
+    }),
+  ),
+  totals: z.object({
+    adopt: count,
+    create: count,
+    change: count,
+    same: count,
+    otherSource: count,
+    unreadable: count,
+    added: count,
+    removed: count,
+    pending: count,
+  }),
+  changes: z
+    .array(
+      z.object({
+        kind: z.enum(['added', 'removed']),
+        group: text,
+        groupName: text,
+        user: text.describe('The user on the platform.'),
+        member: nullable(text).describe(
+          'Id in the directory; null for a user who is not in the group of the directory.',
+        ),
+        email: nullable(text),
+      }),
+    )
+    .describe('The first hundred of each kind.'),
+  unmanaged: z
+    .array(z.object({ platformId: text, name: nullable(text) }))
+    .describe('Platform groups without a group of the directory, the first hundred. They stay as they are.'),
+  unmanagedCount: count,
+});
+export type DirectoryComparison = Answer<typeof DirectoryComparison>;
 
 /** One run of the reader. */
 export const DirectoryReadReport = z.object({

@@ -28,6 +28,8 @@ export const DirectoryInvocation = z.lazy(() =>
     connection,
     /** Read every group, due or not. */
     full: z.boolean().optional(),
+    /** Delete the groups that the directory does not find, however many they are. */
+    acceptDeletions: z.boolean().optional(),
   }),
 );
 

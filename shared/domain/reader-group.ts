@@ -7,6 +7,8 @@ export const ReaderGroup = z.lazy(() =>
     group: groupText,
     /** Reports of changes may name the group by it. */
     address: text,
+    /** As the directory last showed it. */
+    name: text.exactOptional(),
     /** When it is read next. */
     dueMs: number,
     /** The last whole read. */
@@ -27,6 +29,12 @@ export const ReaderGroup = z.lazy(() =>
     missingMs: number.exactOptional(),
     /** The groups below it, as of the last whole read. */
     below: z.array(groupText).exactOptional(),
+    /**
+     * Another source owns the group: the reader compares it. It has the id of this group, or another id and the same name.
+     */
+    other: groupText.exactOptional(),
+    /** How the group of the other source differed from the last whole read. */
+    differs: z.object({ added: number, removed: number, isNamed: z.boolean() }).exactOptional(),
     /** Since when no read has ended and was used. */
     failingMs: number.exactOptional(),
     /** Why the last read did not end, or is not used. */

@@ -3,6 +3,7 @@ import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { changeGate } from '../sync/gate.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { type Action, doRecorded, type JournalPorts, journalOf } from './journal.ts';
 import { shellWords } from './names.ts';
@@ -87,6 +88,17 @@ export async function resumeConnection(
   await setGate(name, REOPENED_GATE, { action, seen: seen?.gate }, ports);
   if (read.observing) await changeConnection({ read, wanted: { ...read, observing: false }, action }, ports);
   return true;
+}
+
+/** From now on the connection plans only, until it is resumed. */
+export async function observeConnection(
+  read: Connection,
+  action: string,
+  ports: Pick<ConnectionPausePorts, 'connections'> & JournalPorts,
+): Promise<void> {
+  const current = await ports.connections.current(read.name);
+  if (current === undefined || current.observing) return;
+  await changeConnection({ read: current, wanted: { ...current, observing: true }, action }, ports);
 }
 
 async function setGate(

@@ -5,8 +5,8 @@ import { ENVIRONMENT } from '../contract/names.ts';
 import { createDirectories } from '../directory/directories.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
 import { createLeases } from '../store/connection-states.ts';
+import { createGroupIndex } from '../store/group-index.ts';
 import { createGroupStore } from '../store/group-store.ts';
-import { createReaderStore } from '../store/reader-store.ts';
 import type { ReaderPorts } from '../sync/directory/context.ts';
 import type { Connections } from '../sync/ports/connections.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
@@ -33,7 +33,8 @@ export function wireDirectory(): Base & {
       users: state.users,
       groups: createGroupStore(state.table),
       leases: createLeases(state.table),
-      reader: createReaderStore(state.table),
+      reader: state.reader,
+      index: createGroupIndex(state.table),
       directories: createDirectories(secrets, world),
       events: createEventSender(state.sqs, async () => queueUrl),
     },

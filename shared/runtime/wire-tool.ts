@@ -8,7 +8,7 @@ import {
   queueUrlsByName,
 } from '../aws/deployment.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
-import { createSecrets, createVault, storeDirectoryKey } from '../aws/secrets.ts';
+import { createDirectorySecrets, createSecrets, createVault, storeDirectoryKey } from '../aws/secrets.ts';
 import { functionName, type QueueKey, queueName, tableName } from '../contract/names.ts';
 import type { DirectorySetting } from '../contract/settings.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
@@ -24,6 +24,7 @@ import { createScimStore } from '../store/scim-store.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart } from '../sync/ports/deployment.ts';
+import type { DirectorySecrets } from '../sync/ports/secrets.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig } from './config.ts';
 import { storesOver } from './stores.ts';
@@ -76,7 +77,8 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   const world = { clock: systemClock, random: systemRandom, sleep };
   let talking: ReturnType<typeof talkToPlatform> | undefined;
   const platform = () => {
-    talking ??= talkToPlatform({ ...world, secrets, leases: stores.leases });
+    const directorySecrets = createDirectorySecrets(sdk.secrets, prefix);
+    talking ??= talkToPlatform({ ...world, secrets, directorySecrets, leases: stores.leases });
     return talking;
   };
   const ports: ToolPorts = {
@@ -90,6 +92,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     platforms: { open: async (...args) => (await platform()).platforms.open(...args) },
     directoryApplicants: {
       present: async (...args) => (await platform()).openDirectory(...args),
+      stored: async (...args) => (await platform()).openStored(...args),
       store: storeDirectoryKey(sdk.secrets, prefix),
     },
     applicants: {
@@ -140,15 +143,22 @@ export function bindingsOf(sdk: Sdk, prefix: string) {
 }
 
 /** Most commands ask the table alone, and need not load what speaks HTTP. */
-async function talkToPlatform(options: Omit<PlatformsOptions, 'dispatcher'>) {
+async function talkToPlatform({
+  directorySecrets,
+  ...options
+}: Omit<PlatformsOptions, 'dispatcher'> & { readonly directorySecrets: DirectorySecrets }) {
   // By its default: bundled, a module of CommonJS that is loaded so has no other name.
-  const [{ default: undici }, { createApplicants }, { createPlatforms }, { openDirectory }] =
-    await Promise.all([
-      import('undici'),
-      import('../platform/applicants.ts'),
-      import('../platform/platforms.ts'),
-      import('../directory/directories.ts'),
-    ]);
+  const [
+    { default: undici },
+    { createApplicants },
+    { createPlatforms },
+    { createDirectories, openDirectory },
+  ] = await Promise.all([
+    import('undici'),
+    import('../platform/applicants.ts'),
+    import('../platform/platforms.ts'),
+    import('../directory/directories.ts'),
+  ]);
   const dispatcher = new undici.Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
   const all = { ...options, dispatcher };
   return {
@@ -156,5 +166,6 @@ async function talkToPlatform(options: Omit<PlatformsOptions, 'dispatcher'>) {
     platforms: createPlatforms(all),
     applicants: createApplicants(all),
     openDirectory: (setting: DirectorySetting, key: unknown) => openDirectory(setting, key, all),
+    openStored: createDirectories(directorySecrets, all).open,
   };
 }

@@ -40,21 +40,19 @@ export function createGuardStore(table: Table): GuardStore {
     const own = excluded.flatMap((record) =>
       record ? [guardKey(connection, record.atMs, record.intent).sk] : [],
     );
-    const sum = { group: 0, connection: 0, largestSize: 0, concurrent: 0 };
-    const deleted = new Set<PlatformGroupId>();
     const { pk } = connectionKey(connection);
     const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
-    for (const item of await itemsOf(table, { partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
-      if (own.includes(item.sk) || Number(item['atMs']) <= atMs - COUNTS_MS) continue;
-      sum.connection += Number(item['removals']);
-      if (item['deletes'] !== undefined) deleted.add(platformGroupId(String(item['deletes'])));
-      if (item['group'] !== group) continue;
-      sum.group += Number(item['removals']);
-      sum.largestSize = Math.max(sum.largestSize, Number(item['size']));
-      if (Number(item['atMs']) > Math.max(writtenAtMs, atMs - AT_WORK_MS))
-        sum.concurrent += Number(item['removals']);
-    }
-    return { ...sum, deleted };
+    const items = await itemsOf(table, { partition: pk, between: [from, `${GUARD_PREFIX}~`] });
+    const counted = items.filter((item) => !own.includes(item.sk) && Number(item['atMs']) > atMs - COUNTS_MS);
+    const ofGroup = counted.filter((item) => item['group'] === group);
+    const atWork = Math.max(writtenAtMs, atMs - AT_WORK_MS);
+    return {
+      group: removalsIn(ofGroup),
+      connection: removalsIn(counted),
+      largestSize: Math.max(0, ...ofGroup.map((item) => Number(item['size']))),
+      concurrent: removalsIn(ofGroup.filter((item) => Number(item['atMs']) > atWork)),
+      deleted: new Set(counted.flatMap(deletedIn)),
+    };
   };
 
   return {
@@ -84,3 +82,9 @@ export function createGuardStore(table: Table): GuardStore {
     },
   };
 }
+
+const removalsIn = (items: readonly Item[]): number =>
+  items.reduce((sum, item) => sum + Number(item['removals']), 0);
+
+const deletedIn = ({ deletes }: Item): readonly PlatformGroupId[] =>
+  deletes === undefined ? [] : [platformGroupId(String(deletes))];

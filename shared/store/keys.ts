@@ -99,6 +99,14 @@ export const readerKey = (connection: ConnectionName): Key => ofConnection(conne
 export const READER_GROUP_PREFIX = 'READER#';
 export const readerGroupKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_GROUP_PREFIX}${keyPart(group)}`);
+/** Groups of other sources that a group of the directory has taken over. */
+export const READER_ALIAS_PREFIX = 'READERALIAS#';
+export const readerAliasKey = (connection: ConnectionName, group: GroupId): Key =>
+  ofConnection(connection, `${READER_ALIAS_PREFIX}${keyPart(group)}`);
+/** Groups of the directory that another source has sent something about. */
+export const READER_PUSHED_PREFIX = 'READERPUSHED#';
+export const readerPushedKey = (connection: ConnectionName, group: GroupId): Key =>
+  ofConnection(connection, `${READER_PUSHED_PREFIX}${keyPart(group)}`);
 export const leaseKey = (connection: ConnectionName, name: string): Key =>
   ofConnection(connection, `LEASE#${name}`);
 export const GUARD_PREFIX = 'GUARD#';

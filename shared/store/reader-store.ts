@@ -1,7 +1,16 @@
+import { type GroupId, groupId } from '../domain/ids.ts';
 import { ReaderGroup } from '../domain/reader-group.ts';
 import { ReaderPosition, type ReaderStore } from '../sync/ports/directory.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
-import { READER_GROUP_PREFIX, readerGroupKey, readerKey } from './keys.ts';
+import {
+  READER_ALIAS_PREFIX,
+  READER_GROUP_PREFIX,
+  READER_PUSHED_PREFIX,
+  readerAliasKey,
+  readerGroupKey,
+  readerKey,
+  readerPushedKey,
+} from './keys.ts';
 import { any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 /** Tokens only grow: once a later holder has begun, the items refuse every earlier one for ever. */
@@ -37,6 +46,48 @@ export function createReaderStore(table: Table): ReaderStore {
 
     removeGroup: (connection, group, { token }) =>
       table.delete(readerGroupKey(connection, group), noLaterThan(token)),
+
+    async owned(connection, groups) {
+      const keys = groups.flatMap((group) => [
+        readerGroupKey(connection, group),
+        readerAliasKey(connection, group),
+      ]);
+      const bySort = new Map((await table.getMany(keys)).map((item) => [item.sk, item]));
+      return new Map(
+        groups.flatMap((group): (readonly [GroupId, GroupId])[] => {
+          const own = bySort.get(readerGroupKey(connection, group).sk);
+          if (own !== undefined && own['other'] === undefined) return [[group, group]];
+          const alias = bySort.get(readerAliasKey(connection, group).sk);
+          return alias === undefined ? [] : [[group, groupId(String(alias['takenOverBy']))]];
+        }),
+      );
+    },
+
+    takeOver: async (connection, group, as) => {
+      await table.put({ ...readerAliasKey(connection, group), ...OF_THIS_SCHEMA, group, takenOverBy: as });
+    },
+
+    async takenOver(connection) {
+      const partition = readerKey(connection).pk;
+      const items = await itemsOf(table, { partition, prefix: READER_ALIAS_PREFIX });
+      return new Map(
+        items.map(({ group, takenOverBy }) => [groupId(String(group)), groupId(String(takenOverBy))]),
+      );
+    },
+
+    notePushed: async (connection, group, atMs) => {
+      await table.put({ ...readerPushedKey(connection, group), ...OF_THIS_SCHEMA, group, atMs });
+    },
+
+    async pushed(connection) {
+      const partition = readerKey(connection).pk;
+      const items = await itemsOf(table, { partition, prefix: READER_PUSHED_PREFIX });
+      return items.map(({ group, atMs }) => ({ group: groupId(String(group)), atMs: Number(atMs) }));
+    },
+
+    dropPushed: async (connection, { group, atMs }) => {
+      await table.delete(readerPushedKey(connection, group), equal('atMs', atMs));
+    },
   };
 }
 

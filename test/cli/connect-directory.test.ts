@@ -2,11 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import type { DirectoryComparison } from '../../shared/contract/answers.ts';
 import { openGoogle } from '../directory/google/reader.ts';
 import { ADMIN } from '../directory-simulator/fixture.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { savedWorld, sixInSync } from '../support/operate/world.ts';
+import { group, savedWorld, sixInSync } from '../support/operate/world.ts';
 
 /** A connection, and a directory that it may be connected to. */
 async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof savedWorld>>> = savedWorld) {
@@ -16,6 +17,7 @@ async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof savedWorld
   const stored: unknown[] = [];
   const directoryApplicants = {
     present: async () => google.directory,
+    stored: async () => google.directory,
     store: async (_: unknown, key: unknown) => void stored.push(key),
   };
   const ports = { ...world.ports, directoryApplicants };
@@ -27,6 +29,10 @@ async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof savedWorld
     stored,
     connect: (...more: string[]) => runCli([...args, '--yes', '--json', ...more], { ports }),
     run: (...given: string[]) => runCli(given, { ports }),
+    world,
+    /** A command that names the directory. */
+    named: (...given: string[]) => runCli([...given, ...args.slice(2), '--json'], { ports }),
+    connection: () => ports.connections.current('default' as never),
     setting: async () => (await ports.connections.current('default' as never))?.settings.directory,
   };
 }
@@ -71,12 +77,22 @@ describe('connect --directory', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('stores nothing if groups came from another source that the directory does not have', async () => {
+  it('stores nothing while groups of another source exist, and names the command that takes them over', async () => {
     const { connect, stored, setting } = await worldOf(sixInSync);
-    const { code, json } = await connect();
+    const { code, json, stderr } = await connect();
     expect(code).toBe(1);
     expect(json).toMatchObject({ stored: false, others: ['g'] });
+    expect(stderr).toContain('next: groupsync directory takeover --directory google');
     expect([stored, await setting()]).toEqual([[], null]);
+  });
+
+  it('makes the connection observe if platform groups would be adopted', async () => {
+    const { connect, world, connection } = await worldOf(() => savedWorld({ adoptExisting: 'byName' }));
+    world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
+    const { json, stderr } = await connect();
+    expect(OUTPUT_SCHEMAS.connect.parse(json)).toMatchObject({ stored: true, adoptable: 1, observing: true });
+    expect(stderr).toContain('next: groupsync directory groups --compare');
+    expect((await connection())?.observing).toBe(true);
   });
 
   it('asks for the administrator and the key', async () => {
@@ -84,5 +100,67 @@ describe('connect --directory', () => {
     const { code, stderr } = await run('connect', 'default', '--directory', 'google');
     expect(code).toBe(2);
     expect(stderr).toContain('--directory: expected --administrator ADDRESS and --key FILE too');
+  });
+});
+
+describe('directory takeover', () => {
+  const withGroup = (name: string) => async () => {
+    const world = await sixInSync();
+    await world.publish(group('g', name));
+    await world.apply('g');
+    return world;
+  };
+
+  it('shows the groups, and changes nothing with --dry-run', async () => {
+    const { named, connection } = await worldOf(withGroup('EMEA'));
+    const { code, json } = await named('directory', 'takeover', '--dry-run');
+    expect(OUTPUT_SCHEMAS['directory takeover'].parse(json)).toEqual({
+      connection: 'default',
+      observing: false,
+      groups: [{ group: 'g', name: 'EMEA', directoryGroup: 'g-emea', directoryName: 'EMEA', by: 'name' }],
+      unmapped: [],
+      busy: [],
+    });
+    expect(code).toBe(0);
+    expect((await connection())?.observing).toBe(false);
+  });
+
+  it('gives the groups to the reader, so that the directory can be connected', async () => {
+    const { named, connect, connection, world } = await worldOf(withGroup('EMEA'));
+    const before = [...world.platform.groups.values()];
+    const { code, json } = await named('directory', 'takeover', '--yes');
+    expect(json).toMatchObject({ observing: true, groups: [{ group: 'g' }], busy: [] });
+    expect(code).toBe(0);
+    expect((await connect()).json).toMatchObject({ stored: true, others: [], observing: true });
+    expect((await connection())?.observing).toBe(true);
+    expect([...world.platform.groups.values()]).toEqual(before);
+    const moved = await world.ports.groups.read(world.refOf('g-emea'));
+    expect(moved?.platformId).toBe(before[0]?.id);
+  });
+
+  it('exits with 3 if the directory does not have a group', async () => {
+    const { named } = await worldOf(sixInSync);
+    const { code, json } = await named('directory', 'takeover', '--yes');
+    expect(json).toMatchObject({ groups: [], unmapped: [{ group: 'g', name: 'Group g' }] });
+    expect(code).toBe(3);
+  });
+
+  it('asks for a directory if the connection reads none', async () => {
+    const { run } = await worldOf();
+    const { code, stderr } = await run('directory', 'takeover');
+    expect(code).toBe(2);
+    expect(stderr).toContain('default reads no directory: expected --directory KIND');
+  });
+});
+
+describe('directory groups --compare', () => {
+  it('prints what a first run would change, as its schema says', async () => {
+    const { named, world } = await worldOf(() => savedWorld({ adoptExisting: 'byName' }));
+    world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
+    const { code, json } = await named('directory', 'groups', '--compare');
+    const { groups, totals } = OUTPUT_SCHEMAS['directory groups'].parse(json) as DirectoryComparison;
+    expect(code).toBe(0);
+    expect(totals).toMatchObject({ adopt: 1, create: 2, unreadable: 1, removed: 1 });
+    expect(groups.find((one) => one.group === 'g-all')?.problem).toContain('every user');
   });
 });

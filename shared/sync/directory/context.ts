@@ -7,9 +7,11 @@ import type { Connection } from '../ports/connections.ts';
 import type { Directories, Directory, DirectoryGroup, ReaderStore } from '../ports/directory.ts';
 import type { Lease } from '../ports/reconcile.ts';
 import { type Origin, READER_SOURCE } from './events.ts';
+import { groupsOfOtherSources, type OtherGroups, otherGroupsOf, type SourcePorts } from './sources.ts';
 import type { KnownUsers, StoredPorts } from './stored.ts';
 
 export type ReaderPorts = StoredPorts &
+  SourcePorts &
   Pick<Ports, 'leases' | 'events' | 'clock' | 'newId' | 'random'> & {
     readonly users: Pick<Ports['users'], 'read' | 'groupsOf'>;
     readonly reader: ReaderStore;
@@ -24,11 +26,15 @@ export interface ReaderRun {
   readonly lease: Lease;
   /** Milliseconds since 1970 after which no group is begun. */
   readonly deadlineMs: number;
+  /** An operator has accepted that the missing groups are deleted. */
+  readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;
   /** Groups that this run has listed: they need not be asked for again. */
   readonly listed: Map<GroupId, ListedGroup>;
   /** Every known group as it is stored now. */
   readonly groups: Map<GroupId, ReaderGroup>;
+  /** Groups that SCIM or events own; read only if a group is new. */
+  readonly others: () => Promise<OtherGroups>;
   readonly report: DirectoryRunReport;
 }
 
@@ -73,8 +79,20 @@ export async function storeGroup(run: ReaderRun, group: ReaderGroup): Promise<vo
 }
 
 /** A group is selected: it is read in this run. */
-export const addGroup = (run: ReaderRun, id: GroupId, address: string): Promise<void> =>
-  storeGroup(run, firstSeen(id, address, run.ports.clock()));
+export async function addGroup(run: ReaderRun, { id, name, address }: DirectoryGroup): Promise<void> {
+  const other = (await run.others()).sameAs(id, name);
+  const seen = { ...firstSeen(id, address, run.ports.clock()), name };
+  await storeGroup(run, other === undefined ? seen : { ...seen, other });
+}
+
+/** Reads once what a run needs of other sources. */
+export function othersOf(connection: Connection, ports: SourcePorts): ReaderRun['others'] {
+  let read: Promise<OtherGroups> | undefined;
+  return () => {
+    read ??= groupsOfOtherSources(connection.name, ports).then(otherGroupsOf);
+    return read;
+  };
+}
 
 export async function forgetGroup(
   { connection, lease, ports, groups }: ReaderRun,
@@ -83,6 +101,10 @@ export async function forgetGroup(
   await ports.reader.removeGroup(connection.name, id, lease);
   groups.delete(id);
 }
+
+/** Whether the reader may change the group. */
+export const maySend = ({ connection }: ReaderRun, { group, other }: ReaderGroup): boolean =>
+  other === undefined || (other === group && connection.settings.directory?.corrects === true);
 
 export const originAt = ({ ports }: ReaderRun, stampMs: number): Origin => ({
   readId: ports.newId(),

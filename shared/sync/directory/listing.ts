@@ -2,7 +2,7 @@ import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { isDeleted, isListingWrong } from '../../plan/directory/missing.ts';
 import { afterFailure } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
-import { addGroup, forgetGroup, originAt, type ReaderRun, send, storeGroup } from './context.ts';
+import { addGroup, forgetGroup, maySend, originAt, type ReaderRun, send, storeGroup } from './context.ts';
 import { deletionMessage } from './events.ts';
 import { isSelected } from './reports.ts';
 
@@ -27,7 +27,7 @@ export async function takeListing(run: ReaderRun): Promise<void> {
   for (const { group } of listed.values()) {
     const isKnown = run.groups.has(group.id);
     if (isSelected(run, group)) {
-      if (!isKnown) await addGroup(run, group.id, group.address);
+      if (!isKnown) await addGroup(run, group);
     } else if (isKnown) {
       await forgetGroup(run, group.id);
     }
@@ -35,11 +35,11 @@ export async function takeListing(run: ReaderRun): Promise<void> {
 }
 
 /** Groups whose deletion was reported are no sign of a lost right. */
-function refuseWrongListing({ groups }: ReaderRun, missing: readonly ReaderGroup[]): void {
+function refuseWrongListing({ groups, acceptsDeletions }: ReaderRun, missing: readonly ReaderGroup[]): void {
   const unexplained = missing.filter(({ deletedMs }) => deletedMs === undefined).length;
-  if (!isListingWrong(groups.size, unexplained)) return;
+  if (acceptsDeletions || !isListingWrong(groups.size, unexplained)) return;
   throw new ListingError(
-    `${unexplained} of ${groups.size} known groups are missing in the directory: expected at most one, or 5 %. Check what the administrator may read`,
+    `${unexplained} of ${groups.size} known groups are missing in the directory: expected at most one, or 5 %. Check what the administrator may read. If they were deleted: groupsync directory read --accept-deletions`,
   );
 }
 
@@ -64,10 +64,13 @@ export async function endMissing(
   );
   for (const { group } of missing) {
     const known = run.groups.get(group);
-    const evidence = { isReportedDeleted: known?.deletedMs !== undefined, isAnotherReadable, nowMs };
+    const isReportedDeleted = run.acceptsDeletions || known?.deletedMs !== undefined;
+    const evidence = { isReportedDeleted, isAnotherReadable, nowMs };
     if (known === undefined || !isDeleted(known, evidence)) continue;
-    await send(run, [deletionMessage(group, originAt(run, stampTimeOf(nowMs, known.sentMs)))]);
+    if (maySend(run, known)) {
+      await send(run, [deletionMessage(group, originAt(run, stampTimeOf(nowMs, known.sentMs)))]);
+      run.report.sent += 1;
+    }
     await forgetGroup(run, group);
-    run.report.sent += 1;
   }
 }

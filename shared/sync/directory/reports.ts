@@ -56,8 +56,18 @@ async function takeGroup(run: ReaderRun, { key, atMs, isDeletion }: DirectoryCha
   }
   const group = isDeletion ? undefined : await run.directory.group(key);
   if (group === undefined) return;
-  if (isSelected(run, group) && !run.groups.has(group.id)) await addGroup(run, group.id, group.address);
+  if (isSelected(run, group) && !run.groups.has(group.id)) await addGroup(run, group);
   await markAbove(run, group.id, atMs);
+}
+
+/** Reads the groups about which SCIM or an event has said something: the reader owns them. */
+export async function takePushed(run: ReaderRun): Promise<void> {
+  const { connection, ports } = run;
+  for (const pushed of await ports.reader.pushed(connection.name)) {
+    const known = run.groups.get(pushed.group);
+    if (known !== undefined) await storeGroup(run, afterReport(known, pushed.atMs, ports.clock()));
+    await ports.reader.dropPushed(connection.name, pushed);
+  }
 }
 
 /** Marks the groups that have the group below them. */

@@ -4,9 +4,9 @@ import { mapConcurrently } from '../async-collections.ts';
 import type { Connection } from '../ports/connections.ts';
 import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
 import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
-import { LeaseLostError, storeGroup } from './context.ts';
+import { LeaseLostError, othersOf, storeGroup } from './context.ts';
 import { endMissing, takeListing } from './listing.ts';
-import { takeReports } from './reports.ts';
+import { takePushed, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
 
@@ -22,6 +22,8 @@ export interface ReadingOptions {
   readonly deadlineMs: number;
   /** Every group is read, due or not. What is left when the time is up is read in the next runs. */
   readonly isFull?: boolean;
+  /** An operator has looked at the missing groups: they are deleted, however many they are. */
+  readonly acceptsDeletions?: boolean;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface ReadingOptions {
 export async function readDirectory(
   connection: Connection,
   ports: ReaderPorts,
-  { deadlineMs, isFull = false }: ReadingOptions,
+  { deadlineMs, isFull = false, acceptsDeletions = false }: ReadingOptions,
 ): Promise<DirectoryRunReport | undefined> {
   const span = { nowMs: ports.clock(), lengthMs: LEASE_MS };
   const lease = await ports.leases.take(connection.name, 'directory', span);
@@ -50,8 +52,10 @@ export async function readDirectory(
       ports,
       lease,
       deadlineMs,
+      acceptsDeletions,
       directory: await ports.directories.open(connection),
       users: createKnownUsers(connection.name, ports.users),
+      others: othersOf(connection, ports),
       listed: new Map(),
       groups: new Map(known.map((group) => [group.group, group])),
       report: {
@@ -66,7 +70,8 @@ export async function readDirectory(
       },
     };
     if (isFull) await markAllDue(run);
-    await findChanges(isFull ? unlisted(begun.position) : begun.position, run);
+    const isListed = isFull || acceptsDeletions;
+    await findChanges(isListed ? unlisted(begun.position) : begun.position, run);
     await readDue(run);
     return run.report;
   } finally {
@@ -89,6 +94,7 @@ const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefi
 async function findChanges(position: ReaderPosition | undefined, run: ReaderRun): Promise<void> {
   const { directory, ports, connection, lease } = run;
   const nowMs = ports.clock();
+  await takePushed(run);
   const reported =
     position === undefined ? { cursor: directory.cursorAt(nowMs) } : await takeReports(run, position);
   const isListingDue = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS || isListingCheaper(run);

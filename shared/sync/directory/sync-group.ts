@@ -4,8 +4,9 @@ import { differenceOf } from '../../plan/directory/read.ts';
 import { afterRead } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
 import type { DirectoryUser } from '../ports/directory.ts';
-import { originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
+import { maySend, originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
 import { changeMessages, type Origin, snapshotMessage, userMessages } from './events.ts';
+import { comparedOf, leaveOut, withOwner } from './other-source.ts';
 import { readStored } from './stored.ts';
 import { readWhole, type WholeGroup } from './whole-group.ts';
 
@@ -17,8 +18,10 @@ import { readWhole, type WholeGroup } from './whole-group.ts';
  * A crash after any arrow reads the group again. An event that was sent twice has the effect of one.
  * @returns false if the directory has no such group
  */
-export async function syncGroup(known: ReaderGroup, run: ReaderRun): Promise<boolean> {
+export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boolean> {
   const { directory, connection, ports, users, report } = run;
+  const known = await withOwner(given, run);
+  if (known.other !== undefined && known.other !== known.group) return leaveOut(known, run);
   const { nested } = connection.settings;
   const reading = { listed: run.listed, nested, known: known.below ?? [] };
   const whole = await readWhole(directory, known.group, reading);
@@ -31,7 +34,14 @@ export async function syncGroup(known: ReaderGroup, run: ReaderRun): Promise<boo
   const { name } = whole.group;
   const read = { name, members: new Set(whole.users.keys()), isShort: whole.isShort };
   const nowMs = ports.clock();
-  const outcome = outcomeOf(read, differenceOf(read, stored, stamp), known, nowMs);
+  const difference = differenceOf(read, stored, stamp);
+  const outcome = outcomeOf(read, difference, known, nowMs);
+  if (!maySend(run, known)) {
+    report.read += 1;
+    const done = { outcome, whole, news: [], stampMs: origin.stampMs, nowMs };
+    await storeGroup(run, comparedOf(nextOf(known, run, done), { whole, difference, nowMs }));
+    return true;
+  }
   const news = [...whole.users.values()].filter((user) => users.isNews(user, stamp));
   const messages = messagesOf(outcome, whole, origin);
   // Before they are sent: groups that are read at the same time have members in common. A run that cannot send fails.
@@ -69,6 +79,8 @@ function nextOf(known: ReaderGroup, { ports }: ReaderRun, done: Done): ReaderGro
     nowMs,
     spread: ports.random(),
   });
+  const { name } = whole.group;
+  const owned = known.other === undefined ? { ...next, name } : { ...next, name, other: known.other };
   // The next event of this group must not be earlier than what was sent about its users.
-  return news.length === 0 ? next : { ...next, sentMs: stampMs };
+  return news.length === 0 ? owned : { ...owned, sentMs: stampMs };
 }

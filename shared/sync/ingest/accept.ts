@@ -50,6 +50,8 @@ export interface UnstorableEvent extends AcceptedEvent {
 export interface Acceptance {
   readonly accepted: AcceptedEvent[];
   readonly rejected: RejectedMessage[];
+  /** The connections that the messages name. */
+  readonly connections: Map<ConnectionName, Connection>;
   ignored: number;
 }
 
@@ -59,11 +61,20 @@ export async function acceptEvents(
   ports: AcceptPorts,
   failures: Failures,
 ): Promise<Acceptance> {
-  const result: Acceptance = { accepted: [], rejected: [], ignored: 0 };
+  const connections = new Map<ConnectionName, Connection>();
+  const result: Acceptance = { accepted: [], rejected: [], connections, ignored: 0 };
+  const find = async (name: ConnectionName) => {
+    const found = await ports.connections.find(name);
+    if (found !== undefined) connections.set(name, found);
+    return found;
+  };
   for (const message of messages) {
     try {
       const { messageId, bound, failedBefore } = message;
-      const { events, rejected, ignored } = await decodeForKnownConnections(message, ports);
+      const { events, rejected, ignored } = await decodeForKnownConnections(message, {
+        clock: ports.clock,
+        connections: { find },
+      });
       result.ignored += ignored;
       for (const event of events) result.accepted.push({ event, messageId });
       for (const one of rejected)

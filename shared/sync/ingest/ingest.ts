@@ -14,9 +14,10 @@ import {
 } from './accept.ts';
 import { chunksOf, isOversized } from './chunks.ts';
 import { originsOf } from './origins.ts';
+import { type OwnedPorts, withoutOwned } from './owned.ts';
 import { type StorePorts, storeFold } from './store-fold.ts';
 
-export type IngestPorts = AcceptPorts & StorePorts & { readonly users: UserStore };
+export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & { readonly users: UserStore };
 
 export interface IngestReport {
   /** Messages that must be received again: a change was not stored or sent, or there was no time. */
@@ -71,8 +72,10 @@ export async function ingest(
       report.notStarted += chunk.length;
       continue;
     }
-    const { accepted, rejected, ignored } = await acceptEvents(chunk, ports, failures);
-    report.acceptedFrom.push(...accepted.map(({ event }) => event.connection));
+    const acceptance = await acceptEvents(chunk, ports, failures);
+    const { rejected, ignored } = acceptance;
+    report.acceptedFrom.push(...acceptance.accepted.map(({ event }) => event.connection));
+    const accepted = await withoutOwned(acceptance, ports, failures);
     report.rejected.push(...rejected);
     report.ignored += ignored;
     const refused = await storeEvents(accepted, failures, async (events, attempt) => {

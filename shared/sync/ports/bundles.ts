@@ -42,7 +42,7 @@ export interface Ports {
   readonly scim: ScimStore;
   readonly eraser: Eraser;
   /** What is known of the groups of a directory that is read. */
-  readonly reader: Pick<ReaderStore, 'position' | 'groups'>;
+  readonly reader: ReaderStore;
   readonly tokens: ScimTokenStore;
   readonly platforms: Platforms;
   readonly applicants: Applicants;

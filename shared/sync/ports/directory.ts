@@ -21,6 +21,8 @@ export interface DirectoryApplicants {
    * @throws DirectoryError `denied` if it is no key file
    */
   present(setting: DirectorySetting, key: unknown): Promise<Directory>;
+  /** The directory of a connection, by its stored credential. @throws DirectoryError `denied` if there is none */
+  stored(connection: Connection): Promise<Directory>;
   /** Stores the credential for the connection. */
   store(connection: ConnectionName, key: unknown): Promise<void>;
 }
@@ -134,4 +136,20 @@ export interface ReaderStore {
   groups(connection: ConnectionName): Promise<readonly ReaderGroup[]>;
   putGroup(connection: ConnectionName, group: ReaderGroup, lease: Lease): Promise<boolean>;
   removeGroup(connection: ConnectionName, group: GroupId, lease: Lease): Promise<boolean>;
+  /** Those of these groups that the reader owns, each with its id in the directory: its own, or that of the group that took it over. */
+  owned(connection: ConnectionName, groups: readonly GroupId[]): Promise<ReadonlyMap<GroupId, GroupId>>;
+  /** From now on the reader owns `group`, under the id `as`. */
+  takeOver(connection: ConnectionName, group: GroupId, as: GroupId): Promise<void>;
+  /** The groups that were taken over, each with its id in the directory. */
+  takenOver(connection: ConnectionName): Promise<ReadonlyMap<GroupId, GroupId>>;
+  /** Another source has sent something about the group: the next run reads it. */
+  notePushed(connection: ConnectionName, group: GroupId, atMs: number): Promise<void>;
+  pushed(connection: ConnectionName): Promise<readonly PushedGroup[]>;
+  /** Forgets it, unless something was pushed since. */
+  dropPushed(connection: ConnectionName, pushed: PushedGroup): Promise<void>;
+}
+
+export interface PushedGroup {
+  readonly group: GroupId;
+  readonly atMs: number;
 }

@@ -8,7 +8,7 @@ import type { StorePorts } from '../ingest/store-fold.ts';
 import type { Ports } from '../ports/bundles.ts';
 
 /** The ports of the SCIM server in addition to those of ingest. */
-export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'newId'>;
+export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'reader' | 'newId'>;
 
 /** Members that a request named and that are no users: the provider's references to them are stale. */
 export interface StaleMembers {

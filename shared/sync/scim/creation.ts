@@ -6,6 +6,7 @@ import { claimUnique, eraseBlocked, isBlocked, taken } from './claims.ts';
 import type { ScimContext } from './context.ts';
 import { pointAt, unindex } from './indexing.ts';
 import { GROUP_ID_MARK } from './nesting.ts';
+import { yieldToReader } from './reader-groups.ts';
 import { factsOf, record, recordNewUser } from './record.ts';
 
 /** Ids sort by creation time. A group's id has a mark. */
@@ -39,6 +40,7 @@ export async function createGroupResource(
   await context.admitted;
   const group = firstRevision({ type: 'Group', id, attributes }, context);
   await saveNew(group, context, () => prepare(group));
+  await yieldToReader(group, context);
   await record([{ by: group, change: factsOf(group) }], context);
   await context.ports.scim.settle(context.connection, group);
   return group;

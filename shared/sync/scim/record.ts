@@ -14,6 +14,7 @@ import { storeFold } from '../ingest/store-fold.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
+import { askReader } from './reader-groups.ts';
 
 /** A change of desired state and the resource whose revision dates it. */
 export interface Recorded {
@@ -40,7 +41,8 @@ export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 
  * Records what a request changes just as ingest records events: registers, then rev and dirty, then the wake-up.
  * @throws Error where something could not be written or sent; the client sees a 500 and tries again
  */
-export async function record(changes: readonly Recorded[], { ports, connection, actor }: ScimContext) {
+export async function record(changes: readonly Recorded[], context: ScimContext) {
+  const { ports, connection, actor } = context;
   const events = changes.map(
     ({ by, change }, operation): DirectoryEvent => ({
       connection,
@@ -58,6 +60,7 @@ export async function record(changes: readonly Recorded[], { ports, connection, 
   if (failures.causes.length > 0) {
     throw new Error('desired state could not be recorded', { cause: failures.causes[0] });
   }
+  await askReader(events, context);
 }
 
 /** Records a user whose id no other request knows yet: nothing has to be read, and no group to be found. */

@@ -141,6 +141,9 @@ export function createWorld(
       present: async () => {
         throw new Error('this world has no directory');
       },
+      stored: async () => {
+        throw new Error('this world has no directory');
+      },
       store: async () => {},
     },
     functions: { run: async () => ({ reports: [] }) },

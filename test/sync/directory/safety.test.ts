@@ -96,6 +96,32 @@ describe('directory with wrong answers', () => {
     await expect(reader.run()).rejects.toThrow('2 of 8 known groups are missing in the directory');
     expect(reader.takeSent()).toEqual([]);
   });
+
+  it('goes on after it has stopped, once an operator accepts the deletions', async () => {
+    const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
+    const reader = await settled(company(groups), { guard: {} });
+    await reader.google.control('settings', { lostLogEntries: 1 });
+    const gone = ['g1', 'g2', 'g3', 'g4'];
+    await reader.change(...gone.map((group) => ({ kind: 'deleteGroup', group })));
+    await reader.pass(HOUR_MS);
+    await expect(reader.run()).rejects.toThrow('groupsync directory read --accept-deletions');
+    await reader.run({ acceptsDeletions: true });
+    expect(kindsOf(reader.takeSent())).toEqual(gone.map(() => 'group.deleted'));
+    await reader.tell();
+    // The guard still holds what is above its limit.
+    const left = gone.filter((group) => reader.shown(group).length > 0);
+    expect(left.length).toBeGreaterThanOrEqual(2);
+    expect(reader.shown('g0')).toEqual([['u-a']]);
+    expect(await reader.run()).toMatchObject({ groups: 4 });
+  });
+
+  it('deletes no group that the directory finds by its id, whatever an operator accepts', async () => {
+    const reader = await settled();
+    const empty = { match: { path: '*/groups' }, status: 200, body: '{"kind":"admin#directory#groups"}' };
+    await reader.google.control('faults', [{ ...empty, times: 30 }]);
+    await reader.run({ acceptsDeletions: true });
+    expect(kindsOf(reader.takeSent())).toEqual([]);
+  });
 });
 
 describe('group that the directory does not find', () => {

@@ -1,23 +1,22 @@
 import type { DirectoryPreview } from '../../contract/answers.ts';
-import { policyFor } from '../../contract/group-policy.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
-import { groupExists } from '../../domain/group.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
-import { collectPages, mapConcurrently } from '../../sync/async-collections.ts';
+import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ListedGroup } from '../../sync/directory/context.ts';
 import { readWhole } from '../../sync/directory/whole-group.ts';
 import { currentEligibility } from '../../sync/match/eligibility.ts';
-import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
 import { type Directory, DirectoryError, type DirectoryUser } from '../../sync/ports/directory.ts';
+import { failureIn } from '../../sync/ports/platform.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
+import { type DirectoryToolPorts, listDirectory } from './listing.ts';
+import { readPlatformGroups } from './platform-groups.ts';
+import { otherSourcesOf } from './takeover.ts';
 
 /** Groups that are read whole for the preview. */
 const SAMPLE = 10;
-
-type PreviewPorts = Pick<ToolPorts, 'people' | 'index' | 'groups' | 'clock'>;
 
 /**
  * Tries a directory before it is connected: every kind of call that the reader makes, the groups that it would take, and
@@ -28,18 +27,12 @@ export async function previewDirectory(
   connection: Connection,
   directory: Directory,
   { administrator }: DirectorySetting,
-  ports: PreviewPorts,
+  ports: DirectoryToolPorts,
 ): Promise<DirectoryPreview> {
-  const listed = new Map<GroupId, ListedGroup>();
-  for await (const { items, asOfMs } of directory.groups()) {
-    for (const group of items) listed.set(group.id, { group, asOfMs });
-  }
+  const { listed, selected } = await listDirectory(directory, connection);
   // Users and reports have rights of their own.
   await directory.user(administrator);
   await directory.changesSince(directory.cursorAt(ports.clock()));
-  const selected = [...listed.values()].filter(
-    ({ group: { id, name } }) => !policyFor(connection.settings, id, name).excluded,
-  );
   const sample: DirectoryPreview['sample'][number][] = [];
   for (const { group } of selected.slice(0, SAMPLE)) {
     const users = await usersOf(group.id, { connection, directory, listed });
@@ -51,11 +44,23 @@ export async function previewDirectory(
       problem: typeof users === 'string' ? users : null,
     });
   }
-  const stored = await collectPages(ports.index.all(connection.name));
-  const unlisted = stored.map(({ ref }) => ref).filter(({ group }) => !listed.has(group));
-  const existing = (await ports.groups.readMany(unlisted)).filter(({ registers }) => groupExists(registers));
-  const others = existing.map(({ ref }) => ref.group);
-  return { listed: listed.size, selected: selected.length, sample, others };
+  const others = await otherSourcesOf(connection, ports);
+  const adoptable = await countAdoptable(connection, selected, ports);
+  return { listed: listed.size, selected: selected.length, sample, others, adoptable };
+}
+
+/** A platform that cannot be read now keeps no directory from being connected. */
+async function countAdoptable(
+  connection: Connection,
+  selected: readonly ListedGroup[],
+  ports: DirectoryToolPorts,
+): Promise<number | null> {
+  let count = 0;
+  const failure = await failureIn(async () => {
+    const platform = await readPlatformGroups(connection, ports);
+    count = selected.filter(({ group }) => platform.adoptedBy(group) !== undefined).length;
+  });
+  return failure === undefined ? count : null;
 }
 
 interface Trying {
@@ -82,7 +87,7 @@ async function usersOf(
 async function countMatched(
   users: readonly DirectoryUser[],
   connection: Connection,
-  { people }: PreviewPorts,
+  { people }: Pick<DirectoryToolPorts, 'people'>,
 ): Promise<number> {
   const found = await mapConcurrently(READS_IN_FLIGHT, users, async ({ id, attributes }) => {
     const registers = [...attributes].map(([name, value]) => [name, { value, stamp: STAMP_ZERO }] as const);

@@ -1,9 +1,13 @@
-import { DIRECTORY_GROUP_STATES, type DirectoryGroupRow, type DirectoryStatus } from '../contract/answers.ts';
-import type { ReaderGroup } from '../domain/reader-group.ts';
-import { CONFIRMED_AFTER_MS } from '../plan/directory/outcome.ts';
-import type { ToolPorts } from '../sync/ports/bundles.ts';
-import type { Connection } from '../sync/ports/connections.ts';
-import { instant } from './status.ts';
+import {
+  DIRECTORY_GROUP_STATES,
+  type DirectoryGroupRow,
+  type DirectoryStatus,
+} from '../../contract/answers.ts';
+import type { ReaderGroup } from '../../domain/reader-group.ts';
+import { CONFIRMED_AFTER_MS } from '../../plan/directory/outcome.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
+import type { Connection } from '../../sync/ports/connections.ts';
+import { instant } from '../status.ts';
 
 type DirectoryPorts = Pick<ToolPorts, 'reader' | 'clock'>;
 
@@ -27,6 +31,8 @@ export async function readDirectoryStatus(
       number
     >,
     due: groups.filter(({ dueMs }) => dueMs <= nowMs).length,
+    otherSource: groups.filter(({ other }) => other !== undefined).length,
+    differing: groups.filter(({ differs }) => differs !== undefined).length,
     oldestReadAt: readMs.length === 0 ? null : instant(readMs.reduce((a, b) => Math.min(a, b))),
   };
 }
@@ -43,14 +49,17 @@ export async function readDirectoryGroups(
     nextAt: new Date(group.dueMs).toISOString(),
     problem: group.problem ?? null,
     below: group.below?.length ?? 0,
+    other: group.other ?? null,
+    differs: group.differs ?? null,
   }));
   const rankOf = ({ state }: DirectoryGroupRow) => -DIRECTORY_GROUP_STATES.indexOf(state);
   return rows.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.group < b.group ? -1 : 1));
 }
 
-function stateOf({ missingMs, problem, readMs, agreedMs }: ReaderGroup): DirectoryGroupRow['state'] {
+function stateOf({ missingMs, problem, readMs, agreedMs, other }: ReaderGroup): DirectoryGroupRow['state'] {
   if (missingMs !== undefined) return 'missing';
   if (problem !== undefined) return 'failing';
+  if (other !== undefined) return 'other';
   if (readMs === undefined) return 'new';
   const isSettled = agreedMs !== undefined && readMs - agreedMs >= CONFIRMED_AFTER_MS;
   return isSettled ? 'settled' : 'confirming';

@@ -1,0 +1,55 @@
+import type { DirectoryComparison } from '../../shared/contract/answers.ts';
+import { compareDirectory } from '../../shared/operate/directory/compare.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../io.ts';
+import { plural } from '../output/words.ts';
+import { advised, chosenDirectory, type DirectoryOptions } from './directory-source.ts';
+
+/** Prints what a first run of the reader would change on the platform. */
+export async function compare(context: Context, options: DirectoryOptions): Promise<number> {
+  const { out } = context;
+  const { connection, directory, ports } = await chosenDirectory(context, options);
+  out.note(`reading the directory of ${connection.name} and the platform …`);
+  const comparison = await advised(compareDirectory(connection, directory, ports));
+  const { groups, changes, unmanaged, unmanagedCount } = comparison;
+  out.answer(comparison, () => {
+    out.line(totalsLine(comparison));
+    out.table(
+      groups.filter(({ action }) => action !== 'same'),
+      [
+        { title: 'group', of: ({ group, name }) => `${name} (${group})`, whole: 'id' },
+        { title: 'would be', of: ({ action }) => ACTIONS[action] },
+        { title: 'platform group', of: ({ platformId }) => platformId ?? '' },
+        { title: 'added', of: ({ added }) => added, align: 'right' },
+        { title: 'removed', of: ({ removed }) => removed, align: 'right' },
+        { title: 'pending', of: ({ pending }) => pending, align: 'right' },
+        { title: 'problem', of: ({ problem, other }) => problem ?? other ?? '' },
+      ],
+      'the platform shows what the directory has',
+    );
+    for (const { kind, groupName, user, email } of changes)
+      out.line(`${kind === 'added' ? '+' : '-'} ${groupName}: ${email ?? user}`);
+    if (unmanagedCount > 0)
+      out.line(
+        `${plural(unmanagedCount, 'platform group')} stay as they are: ${unmanaged
+          .slice(0, NAMED)
+          .map(({ name, platformId }) => name ?? platformId)
+          .join(', ')}`,
+      );
+  });
+  return EXIT.done;
+}
+
+const NAMED = 5;
+
+const ACTIONS = {
+  adopt: 'adopted',
+  create: 'created',
+  change: 'changed',
+  same: 'left as it is',
+  other_source: 'left to its source',
+  unreadable: 'not read',
+} as const;
+
+const totalsLine = ({ totals }: DirectoryComparison): string =>
+  `${totals.adopt} adopted, ${totals.create} created, ${totals.change} changed, ${totals.same} same; ${plural(totals.added, 'member')} added, ${totals.removed} removed, ${totals.pending} pending`;

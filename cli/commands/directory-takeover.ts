@@ -1,0 +1,56 @@
+import type { TakeoverPlan } from '../../shared/contract/answers.ts';
+import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../io.ts';
+import { plural } from '../output/words.ts';
+import { advised, chosenDirectory, type DirectoryOptions } from './directory-source.ts';
+
+export interface TakeoverOptions extends DirectoryOptions {
+  readonly dryRun?: boolean;
+}
+
+/** Gives the groups of other sources to the reader, after a yes. */
+export async function takeover(context: Context, options: TakeoverOptions): Promise<number> {
+  const { out } = context;
+  const { connection, directory, ports } = await chosenDirectory(context, options);
+  const plan = await advised(planTakeover(connection, directory, ports));
+  const { groups, unmapped } = plan;
+  const unchanged = { connection: connection.name, observing: connection.observing, ...plan, busy: [] };
+  if (groups.length === 0 || options.dryRun === true) {
+    out.answer(unchanged, () => printPlan(context, plan));
+    return unmapped.length > 0 ? EXIT.attention : EXIT.done;
+  }
+  // With --json the answer has the plan.
+  for (const line of linesOf(plan)) out.note(line);
+  const question = `Take over ${plural(groups.length, 'group')}? Nothing is written until groupsync resume.`;
+  if (!(await context.confirm(question))) return EXIT.failed;
+  const current = await ports.connections.current(connection.name);
+  const report = await takeOverGroups(current ?? connection, plan, ports);
+  out.answer(report, () => {
+    out.line(`${plural(groups.length - report.busy.length, 'group')} taken over; the connection observes`);
+    for (const group of report.busy) out.line(`${group}: a write does not end; run the command again`);
+  });
+  const isConnected = connection.settings.directory !== null && options.directory === undefined;
+  out.note(isConnected ? 'next: groupsync directory read' : 'next: groupsync connect --directory …');
+  return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;
+}
+
+const BY = {
+  id: 'the same id',
+  externalId: 'external id',
+  name: 'the same name',
+  earlier: 'an earlier takeover',
+} as const;
+
+function printPlan({ out }: Context, plan: TakeoverPlan): void {
+  if (plan.groups.length === 0) out.line('no group of another source is in the directory');
+  for (const line of linesOf(plan)) out.line(line);
+}
+
+const linesOf = ({ groups, unmapped }: TakeoverPlan): readonly string[] => [
+  ...groups.map(
+    ({ group, name, directoryGroup, by }) => `${name ?? group} (${group}) → ${directoryGroup}: ${BY[by]}`,
+  ),
+  ...unmapped.map(({ group, name }) => `${name ?? group} (${group}): the directory has no such group`),
+  ...(unmapped.length > 0 ? ['rename it in the directory, or let it go: groupsync release GROUP'] : []),
+];

@@ -1,0 +1,209 @@
+import type { DirectoryComparison } from '../../contract/answers.ts';
+import type { MemberId } from '../../domain/ids.ts';
+import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { isWhole, type ListedGroup } from '../../domain/view.ts';
+import { mapConcurrently } from '../../sync/async-collections.ts';
+import type { ListedGroup as DirectoryListed } from '../../sync/directory/context.ts';
+import { attributesOfUser } from '../../sync/directory/events.ts';
+import { groupsOfOtherSources, type OtherGroups, otherGroupsOf } from '../../sync/directory/sources.ts';
+import { readWhole } from '../../sync/directory/whole-group.ts';
+import { currentEligibility } from '../../sync/match/eligibility.ts';
+import type { Connection } from '../../sync/ports/connections.ts';
+import { undescribed } from '../../sync/ports/desired.ts';
+import { type Directory, DirectoryError, type DirectoryUser } from '../../sync/ports/directory.ts';
+import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
+import { type DirectoryListing, type DirectoryToolPorts, listDirectory } from './listing.ts';
+import { type PlatformGroups, readPlatformGroups } from './platform-groups.ts';
+
+/** Members, and groups that stay, that are listed one by one of each kind. */
+const LISTED = 100;
+
+type Row = DirectoryComparison['groups'][number];
+type Change = DirectoryComparison['changes'][number];
+
+interface Comparing {
+  readonly connection: Connection;
+  readonly directory: Directory;
+  readonly listing: DirectoryListing;
+  readonly platform: PlatformGroups;
+  readonly others: OtherGroups;
+  readonly ports: DirectoryToolPorts;
+  /** The platform's user of each member; undefined: the member would wait. */
+  readonly users: Map<MemberId, Promise<string | undefined>>;
+  readonly changes: Change[];
+}
+
+/**
+ * What a first run of the reader would change on the platform: each selected group of the directory is read whole and
+ * compared with the platform's list. Changes nothing.
+ * @throws DirectoryError, PlatformFailure
+ */
+export async function compareDirectory(
+  connection: Connection,
+  directory: Directory,
+  ports: DirectoryToolPorts,
+): Promise<DirectoryComparison> {
+  const listing = await listDirectory(directory, connection);
+  const platform = await readPlatformGroups(connection, ports);
+  const others = otherGroupsOf(await groupsOfOtherSources(connection.name, ports));
+  const shared = { connection, directory, listing, platform, others, ports };
+  const comparing: Comparing = { ...shared, users: new Map(), changes: [] };
+  const groups: Row[] = [];
+  // One after the other: the directory limits the calls of a minute, and the deployed reader makes some too.
+  for (const one of listing.selected) groups.push(await compareGroup(one, comparing));
+  const adopted = new Set(groups.flatMap(({ action, platformId }) => (action === 'adopt' ? platformId : [])));
+  const left = platform.unmanaged.filter(({ id }) => !adopted.has(id));
+  return {
+    connection: connection.name,
+    groups,
+    totals: totalsOf(groups),
+    changes: comparing.changes,
+    unmanaged: left.slice(0, LISTED).map((group) => ({ platformId: group.id, name: nameOf(group) })),
+    unmanagedCount: left.length,
+  };
+}
+
+function totalsOf(groups: readonly Row[]): DirectoryComparison['totals'] {
+  const countOf = (action: Row['action']) => groups.filter((one) => one.action === action).length;
+  const sum = (field: 'added' | 'removed' | 'pending') => groups.reduce((all, one) => all + one[field], 0);
+  return {
+    adopt: countOf('adopt'),
+    create: countOf('create'),
+    change: countOf('change'),
+    same: countOf('same'),
+    otherSource: countOf('other_source'),
+    unreadable: countOf('unreadable'),
+    added: sum('added'),
+    removed: sum('removed'),
+    pending: sum('pending'),
+  };
+}
+
+async function compareGroup({ group }: DirectoryListed, comparing: Comparing): Promise<Row> {
+  const { connection, others, platform, ports } = comparing;
+  const other = others.sameAs(group.id, group.name);
+  const row = { group: group.id, name: group.name, platformId: null, added: 0, removed: 0, pending: 0 };
+  if (other !== undefined && other !== group.id)
+    return { ...row, action: 'other_source', other, problem: null };
+  const members = await membersOf(group.id, comparing);
+  if (typeof members === 'string') return { ...row, action: 'unreadable', other: null, problem: members };
+  const state = await ports.groups.read({ connection: connection.name, group: group.id });
+  const linked = platform.byId.get(state?.platformId ?? '');
+  const adopted = linked === undefined ? platform.adoptedBy(group) : undefined;
+  const wanted = await usersOf(members, comparing);
+  const { added, removed } = differenceOf(wanted, linked ?? adopted, connection);
+  note(comparing, { group, added, removed, members: wanted });
+  const isSame = added.length + removed.length === 0 && linked !== undefined;
+  return {
+    ...row,
+    added: added.length,
+    removed: removed.length,
+    pending: members.length - [...wanted.values()].flat().length,
+    platformId: (linked ?? adopted)?.id ?? null,
+    action: actionOf({
+      isOther: other !== undefined,
+      isSame,
+      linked,
+      adopted,
+      mayCreate: platform.mayCreate(group),
+    }),
+    other: other ?? null,
+    problem: null,
+  };
+}
+
+interface Found {
+  readonly isOther: boolean;
+  readonly isSame: boolean;
+  readonly linked: ListedGroup | undefined;
+  readonly adopted: ListedGroup | undefined;
+  readonly mayCreate: boolean;
+}
+
+function actionOf({ isOther, isSame, linked, adopted, mayCreate }: Found): Row['action'] {
+  if (isOther) return 'other_source';
+  if (adopted !== undefined) return 'adopt';
+  if (linked === undefined) return mayCreate ? 'create' : 'same';
+  return isSame ? 'same' : 'change';
+}
+
+/** The active members; or why the group cannot be read. */
+async function membersOf(
+  group: DirectoryListed['group']['id'],
+  { connection, directory, listing }: Comparing,
+): Promise<readonly DirectoryUser[] | string> {
+  try {
+    const { nested } = connection.settings;
+    const whole = await readWhole(directory, group, { listed: listing.listed, nested, known: [] });
+    if (whole === undefined) return 'the directory does not find the group';
+    if (whole.isShort) return 'the directory lists fewer members than it counts';
+    return [...whole.users.values()].filter(({ isActive }) => isActive);
+  } catch (error) {
+    if (error instanceof DirectoryError && error.kind === 'odd') return error.message;
+    throw error;
+  }
+}
+
+/** The platform's users, each with its members. */
+async function usersOf(
+  members: readonly DirectoryUser[],
+  comparing: Comparing,
+): Promise<ReadonlyMap<string, readonly DirectoryUser[]>> {
+  const found = await mapConcurrently(READS_IN_FLIGHT, members, (member) => {
+    const known = comparing.users.get(member.id) ?? userOf(member, comparing);
+    comparing.users.set(member.id, known);
+    return known;
+  });
+  const users = new Map<string, DirectoryUser[]>();
+  for (const [at, user] of found.entries()) {
+    const member = members[at];
+    if (user === undefined || member === undefined) continue;
+    users.set(user, [...(users.get(user) ?? []), member]);
+  }
+  return users;
+}
+
+async function userOf(member: DirectoryUser, { connection, ports }: Comparing): Promise<string | undefined> {
+  const registers = [...attributesOfUser(member)].map(
+    ([name, value]) => [name, { value, stamp: STAMP_ZERO }] as const,
+  );
+  const known = (await ports.users.read(connection.name, [member.id])).get(member.id);
+  const user = { ...(known ?? undescribed(member.id)), attributes: new Map(registers) };
+  const { cause, person } = await currentEligibility(user, undefined, { connection, people: ports.people });
+  if (cause !== 'solved' || person === undefined) return undefined;
+  return connection.settings.memberIdField === 'userId' ? person.userId : person.role;
+}
+
+function differenceOf(
+  wanted: ReadonlyMap<string, unknown>,
+  current: ListedGroup | undefined,
+  { settings }: Connection,
+) {
+  const shown: ReadonlySet<string> = new Set(current !== undefined && isWhole(current) ? current.users : []);
+  const mayRemove = settings.membership === 'authoritative';
+  return {
+    added: [...wanted.keys()].filter((user) => !shown.has(user)),
+    removed: mayRemove ? [...shown].filter((user) => !wanted.has(user)) : [],
+  };
+}
+
+interface Noted {
+  readonly group: DirectoryListed['group'];
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly members: ReadonlyMap<string, readonly DirectoryUser[]>;
+}
+
+/** The first hundred of each kind. */
+function note({ changes }: Comparing, { group, added, removed, members }: Noted): void {
+  const about = { group: group.id as string, groupName: group.name };
+  const add = (kind: Change['kind'], user: string, member: DirectoryUser | undefined) => {
+    if (changes.filter((one) => one.kind === kind).length >= LISTED) return;
+    const email = member?.attributes.get('email') ?? null;
+    changes.push({ kind, ...about, user, member: member?.id ?? null, email });
+  };
+  for (const user of added) add('added', user, members.get(user)?.[0]);
+  for (const user of removed) add('removed', user, undefined);
+}
+
+const nameOf = (group: ListedGroup): string | null => (isWhole(group) ? group.name : null);

@@ -1,0 +1,40 @@
+import { mayCreate } from '../../contract/group-policy.ts';
+import { renderName } from '../../contract/name-template.ts';
+import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
+import { alreadyThere } from '../../plan/names.ts';
+import { openPlatform } from '../../sync/open-platform.ts';
+import type { Connection } from '../../sync/ports/connections.ts';
+import type { DirectoryGroup } from '../../sync/ports/directory.ts';
+import { unmanagedOf } from '../../sync/unmanaged.ts';
+import type { DirectoryToolPorts } from './listing.ts';
+
+/** The platform's groups, as a first run would find them. */
+export interface PlatformGroups {
+  readonly byId: ReadonlyMap<string, ListedGroup>;
+  /** Groups that no directory group owns. */
+  readonly unmanaged: readonly ListedGroup[];
+  /** The unmanaged group that this group of the directory would adopt. */
+  readonly adoptedBy: (group: DirectoryGroup) => ListedGroup | undefined;
+  /** Whether a group of the directory that is not there yet would be created. */
+  readonly mayCreate: (group: DirectoryGroup) => boolean;
+}
+
+/** @throws PlatformFailure */
+export async function readPlatformGroups(
+  connection: Connection,
+  ports: DirectoryToolPorts,
+): Promise<PlatformGroups> {
+  const { settings, company, name: connectionName } = connection;
+  const listed = await (await openPlatform(connection, ports)).groups.list(0);
+  const unmanaged = await unmanagedOf(listed, company, ports);
+  return {
+    byId: new Map(listed.map((group) => [group.id, group])),
+    unmanaged,
+    adoptedBy({ id, name: named }) {
+      const name = renderName(settings.nameTemplate, { name: named, id, connection: connectionName });
+      const after: View = { name, spokeId: id, users: new Map() };
+      return alreadyThere(after, unmanaged, settings.adoptExisting).candidates.filter(isWhole)[0];
+    },
+    mayCreate: ({ id, name }) => mayCreate(settings, id, name),
+  };
+}

@@ -1,0 +1,49 @@
+import { groupExists } from '../../domain/group.ts';
+import type { ReaderGroup } from '../../domain/reader-group.ts';
+import type { Difference } from '../../plan/directory/read.ts';
+import { type ReaderRun, storeGroup } from './context.ts';
+import { isOfAnotherSource } from './sources.ts';
+import type { WholeGroup } from './whole-group.ts';
+
+/** A group of another source is compared, or asked for, so often. */
+const COMPARED_MS = 3_600_000;
+
+/** The group as it is known; the reader owns it if the other source has no such group any more. */
+export async function withOwner(known: ReaderGroup, { connection, ports }: ReaderRun): Promise<ReaderGroup> {
+  const { other, differs: _, ...own } = known;
+  if (other === undefined) return known;
+  const { name } = connection;
+  if ((await ports.reader.owned(name, [other])).has(other)) return own;
+  const state = await ports.groups.read({ connection: name, group: other });
+  if (state === undefined) return own;
+  // The reader may have corrected a group with its own id, so the latest source proves nothing.
+  const isSame = other === known.group && groupExists(state.registers) && !state.released;
+  return isSame || isOfAnotherSource(state) ? known : own;
+}
+
+/**
+ * Another source has a group of this name: a second one would be a duplicate, so nothing is sent.
+ * @returns false if the directory has no such group
+ */
+export async function leaveOut(known: ReaderGroup, run: ReaderRun): Promise<boolean> {
+  const { group } = known;
+  if (!run.listed.has(group) && (await run.directory.group(group)) === undefined) return false;
+  await storeGroup(run, { ...known, dueMs: run.ports.clock() + COMPARED_MS });
+  return true;
+}
+
+interface Compared {
+  readonly whole: WholeGroup;
+  readonly difference: Difference;
+  readonly nowMs: number;
+}
+
+/** The group of another source after a read. A short list proves no difference. */
+export function comparedOf(next: ReaderGroup, { whole, difference, nowMs }: Compared): ReaderGroup {
+  const { differs: _, ...group } = next;
+  if (whole.isShort) return group;
+  const { added, removed, isNamed } = difference;
+  const compared = { ...group, dueMs: nowMs + COMPARED_MS };
+  if (added.length + removed.length === 0 && !isNamed) return compared;
+  return { ...compared, differs: { added: added.length, removed: removed.length, isNamed } };
+}

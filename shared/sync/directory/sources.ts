@@ -1,0 +1,57 @@
+import { groupExists, groupName } from '../../domain/group.ts';
+import type { GroupState } from '../../domain/group-state.ts';
+import type { ConnectionName, GroupId } from '../../domain/ids.ts';
+import { readStamp } from '../../domain/stamp.ts';
+import { collectPages } from '../async-collections.ts';
+import type { Ports } from '../ports/bundles.ts';
+import type { ReaderStore } from '../ports/directory.ts';
+import { READER_SOURCE } from './events.ts';
+
+/*
+ * A group has one source. A reader, SCIM and events in one connection would name a group twice, and each would undo what
+ * the other does:
+ *
+ *   the group is owned by      | the reader                          | SCIM and events
+ *   ---------------------------|-------------------------------------|-----------------------------------
+ *   the reader                 | sends what differs                  | make the reader read the group
+ *   another source, same id    | compares; sends if `corrects` is on | change it
+ *   another source, same name  | leaves its own group out            | change it
+ */
+
+export interface SourcePorts {
+  readonly index: Pick<Ports['index'], 'all'>;
+  readonly groups: Pick<Ports['groups'], 'readMany'>;
+  readonly reader: Pick<ReaderStore, 'owned'>;
+}
+
+/** Whether SCIM or events made the group as it is. A released group is not written, so no source owns it. */
+export const isOfAnotherSource = ({
+  registers,
+  released,
+}: Pick<GroupState, 'registers' | 'released'>): boolean =>
+  groupExists(registers) && !released && readStamp(registers.upserted)?.source !== READER_SOURCE;
+
+/** The groups of a connection that SCIM or events own. */
+export async function groupsOfOtherSources(
+  connection: ConnectionName,
+  { index, groups, reader }: SourcePorts,
+): Promise<readonly GroupState[]> {
+  const refs = (await collectPages(index.all(connection))).map(({ ref }) => ref);
+  const owned = await reader.owned(
+    connection,
+    refs.map(({ group }) => group),
+  );
+  const states = await groups.readMany(refs.filter(({ group }) => !owned.has(group)));
+  return states.filter(isOfAnotherSource);
+}
+
+export interface OtherGroups {
+  /** The group of another source that is the same as a group of the directory: by its id, or by its name. */
+  readonly sameAs: (group: GroupId, name: string) => GroupId | undefined;
+}
+
+export function otherGroupsOf(states: readonly GroupState[]): OtherGroups {
+  const ids = new Set(states.map(({ ref }) => ref.group));
+  const byName = new Map(states.map(({ ref, registers }) => [groupName(registers), ref.group]));
+  return { sameAs: (group, name) => (ids.has(group) ? group : byName.get(name)) };
+}

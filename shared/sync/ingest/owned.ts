@@ -1,0 +1,58 @@
+import type { ConnectionName, GroupId } from '../../domain/ids.ts';
+import { READER_SOURCE } from '../directory/events.ts';
+import type { ReaderStore } from '../ports/directory.ts';
+import type { Acceptance, AcceptedEvent, Failures } from './accept.ts';
+
+export interface OwnedPorts {
+  readonly reader: Pick<ReaderStore, 'owned' | 'notePushed'>;
+  readonly clock: () => number;
+}
+
+/**
+ * The events that are stored. An event about a group that a reader owns only makes the reader read it: a group has one
+ * source. Where no directory is read, nothing is asked for.
+ */
+export async function withoutOwned(
+  { accepted, connections }: Pick<Acceptance, 'accepted' | 'connections'>,
+  ports: OwnedPorts,
+  failures: Failures,
+): Promise<readonly AcceptedEvent[]> {
+  const left = new Set<AcceptedEvent>();
+  for (const [name, events] of byConnection(accepted)) {
+    const { directory = null } = connections.get(name)?.settings ?? {};
+    if (directory === null) continue;
+    try {
+      for (const one of await takenByReader(name, events, ports)) left.add(one);
+    } catch (cause) {
+      const messages = events.map(({ messageId }) => messageId);
+      failures.add(cause, messages);
+      for (const one of events) left.add(one);
+    }
+  }
+  return left.size === 0 ? accepted : accepted.filter((one) => !left.has(one));
+}
+
+/** Makes the reader read the groups that it owns. @returns the events about them */
+async function takenByReader(
+  name: ConnectionName,
+  events: readonly AcceptedEvent[],
+  { reader, clock }: OwnedPorts,
+): Promise<readonly AcceptedEvent[]> {
+  const owned = await reader.owned(name, [...new Set(events.flatMap((one) => groupIn(one) ?? []))]);
+  const asked = [...new Set(owned.values())];
+  await Promise.all(asked.map((group) => reader.notePushed(name, group, clock())));
+  return events.filter((one) => owned.has(groupIn(one) as GroupId));
+}
+
+const groupIn = ({ event: { change } }: AcceptedEvent): GroupId | undefined =>
+  'group' in change ? change.group : undefined;
+
+function byConnection(events: readonly AcceptedEvent[]) {
+  const grouped = new Map<ConnectionName, AcceptedEvent[]>();
+  for (const one of events) {
+    const { connection, source } = one.event;
+    if (groupIn(one) === undefined || source === READER_SOURCE) continue;
+    grouped.set(connection, [...(grouped.get(connection) ?? []), one]);
+  }
+  return grouped;
+}

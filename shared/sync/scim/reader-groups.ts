@@ -1,0 +1,42 @@
+import type { DirectoryEvent } from '../../domain/event.ts';
+import { type GroupId, groupId } from '../../domain/ids.ts';
+import type { ScimResource } from '../ports/scim.ts';
+import { dirtyNow } from '../wake.ts';
+import type { ScimContext } from './context.ts';
+
+/*
+ * A group has one source (`shared/sync/directory/sources.ts`). A SCIM client keeps its own group, so that it reads what it
+ * has written. If a reader owns the group on the platform, the client's group is not written there.
+ */
+
+/** A new group of a name or external id that the reader owns belongs to the reader's group. */
+export async function yieldToReader(group: ScimResource, context: ScimContext): Promise<void> {
+  const { connection, ports, settings } = context;
+  const owner = settings.directory === null ? undefined : await readersGroup(group, context);
+  if (owner === undefined) return;
+  const ref = { connection, group: groupId(group.id) };
+  await ports.reader.takeOver(connection, ref.group, owner);
+  // Released before the group exists: a worker that is woken now creates no platform group.
+  await ports.desired.markDirty(ref, dirtyNow(ports));
+  await ports.groups.release(ref, dirtyNow(ports));
+}
+
+async function readersGroup({ attributes }: ScimResource, { connection, ports }: ScimContext) {
+  const { displayName, externalId } = attributes;
+  const own = (await ports.reader.groups(connection)).filter(({ other }) => other === undefined);
+  const same = own.find(({ group }) => group === externalId) ?? own.find(({ name }) => name === displayName);
+  return same?.group;
+}
+
+/** Makes the reader read the groups of these events that it owns. */
+export async function askReader(
+  events: readonly DirectoryEvent[],
+  { connection, ports, settings }: Pick<ScimContext, 'connection' | 'ports' | 'settings'>,
+): Promise<void> {
+  if (settings.directory === null) return;
+  const named = events.flatMap(({ change }): GroupId[] => ('group' in change ? [change.group] : []));
+  if (named.length === 0) return;
+  const owned = await ports.reader.owned(connection, [...new Set(named)]);
+  const asked = [...new Set(owned.values())];
+  await Promise.all(asked.map((group) => ports.reader.notePushed(connection, group, ports.clock())));
+}

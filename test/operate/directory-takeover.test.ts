@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { compareDirectory } from '../../shared/operate/directory/compare.ts';
+import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
+import { resumeConnection } from '../../shared/operate/pausing.ts';
+import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
+import { company, openReader, type Reader } from '../sync/directory/fixture.ts';
+
+const PEOPLE = ['a', 'b', 'c', 'd'];
+const directory = { kind: 'google', administrator: 'admin@acme.test' };
+
+async function readerWith(
+  groups: Readonly<Record<string, readonly string[]>>,
+  settings: Readonly<Record<string, unknown>> = {},
+) {
+  const reader = await openReader({ world: company(groups), settings: { directory, ...settings } });
+  await reader.hire(...PEOPLE);
+  return reader;
+}
+
+const plan = async ({ world, google }: Reader) =>
+  planTakeover(await world.connection(), google.directory, world.toolPorts);
+
+async function takeOver(reader: Reader) {
+  const { world } = reader;
+  const planned = await plan(reader);
+  return takeOverGroups(await world.connection(), planned, world.toolPorts);
+}
+
+const compare = async ({ world, google }: Reader) =>
+  compareDirectory(await world.connection(), google.directory, world.toolPorts);
+
+const resume = ({ world }: Reader) => resumeConnection(CONNECTION, world.toolPorts);
+const onPlatform = ({ world }: Reader) =>
+  [...world.platform.groups.values()].map(({ id, name, spokeId, users }) => ({
+    id,
+    name,
+    spokeId,
+    users: [...users].sort(),
+  }));
+
+describe('directory takeover', () => {
+  it('moves the platform group of an event group to the group of the directory with its name', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
+    const [before] = onPlatform(reader);
+    expect(await plan(reader)).toMatchObject({
+      groups: [{ group: 'okta-1', name: 'Group rowing', directoryGroup: 'rowing', by: 'name' }],
+      unmapped: [],
+    });
+    expect(await takeOver(reader)).toMatchObject({ observing: true, busy: [] });
+    await reader.passMinutes(30);
+    expect(onPlatform(reader)).toEqual([before]);
+    await resume(reader);
+    await reader.passMinutes(10);
+    expect(onPlatform(reader)).toEqual([{ ...before, spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
+    expect((await reader.state('okta-1'))?.platformId).toBeUndefined();
+  });
+
+  it('removes no member before an operator resumes the connection, and none at all before the reader has read', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
+    await takeOver(reader);
+    await reader.pass(20 * MINUTE_MS);
+    await resume(reader);
+    await reader.pass(20 * MINUTE_MS);
+    expect(onPlatform(reader)).toMatchObject([{ users: ['u-a', 'u-c'] }]);
+  });
+
+  it('makes events about the old group trigger a read of the new one', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    await takeOver(reader);
+    await resume(reader);
+    await reader.passMinutes(30);
+    await reader.tell({ take: ['a'], from: 'okta-1' }, { remove: 'okta-1' });
+    expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
+    expect(onPlatform(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
+  });
+
+  it('gives a group with the same id to the reader', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    await reader.tell({ snapshot: 'rowing', of: ['a', 'c'] });
+    await reader.passMinutes(10);
+    expect(await reader.stored('rowing')).toMatchObject({ other: 'rowing' });
+    await takeOver(reader);
+    await resume(reader);
+    await reader.passMinutes(70);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+    await reader.tell({ add: ['d'], to: 'rowing' });
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it('leaves a group alone that the directory does not have', async () => {
+    const reader = await readerWith({ rowing: ['a'] });
+    await reader.tell({ snapshot: 'okta-1', name: 'Chess', of: ['c'] });
+    expect(await takeOver(reader)).toMatchObject({
+      observing: false,
+      groups: [],
+      unmapped: [{ group: 'okta-1', name: 'Chess' }],
+    });
+    expect(reader.shown('okta-1')).toEqual([['u-c']]);
+  });
+
+  it.each(['release', 'storeObserved', 'adopt'] as const)(
+    'goes on after it died before the step %s',
+    async (step) => {
+      const reader = await readerWith({ rowing: ['a', 'b'] });
+      await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+      const { world } = reader;
+      const dying = {
+        ...world.toolPorts,
+        groups: {
+          ...world.toolPorts.groups,
+          [step]: async () => {
+            throw new Error('it dies here');
+          },
+        },
+      };
+      const planned = await plan(reader);
+      await expect(takeOverGroups(await world.connection(), planned, dying)).rejects.toThrow('it dies here');
+      await reader.passMinutes(10);
+      await takeOver(reader);
+      await resume(reader);
+      await reader.passMinutes(30);
+      expect(onPlatform(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
+    },
+  );
+});
+
+describe('directory groups --compare', () => {
+  it('shows what a first run would adopt, create, add and remove', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
+    const { platform } = reader.world;
+    platform.adopted.add(platform.addForeign({ name: 'Rowers', users: ['u-a', 'u-d'], spokeId: 'rowing' }));
+    platform.addForeign({ name: 'Choir', users: [], spokeId: '' });
+    const comparison = await compare(reader);
+    expect(comparison.totals).toMatchObject({ adopt: 1, create: 1, added: 2, removed: 1, pending: 0 });
+    expect(comparison.groups).toMatchObject([
+      { group: 'chess', action: 'create', added: 1, removed: 0 },
+      { group: 'rowing', action: 'adopt', added: 1, removed: 1, platformId: expect.any(String) },
+    ]);
+    expect(comparison.changes).toContainEqual({
+      kind: 'removed',
+      group: 'rowing',
+      groupName: 'Group rowing',
+      user: 'u-d',
+      member: null,
+      email: null,
+    });
+    expect(comparison.changes).toContainEqual({
+      kind: 'added',
+      group: 'rowing',
+      groupName: 'Group rowing',
+      user: 'u-b',
+      member: 'b',
+      email: 'b@acme.test',
+    });
+    expect(comparison.unmanaged).toMatchObject([{ name: 'Choir' }]);
+    await reader.run();
+    await reader.work(60);
+    await reader.tell();
+    expect(onPlatform(reader).map(({ name, users }) => [name, users])).toEqual(
+      expect.arrayContaining([
+        ['Group rowing', ['u-a', 'u-b']],
+        ['Group chess', ['u-c']],
+        ['Choir', []],
+      ]),
+    );
+    expect((await compare(reader)).totals).toMatchObject({ adopt: 0, create: 0, change: 0, same: 2 });
+  });
+
+  it('shows the groups of other sources, and the members without an employee', async () => {
+    const reader = await readerWith({ rowing: ['a'], chess: ['admin@acme.test', 'c'] });
+    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    const { groups, totals } = await compare(reader);
+    expect(totals).toMatchObject({ otherSource: 1, pending: 1 });
+    expect(groups).toContainEqual(
+      expect.objectContaining({ group: 'rowing', action: 'other_source', other: 'okta-1' }),
+    );
+  });
+});

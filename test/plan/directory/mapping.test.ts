@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { mapGroups } from '../../../shared/plan/directory/mapping.ts';
+
+const target = (id: string, name: string) => ({ id, name, address: `${id}@acme.test` });
+const TARGETS = [target('01', 'Rowing'), target('02', 'Chess'), target('03', 'Sport'), target('04', 'Sport')];
+
+const mapped = (...sources: readonly { group: string; name?: string; externalId?: string }[]) =>
+  mapGroups(
+    sources.map((one) => ({ name: undefined, ...one })),
+    TARGETS,
+  );
+
+describe('mapGroups', () => {
+  it.each([
+    ['id', { group: '01', name: 'Another name' }, '01', 'id'],
+    ['external id', { group: 'g1', name: 'Another name', externalId: '02' }, '02', 'externalId'],
+    ['address as external id', { group: 'g1', externalId: '02@ACME.test' }, '02', 'externalId'],
+    ['name', { group: 'g1', name: 'Chess' }, '02', 'name'],
+  ])('maps a group by its %s', (_, source, to, by) => {
+    const { pairs, unmapped } = mapped(source);
+    expect(pairs.map((pair) => [pair.to.id, pair.by])).toEqual([[to, by]]);
+    expect(unmapped).toEqual([]);
+  });
+
+  it('maps no group by a name that two groups have, on either side', () => {
+    expect(mapped({ group: 'g1', name: 'Sport' }).unmapped).toEqual(['g1']);
+    expect(mapped({ group: 'g1', name: 'Chess' }, { group: 'g2', name: 'Chess' }).unmapped).toEqual([
+      'g1',
+      'g2',
+    ]);
+  });
+
+  it('gives each group of the directory once, by the strongest evidence', () => {
+    const { pairs, unmapped } = mapped(
+      { group: 'g1', name: 'Rowing' },
+      { group: 'g2', name: 'Other', externalId: '01' },
+      { group: 'g3', name: 'Rowing', externalId: '01' },
+    );
+    expect(pairs.map(({ from, to }) => [from, to.id])).toEqual([['g2', '01']]);
+    expect(unmapped).toEqual(['g1', 'g3']);
+  });
+
+  it('maps nothing without a name or an external id', () => {
+    expect(mapped({ group: 'g1' }, { group: 'g2', externalId: '' }).pairs).toEqual([]);
+  });
+});

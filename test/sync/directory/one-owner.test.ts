@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { createOAuthServer } from '../../../shared/oauth/oauth-server.ts';
+import { createScimStore } from '../../../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
+import { createRateLimiter } from '../../../shared/sync/scim/limiter.ts';
+import { createToken } from '../../../shared/sync/scim/tokens.ts';
+import { CONNECTION, MINUTE_MS } from '../../support/engine/world.ts';
+import { add } from '../../support/scim-operations.ts';
+import { clientOf } from '../scim/support/server.ts';
+import { company, kindsOf, openReader, type Reader } from './fixture.ts';
+
+const PEOPLE = ['a', 'b', 'c', 'd'];
+const directory = { kind: 'google', administrator: 'admin@acme.test' };
+
+async function readerWith(
+  groups: Readonly<Record<string, readonly string[]>>,
+  settings: Readonly<Record<string, unknown>> = { directory },
+) {
+  const reader = await openReader({ world: company(groups), settings });
+  await reader.hire(...PEOPLE);
+  return reader;
+}
+
+const aboutGroups = (reader: Reader) => kindsOf(reader.takeSent()).filter((kind) => kind.startsWith('group'));
+
+describe('a group that the reader owns', () => {
+  it('is read again, and not changed, when an event of another source names it', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    await reader.passMinutes(30);
+    reader.takeSent();
+    for (const event of [
+      { take: ['a'], from: 'rowing' },
+      { snapshot: 'rowing', of: ['c'] },
+      { remove: 'rowing' },
+    ] as const) {
+      await reader.tell(event);
+      expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+      expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
+    }
+    expect(await reader.run()).toMatchObject({ read: 0 });
+  });
+
+  it('follows the directory as soon as another source has named it', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    await reader.passMinutes(30);
+    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+    await reader.tell({ take: ['b'], from: 'rowing' });
+    await reader.run();
+    await reader.tell();
+    expect(reader.shown('rowing')).toEqual([['u-a']]);
+  });
+
+  it('takes events about users from every source', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    await reader.passMinutes(30);
+    await reader.tell({ forget: 'b' });
+    expect(reader.shown('rowing')).toEqual([['u-a']]);
+  });
+});
+
+describe('a group that events own', () => {
+  it('is compared by the reader, which sends nothing and reports the difference', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    await reader.tell({ snapshot: 'rowing', of: ['a', 'c', 'd'] });
+    // An event of the last minute may be later than what the directory shows.
+    await reader.pass(2 * MINUTE_MS);
+    await reader.run();
+    expect(aboutGroups(reader)).toEqual([]);
+    expect(await reader.stored('rowing')).toMatchObject({
+      other: 'rowing',
+      differs: { added: 1, removed: 2, isNamed: false },
+    });
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-c', 'u-d']]);
+    await reader.tell({ snapshot: 'rowing', of: ['a', 'b'] });
+    await reader.pass(61 * MINUTE_MS);
+    await reader.run();
+    expect((await reader.stored('rowing'))?.differs).toBeUndefined();
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it('is corrected if the setting allows it, and stays with its source', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] }, { directory: { ...directory, corrects: true } });
+    await reader.tell({ snapshot: 'rowing', of: ['a', 'c'] });
+    await reader.passMinutes(30);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+    await reader.tell({ add: ['d'], to: 'rowing' });
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-d']]);
+  });
+
+  it('is not deleted when it is missing in the directory', async () => {
+    const reader = await readerWith({ rowing: ['a'], chess: ['a'] });
+    await reader.tell({ snapshot: 'rowing', of: ['a'] });
+    await reader.passMinutes(10);
+    await reader.change({ kind: 'deleteGroup', group: 'rowing' });
+    await reader.passMinutes(30);
+    expect(reader.shown('rowing')).toEqual([['u-a']]);
+    expect(reader.shown('chess')).toEqual([['u-a']]);
+  });
+
+  it('keeps a group of the directory with the same name out, until it is gone', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    await reader.passMinutes(10);
+    expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
+    expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[], [['u-a']]]);
+    await reader.tell({ remove: 'okta-1' });
+    await reader.pass(61 * MINUTE_MS);
+    await reader.passMinutes(10);
+    expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[['u-a', 'u-b']], []]);
+  });
+});
+
+describe('a SCIM client next to a reader', () => {
+  async function clientNextTo({ world }: Reader) {
+    const { toolPorts, table, nowMs } = world;
+    const tokens = createScimTokenStore(table);
+    const randomHex = (bytes: number) => '0'.repeat(2 * bytes);
+    const ports = {
+      ...toolPorts,
+      scim: createScimStore(table),
+      tokens,
+      limiter: createRateLimiter(nowMs),
+      oauth: createOAuthServer(),
+      randomHex,
+    };
+    const { token } = await createToken(CONNECTION, { tokens, clock: nowMs, randomHex });
+    return clientOf(ports, { authorization: `Bearer ${token}` });
+  }
+
+  it.each([
+    ['name', { displayName: 'Group rowing' }],
+    ['external id', { displayName: 'Rowers', externalId: 'rowing' }],
+  ])('makes no second group of the same %s, and its changes make the reader read', async (_, body) => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    await reader.passMinutes(30);
+    const client = await clientNextTo(reader);
+    const emails = [{ value: 'd@acme.test', type: 'work' }];
+    const user = (await client.post('/Users', { userName: 'd', emails })).body.id;
+    const group = (await client.post('/Groups', body)).body.id;
+    await reader.tell();
+    expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
+    await client.patch(`/Groups/${group}`, [add('members', [{ value: user }])]);
+    await reader.tell();
+    expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
+    expect((await client.get(`/Groups/${group}`)).body.members).toHaveLength(1);
+    expect([...reader.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Group rowing']);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it('keeps a group that it made first, and the reader leaves its own out', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    const client = await clientNextTo(reader);
+    const group = (await client.post('/Groups', { displayName: 'Group rowing' })).body.id;
+    await reader.tell();
+    await reader.passMinutes(30);
+    expect(await reader.stored('rowing')).toMatchObject({ other: group });
+    expect([...reader.world.platform.groups.values()].map(({ spokeId }) => spokeId)).toEqual([group]);
+  });
+});
