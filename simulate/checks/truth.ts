@@ -129,15 +129,17 @@ function isExplained(
   return true;
 }
 
-const isRefused = ({ platform, isIdOf }: ObservedConnection, group: string, item: StoredGroup): boolean =>
-  platform.calls.some(
-    ({ atMs, method, id, spokeId, status, isStale, platformFaults }) =>
-      Math.abs(atMs - (item.failedAt ?? 0)) < NOTICED_WITHIN_MS &&
-      method !== 'GET' &&
-      isStale !== true &&
-      (isIdOf(group, spokeId) || id === (item.platformId ?? '')) &&
-      ([400, 404, 409, 412, 413, 422].includes(Number(status)) || platformFaults.includes('deletes_ignored')),
-  );
+const isRefused = ({ platform, isIdOf }: ObservedConnection, group: string, item: StoredGroup): boolean => {
+  const { failedAt = 0, platformId = '' } = item;
+  return platform.calls.some(({ atMs, method, id, spokeId, status, isStale, platformFaults }) => {
+    const isOfGroup = isIdOf(group, spokeId) || id === platformId;
+    if (!isOfGroup || method === 'GET' || isStale === true) return false;
+    // Deletions without effect are counted, however long the connection only observes in between.
+    if (platformFaults.includes('deletes_ignored')) return atMs < failedAt + NOTICED_WITHIN_MS;
+    const isNear = Math.abs(atMs - failedAt) < NOTICED_WITHIN_MS;
+    return isNear && [400, 404, 409, 412, 413, 422].includes(Number(status));
+  });
+};
 
 const causeOf = ({ cause }: Difference, settled: string | undefined): string => {
   if (/misrouted|^additive_|given_up/.test(cause)) return cause;
