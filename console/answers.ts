@@ -10,6 +10,7 @@ import type {
   LogEntry,
   NameClash,
   SettingRequestRow,
+  SourceReport,
   StatusReport,
   Survey,
 } from '../shared/contract/answers.ts';
@@ -195,6 +196,7 @@ export interface ConnectionPage {
   readonly row: ConnectionRow;
   readonly credential: CredentialReport;
   readonly feedAgeMs: number | null;
+  readonly sources: readonly SourceReport[];
   /** Groups with changes that are not written yet. */
   readonly backlog: number;
   readonly settings: Readonly<Record<string, unknown>>;

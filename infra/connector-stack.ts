@@ -141,6 +141,10 @@ export class ConnectorStack extends Stack {
     );
 
     directory?.worker.function.addEnvironment(ENVIRONMENT.eventsQueueUrl, queues.events.queueUrl);
+    directory?.worker.function.addEnvironment(
+      ENVIRONMENT.directoryMinutes,
+      String(settings.directoryMinutes),
+    );
     const reader = directory?.worker.role.roleArn;
     new Sources(this, 'Sources', { settings, events: queues.events, ofSources, undelivered, key, reader });
     new Operators(this, 'Operators', every);

@@ -126,6 +126,12 @@ function waiting({ broken }: Metrics): IWidget[][] {
         broken('CredentialUncheckedSeconds'),
       ]),
     ],
+    [
+      graph('Events, SCIM requests and reads of the directory overdue, seconds', [
+        broken('SourceLateSeconds'),
+        broken('ReaderLateSeconds'),
+      ]),
+    ],
   ];
 }
 

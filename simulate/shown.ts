@@ -89,9 +89,10 @@ async function notifyAndJudge(cloud: Cloud, seen: Seen, { name, told }: Asked): 
     const lived = await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
       unreported = [];
       if (cloud.isOver || !cloud.connections.has(name)) return;
-      const connection = connectionName(name);
+      const connection = await ports.connections.current(connectionName(name));
+      if (connection === undefined) return;
       const { found } = await readLevels(connection, ports);
-      await tellPeople(found, { ports, connection, told });
+      await tellPeople(found, { ports, connection: connection.name, told });
       unreported = unreportedFindings(found, told);
     });
     if (!lived || cloud.isOver || unreported.length === 0) return;
@@ -101,10 +102,16 @@ async function notifyAndJudge(cloud: Cloud, seen: Seen, { name, told }: Asked): 
     seen.runLog.violated({ oracle: 'shown', cause: 'notices', connection: name, sentence });
 }
 
-async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => number): Promise<Shown> {
-  const connection = connectionName(name);
+async function shownTo(
+  { ports, sqs }: Container,
+  name: string,
+  nowMs: () => number,
+): Promise<Shown | undefined> {
+  const found = await ports.connections.current(connectionName(name));
+  if (found === undefined) return undefined;
+  const connection = found.name;
   const atMs = nowMs();
-  const levels = await readLevels(connection, ports);
+  const levels = await readLevels(found, ports);
   const holds = await listHolds(connection, ports);
   const pending = await listPending(connection, ports);
   const groups = (await gather(summaries(connection, ports))).map((one) => ({

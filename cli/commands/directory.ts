@@ -3,10 +3,11 @@ import * as z from 'zod';
 import { DirectoryReadReport } from '../../shared/contract/answers.ts';
 import { groupId } from '../../shared/domain/ids.ts';
 import { readDirectoryGroups, readDirectoryStatus } from '../../shared/operate/directory.ts';
+import { saySource } from '../../shared/operate/status.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { Act, Context } from '../context.ts';
 import { Advised, EXIT } from '../io.ts';
-import { plural } from '../output/words.ts';
+import { duration, plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 
 const Skipped = z.object({ connection: z.string(), skipped: z.string() });
@@ -38,7 +39,7 @@ export function addDirectory(program: Command, act: Act): void {
 async function status({ out, connected }: Context): Promise<number> {
   const { ports, found } = await connected();
   const report = await readDirectoryStatus(found, ports);
-  const { kind, groups: count, states, due, listedAt, oldestReadAt } = report;
+  const { kind, groups: count, states, due, listedAt, oldestReadAt, freshness } = report;
   out.answer(report, () => {
     if (kind === null) {
       out.line('no directory is read; docs/read-google.md has the steps');
@@ -47,11 +48,14 @@ async function status({ out, connected }: Context): Promise<number> {
     const named = Object.entries(states).filter(([, number]) => number > 0);
     const parts = named.map(([state, number]) => `${number} ${state}`);
     out.line(`${kind}: ${plural(count, 'group')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`);
+    if (freshness !== null) out.line(saySource(freshness, duration));
     out.line(`listed ${listedAt ?? 'never'}; oldest read ${oldestReadAt ?? 'none'}; due now: ${due}`);
   });
   const needsAttention = states.failing + states.missing > 0;
+  const isLate = freshness?.late === true;
+  if (isLate) out.note('next: groupsync doctor --faults');
   if (needsAttention) out.note('next: groupsync directory groups');
-  return needsAttention ? EXIT.attention : EXIT.done;
+  return needsAttention || isLate ? EXIT.attention : EXIT.done;
 }
 
 async function groups({ out, connected, names }: Context): Promise<number> {

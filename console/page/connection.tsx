@@ -63,7 +63,17 @@ function Gate({ row, backlog }: ConnectionPage) {
   );
 }
 
-function Credential({ row, credential, feedAgeMs }: ConnectionPage) {
+/** “last received 3 min ago, expected every 5 min” */
+function sayFreshness({ receivedAgeMs, expectedEveryMs }: ConnectionPage['sources'][number]): string {
+  const received =
+    receivedAgeMs === null ? T.conn.sourceNever : T.conn.sourceReceived(duration(receivedAgeMs));
+  return expectedEveryMs === null ? received : received + T.conn.sourceExpected(duration(expectedEveryMs));
+}
+
+const nameOfSource = ({ source }: ConnectionPage['sources'][number]): string =>
+  T.conn.sources[source] ?? source;
+
+function Credential({ row, credential, feedAgeMs, sources }: ConnectionPage) {
   const gate = row.observing ? T.conn.observing : (T.conn.gates[row.gate] ?? row.gate);
   return (
     <>
@@ -79,6 +89,13 @@ function Credential({ row, credential, feedAgeMs }: ConnectionPage) {
           <span class="lines">{credential.failure.message}</span>
         </p>
       )}
+      {sources
+        .filter(({ late }) => late)
+        .map((one) => (
+          <p class="notice bad" key={one.source}>
+            <strong>{T.conn.sourceLate(nameOfSource(one))}</strong> {sayFreshness(one)}
+          </p>
+        ))}
       <Facts
         of={[
           [T.conn.gate, gate],
@@ -86,6 +103,7 @@ function Credential({ row, credential, feedAgeMs }: ConnectionPage) {
           [T.conn.platform, row.baseUrl],
           [T.conn.goodAt, credential.goodAt === null ? T.conn.never : <Time at={credential.goodAt} />],
           [T.conn.feed, feedAgeMs === null ? T.conn.feedNever : T.conn.feedRead(duration(feedAgeMs))],
+          ...sources.map((one) => [nameOfSource(one), sayFreshness(one)] as const),
         ]}
       />
     </>

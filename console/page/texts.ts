@@ -424,6 +424,13 @@ export const T = {
     feed: 'Activity feed',
     feedRead: (text: string) => `read ${text} ago`,
     feedNever: 'not read yet',
+    sources: { events: 'Events', scim: 'SCIM requests', directory: 'Directory reader' } as Readonly<
+      Record<string, string>
+    >,
+    sourceNever: 'nothing received yet',
+    sourceReceived: (text: string) => `last received ${text} ago`,
+    sourceExpected: (text: string) => `, expected every ${text}`,
+    sourceLate: (name: string) => `${name}: late.`,
     platform: 'Platform',
     tokens: 'SCIM tokens',
     noTokens: 'No token: no identity provider writes here by SCIM.',

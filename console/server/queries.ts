@@ -308,6 +308,7 @@ async function connectionPage({ connection, ports }: Asked): Promise<ConnectionP
     row,
     credential: status.credential,
     feedAgeMs: status.feed.cursorAgeMs,
+    sources: status.sources,
     backlog: status.backlog,
     settings: known.settings,
     requests: rowsOf(known),

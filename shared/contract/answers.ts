@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { DRIFT_KINDS } from '../domain/drift.ts';
 import type { Frozen } from '../domain/forms.ts';
 import { PendingCause } from '../domain/group-state.ts';
+import { SOURCES } from '../domain/source.ts';
 import { Finding } from './contract-report.ts';
 import { GROUP_STATES } from './names.ts';
 import { PROTECTED_SETTINGS } from './weakening.ts';
@@ -94,6 +95,16 @@ const FailingEndpoint = z.object({
 });
 export type FailingEndpoint = Answer<typeof FailingEndpoint>;
 
+/** A source of changes: when it was last received, and how often it is expected. */
+export const SourceReport = z.object({
+  source: z.enum(SOURCES).describe('directory: the reader of the directory.'),
+  receivedAt: nullable(instant).describe('The last receipt, up to a minute old; null: none yet.'),
+  receivedAgeMs: nullable(ms),
+  expectedEveryMs: nullable(ms).describe('Null: nothing is expected of it.'),
+  late: z.boolean().describe('The next receipt has been overdue for over ten minutes.'),
+});
+export type SourceReport = Answer<typeof SourceReport>;
+
 /** How one connection stands; null where there is nothing to tell. */
 export const StatusReport = z.object({
   connection: text,
@@ -114,6 +125,9 @@ export const StatusReport = z.object({
   holds: count,
   settingRequests: count.describe('Changes of settings that wait for a second person.'),
   feed: z.object({ cursorAgeMs: nullable(ms) }),
+  sources: z
+    .array(SourceReport)
+    .describe('Sources that were ever received, or of which something is expected.'),
   queues: z.object({ events: Queue, eventsDlq: Queue, apply: Queue, applyDlq: Queue }),
 });
 export type StatusReport = Answer<typeof StatusReport>;
@@ -210,6 +224,7 @@ export const DirectoryStatus = z.object({
   states: z.record(z.enum(DIRECTORY_GROUP_STATES), count),
   due: count.describe('Groups that the next run reads.'),
   oldestReadAt: nullable(instant).describe('Of the group that was not read for the longest time.'),
+  freshness: nullable(SourceReport).describe('When the directory was last read, and when it is expected.'),
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;
 

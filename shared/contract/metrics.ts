@@ -77,6 +77,10 @@ export const METRICS = {
   CredentialUncheckedSeconds: level('Seconds'),
   /** Since the activity feed was last read to its end. */
   FeedCursorAgeSeconds: level('Seconds'),
+  /** How long events or SCIM requests have been overdue (`sources.expectEvery`); 0 while they come, or none are expected. */
+  SourceLateSeconds: level('Seconds'),
+  /** How long a read of the directory has been overdue. */
+  ReaderLateSeconds: level('Seconds'),
 
   // feed, sweep and people
   /** Activity events read from the feed, echoes of our own writes included. */

@@ -65,6 +65,8 @@ export const ENVIRONMENT = {
   logLevel: 'GROUPSYNC_LOG_LEVEL',
   /** `queue=connection`, separated by commas. */
   boundQueues: 'GROUPSYNC_BOUND_QUEUES',
+  /** How often the directories are read. */
+  directoryMinutes: 'GROUPSYNC_DIRECTORY_MINUTES',
   /** `webhook` and ARNs of topics, separated by commas. */
   notify: 'GROUPSYNC_NOTIFY',
 } as const;

@@ -117,6 +117,9 @@ const DirectorySource = object('an object {kind, administrator, baseUrl?}, or nu
   baseUrl: BaseUrl.optional(),
 });
 
+/** Minutes; at most thirty days. */
+const ExpectedEvery = wholeNumber(1, 43_200).nullable().default(null);
+
 /** How much may be removed without a person's approval. The hour rolls; below `minSize` members no share rule. */
 const GuardLimits = object('an object of guard limits, or null for none', {
   minSize: wholeNumber(0, 1_000_000).default(5),
@@ -183,6 +186,14 @@ export const ConnectionSettings = object('an object of connection settings', {
   timeoutMs: wholeNumber(100, 60_000).default(10_000),
   /** The directory that is read; null: none is, and changes come as events or by SCIM. */
   directory: DirectorySource.nullable().default(null),
+  sources: object('an object {expectEvery}', {
+    /** In how many minutes something comes at least; null: as the reader is scheduled, and of events and SCIM nothing is expected. */
+    expectEvery: object('an object {events, scim, directory}, each a number of minutes or null', {
+      events: ExpectedEvery,
+      scim: ExpectedEvery,
+      directory: ExpectedEvery,
+    }).prefault({}),
+  }).prefault({}),
 });
 export type DirectorySetting = NonNullable<z.infer<typeof ConnectionSettings>['directory']>;
 export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;

@@ -3,16 +3,23 @@ import type { ReaderGroup } from '../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS } from '../plan/directory/outcome.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { instant } from './status.ts';
+import { instant, reportSources } from './status.ts';
 
 type DirectoryPorts = Pick<ToolPorts, 'reader' | 'clock'>;
+type StatusPorts = DirectoryPorts & Pick<ToolPorts, 'sources'>;
 
 /** How far the directory of a connection has been read. */
 export async function readDirectoryStatus(
-  { name, settings }: Pick<Connection, 'name' | 'settings'>,
-  { reader, clock }: DirectoryPorts,
+  connection: Pick<Connection, 'name' | 'settings'>,
+  ports: StatusPorts,
 ): Promise<DirectoryStatus> {
-  const [position, groups] = await Promise.all([reader.position(name), reader.groups(name)]);
+  const { name, settings } = connection;
+  const { reader, clock } = ports;
+  const [position, groups, sources] = await Promise.all([
+    reader.position(name),
+    reader.groups(name),
+    reportSources(connection, ports),
+  ]);
   const states = groups.map(stateOf);
   const countOf = (state: string) => states.filter((one) => one === state).length;
   const readMs = groups.flatMap((group) => group.readMs ?? []);
@@ -27,6 +34,7 @@ export async function readDirectoryStatus(
       number
     >,
     due: groups.filter(({ dueMs }) => dueMs <= nowMs).length,
+    freshness: sources.find(({ source }) => source === 'directory') ?? null,
     oldestReadAt: readMs.length === 0 ? null : instant(readMs.reduce((a, b) => Math.min(a, b))),
   };
 }

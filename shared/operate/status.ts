@@ -3,6 +3,7 @@ import type {
   FailingEndpoint,
   GroupStateName,
   GroupStatus,
+  SourceReport,
   StatusReport,
   Waiting,
 } from '../contract/answers.ts';
@@ -15,6 +16,7 @@ import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
+import { readFreshness, type SourcePorts } from '../sync/sources.ts';
 import { plural } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
@@ -48,18 +50,17 @@ export function sayFailingCalls({ endpoint, failed, total, share, since, reason 
   return `${endpoint}: ${counts} failed since ${since.slice(0, 19)}Z, the last with ${reason}`;
 }
 
-export async function readStatus(
-  { name: connection, observing, settings, requests = [] }: Connection,
-  ports: ToolPorts,
-): Promise<StatusReport> {
+export async function readStatus(found: Connection, ports: ToolPorts): Promise<StatusReport> {
+  const { name: connection, observing, settings, requests = [] } = found;
   const nowMs = ports.clock();
-  const [groups, pendingMembers, gate, feed, queues, health] = await Promise.all([
+  const [groups, pendingMembers, gate, feed, queues, health, sources] = await Promise.all([
     countGroups(connection, ports, nowMs),
     countPending(connection, ports.index),
     ports.gates.read(connection),
     ports.feed.read(connection),
     countMessages(ports.deployment),
     ports.health.read(connection),
+    reportSources(found, ports),
   ]);
   return {
     connection,
@@ -72,8 +73,36 @@ export async function readStatus(
     ...groups,
     settingRequests: requests.length,
     feed: { cursorAgeMs: feed === undefined ? null : Math.max(0, nowMs - feed.readAtMs) },
+    sources,
     queues,
   };
+}
+
+/** When each source of a connection was last received, and when it is expected. */
+export async function reportSources(
+  connection: Pick<Connection, 'name' | 'settings'>,
+  ports: SourcePorts,
+): Promise<readonly SourceReport[]> {
+  const freshness = await readFreshness(connection, ports);
+  const nowMs = ports.clock();
+  return freshness.map(({ source, receivedMs, everyMs, lateMs }) => ({
+    source,
+    receivedAt: instant(receivedMs),
+    receivedAgeMs: receivedMs === undefined ? null : Math.max(0, nowMs - receivedMs),
+    expectedEveryMs: everyMs ?? null,
+    late: lateMs > 0,
+  }));
+}
+
+/** Freshness as a sentence: “last received 3 min ago, expected every 5 min”. */
+export function saySource(
+  { receivedAgeMs, expectedEveryMs, late }: SourceReport,
+  durationOf: (ms: number) => string,
+): string {
+  const received =
+    receivedAgeMs === null ? 'nothing received yet' : `last received ${durationOf(receivedAgeMs)} ago`;
+  const expected = expectedEveryMs === null ? '' : `, expected every ${durationOf(expectedEveryMs)}`;
+  return `${received}${expected}${late ? '; late' : ''}`;
 }
 
 export const instant = (ms: number | undefined): string | null =>

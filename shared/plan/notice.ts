@@ -77,6 +77,8 @@ const WORDS: Readonly<Record<Subject, readonly [what: string, command: string]>>
   dead_letters: ['dead letters that wait for a person: {n}', 'dlq list'],
   drift: ['differences on the platform, within the hour, that were only reported: {n}', 'drift'],
   credential: ['the daily check did not find the credential good', 'connections show'],
+  source: ['sources from which nothing came for longer than expected: {n}', 'status'],
+  reader: ['the directory was not read for longer than expected', 'directory status'],
   token: ['SCIM tokens that end within 14 days: {n}', 'scim token list'],
 };
 

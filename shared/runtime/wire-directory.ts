@@ -34,6 +34,8 @@ export function wireDirectory(): Base & {
       groups: createGroupStore(state.table),
       leases: createLeases(state.table),
       reader: createReaderStore(state.table),
+      sources: state.sources,
+      everyMinutes: config.directoryMinutes,
       directories: createDirectories(secrets, world),
       events: createEventSender(state.sqs, async () => queueUrl),
     },

@@ -7,6 +7,7 @@ import { createConnectionStore } from '../store/connection-store.ts';
 import { createDesiredStore } from '../store/desired-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
 import { createPeopleStore } from '../store/people-store.ts';
+import { createSourceStore } from '../store/source-store.ts';
 import { createUserStore } from '../store/user-store.ts';
 import type { IngestPorts } from '../sync/ingest/ingest.ts';
 import { newId, sleep, systemClock, systemRandom } from './clock.ts';
@@ -58,6 +59,7 @@ export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
       logger.warn('attributes of a user are not kept', { connection, member, dropped }),
     ),
     people: createPeopleStore(table),
+    sources: createSourceStore(table),
     connections: createConnectionStore(
       table,
       { clock: systemClock, rememberMs: CONNECTIONS_REMEMBERED_MS },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ConnectionName, GroupId, GroupRef, IntentId, MemberId, RoleId } from '../domain/ids.ts';
+import type { Source } from '../domain/source.ts';
 import type { Item, Key } from './table.ts';
 
 /*
@@ -99,6 +100,9 @@ export const readerKey = (connection: ConnectionName): Key => ofConnection(conne
 export const READER_GROUP_PREFIX = 'READER#';
 export const readerGroupKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_GROUP_PREFIX}${keyPart(group)}`);
+export const SOURCE_PREFIX = 'SOURCE#';
+export const sourceKey = (connection: ConnectionName, source: Source): Key =>
+  ofConnection(connection, `${SOURCE_PREFIX}${source}`);
 export const leaseKey = (connection: ConnectionName, name: string): Key =>
   ofConnection(connection, `LEASE#${name}`);
 export const GUARD_PREFIX = 'GUARD#';

@@ -33,6 +33,17 @@ it('names the connection that the page is about in whatever is to be pasted', as
   for (const fix of fixes) expect(fix).toMatch(/ for b$/);
 });
 
+it('shows on the page of a connection when each source was last received, and when it is expected', async () => {
+  const { ports, publish, connection, clock } = await savedWorld({
+    sources: { expectEvery: { events: 5, scim: null, directory: null } },
+  });
+  await publish(group('a'));
+  clock.ms += 180_000;
+  expect((await asking(ports, connection.name)('connection')).sources).toMatchObject([
+    { source: 'events', receivedAgeMs: 180_000, expectedEveryMs: 300_000, late: false },
+  ]);
+});
+
 it('changing a setting on an outdated page does not undo the change of another operator', async () => {
   const { ports, publish, connection } = await savedWorld();
   const ask = asking(ports, connection.name);

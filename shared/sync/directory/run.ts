@@ -4,7 +4,7 @@ import { atOnce } from '../gather.ts';
 import type { Connection } from '../ports/connections.ts';
 import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
 import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
-import { LeaseLostError, storeGroup } from './context.ts';
+import { LeaseLostError, noteAnswer, storeGroup } from './context.ts';
 import { endMissing, takeListing } from './listing.ts';
 import { takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
@@ -98,6 +98,7 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
   if (!(await ports.reader.write(connection.name, next, lease))) {
     throw new LeaseLostError('another run reads the directory: this one was paused for too long');
   }
+  await noteAnswer(run);
 }
 
 /** A page of the list shows 200 groups with their names and counts. Each group that it does not show costs a call. */

@@ -1,8 +1,10 @@
 import { foldEvents } from '../../domain/fold.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
+import { isOwnSource } from '../../domain/source.ts';
 import type { UserStore } from '../ports/desired.ts';
 import type { RejectedMessage } from '../ports/queues.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
+import { noteReceipt, type SourcePorts } from '../sources.ts';
 import {
   type AcceptedEvent,
   type AcceptPorts,
@@ -16,7 +18,7 @@ import { originsOf } from './origins.ts';
 import { isWide, shareOut } from './shares.ts';
 import { type StorePorts, storeFold } from './store-fold.ts';
 
-export type IngestPorts = AcceptPorts & StorePorts & { readonly users: UserStore };
+export type IngestPorts = AcceptPorts & StorePorts & SourcePorts & { readonly users: UserStore };
 
 export interface IngestReport {
   /** Messages that must come again: something that they said could not be written or sent, or there was no time. */
@@ -64,6 +66,7 @@ export async function ingest(
     rejected: [] as RejectedMessage[],
     touched: [] as GroupRef[],
   };
+  const producers = new Set<ConnectionName>();
   for (const [number, share] of shareOut(messages).entries()) {
     // The first share is taken whatever the time, so that every run gets somewhere.
     if (number > 0 && ports.clock() >= startUntilMs) {
@@ -72,6 +75,7 @@ export async function ingest(
       continue;
     }
     const { accepted, rejected, ignored } = await acceptEvents(share, ports, failures);
+    for (const connection of producersOf(accepted, share)) producers.add(connection);
     report.acceptedFrom.push(...accepted.map(({ event }) => event.connection));
     report.rejected.push(...rejected);
     report.ignored += ignored;
@@ -86,7 +90,19 @@ export async function ingest(
     });
     report.rejected.push(...(await refuseEvents(refused, share, ports, failures)));
   }
+  for (const connection of producers) await noteReceipt(connection, { source: 'events' }, ports);
   return { ...report, failedMessages: failures.messages, causes: failures.causes };
+}
+
+/** Connections whose producers sent something. A message that was dead-lettered and sent again is no sign of its producer. */
+function producersOf(
+  accepted: readonly AcceptedEvent[],
+  messages: readonly IncomingMessage[],
+): readonly ConnectionName[] {
+  const again = new Set(messages.flatMap((one) => (one.failedBefore === undefined ? [] : one.messageId)));
+  return accepted
+    .filter(({ event, messageId }) => !isOwnSource(event.source) && !again.has(messageId))
+    .map(({ event }) => event.connection);
 }
 
 type Store = (events: readonly AcceptedEvent[], failures: Failures) => Promise<void>;

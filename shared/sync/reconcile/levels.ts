@@ -1,10 +1,12 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Finding } from '../../domain/notice.ts';
+import type { Freshness } from '../../plan/freshness.ts';
 import { MOST_NAMES } from '../../plan/notice.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { Connection, Health } from '../ports/connections.ts';
 import type { GroupIndex, GroupSummary } from '../ports/group-index.ts';
 import { failureIn } from '../ports/platform.ts';
+import { watchSources } from '../sources.ts';
 
 /** How things stand with one connection: what alarms and the dashboard look at each minute. */
 export interface Levels {
@@ -19,6 +21,10 @@ export interface Levels {
   readonly feedCursorAgeSeconds?: number;
   /** Since the credential was last found good; undefined before the first check that went well. */
   readonly credentialUncheckedSeconds?: number;
+  /** Of events and SCIM: for how long the one that is overdue longest has been so. */
+  readonly sourceLateSeconds: number;
+  /** Of the reader of a directory. */
+  readonly readerLateSeconds: number;
   /** The findings that are reported to operators. */
   readonly found: readonly Finding[];
 }
@@ -27,8 +33,8 @@ export interface Levels {
 const CLOSED_FOR_MS = 5 * 60_000;
 
 export async function readLevels(
-  connection: ConnectionName,
-  ports: Pick<Ports, 'index' | 'gates' | 'feed' | 'health' | 'clock'>,
+  { name: connection, settings }: Pick<Connection, 'name' | 'settings'>,
+  ports: Pick<Ports, 'index' | 'gates' | 'feed' | 'health' | 'sources' | 'clock'>,
 ): Promise<Levels> {
   const nowMs = ports.clock();
   const groups = await countGroups(connection, ports.index, nowMs);
@@ -41,8 +47,10 @@ export async function readLevels(
   const unauthorized = gate.state === 'unauthorized';
   const closedMs = isClosed ? nowMs - (gate.sinceMs ?? nowMs) : 0;
   const hasFailed = lastFailure !== undefined && lastFailure.atMs > (goodAtMs ?? 0);
+  const late = await watchSources({ name: connection, settings }, ports);
   const found: Levels['found'] = [
     ...groups.found,
+    ...lateFindings(late, nowMs),
     { subject: 'gate', count: unauthorized || closedMs >= CLOSED_FOR_MS ? 1 : 0, sinceMs: gate.sinceMs },
     { subject: 'credential', count: hasFailed ? 1 : 0, sinceMs: lastFailure?.atMs },
   ];
@@ -51,11 +59,40 @@ export async function readLevels(
     pendingMembers,
     gateClosedSeconds: seconds(closedMs),
     unauthorized,
+    sourceLateSeconds: lateSeconds(late.filter(({ source }) => source !== 'directory')),
+    readerLateSeconds: lateSeconds(late.filter(({ source }) => source === 'directory')),
     found,
     ...(feed === undefined ? {} : { feedCursorAgeSeconds: seconds(nowMs - feed.readAtMs) }),
     ...(goodAtMs === undefined ? {} : { credentialUncheckedSeconds: seconds(nowMs - goodAtMs) }),
   };
 }
+
+/** A finding about producers and SCIM clients, and one about the reader. */
+function lateFindings(all: readonly Freshness[], nowMs: number): readonly Finding[] {
+  const findingOf = (subject: 'source' | 'reader', some: readonly Freshness[]): Finding => {
+    const late = some.filter(({ lateMs }) => lateMs > 0);
+    const longestMs = Math.max(0, ...late.map(({ lateMs }) => lateMs));
+    return {
+      subject,
+      count: late.length,
+      sinceMs: nowMs - longestMs,
+      names: late.map(({ source }) => source),
+    };
+  };
+  return [
+    findingOf(
+      'source',
+      all.filter(({ source }) => source !== 'directory'),
+    ),
+    findingOf(
+      'reader',
+      all.filter(({ source }) => source === 'directory'),
+    ),
+  ];
+}
+
+const lateSeconds = (some: readonly Freshness[]): number =>
+  Math.ceil(Math.max(0, ...some.map(({ lateMs }) => lateMs)) / 1_000);
 
 async function countGroups(connection: ConnectionName, index: GroupIndex, nowMs: number) {
   let dirtyGroups = 0;
