@@ -189,6 +189,16 @@ const READER_ALARMS: readonly HealthAlarm[] = [
     meaning: 'The directory of a connection has not been read for longer than expected.',
     metric: 'ReaderLateSeconds',
   },
+  {
+    heading: 'Reader stopped',
+    meaning: 'The directory of a connection is not read, because a right or too many groups are missing.',
+    metric: 'ReaderStopped',
+  },
+  {
+    heading: 'Directory lists too few members',
+    meaning: 'Three times within an hour the directory listed fewer members of a group than it counts.',
+    metric: 'ReaderShortGroups',
+  },
 ];
 
 /** Above an hour an alarm takes whole hours only. */

@@ -131,6 +131,10 @@ function waiting({ broken }: Metrics): IWidget[][] {
         broken('SourceLateSeconds'),
         broken('ReaderLateSeconds'),
       ]),
+      graph('Readers of directories that have stopped, and groups with too few members', [
+        broken('ReaderStopped'),
+        broken('ReaderShortGroups'),
+      ]),
     ],
   ];
 }

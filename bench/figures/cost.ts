@@ -167,7 +167,8 @@ function standingMonth(prices: Prices): readonly (readonly [what: string, dollar
   const metrics = createMetrics({ prefix: 'groupsync', clock: () => 0, write: (line) => lines.push(line) });
   const ages = { feedCursorAgeSeconds: 300, credentialUncheckedSeconds: 3600 };
   const well = { dirtyGroups: 0, oldestDirtySeconds: 0, holdsWaiting: 0, gateClosedSeconds: 0, found: [] };
-  const fresh = { sourceLateSeconds: 0, readerLateSeconds: 0 };
+  const reader = { readerLateSeconds: 0, readerStopped: false, readerShortGroups: 0 };
+  const fresh = { sourceLateSeconds: 0, ...reader };
   reportLevels(CONNECTION, { ...well, ...ages, ...fresh, pendingMembers: 1, unauthorized: false }, metrics);
   metrics.emit('PumpCompleted', 1);
   const bytes = lines.join('').length * (MINUTES_PER_MONTH / pumpMinutes) + runs * assumedPerRun.logBytes;

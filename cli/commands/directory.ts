@@ -39,7 +39,7 @@ export function addDirectory(program: Command, act: Act): void {
 async function status({ out, connected }: Context): Promise<number> {
   const { ports, found } = await connected();
   const report = await readDirectoryStatus(found, ports);
-  const { kind, groups: count, states, due, listedAt, oldestReadAt, freshness } = report;
+  const { kind, groups: count, states, due, listedAt, oldestReadAt, freshness, stopped, short } = report;
   out.answer(report, () => {
     if (kind === null) {
       out.line('no directory is read; docs/read-google.md has the steps');
@@ -48,11 +48,13 @@ async function status({ out, connected }: Context): Promise<number> {
     const named = Object.entries(states).filter(([, number]) => number > 0);
     const parts = named.map(([state, number]) => `${number} ${state}`);
     out.line(`${kind}: ${plural(count, 'group')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`);
+    if (stopped !== null) out.line(out.paint.red(`stopped since ${stopped.since}: ${stopped.reason}`));
+    if (short > 0) out.line(`fewer members listed than counted: ${plural(short, 'group')}`);
     if (freshness !== null) out.line(saySource(freshness, duration));
     out.line(`listed ${listedAt ?? 'never'}; oldest read ${oldestReadAt ?? 'none'}; due now: ${due}`);
   });
   const needsAttention = states.failing + states.missing > 0;
-  const isLate = freshness?.late === true;
+  const isLate = freshness?.late === true || stopped !== null;
   if (isLate) out.note('next: groupsync doctor --faults');
   if (needsAttention) out.note('next: groupsync directory groups');
   return needsAttention || isLate ? EXIT.attention : EXIT.done;

@@ -199,6 +199,22 @@ export const PeopleReport = z.object({
 });
 export type PeopleReport = Answer<typeof PeopleReport>;
 
+/**
+ * What a reader needs, in the order in which it is tried: a stored key (`credential`), or the three hops of a sign-in without
+ * one; the administrator in whose name it reads; and each right.
+ */
+export const DIRECTORY_STEPS = [
+  'credential',
+  'web identity',
+  'token exchange',
+  'signature',
+  'administrator',
+  'groups',
+  'members',
+  'users',
+  'reports',
+] as const;
+
 export const DIRECTORY_GROUP_STATES = ['new', 'confirming', 'settled', 'failing', 'missing'] as const;
 
 /** A group of a directory that is read. */
@@ -224,6 +240,10 @@ export const DirectoryStatus = z.object({
   states: z.record(z.enum(DIRECTORY_GROUP_STATES), count),
   due: count.describe('Groups that the next run reads.'),
   oldestReadAt: nullable(instant).describe('Of the group that was not read for the longest time.'),
+  stopped: nullable(z.object({ since: instant, reason: text })).describe(
+    'Why the reader has stopped: a right or too many groups are missing.',
+  ),
+  short: count.describe('Groups of which the directory keeps listing fewer members than it counts.'),
   freshness: nullable(SourceReport).describe('When the directory was last read, and when it is expected.'),
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;
@@ -248,6 +268,15 @@ export const DirectoryPreview = z.object({
     .describe('Ids of groups that came from another source, and that this directory does not have.'),
 });
 export type DirectoryPreview = Answer<typeof DirectoryPreview>;
+
+/** One step of reading a directory, as it was tried. */
+export const DirectoryStepRow = z.object({
+  step: z.enum(DIRECTORY_STEPS),
+  problem: nullable(text).describe('Null: it works.'),
+  reason: nullable(text).describe("The vendor's code for the problem."),
+  retries: z.boolean().describe('The problem may end by itself: the directory is busy or not available.'),
+});
+export type DirectoryStepRow = Answer<typeof DirectoryStepRow>;
 
 /** One run of the reader. */
 export const DirectoryReadReport = z.object({

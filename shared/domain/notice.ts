@@ -9,6 +9,8 @@ export const SUBJECTS = [
   'token',
   'source',
   'reader',
+  'reader_stopped',
+  'reader_short',
 ] as const;
 export type Subject = (typeof SUBJECTS)[number];
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Frozen, number } from './forms.ts';
+import { type Frozen, number, text } from './forms.ts';
 
 /** Where changes of a company's directory come from. `directory`: the reader of the directory's API. */
 export const SOURCES = ['events', 'scim', 'directory'] as const;
@@ -20,6 +20,16 @@ export const SourceState = z.lazy(() =>
     awaitedMs: number.exactOptional(),
     /** How often the source is scheduled, if groupsync itself schedules it. */
     everyMinutes: number.exactOptional(),
+    /** Of the reader: why it does not read, and since when. */
+    stopped: z.object({ sinceMs: number, reason: text }).exactOptional(),
+    /** Of the reader: groups of which the directory keeps listing fewer members than it counts. */
+    shortGroups: number.exactOptional(),
   }),
 );
 export type SourceState = Frozen<z.infer<typeof SourceState>>;
+
+/** What the last run of the reader found. */
+export type ReaderHealth = Pick<SourceState, 'stopped' | 'shortGroups'>;
+
+export const readerHealthOf = (states: readonly SourceState[]): ReaderHealth =>
+  states.find(({ source }) => source === 'directory') ?? {};

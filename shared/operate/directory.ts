@@ -3,7 +3,8 @@ import type { ReaderGroup } from '../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS } from '../plan/directory/outcome.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { instant, reportSources } from './status.ts';
+import { readSources } from '../sync/sources.ts';
+import { instant, sourceRows } from './status.ts';
 
 type DirectoryPorts = Pick<ToolPorts, 'reader' | 'clock'>;
 type StatusPorts = DirectoryPorts & Pick<ToolPorts, 'sources'>;
@@ -15,10 +16,10 @@ export async function readDirectoryStatus(
 ): Promise<DirectoryStatus> {
   const { name, settings } = connection;
   const { reader, clock } = ports;
-  const [position, groups, sources] = await Promise.all([
+  const [position, groups, { freshness, reader: health }] = await Promise.all([
     reader.position(name),
     reader.groups(name),
-    reportSources(connection, ports),
+    readSources(connection, ports),
   ]);
   const states = groups.map(stateOf);
   const countOf = (state: string) => states.filter((one) => one === state).length;
@@ -34,7 +35,11 @@ export async function readDirectoryStatus(
       number
     >,
     due: groups.filter(({ dueMs }) => dueMs <= nowMs).length,
-    freshness: sources.find(({ source }) => source === 'directory') ?? null,
+    stopped: health.stopped
+      ? { since: new Date(health.stopped.sinceMs).toISOString(), reason: health.stopped.reason }
+      : null,
+    short: health.shortGroups ?? 0,
+    freshness: sourceRows(freshness, nowMs).find(({ source }) => source === 'directory') ?? null,
     oldestReadAt: readMs.length === 0 ? null : instant(readMs.reduce((a, b) => Math.min(a, b))),
   };
 }

@@ -11,12 +11,13 @@ import { QUEUE_KEYS, type QueueKey } from '../contract/names.ts';
 import { isFailing } from '../domain/failing-calls.ts';
 import type { Gate } from '../domain/gate.ts';
 import type { GroupRef } from '../domain/ids.ts';
+import type { Freshness } from '../plan/freshness.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
-import { readFreshness, type SourcePorts } from '../sync/sources.ts';
+import { readSources, type SourcePorts } from '../sync/sources.ts';
 import { plural } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
@@ -79,20 +80,20 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
 }
 
 /** When each source of a connection was last received, and when it is expected. */
-export async function reportSources(
+export const reportSources = async (
   connection: Pick<Connection, 'name' | 'settings'>,
   ports: SourcePorts,
-): Promise<readonly SourceReport[]> {
-  const freshness = await readFreshness(connection, ports);
-  const nowMs = ports.clock();
-  return freshness.map(({ source, receivedMs, everyMs, lateMs }) => ({
+): Promise<readonly SourceReport[]> =>
+  sourceRows((await readSources(connection, ports)).freshness, ports.clock());
+
+export const sourceRows = (freshness: readonly Freshness[], nowMs: number): readonly SourceReport[] =>
+  freshness.map(({ source, receivedMs, everyMs, lateMs }) => ({
     source,
     receivedAt: instant(receivedMs),
     receivedAgeMs: receivedMs === undefined ? null : Math.max(0, nowMs - receivedMs),
     expectedEveryMs: everyMs ?? null,
     late: lateMs > 0,
   }));
-}
 
 /** Freshness as a sentence: “last received 3 min ago, expected every 5 min”. */
 export function saySource(

@@ -13,6 +13,8 @@ export interface Freshness {
   readonly receivedMs: number | undefined;
   /** undefined: nothing is expected of it. */
   readonly everyMs: number | undefined;
+  /** It is recorded since when a first receipt is expected. */
+  readonly isAwaited: boolean;
   /** For how long a receipt has been overdue; 0 if none is. */
   readonly lateMs: number;
 }
@@ -41,7 +43,7 @@ export function freshnessOf(
     if (receivedMs === undefined && everyMs === undefined) return [];
     const sinceMs = receivedMs ?? state?.awaitedMs ?? nowMs;
     const lateMs = everyMs === undefined ? 0 : Math.max(0, nowMs - sinceMs - everyMs - GRACE_MS);
-    return { source, receivedMs, everyMs, lateMs };
+    return { source, receivedMs, everyMs, isAwaited: state?.awaitedMs !== undefined, lateMs };
   });
 }
 

@@ -90,6 +90,8 @@ export function reportLevels(connection: string, levels: Levels, metrics: Metric
   emit('CredentialUncheckedSeconds', levels.credentialUncheckedSeconds, USUAL.uncheckedSeconds);
   emit('SourceLateSeconds', levels.sourceLateSeconds);
   emit('ReaderLateSeconds', levels.readerLateSeconds);
+  emit('ReaderStopped', levels.readerStopped ? 1 : 0);
+  emit('ReaderShortGroups', levels.readerShortGroups);
   emit('FeedCursorAgeSeconds', levels.feedCursorAgeSeconds, USUAL.feedAgeSeconds);
 }
 

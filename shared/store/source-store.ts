@@ -1,5 +1,5 @@
 import type { ConnectionName } from '../domain/ids.ts';
-import { type Source, SourceState } from '../domain/source.ts';
+import { type ReaderHealth, type Source, SourceState } from '../domain/source.ts';
 import type { SourceStore } from '../sync/ports/sources.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import { connectionKey, SOURCE_PREFIX, sourceKey } from './keys.ts';
@@ -28,6 +28,14 @@ export function createSourceStore(table: Table): SourceStore {
       await table.update(sourceKey(connection, source), {
         set: { ...OF_THIS_SCHEMA, source },
         setIfMissing: { awaitedMs: nowMs },
+      });
+    },
+
+    async noteReader(connection: ConnectionName, { stopped, shortGroups }: ReaderHealth) {
+      const found = { stopped, shortGroups };
+      await table.update(sourceKey(connection, 'directory'), {
+        set: { ...OF_THIS_SCHEMA, ...plain({ source: 'directory', ...found }) },
+        remove: Object.entries(found).flatMap(([name, value]) => (value === undefined ? [name] : [])),
       });
     },
 

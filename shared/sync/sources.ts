@@ -1,4 +1,5 @@
 import type { ConnectionName } from '../domain/ids.ts';
+import { type ReaderHealth, readerHealthOf } from '../domain/source.ts';
 import { type Freshness, freshnessOf } from '../plan/freshness.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
@@ -13,27 +14,34 @@ export const noteReceipt = (
   { sources, clock }: SourcePorts,
 ): Promise<void> => sources.noteReceipt(connection, { ...receipt, nowMs: clock() }).catch(() => {});
 
-/** How fresh each source of a connection is. */
-export const readFreshness = async (
+export interface SourcesFound {
+  readonly freshness: readonly Freshness[];
+  /** Empty where no directory is read. */
+  readonly reader: ReaderHealth;
+}
+
+/** How fresh each source of a connection is, and what the reader of its directory found. */
+export async function readSources(
   { name, settings }: Pick<Connection, 'name' | 'settings'>,
   { sources, clock }: SourcePorts,
-): Promise<readonly Freshness[]> => freshnessOf(settings, await sources.read(name), clock());
+): Promise<SourcesFound> {
+  const states = await sources.read(name);
+  const reader = settings.directory === null ? {} : readerHealthOf(states);
+  return { freshness: freshnessOf(settings, states, clock()), reader };
+}
 
 /**
- * How fresh each source of a connection is. If something is expected of a source that was never received, the time of this is
- * recorded once, so that it can become late too.
+ * As `readSources`. If something is expected of a source that was never received, the time of this is recorded once, so that
+ * it can become late too.
  */
 export async function watchSources(
-  { name, settings }: Pick<Connection, 'name' | 'settings'>,
-  { sources, clock }: SourcePorts,
-): Promise<readonly Freshness[]> {
-  const states = await sources.read(name);
-  const nowMs = clock();
-  const freshness = freshnessOf(settings, states, nowMs);
-  const isAwaited = (source: string) =>
-    states.some((one) => one.source === source && one.awaitedMs !== undefined);
-  for (const { source, receivedMs } of freshness) {
-    if (receivedMs === undefined && !isAwaited(source)) await sources.noteAwaited(name, source, nowMs);
+  connection: Pick<Connection, 'name' | 'settings'>,
+  ports: SourcePorts,
+): Promise<SourcesFound> {
+  const found = await readSources(connection, ports);
+  for (const { source, receivedMs, isAwaited } of found.freshness) {
+    if (receivedMs !== undefined || isAwaited) continue;
+    await ports.sources.noteAwaited(connection.name, source, ports.clock());
   }
-  return freshness;
+  return found;
 }

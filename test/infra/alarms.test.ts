@@ -70,7 +70,9 @@ describe('alarms', () => {
 
   it('cover a directory that is not read any more, where the stage reads one', () => {
     expect(readerAlarms.map(nameOf).sort()).toEqual(
-      [...ofFunction('directory'), 'reader-late'].map((name) => `groupsync-${name}`),
+      ['directory-lists-too-few-members', ...ofFunction('directory'), 'reader-late', 'reader-stopped'].map(
+        (name) => `groupsync-${name}`,
+      ),
     );
   });
 

@@ -44,6 +44,8 @@ const LEVELS = {
   unauthorized: false,
   sourceLateSeconds: 0,
   readerLateSeconds: 0,
+  readerStopped: false,
+  readerShortGroups: 0,
   found: [
     { subject: 'hold', count: 1 },
     { subject: 'failed', count: 0 },

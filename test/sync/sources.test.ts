@@ -3,7 +3,7 @@ import { createSourceStore } from '../../shared/store/source-store.ts';
 import type { IncomingMessage } from '../../shared/sync/ingest/accept.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { readLevels } from '../../shared/sync/reconcile/levels.ts';
-import { readFreshness } from '../../shared/sync/sources.ts';
+import { readSources } from '../../shared/sync/sources.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
@@ -55,7 +55,7 @@ describe('receipts of a source', () => {
 describe('an event source', () => {
   it('is received when ingest reads an event of a producer', async () => {
     const { tell, world } = await story();
-    const fresh = async () => readFreshness(await world.connection(), world.portsFor());
+    const fresh = async () => (await readSources(await world.connection(), world.portsFor())).freshness;
     expect(await fresh()).toEqual([]);
     await tell({ snapshot: 'rowing', of: ['ada'] });
     expect(await fresh()).toMatchObject([{ source: 'events', lateMs: 0 }]);
@@ -68,9 +68,9 @@ describe('an event source', () => {
     const own = [message('groupsync/import'), message('groupsync/directory')];
     const report = await ingest([...own, replayed], ports);
     expect(report.acceptedFrom).toHaveLength(3);
-    expect(await readFreshness(connection, ports)).toEqual([]);
+    expect((await readSources(connection, ports)).freshness).toEqual([]);
     await ingest([message('producer')], ports);
-    expect(await readFreshness(connection, ports)).toHaveLength(1);
+    expect((await readSources(connection, ports)).freshness).toHaveLength(1);
   });
 
   it('is late in the levels, and reported to operators, once nothing has come for too long', async () => {

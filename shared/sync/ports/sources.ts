@@ -1,5 +1,5 @@
 import type { ConnectionName } from '../../domain/ids.ts';
-import type { Source, SourceState } from '../../domain/source.ts';
+import type { ReaderHealth, Source, SourceState } from '../../domain/source.ts';
 
 export interface Receipt {
   readonly source: Source;
@@ -18,6 +18,8 @@ export interface SourceStore {
   noteReceipt(connection: ConnectionName, receipt: Receipt): Promise<void>;
   /** Records since when a first receipt is expected; an earlier time stays. */
   noteAwaited(connection: ConnectionName, source: Source, nowMs: number): Promise<void>;
+  /** Replaces what the reader of the directory found before. */
+  noteReader(connection: ConnectionName, health: ReaderHealth): Promise<void>;
   /** Sources of which anything is stored. */
   read(connection: ConnectionName): Promise<readonly SourceState[]>;
 }

@@ -60,6 +60,8 @@ describe('the levels of a connection', () => {
       unauthorized: false,
       sourceLateSeconds: 0,
       readerLateSeconds: 0,
+      readerStopped: false,
+      readerShortGroups: 0,
     });
     await checkHealth(world.connection, world.ports);
     const hold = (kind: string) => ({ hold: { decision: { kind } } });
@@ -80,6 +82,8 @@ describe('the levels of a connection', () => {
       unauthorized: true,
       sourceLateSeconds: 0,
       readerLateSeconds: 0,
+      readerStopped: false,
+      readerShortGroups: 0,
       credentialUncheckedSeconds: 10,
     });
   });
