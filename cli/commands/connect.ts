@@ -44,6 +44,8 @@ export function addConnect(program: Command, act: Act): void {
     )
     .option('--administrator <address>', 'in whose name the directory is read')
     .option('--key <file>', "key file of the directory's service account")
+    .option('--provider <name>', 'workload identity provider, to sign in without a stored key')
+    .option('--service-account <address>', 'the service account that reads, with --provider')
     .option('--directory-url <url>', 'another server with the same API, such as a simulator')
     .addHelpText(
       ...examples(
@@ -51,6 +53,7 @@ export function addConnect(program: Command, act: Act): void {
         'connect default --base-url https://platform.example --token-stdin --yes < token-file',
         'connect acme --observe                      look first, write later',
         'connect acme --directory google --administrator admin@acme.example --key key.json',
+        'connect acme --directory google --administrator admin@acme.example --provider //iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/aws/providers/aws --service-account groupsync@acme.iam.gserviceaccount.com',
       ),
     )
     .action(act(connect));

@@ -108,14 +108,26 @@ const GroupPolicy = object('an object {match, mode, drift?}', {
   drift: DriftPolicy.optional(),
 });
 
+/** The vendor's own name of something: whatever its form may be one day. */
+const vendorName = (what: string) => textThat(what, (text) => text.length > 0 && text.length <= 1_000);
+
 /** A directory that groupsync reads through its API. */
-const DirectorySource = object('an object {kind, administrator, baseUrl?}, or null for none', {
-  kind: oneOf(['google']),
-  /** In whose name the directory is read (Google: domain-wide delegation). */
-  administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
-  /** Another server with the same API, such as a simulator. */
-  baseUrl: BaseUrl.optional(),
-});
+export const DirectorySource = object(
+  'an object {kind, administrator, federation?, baseUrl?}, or null for none',
+  {
+    kind: oneOf(['google']),
+    /** In whose name the directory is read (Google: domain-wide delegation). */
+    administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
+    /** Signing in without a stored secret: with the role of the function. Without it, a key is stored. */
+    federation: object('an object {provider, serviceAccount}', {
+      /** In the workload identity pool: `//iam.googleapis.com/projects/…`. */
+      provider: vendorName('the full name of a workload identity provider'),
+      serviceAccount: vendorName('the address of a service account'),
+    }).optional(),
+    /** Another server with the same API, such as a simulator. */
+    baseUrl: BaseUrl.optional(),
+  },
+);
 
 /** Minutes; at most thirty days. */
 const ExpectedEvery = wholeNumber(1, 43_200).nullable().default(null);

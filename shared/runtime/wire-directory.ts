@@ -1,10 +1,14 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { STSClient } from '@aws-sdk/client-sts';
 import { Agent } from 'undici';
 import { createDirectorySecrets } from '../aws/secrets.ts';
+import { createWebIdentity } from '../aws/web-identity.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
 import { createDirectories } from '../directory/directories.ts';
+import type { PreviewPorts } from '../operate/connect/directory.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
 import { createLeases } from '../store/connection-states.ts';
+import { createGroupIndex } from '../store/group-index.ts';
 import { createGroupStore } from '../store/group-store.ts';
 import { createReaderStore } from '../store/reader-store.ts';
 import type { ReaderPorts } from '../sync/directory/context.ts';
@@ -15,14 +19,15 @@ import { type Base, wireBase, wireState } from './wire.ts';
 
 /** The reader of directories: it calls vendors' APIs and the events queue, and neither the platform nor the apply queue. */
 export function wireDirectory(): Base & {
-  readonly ports: ReaderPorts & { readonly connections: Connections };
+  readonly ports: ReaderPorts & PreviewPorts & { readonly connections: Connections };
 } {
   const base = wireBase();
   const { config } = base;
   const state = wireState(base);
   const queueUrl = required(config.queueUrls.events, ENVIRONMENT.eventsQueueUrl);
   const secrets = createDirectorySecrets(new SecretsManagerClient({}), config.prefix);
-  const world = { dispatcher: new Agent(), clock: systemClock, random: systemRandom, sleep };
+  const webIdentity = createWebIdentity(new STSClient({}));
+  const world = { dispatcher: new Agent(), clock: systemClock, random: systemRandom, sleep, webIdentity };
   return {
     ...base,
     ports: {
@@ -31,6 +36,8 @@ export function wireDirectory(): Base & {
       newId: state.newId,
       connections: state.connections,
       users: state.users,
+      people: state.people,
+      index: createGroupIndex(state.table),
       groups: createGroupStore(state.table),
       leases: createLeases(state.table),
       reader: createReaderStore(state.table),

@@ -8,7 +8,7 @@ import {
   queueUrlsByName,
 } from '../aws/deployment.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
-import { createSecrets, createVault, storeDirectoryKey } from '../aws/secrets.ts';
+import { createSecrets, createVault, removeDirectoryKey, storeDirectoryKey } from '../aws/secrets.ts';
 import { functionName, type QueueKey, queueName, tableName } from '../contract/names.ts';
 import type { DirectorySetting } from '../contract/settings.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
@@ -24,6 +24,7 @@ import { createScimStore } from '../store/scim-store.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart } from '../sync/ports/deployment.ts';
+import { DirectoryError } from '../sync/ports/directory.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig } from './config.ts';
 import { storesOver } from './stores.ts';
@@ -91,6 +92,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     directoryApplicants: {
       present: async (...args) => (await platform()).openDirectory(...args),
       store: storeDirectoryKey(sdk.secrets, prefix),
+      remove: removeDirectoryKey(sdk.secrets, prefix),
     },
     applicants: {
       present: async (...args) => (await platform()).applicants.present(...args),
@@ -139,6 +141,11 @@ export function bindingsOf(sdk: Sdk, prefix: string) {
   };
 }
 
+/** The provider of the directory trusts the role of the deployed function, and not the operator. */
+const webIdentity = async (): Promise<string> => {
+  throw new DirectoryError('denied', 'only the deployed function can sign in without a stored secret');
+};
+
 /** Most commands ask the table alone, and need not load what speaks HTTP. */
 async function talkToPlatform(options: Omit<PlatformsOptions, 'dispatcher'>) {
   // By its default: bundled, a module of CommonJS that is loaded so has no other name.
@@ -150,7 +157,7 @@ async function talkToPlatform(options: Omit<PlatformsOptions, 'dispatcher'>) {
       import('../directory/directories.ts'),
     ]);
   const dispatcher = new undici.Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
-  const all = { ...options, dispatcher };
+  const all = { ...options, dispatcher, webIdentity };
   return {
     dispatcher,
     platforms: createPlatforms(all),

@@ -1,4 +1,4 @@
-import type { DirectoryPreview } from '../../contract/answers.ts';
+import type { DirectoryPreview, DirectoryStepRow } from '../../contract/answers.ts';
 import { policyFor } from '../../contract/group-policy.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import { groupExists } from '../../domain/group.ts';
@@ -11,13 +11,47 @@ import { standingNow } from '../../sync/match/member-standing.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
-import { type Directory, DirectoryError, type DirectoryUser } from '../../sync/ports/directory.ts';
+import {
+  type Directories,
+  type Directory,
+  DirectoryError,
+  type DirectoryStep,
+  type DirectoryUser,
+} from '../../sync/ports/directory.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 
 /** Groups that are read whole for the preview. */
 const SAMPLE = 10;
 
-type PreviewPorts = Pick<ToolPorts, 'people' | 'index' | 'groups' | 'clock'>;
+export type PreviewPorts = Pick<ToolPorts, 'people' | 'index' | 'groups' | 'clock'>;
+
+/** The steps of reading a directory, and if all of them work what it would bring. */
+export async function tryDirectory(
+  connection: Connection,
+  setting: DirectorySetting,
+  ports: PreviewPorts & { readonly directories: Directories },
+): Promise<{ readonly steps: readonly DirectoryStepRow[]; readonly preview: DirectoryPreview | null }> {
+  const wanted = { ...connection, settings: { ...connection.settings, directory: setting } };
+  const { steps } = await examineDirectory(wanted, ports);
+  if (steps.some(({ problem }) => problem !== null)) return { steps, preview: null };
+  const directory = await ports.directories.open(wanted);
+  return { steps, preview: await previewDirectory(wanted, directory, setting, ports) };
+}
+
+/** The steps of reading the directory of a connection. */
+export const examineDirectory = async (
+  connection: Connection,
+  { directories }: { readonly directories: Directories },
+): Promise<{ readonly steps: readonly DirectoryStepRow[] }> => ({
+  steps: (await directories.examine(connection)).map(rowOfStep),
+});
+
+const rowOfStep = ({ step, failure }: DirectoryStep): DirectoryStepRow => ({
+  step,
+  problem: failure?.message ?? null,
+  reason: failure?.reason ?? null,
+  retries: failure?.kind === 'busy' || failure?.kind === 'unavailable',
+});
 
 /**
  * Tries a directory before it is connected: every kind of call that the reader makes, the groups that it would take, and
