@@ -7,6 +7,7 @@ import { plural } from '../names.ts';
 import { rowsOf } from '../setting-requests.ts';
 import { failingEndpoints, reportSources, sayFailingCalls, sayGate, saySource } from '../status.ts';
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
+import { checkDirectory } from './directory.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */
 const MAX_UNMATCHED_SHARE = 0.1;
@@ -29,6 +30,7 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
     guarded('group by id', () => checkOneGroup(connection, ports)),
     guarded('feed', () => checkFeed(connection, ports)),
     guarded('sources', () => checkSources(connection, ports)),
+    guarded('directory', () => checkDirectory(connection, ports)),
   ]);
   const tried = connection.contract?.findings.find(({ about }) => about === 'PATCH version');
   const platform = tried ? `${tried.about}: ${tried.found}` : 'not tried yet: groupsync probe';
