@@ -1,8 +1,6 @@
 import { GetWebIdentityTokenCommand, type STSClient } from '@aws-sdk/client-sts';
+import { WEB_IDENTITY_SECONDS } from '../contract/topology.ts';
 import { DirectoryError } from '../sync/ports/directory.ts';
-
-/** The role's policy allows no longer one (`infra/permissions.ts`). It is exchanged at once. */
-export const WEB_IDENTITY_SECONDS = 300;
 
 /**
  * Tokens of AWS STS that state the role that runs this. RS256, because not every service that verifies them knows ES384.

@@ -9,7 +9,8 @@ import {
 } from '../aws/deployment.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
 import { createSecrets, createVault, removeDirectoryKey, storeDirectoryKey } from '../aws/secrets.ts';
-import { functionName, type QueueKey, queueName, tableName } from '../contract/names.ts';
+import { readerBinding } from '../contract/decode.ts';
+import { functionName, type QueueKey, queueName, readerQueueName, tableName } from '../contract/names.ts';
 import type { DirectorySetting } from '../contract/settings.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
 import type { PlatformsOptions } from '../platform/oauth-secret.ts';
@@ -134,8 +135,9 @@ export function bindingsOf(sdk: Sdk, prefix: string) {
     const { Environment } = await configurationOf(functionName(prefix, 'ingest'), sdk);
     return readConfig(Environment?.Variables ?? {}).boundQueues;
   };
-  return async (queue?: string) => {
+  return async (queue?: string, connection?: string) => {
     if (queue === undefined || queue === queueName(prefix, 'events')) return undefined;
+    if (queue === readerQueueName(prefix)) return readerBinding(queue, connection);
     if (systemClock() >= untilMs) [asked, untilMs] = [ask(), systemClock() + REMEMBER_BINDINGS_MS];
     return (await asked)?.get(queue) ?? { queue, to: undefined };
   };

@@ -70,9 +70,13 @@ describe('alarms', () => {
 
   it('cover a directory that is not read any more, where the stage reads one', () => {
     expect(readerAlarms.map(nameOf).sort()).toEqual(
-      ['directory-lists-too-few-members', ...ofFunction('directory'), 'reader-late', 'reader-stopped'].map(
-        (name) => `groupsync-${name}`,
-      ),
+      [
+        'directory-lists-too-few-members',
+        'events-wait-too-long-directory',
+        ...ofFunction('directory'),
+        'reader-late',
+        'reader-stopped',
+      ].map((name) => `groupsync-${name}`),
     );
   });
 
