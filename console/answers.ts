@@ -3,6 +3,7 @@ import type {
   Check,
   ConnectionRow,
   CredentialReport,
+  DirectoryStatus,
   DriftRow,
   GroupStateName,
   GroupStatus,
@@ -197,6 +198,8 @@ export interface ConnectionPage {
   readonly credential: CredentialReport;
   readonly feedAgeMs: number | null;
   readonly sources: readonly SourceReport[];
+  /** null: no directory is read. */
+  readonly reader: DirectoryStatus | null;
   /** Groups with changes that are not written yet. */
   readonly backlog: number;
   readonly settings: Readonly<Record<string, unknown>>;

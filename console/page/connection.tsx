@@ -73,7 +73,24 @@ function sayFreshness({ receivedAgeMs, expectedEveryMs }: ConnectionPage['source
 const nameOfSource = ({ source }: ConnectionPage['sources'][number]): string =>
   T.conn.sources[source] ?? source;
 
-function Credential({ row, credential, feedAgeMs, sources }: ConnectionPage) {
+/** Counts of the groups of a directory, by state. */
+function sayReader({ states, short }: NonNullable<ConnectionPage['reader']>): string {
+  const counts = Object.entries(states).filter(([, count]) => count > 0);
+  return T.conn.readerStates(counts) + (short > 0 ? T.conn.readerShort(short) : '');
+}
+
+function Stopped({ reader }: Pick<ConnectionPage, 'reader'>) {
+  const stopped = reader?.stopped;
+  if (!stopped) return null;
+  return (
+    <p class="notice bad">
+      <strong>{T.conn.readerStopped}</strong> <Time at={stopped.since} />.{' '}
+      <span class="lines">{stopped.reason}</span>
+    </p>
+  );
+}
+
+function Credential({ row, credential, feedAgeMs, sources, reader }: ConnectionPage) {
   const gate = row.observing ? T.conn.observing : (T.conn.gates[row.gate] ?? row.gate);
   return (
     <>
@@ -89,6 +106,7 @@ function Credential({ row, credential, feedAgeMs, sources }: ConnectionPage) {
           <span class="lines">{credential.failure.message}</span>
         </p>
       )}
+      <Stopped reader={reader} />
       {sources
         .filter(({ late }) => late)
         .map((one) => (
@@ -104,6 +122,10 @@ function Credential({ row, credential, feedAgeMs, sources }: ConnectionPage) {
           [T.conn.goodAt, credential.goodAt === null ? T.conn.never : <Time at={credential.goodAt} />],
           [T.conn.feed, feedAgeMs === null ? T.conn.feedNever : T.conn.feedRead(duration(feedAgeMs))],
           ...sources.map((one) => [nameOfSource(one), sayFreshness(one)] as const),
+          ...(reader === null ? [] : [[T.conn.reader, sayReader(reader)] as const]),
+          ...(reader?.oldestReadAt
+            ? [[T.conn.readerOldest, <Time key="oldest" at={reader.oldestReadAt} />] as const]
+            : []),
         ]}
       />
     </>

@@ -427,6 +427,12 @@ export const T = {
     sources: { events: 'Events', scim: 'SCIM requests', directory: 'Directory reader' } as Readonly<
       Record<string, string>
     >,
+    reader: 'Groups of the directory',
+    readerStopped: 'The directory is not read, since',
+    readerStates: (states: readonly (readonly [string, number])[]) =>
+      states.map(([state, count]) => `${count} ${state}`).join(', ') || 'none yet',
+    readerShort: (count: number) => `, ${count} with fewer members listed than counted`,
+    readerOldest: 'Oldest read of a group',
     sourceNever: 'nothing received yet',
     sourceReceived: (text: string) => `last received ${text} ago`,
     sourceExpected: (text: string) => `, expected every ${text}`,

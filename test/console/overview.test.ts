@@ -44,6 +44,21 @@ it('shows on the page of a connection when each source was last received, and wh
   ]);
 });
 
+it('shows on the page of a connection how far its directory is read, and why the reader has stopped', async () => {
+  const directory = { kind: 'google', administrator: 'admin@acme.test' } as const;
+  const { ports, connection, clock } = await savedWorld({ directory });
+  const stopped = { sinceMs: clock.ms, reason: 'groups.list: the directory answered 403' };
+  await ports.sources.noteReader(connection.name, { stopped, shortGroups: 2 });
+  expect((await asking(ports, connection.name)('connection')).reader).toMatchObject({
+    kind: 'google',
+    groups: 0,
+    short: 2,
+    stopped: { since: '2026-11-20T10:00:00.000Z', reason: 'groups.list: the directory answered 403' },
+  });
+  const events = await savedWorld();
+  expect((await asking(events.ports, events.connection.name)('connection')).reader).toBeNull();
+});
+
 it('changing a setting on an outdated page does not undo the change of another operator', async () => {
   const { ports, publish, connection } = await savedWorld();
   const ask = asking(ports, connection.name);
