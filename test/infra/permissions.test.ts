@@ -70,7 +70,8 @@ function nameOf(resource: unknown): string {
   const text = JSON.stringify(resource);
   if (text.includes('/index/due')) return 'index';
   if (text.includes(':secret:groupsync/connections/*')) return 'secrets';
-  if (text.includes('Queuedirectory')) return 'QueueOfReader';
+  // Ingest takes from this queue as from the common one: there it is one of a list.
+  if (/^{.*Queuedirectory/.test(text)) return 'QueueOfReader';
   return (
     /(Ingest|Apply)Lane(Queue|DeadLetters)|StateTable|AuditBucket|UndeliveredQueue/.exec(text)?.[0] ?? text
   );

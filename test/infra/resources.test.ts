@@ -5,8 +5,14 @@ import { everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
 /** How long a new group of the platform may stay unseen is shortened by the local stack only; one function tells people. */
+const NOT_OF_EVERY_FUNCTION = new Set<string>([
+  ENVIRONMENT.createSettleSeconds,
+  ENVIRONMENT.notify,
+  ENVIRONMENT.eventsQueueUrl,
+  ENVIRONMENT.directoryMinutes,
+]);
 const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT)
-  .filter((name) => name !== ENVIRONMENT.createSettleSeconds && name !== ENVIRONMENT.notify)
+  .filter((name) => !NOT_OF_EVERY_FUNCTION.has(name))
   .sort();
 /** Properties that name a resource once per account and region. */
 const NAMED = ' Table Queue Function LogGroup Topic Alarm Dashboard ManagedPolicy Role Bucket';
