@@ -278,6 +278,11 @@ export const DirectoryStepRow = z.object({
 });
 export type DirectoryStepRow = Answer<typeof DirectoryStepRow>;
 
+/** What the function answers that was asked to try each step of one connection. */
+export const DirectoryExamination = z.object({
+  reports: z.tuple([z.object({ steps: z.array(DirectoryStepRow) })]),
+});
+
 /** One run of the reader. */
 export const DirectoryReadReport = z.object({
   connection: text,

@@ -1,5 +1,4 @@
-import * as z from 'zod';
-import { type Check, DirectoryStepRow } from '../../contract/answers.ts';
+import { type Check, DirectoryExamination, type DirectoryStepRow } from '../../contract/answers.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
@@ -7,8 +6,6 @@ import { shellWord } from '../names.ts';
 import { type Checked, check, fault, messageOf } from './check.ts';
 
 const LOG = 'aws logs tail "/aws/lambda/$GROUPSYNC_PREFIX-directory" --since 1h';
-
-const Examined = z.object({ reports: z.tuple([z.object({ steps: z.array(DirectoryStepRow) })]) });
 
 /**
  * Has the deployed function try each step of reading the directory, with its own role and its own secret. Nothing is tried for
@@ -20,7 +17,7 @@ export async function checkDirectory(connection: Connection, { functions }: Tool
   let steps: readonly DirectoryStepRow[];
   try {
     const answer = await functions.run('directory', { connection: name, examine: true });
-    steps = Examined.parse(answer).reports[0].steps;
+    steps = DirectoryExamination.parse(answer).reports[0].steps;
   } catch (error) {
     const fix = `deploy with directory: true (docs/deploy.md). If the function is there, its log has more:\n${LOG}`;
     return fault('directory', `the function directory cannot be asked: ${messageOf(error)}`, fix);

@@ -26,7 +26,9 @@ describe('the reader of a directory', () => {
   it('is fresh while the directory answers, and late once it has not for ten minutes more than expected', async () => {
     const reader = await started();
     expect((await statusOf(reader)).freshness).toMatchObject({ expectedEveryMs: 5 * MINUTE_MS, late: false });
-    await reader.google.control('faults', [{ match: { path: '*/admin/*' }, times: 200, error: 'backendError' }]);
+    await reader.google.control('faults', [
+      { match: { path: '*/admin/*' }, times: 200, error: 'backendError' },
+    ]);
     for (let run = 0; run < 4; run += 1) {
       await expect(reader.run()).rejects.toThrow('answered 503');
       await reader.pass(5 * MINUTE_MS);
