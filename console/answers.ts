@@ -3,6 +3,7 @@ import type {
   Check,
   ConnectionRow,
   CredentialReport,
+  DirectoryStatus,
   DriftRow,
   GroupStateName,
   GroupStatus,
@@ -10,6 +11,7 @@ import type {
   LogEntry,
   NameClash,
   SettingRequestRow,
+  SourceReport,
   StatusReport,
   Survey,
 } from '../shared/contract/answers.ts';
@@ -195,6 +197,9 @@ export interface ConnectionPage {
   readonly row: ConnectionRow;
   readonly credential: CredentialReport;
   readonly feedAgeMs: number | null;
+  readonly sources: readonly SourceReport[];
+  /** null: no directory is read. */
+  readonly reader: DirectoryStatus | null;
   /** Groups with changes that are not written yet. */
   readonly backlog: number;
   readonly settings: Readonly<Record<string, unknown>>;

@@ -1,10 +1,14 @@
 import '../shared/runtime/cold-start.ts';
 import type { Context } from 'aws-lambda';
 import { DirectoryInvocation } from '../shared/contract/invocation.ts';
+import { DEFAULT_CONNECTION } from '../shared/contract/names.ts';
+import { examineDirectory, tryDirectory } from '../shared/operate/directory/preview.ts';
+import { requireConnection } from '../shared/operate/settings.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import { loggable } from '../shared/runtime/logger.ts';
 import { wireDirectory } from '../shared/runtime/wire-directory.ts';
 import { readDirectory } from '../shared/sync/directory/run.ts';
+import type { Connection } from '../shared/sync/ports/connections.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireDirectory);
@@ -26,22 +30,39 @@ export async function handler(
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ): Promise<{ readonly reports: readonly unknown[] }> {
   const { ports, ...base } = wired();
-  const { connection, full = false, acceptDeletions = false } = DirectoryInvocation.parse(event ?? {});
+  const {
+    connection,
+    full = false,
+    acceptDeletions = false,
+    examine = false,
+    preview,
+  } = DirectoryInvocation.parse(event ?? {});
+  if (preview !== undefined || examine) {
+    const found = await requireConnection(connection ?? DEFAULT_CONNECTION, ports);
+    const report =
+      preview === undefined
+        ? await examineDirectory(found, ports)
+        : await tryDirectory(found, preview, ports);
+    return { reports: [{ connection: found.name, ...report }] };
+  }
   const deadlineMs = ports.clock() + Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
+  const read = async (each: Connection): Promise<object> => {
+    const report = await readDirectory(each, ports, {
+      deadlineMs,
+      isFull: full,
+      acceptsDeletions: acceptDeletions && connection !== undefined,
+    });
+    if (report === undefined) return { skipped: 'another run is reading the directory' };
+    if (report.unreadable.length === 0) return report;
+    base.logger.info('read', { ...report, unreadable: report.unreadable.length });
+    throw unreadable(report.unreadable);
+  };
   const { reports, failure } = await eachConnection(
     { ...base, connections: ports.connections, only: connection },
     async (each) => {
-      if (each.settings.directory === null) return { connection: each.name, skipped: 'no directory is read' };
-      const report = await readDirectory(each, ports, {
-        deadlineMs,
-        isFull: full,
-        acceptsDeletions: acceptDeletions && connection !== undefined,
-      });
-      if (report === undefined)
-        return { connection: each.name, skipped: 'another run is reading the directory' };
-      if (report.unreadable.length === 0) return report;
-      base.logger.info('read', { ...report, unreadable: report.unreadable.length });
-      throw unreadable(report.unreadable);
+      const { name, settings } = each;
+      if (settings.directory === null) return { connection: name, skipped: 'no directory is read' };
+      return { connection: name, ...(await read(each)) };
     },
   );
   if (failure !== undefined) throw loggable(failure.error);

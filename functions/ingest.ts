@@ -1,6 +1,7 @@
 import '../shared/runtime/cold-start.ts';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
+import { readerBinding } from '../shared/contract/decode.ts';
+import { MESSAGE_ATTRIBUTES, readerQueueName } from '../shared/contract/names.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import { reportIngest } from '../shared/runtime/report.ts';
 import { wireIngest } from '../shared/runtime/wire.ts';
@@ -26,16 +27,19 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
 
 function messageOf(
   { messageId, body, attributes, messageAttributes, eventSourceARN }: SQSRecord,
-  { boundQueues }: Config,
+  { boundQueues, prefix }: Config,
 ): IncomingMessage {
   const text = (name: keyof typeof MESSAGE_ATTRIBUTES) =>
     messageAttributes[MESSAGE_ATTRIBUTES[name]]?.stringValue;
+  const queue = eventSourceARN.slice(eventSourceARN.lastIndexOf(':') + 1);
+  const connection = text('connection');
+  const isOfReader = queue === readerQueueName(prefix);
   return {
     messageId,
     body,
     sentAtMs: Number(attributes.SentTimestamp),
-    connection: text('connection'),
-    bound: boundQueues.get(eventSourceARN.slice(eventSourceARN.lastIndexOf(':') + 1)),
+    connection,
+    bound: isOfReader ? readerBinding(queue, connection) : boundQueues.get(queue),
     stamp: text('stamp'),
     sentBy: text('sentBy'),
     failedBefore: text('failedBefore'),

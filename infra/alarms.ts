@@ -135,6 +135,12 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
       threshold: Math.max(24 * 3600, 3 * 60 * every.feedMinutes),
     },
     {
+      heading: 'Source late',
+      meaning: 'No event, or no SCIM request, has come for longer than a connection expects.',
+      metric: 'SourceLateSeconds',
+    },
+    ...(every.directory ? READER_ALARMS : []),
+    {
       heading: 'Sweep halted',
       meaning:
         'Over 5 % of the linked groups are missing on the platform; the rest of them is not re-created.',
@@ -178,10 +184,29 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
   ];
 }
 
+/** Where directories are read. The pump reports these levels too, so that a reader that does not run is noticed. */
+const READER_ALARMS: readonly HealthAlarm[] = [
+  {
+    heading: 'Reader late',
+    meaning: 'The directory of a connection has not been read for longer than expected.',
+    metric: 'ReaderLateSeconds',
+  },
+  {
+    heading: 'Reader stopped',
+    meaning: 'The directory of a connection is not read, because a right or too many groups are missing.',
+    metric: 'ReaderStopped',
+  },
+  {
+    heading: 'Directory lists too few members',
+    meaning: 'Three times within an hour the directory listed fewer members of a group than it counts.',
+    metric: 'ReaderShortGroups',
+  },
+];
+
 /** Above an hour an alarm takes whole hours only. */
 const wholeHours = (minutes: number): number => Math.ceil(minutes / HOUR_MINUTES) * HOUR_MINUTES;
 
-type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes`>;
+type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes` | 'directory'>;
 
 export class HealthAlarms extends Construct {
   constructor(scope: Construct, id: string, schedules: Schedules, alarmConfig: AlarmConfig) {

@@ -3,12 +3,14 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { ScheduleKey } from '../shared/contract/names.ts';
 import {
   alarmTopicName,
   ENVIRONMENT,
   QUEUE_KEYS,
+  READER_SOURCE_NAME,
   SCIM_URL_OUTPUT,
   STACK_OUTPUTS,
   sourceQueueName,
@@ -20,7 +22,7 @@ import type { DeployableKey, FunctionCode } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
 import { Operators } from './operators.ts';
-import { grant, grantNotify, PERMISSIONS, type Resources } from './permissions.ts';
+import { grant, grantNotify, grantWebIdentity, PERMISSIONS, type Resources } from './permissions.ts';
 import { Scim } from './scim.ts';
 import { isEmulated, type Settings } from './settings.ts';
 import { closeTo, Sources } from './sources.ts';
@@ -120,7 +122,15 @@ export class ConnectorStack extends Stack {
     ];
     const functions = parts.map(({ worker }) => worker);
     const { ofSources } = ingest.lane;
-    const resources: Resources = { prefix, table, queues, key, ofSources: [...ofSources.values()] };
+    const readerQueue = ofSources.get(READER_SOURCE_NAME);
+    const resources: Resources = {
+      prefix,
+      table,
+      queues,
+      key,
+      ofSources: [...ofSources.values()],
+      reader: readerQueue,
+    };
     for (const each of functions) equip(each, settings, resources);
     const targets = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
     grantNotify(reconcile.worker.role, targets, resources);
@@ -140,9 +150,15 @@ export class ConnectorStack extends Stack {
       undelivered,
     );
 
-    directory?.worker.function.addEnvironment(ENVIRONMENT.eventsQueueUrl, queues.events.queueUrl);
-    const reader = directory?.worker.role.roleArn;
-    new Sources(this, 'Sources', { settings, events: queues.events, ofSources, undelivered, key, reader });
+    const reader = equipReader(directory?.worker, readerQueue, settings);
+    new Sources(this, 'Sources', {
+      settings,
+      events: queues.events,
+      ofSources,
+      undelivered,
+      key,
+      reader,
+    });
     new Operators(this, 'Operators', every);
     new HealthAlarms(this, 'Health', settings, alarmConfig);
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
@@ -179,6 +195,18 @@ function alarmTopic(stack: Stack, settings: Settings, key: IKey): Topic {
   );
   if (settings.alarmEmail !== undefined) topic.addSubscription(new EmailSubscription(settings.alarmEmail));
   return topic;
+}
+
+/** What only the function has that reads directories. @returns what may send to its queue; undefined without that function */
+function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undefined, settings: Settings) {
+  if (worker === undefined || queue === undefined) return undefined;
+  const { function: target, role } = worker;
+  grantWebIdentity(role, settings.directoryAudiences);
+  target.addEnvironment(ENVIRONMENT.eventsQueueUrl, queue.queueUrl);
+  target.addEnvironment(ENVIRONMENT.directoryMinutes, String(settings.directoryMinutes));
+  // The administrator of the directory has to trust it.
+  new CfnOutput(Stack.of(worker), 'DirectoryRoleArn', { value: role.roleArn });
+  return { role: role.roleArn, queue };
 }
 
 /** Gives a function its rights and its environment. */

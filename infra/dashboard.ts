@@ -126,6 +126,16 @@ function waiting({ broken }: Metrics): IWidget[][] {
         broken('CredentialUncheckedSeconds'),
       ]),
     ],
+    [
+      graph('Events, SCIM requests and reads of the directory overdue, seconds', [
+        broken('SourceLateSeconds'),
+        broken('ReaderLateSeconds'),
+      ]),
+      graph('Readers of directories that have stopped, and groups with too few members', [
+        broken('ReaderStopped'),
+        broken('ReaderShortGroups'),
+      ]),
+    ],
   ];
 }
 

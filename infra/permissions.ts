@@ -6,16 +6,18 @@ import type { Bucket, CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { notifySecretName, QUEUE_KEYS, type QueueKey, WEBHOOK } from '../shared/contract/names.ts';
-import { TABLE } from '../shared/contract/topology.ts';
+import { TABLE, WEB_IDENTITY_SECONDS } from '../shared/contract/topology.ts';
 import type { DeployableKey } from './bundle.ts';
 
 /** What one function may call, by service; what is not listed is refused. */
 export interface Permissions {
   readonly table: readonly string[];
   readonly index: readonly string[];
-  readonly queues: Readonly<Partial<Record<QueueKey, readonly string[]>>>;
+  readonly queues: Readonly<Partial<Record<QueueKey | 'reader', readonly string[]>>>;
   /** On the secrets of the stage's connections. */
   readonly secrets: readonly string[];
+  /** Of these, only those with which directories are read. */
+  readonly onlyOfDirectories?: true;
 }
 
 /** What Lambda's poller calls in the function's name (Lambda developer guide, "Using Lambda with Amazon SQS"). */
@@ -57,8 +59,9 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   directory: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
     index: ['Query'],
-    queues: { events: SEND },
+    queues: { reader: SEND },
     secrets: ['GetSecretValue'],
+    onlyOfDirectories: true,
   },
   // Reads the stream, not the table: see `grantExport`.
   audit: { table: [], index: [], queues: {}, secrets: [] },
@@ -70,6 +73,8 @@ export interface Resources {
   readonly queues: Readonly<Record<QueueKey, IQueue>>;
   /** Further events queues, of sources. */
   readonly ofSources: readonly IQueue[];
+  /** The events queue of the reader of directories, which is one of them. */
+  readonly reader: IQueue | undefined;
   readonly key: IKey;
 }
 
@@ -78,7 +83,7 @@ export function grant(role: Role, permissions: Permissions, on: Resources): void
   for (const statement of statementsFor(role, permissions, on)) role.addToPolicy(statement);
   if (permissions.secrets.length === 0) return;
   Validations.of(role).acknowledge({
-    id: `AwsSolutions-IAM5[Resource::${asFound(connectionSecrets(role, on.prefix))}]`,
+    id: `AwsSolutions-IAM5[Resource::${asFound(connectionSecrets(role, on.prefix, permissions))}]`,
     reason:
       "Connections are made and removed without a deployment, so their secrets are named by the path that holds this stage's connections and nothing else.",
   });
@@ -90,13 +95,15 @@ function statementsFor(scope: Construct, permissions: Permissions, on: Resources
     const arns = named.map(({ queueArn }) => queueArn);
     return statement(`Use${queue}`, 'sqs', permissions.queues[queue] ?? [], arns);
   });
+  const reader = on.reader === undefined ? [] : [on.reader.queueArn];
   const index = `${on.table.tableArn}/index/${TABLE.index.name}`;
   return [
     ...queues,
+    ...statement('UseReaderQueue', 'sqs', permissions.queues.reader ?? [], reader),
     ...statement('UseTable', 'dynamodb', permissions.table, [on.table.tableArn]),
     ...statement('UseIndex', 'dynamodb', permissions.index, [index]),
     ...statement('UseCredentials', 'secretsmanager', permissions.secrets, [
-      connectionSecrets(scope, on.prefix),
+      connectionSecrets(scope, on.prefix, permissions),
     ]),
     ...keyStatements(scope, on.key),
   ];
@@ -107,12 +114,15 @@ function statement(sid: string, service: string, actions: readonly string[], res
   return [new PolicyStatement({ sid, actions: actions.map((action) => `${service}:${action}`), resources })];
 }
 
-/** `<prefix>/connections/*`: connections come and go without a deployment. */
-const connectionSecrets = (scope: Construct, prefix: string) =>
+/**
+ * `<prefix>/connections/*`: connections come and go without a deployment. Secrets Manager puts six characters of its own at
+ * the end of a name. Names of connections have no slash.
+ */
+const connectionSecrets = (scope: Construct, prefix: string, { onlyOfDirectories }: Permissions) =>
   Stack.of(scope).formatArn({
     service: 'secretsmanager',
     resource: 'secret',
-    resourceName: `${prefix}/connections/*`,
+    resourceName: `${prefix}/connections/*${onlyOfDirectories === true ? '/directory-??????' : ''}`,
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
 
@@ -142,6 +152,27 @@ export function grantNotify(
   ]) {
     role.addToPolicy(each);
   }
+}
+
+/**
+ * To ask AWS for a token that states the role, for these audiences only and for five minutes (IAM user guide, "Controlling
+ * access with IAM policies" of outbound identity federation). STS has no resource for it.
+ */
+export function grantWebIdentity(role: Role, audiences: readonly string[]): void {
+  if (audiences.length === 0) return;
+  role.addToPolicy(
+    new PolicyStatement({
+      sid: 'ProveItself',
+      actions: ['sts:GetWebIdentityToken'],
+      resources: ['*'],
+      conditions: {
+        'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': audiences },
+        // Of a request without any audience, every audience is among these.
+        Null: { 'sts:IdentityTokenAudience': 'false' },
+        NumericLessThanEquals: { 'sts:DurationSeconds': WEB_IDENTITY_SECONDS },
+      },
+    }),
+  );
 }
 
 /** To follow the stream, to add to the bucket, and to set aside what could not be added; nothing to read or delete in it. */

@@ -19,7 +19,10 @@ const list = z.union([z.array(z.string()), z.string().transform(splitList)]);
 const MOST_SOURCES = 9;
 const SourceName = z
   .string()
-  .regex(/^(?!dlq$)[a-z0-9-]{1,20}$/, 'expected 1 to 20 of a-z, 0-9 and -, not dlq');
+  .regex(
+    /^(?!(?:dlq|directory)$)[a-z0-9-]{1,20}$/,
+    'expected 1 to 20 of a-z, 0-9 and -, not dlq and not directory',
+  );
 
 const minutes = (most: number) => number.pipe(z.int().min(1).max(most));
 /** A role or user by its full name: a wildcard or a whole account would let others grant access to groups. */
@@ -32,75 +35,92 @@ const Producers = list
   .default([]);
 
 /** Settings of one stage of the connector: `docs/deploy.md`, "Settings", says what each one is for. */
-export const StageSettings = z.strictObject({
-  prefix: z
-    .string()
-    .regex(
-      /^[a-z][a-z0-9-]{0,31}$/,
-      'expected 1 to 32 of a-z, 0-9 and -, beginning with a letter from a to z',
-    )
-    .default(DEFAULT_PREFIX),
-  region: z
-    .string()
-    .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'expected a region such as eu-west-1')
-    .optional(),
-  // A change may wait for a whole window, and SQS delays by 900 s at most.
-  coalesceSeconds: number.pipe(z.int().min(0).max(300)).default(DEFAULT_COALESCE_SECONDS),
-  pumpMinutes: minutes(60).default(SCHEDULES.pumpMinutes),
-  feedMinutes: minutes(24 * 60).default(SCHEDULES.feedMinutes),
-  sweepMinutes: minutes(24 * 60).default(SCHEDULES.sweepMinutes),
-  peopleMinutes: minutes(24 * 60).default(SCHEDULES.peopleMinutes),
-  directory: flag.default(false),
-  directoryMinutes: minutes(60).default(SCHEDULES.directoryMinutes),
-  alarmEmail: z.email().optional(),
-  notify: list
-    .pipe(
-      z.array(
-        z.union([z.enum(['alarms', 'webhook']), z.string().regex(TOPIC_ARN)], {
-          error: 'expected alarms, webhook, or the ARN of a standard SNS topic',
-        }),
-      ),
-    )
-    .default([]),
-  producers: Producers,
-  sources: z
-    .record(
-      SourceName,
-      z.strictObject({ connection: z.string().regex(/^[a-z0-9-]{1,32}$/), producers: Producers }),
-    )
-    .refine(
-      (sources) => Object.keys(sources).length <= MOST_SOURCES,
-      `expected at most ${MOST_SOURCES} sources`,
-    )
-    .default({}),
-  oktaEventSource: z
-    .string()
-    .regex(/^aws\.partner\/okta\.com\/.+$/, 'expected aws.partner/okta.com/…, as EventBridge shows it')
-    .optional(),
-  snsTopicArn: z.string().regex(TOPIC_ARN, 'expected the ARN of a standard SNS topic').optional(),
-  scim: flag.default(false),
-  // One identity provider sends up to 25 requests a second; the quotas of API Gateway, by region, end the ranges.
-  scimRequestsPerSecond: number.pipe(z.int().min(25).max(10_000)).default(100),
-  scimBurst: number.pipe(z.int().min(25).max(5_000)).default(200),
-  scimConcurrency: number.pipe(z.int().min(1).max(1_000)).optional(),
-  // No principal can delete locked objects, so the maximum limits the effect of a typing error.
-  auditExportDays: number.pipe(z.int().min(1).max(3_653)).optional(),
-  keyArn: z
-    .string()
-    .regex(
-      /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
-      'expected the ARN of a KMS key, arn:aws:kms:<region>:<account>:key/<id>, with its id as KMS shows it; an alias will not do',
-    )
-    .optional(),
-  logRetentionDays: number
-    .refine((days) => LOG_RETENTION_DAYS.includes(days), {
-      error: `expected one of ${LOG_RETENTION_DAYS.join(', ')}`,
-    })
-    .default(30),
-  logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
-  retainData: flag.default(true),
-  runbookUrl: z.string().min(1).default('docs/runbook.md'),
-});
+export const StageSettings = z
+  .strictObject({
+    prefix: z
+      .string()
+      .regex(
+        /^[a-z][a-z0-9-]{0,31}$/,
+        'expected 1 to 32 of a-z, 0-9 and -, beginning with a letter from a to z',
+      )
+      .default(DEFAULT_PREFIX),
+    region: z
+      .string()
+      .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'expected a region such as eu-west-1')
+      .optional(),
+    // A change may wait for a whole window, and SQS delays by 900 s at most.
+    coalesceSeconds: number.pipe(z.int().min(0).max(300)).default(DEFAULT_COALESCE_SECONDS),
+    pumpMinutes: minutes(60).default(SCHEDULES.pumpMinutes),
+    feedMinutes: minutes(24 * 60).default(SCHEDULES.feedMinutes),
+    sweepMinutes: minutes(24 * 60).default(SCHEDULES.sweepMinutes),
+    peopleMinutes: minutes(24 * 60).default(SCHEDULES.peopleMinutes),
+    directory: flag.default(false),
+    directoryMinutes: minutes(60).default(SCHEDULES.directoryMinutes),
+    // A role that may ask for tokens for any audience could sign in wherever this account is trusted.
+    directoryAudiences: list
+      .pipe(
+        z.array(
+          z
+            .string()
+            .min(1)
+            .max(1_000)
+            .regex(/^[^*?]+$/, 'expected an audience without wildcards'),
+        ),
+      )
+      .default([]),
+    alarmEmail: z.email().optional(),
+    notify: list
+      .pipe(
+        z.array(
+          z.union([z.enum(['alarms', 'webhook']), z.string().regex(TOPIC_ARN)], {
+            error: 'expected alarms, webhook, or the ARN of a standard SNS topic',
+          }),
+        ),
+      )
+      .default([]),
+    producers: Producers,
+    sources: z
+      .record(
+        SourceName,
+        z.strictObject({ connection: z.string().regex(/^[a-z0-9-]{1,32}$/), producers: Producers }),
+      )
+      .refine(
+        (sources) => Object.keys(sources).length <= MOST_SOURCES,
+        `expected at most ${MOST_SOURCES} sources`,
+      )
+      .default({}),
+    oktaEventSource: z
+      .string()
+      .regex(/^aws\.partner\/okta\.com\/.+$/, 'expected aws.partner/okta.com/…, as EventBridge shows it')
+      .optional(),
+    snsTopicArn: z.string().regex(TOPIC_ARN, 'expected the ARN of a standard SNS topic').optional(),
+    scim: flag.default(false),
+    // One identity provider sends up to 25 requests a second; the quotas of API Gateway, by region, end the ranges.
+    scimRequestsPerSecond: number.pipe(z.int().min(25).max(10_000)).default(100),
+    scimBurst: number.pipe(z.int().min(25).max(5_000)).default(200),
+    scimConcurrency: number.pipe(z.int().min(1).max(1_000)).optional(),
+    // No principal can delete locked objects, so the maximum limits the effect of a typing error.
+    auditExportDays: number.pipe(z.int().min(1).max(3_653)).optional(),
+    keyArn: z
+      .string()
+      .regex(
+        /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
+        'expected the ARN of a KMS key, arn:aws:kms:<region>:<account>:key/<id>, with its id as KMS shows it; an alias will not do',
+      )
+      .optional(),
+    logRetentionDays: number
+      .refine((days) => LOG_RETENTION_DAYS.includes(days), {
+        error: `expected one of ${LOG_RETENTION_DAYS.join(', ')}`,
+      })
+      .default(30),
+    logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+    retainData: flag.default(true),
+    runbookUrl: z.string().min(1).default('docs/runbook.md'),
+  })
+  .refine(({ sources, directory }) => !directory || Object.keys(sources).length < MOST_SOURCES, {
+    path: ['sources'],
+    error: `expected at most ${MOST_SOURCES - 1} sources, because the reader of directories has a queue too`,
+  });
 
 export type Settings = z.infer<typeof StageSettings> & { readonly stage: string };
 

@@ -17,8 +17,8 @@ interface SourcesProps {
   readonly ofSources: ReadonlyMap<string, Queue>;
   readonly undelivered: Queue;
   readonly key: IKey;
-  /** Role of the function that reads directories; it may send to the common queue even if producers are named. */
-  readonly reader: string | undefined;
+  /** Role of the function that reads directories, and its queue. */
+  readonly reader: { readonly role: string; readonly queue: Queue } | undefined;
 }
 
 /** Who may put directory events into the events queue: named roles and users, Okta's log stream, an SNS topic. */
@@ -28,11 +28,9 @@ export class Sources extends Construct {
     const { settings } = props;
     this.#namedProducersOnly(props, settings.producers);
     for (const [source, events] of props.ofSources) {
-      this.#namedProducersOnly(
-        { ...props, events, reader: undefined },
-        settings.sources[source]?.producers ?? [],
-      );
+      this.#namedProducersOnly({ ...props, events }, settings.sources[source]?.producers ?? []);
     }
+    if (props.reader !== undefined) closeTo(props.reader.role, props.reader.queue);
     if (settings.oktaEventSource !== undefined) this.#oktaLogStream(props, settings.oktaEventSource);
     if (settings.snsTopicArn !== undefined) this.#topic(props, settings.snsTopicArn);
   }
@@ -41,7 +39,7 @@ export class Sources extends Construct {
    * The Allow lets other accounts' principals in; the Deny keeps out those of this account whose own policies would
    * let them send. A message here grants access to groups, so "may use SQS" must not be enough.
    */
-  #namedProducersOnly({ events, key, reader }: SourcesProps, producers: readonly string[]): void {
+  #namedProducersOnly({ events, key }: SourcesProps, producers: readonly string[]): void {
     if (producers.length === 0) return;
     const principals = producers.map((arn) => new ArnPrincipal(arn));
     events.addToResourcePolicy(
@@ -52,7 +50,7 @@ export class Sources extends Construct {
         resources: [events.queueArn],
       }),
     );
-    closeTo(reader === undefined ? producers : [...producers, reader], events);
+    closeTo(producers, events);
     const viaQueues = { StringEquals: { 'kms:ViaService': `sqs.${Stack.of(this).region}.amazonaws.com` } };
     this.#useKey(key, 'producers', { principals, conditions: viaQueues });
   }

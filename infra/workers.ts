@@ -13,7 +13,7 @@ import {
 } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { OptionalScheduleKey, QueueKey, ScheduleKey } from '../shared/contract/names.ts';
-import { queueName, scheduleName, sourceQueueName } from '../shared/contract/names.ts';
+import { queueName, READER_SOURCE_NAME, scheduleName, sourceQueueName } from '../shared/contract/names.ts';
 import { EVENT_SOURCES, QUEUES } from '../shared/contract/topology.ts';
 import { type AlarmConfig, addAlarm } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
@@ -118,6 +118,11 @@ function queueProps(queue: QueueKey, { prefix, key }: LaneProps): QueueProps {
   };
 }
 
+const sourcesOf = ({ sources, directory }: WorkerProps['settings']): readonly string[] => [
+  ...Object.keys(sources),
+  ...(directory ? [READER_SOURCE_NAME] : []),
+];
+
 interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
   readonly name: keyof typeof EVENT_SOURCES;
 }
@@ -135,7 +140,7 @@ export class Worker extends Construct {
       queue: source.queue,
       key: props.key,
       alarmConfig: props.alarmConfig,
-      sources: props.name === 'ingest' ? Object.keys(props.settings.sources) : [],
+      sources: props.name === 'ingest' ? sourcesOf(props.settings) : [],
     });
     this.worker = new ConnectorFunction(this, 'Worker', {
       ...props,

@@ -89,9 +89,10 @@ async function notifyAndCheck(cloud: Cloud, seen: Seen, { name, notified }: Aske
     const completed = await cloud.invoke('checker', 5 * MINUTE_MS, async ({ ports }) => {
       unreported = [];
       if (cloud.isOver || !cloud.connections.has(name)) return;
-      const connection = connectionName(name);
+      const connection = await ports.connections.current(connectionName(name));
+      if (connection === undefined) return;
       const { found } = await readLevels(connection, ports);
-      await notifyPeople(found, { ports, connection, notified });
+      await notifyPeople(found, { ports, connection: connection.name, notified });
       unreported = unreportedFindings(found, notified);
     });
     if (!completed || cloud.isOver || unreported.length === 0) return;
@@ -101,10 +102,16 @@ async function notifyAndCheck(cloud: Cloud, seen: Seen, { name, notified }: Aske
     seen.runLog.violated({ check: 'shown', cause: 'notices', connection: name, sentence });
 }
 
-async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => number): Promise<Shown> {
-  const connection = connectionName(name);
+async function shownTo(
+  { ports, sqs }: Container,
+  name: string,
+  nowMs: () => number,
+): Promise<Shown | undefined> {
+  const found = await ports.connections.current(connectionName(name));
+  if (found === undefined) return undefined;
+  const connection = found.name;
   const atMs = nowMs();
-  const levels = await readLevels(connection, ports);
+  const levels = await readLevels(found, ports);
   const holds = await listHolds(connection, ports);
   const pending = await listPending(connection, ports);
   const groups = (await collectPages(summaries(connection, ports))).map((one) => ({

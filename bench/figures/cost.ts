@@ -117,9 +117,9 @@ async function changeAlone(prices: Prices): Promise<Priced> {
 const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promise<unknown>])[] = [
   [
     SCHEDULES.pumpMinutes,
-    async ({ ports }) => {
+    async ({ connection, ports }) => {
       await requeueDue(CONNECTION, ports);
-      await readLevels(CONNECTION, ports);
+      await readLevels(connection, ports);
     },
   ],
   [SCHEDULES.feedMinutes, ({ connection, ports }) => followFeed(connection, ports, Number.MAX_SAFE_INTEGER)],
@@ -167,7 +167,9 @@ function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: 
   const metrics = createMetrics({ prefix: 'groupsync', clock: () => 0, write: (line) => lines.push(line) });
   const ages = { feedCursorAgeSeconds: 300, credentialUncheckedSeconds: 3600 };
   const well = { dirtyGroups: 0, oldestDirtySeconds: 0, holdsWaiting: 0, gateClosedSeconds: 0, found: [] };
-  reportLevels(CONNECTION, { ...well, ...ages, pendingMembers: 1, unauthorized: false }, metrics);
+  const reader = { readerLateSeconds: 0, readerStopped: false, readerShortGroups: 0 };
+  const fresh = { sourceLateSeconds: 0, ...reader };
+  reportLevels(CONNECTION, { ...well, ...ages, ...fresh, pendingMembers: 1, unauthorized: false }, metrics);
   metrics.emit('PumpCompleted', 1);
   const bytes = lines.join('').length * (MINUTES_PER_MONTH / pumpMinutes) + runs * assumedPerRun.logBytes;
   metrics.emit('SweepCompleted', 1);

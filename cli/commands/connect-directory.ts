@@ -1,13 +1,17 @@
-import type { DirectoryPreview } from '../../shared/contract/answers.ts';
-import type { ConnectionName } from '../../shared/domain/ids.ts';
-import { previewDirectory } from '../../shared/operate/directory/preview.ts';
+import * as z from 'zod';
+import { DirectoryPreview, DirectoryStepRow, nullable } from '../../shared/contract/answers.ts';
+import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
+import { comparePlatform, previewDirectory } from '../../shared/operate/directory/preview.ts';
+import { fixOfStep } from '../../shared/operate/doctor/directory.ts';
+import { shellWord } from '../../shared/operate/names.ts';
 import { observeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings } from '../../shared/operate/settings.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
 import { Advised, EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
-import { type DirectoryOptions, presentedDirectory } from './directory-source.ts';
+import { type DirectoryOptions, type NamedDirectory, namedDirectory } from './directory-source.ts';
 
 /** Tries a directory, shows what it would bring, and stores its key and the setting after a yes. */
 export async function connectDirectory(
@@ -17,16 +21,10 @@ export async function connectDirectory(
 ): Promise<number> {
   const { out } = context;
   const { ports } = await context.connected(name);
-  const { plan, setting, key, connection, present } = await presentedDirectory(context, name, options);
-  const preview = await present()
-    .then((directory) => previewDirectory(connection, directory, setting, ports))
-    .catch((error: Error) => {
-      if (!(error instanceof DirectoryError)) throw error;
-      throw new Advised(
-        `nothing was stored: ${error.message}; docs/read-google.md`,
-        'groupsync directory status',
-      );
-    });
+  const named = await namedDirectory(context, name, options);
+  const { plan, setting, key, connection } = named;
+  const preview =
+    key === undefined ? await previewByFunction(named, ports) : await previewByKey(named, ports);
   const { others, adoptable } = preview;
   const observes = options.observe === true || adoptable === null || adoptable > 0;
   const document = (stored: boolean) => {
@@ -40,7 +38,8 @@ export async function connectDirectory(
     return EXIT.failed;
   }
   if (!(await context.confirm(`Read this directory for the connection ${name}?`))) return EXIT.failed;
-  await ports.directoryApplicants.store(name, key);
+  if (key === undefined) await ports.directoryApplicants.remove(name);
+  else await ports.directoryApplicants.store(name, key);
   if (observes) await observeConnection(connection, 'connect', ports);
   await changeSettings(plan, ports);
   out.answer(document(true), () => {
@@ -51,8 +50,56 @@ export async function connectDirectory(
   return EXIT.done;
 }
 
-const optionsLine = ({ directory, administrator }: DirectoryOptions): string =>
-  `--directory ${directory} --administrator ${administrator} --key FILE`;
+const previewByKey = (
+  { connection, setting, present }: NamedDirectory,
+  ports: ToolPorts,
+): Promise<DirectoryPreview> =>
+  present()
+    .then((directory) => previewDirectory(connection, directory, setting, ports))
+    .catch((error: Error) => {
+      if (!(error instanceof DirectoryError)) throw error;
+      throw new Advised(
+        `nothing was stored: ${error.message}; docs/read-google.md`,
+        'groupsync directory status',
+      );
+    });
+
+const Trial = z.object({
+  preview: DirectoryPreview.omit({ adoptable: true }),
+  selected: z.array(z.object({ id: z.string().transform(groupId), name: z.string() })),
+});
+
+const Tried = z.object({
+  reports: z.tuple([z.object({ steps: z.array(DirectoryStepRow), trial: nullable(Trial) })]),
+});
+
+/**
+ * Only the role of the deployed function can sign in without a key, so the function tries the directory. It cannot call the
+ * platform, so the platform's groups are compared here.
+ */
+async function previewByFunction(
+  { connection, setting }: NamedDirectory,
+  ports: ToolPorts,
+): Promise<DirectoryPreview> {
+  const { name } = connection;
+  const answer = await ports.functions
+    .run('directory', { connection: name, preview: setting })
+    .catch((cause: Error) => {
+      throw new Advised(`nothing was stored: ${cause.message}; docs/read-google.md`, 'groupsync doctor');
+    });
+  const [{ steps, trial }] = Tried.parse(answer).reports;
+  if (trial !== null) return comparePlatform(connection, trial, ports);
+  const failed = steps.find(({ problem }) => problem !== null);
+  const fix = failed === undefined ? '' : `\n${fixOfStep(failed, setting, name)}`;
+  throw new Advised(
+    `nothing was stored: ${failed?.problem ?? 'no step was tried'}${fix}`,
+    'groupsync doctor',
+  );
+}
+
+/** Only a key lets this command read the directory itself. */
+const optionsLine = ({ directory, administrator = '' }: DirectoryOptions): string =>
+  `--directory ${directory} --administrator ${shellWord(administrator)} --key FILE`;
 
 function previewLines({ listed, selected, sample, adoptable }: DirectoryPreview): readonly string[] {
   return [

@@ -14,7 +14,7 @@ import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { connectDirectory } from './connect-directory.ts';
-import { type DirectoryOptions, directoryOptions } from './directory-source.ts';
+import { type DirectoryOptions, directoryOptions, keylessOptions } from './directory-source.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 import { settleMemberIdField } from './member-id.ts';
 
@@ -44,10 +44,11 @@ export function addConnect(program: Command, act: Act): void {
         'connect default --base-url https://platform.example --token-stdin --yes < token-file',
         'connect acme --observe                      plan only',
         'connect acme --directory google --administrator admin@acme.example --key key.json',
+        'connect acme --directory google --administrator admin@acme.example --provider //iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/aws/providers/aws --service-account groupsync@acme.iam.gserviceaccount.com',
       ),
     )
     .action(act(connect));
-  for (const option of directoryOptions()) command.addOption(option);
+  for (const option of [...directoryOptions(), ...keylessOptions()]) command.addOption(option);
 }
 
 async function connect(context: Context, text: string | undefined, options: ConnectOptions): Promise<number> {

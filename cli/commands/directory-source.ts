@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 import { parseJson } from '../../shared/contract/json.ts';
+import type { DirectorySetting } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
-import { planSettings } from '../../shared/operate/settings.ts';
+import { planSettings, type SettingsPlan } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type Directory, DirectoryError } from '../../shared/sync/ports/directory.ts';
@@ -14,6 +15,8 @@ export interface DirectoryOptions {
   readonly directory?: string;
   readonly administrator?: string;
   readonly key?: string;
+  readonly provider?: string;
+  readonly serviceAccount?: string;
   readonly directoryUrl?: string;
 }
 
@@ -24,18 +27,53 @@ export const directoryOptions = (): readonly Option[] => [
   new Option('--directory-url <url>', 'another server with the same API, such as a simulator'),
 ];
 
+const KEY_OPTIONS = '--administrator ADDRESS and --key FILE';
+const EXPECTED =
+  '--directory: expected --administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS';
+
+/** Only `connect` has these: without a key, the deployed function reads the directory, and no other command can. */
+export const keylessOptions = (): readonly Option[] => [
+  new Option('--provider <name>', 'workload identity provider, to sign in without a stored key'),
+  new Option('--service-account <address>', 'the service account that reads, with --provider'),
+];
+
+/** The setting `directory`, as the options have it. @throws UsageError */
+function settingOf(options: DirectoryOptions): object {
+  const { directory: kind, administrator, key, provider, serviceAccount, directoryUrl: baseUrl } = options;
+  const isFederated = provider !== undefined && serviceAccount !== undefined;
+  const isHalf = (provider === undefined) !== (serviceAccount === undefined);
+  const hasOneCredential = isFederated !== (key !== undefined) && !isHalf;
+  if (administrator === undefined || !hasOneCredential) throw new UsageError(EXPECTED);
+  return {
+    kind,
+    administrator,
+    ...(isFederated && { federation: { provider, serviceAccount } }),
+    ...(baseUrl !== undefined && { baseUrl }),
+  };
+}
+
+/** A directory that the connection does not read yet. */
+export interface NamedDirectory {
+  readonly plan: SettingsPlan;
+  readonly setting: DirectorySetting;
+  /** undefined: the deployed function signs in as its role. */
+  readonly key: unknown;
+  /** The connection as it would be with this directory. */
+  readonly connection: Connection;
+  readonly present: () => Promise<Directory>;
+}
+
 /** The directory that the options name. @throws UsageError */
-export async function presentedDirectory(context: Context, name: ConnectionName, options: DirectoryOptions) {
+export async function namedDirectory(
+  context: Context,
+  name: ConnectionName,
+  options: DirectoryOptions,
+): Promise<NamedDirectory> {
   const { ports } = await context.connected(name);
-  const { administrator, key: file, directoryUrl: baseUrl, directory: kind } = options;
-  if (administrator === undefined || file === undefined) {
-    throw new UsageError('--directory: expected --administrator ADDRESS and --key FILE too');
-  }
-  const value = { kind, administrator, ...(baseUrl !== undefined && { baseUrl }) };
-  const plan = await planSettings(name, [{ key: 'directory', value }], ports);
+  const plan = await planSettings(name, [{ key: 'directory', value: settingOf(options) }], ports);
   const setting = plan.next.directory;
   if (setting === null) throw new UsageError('--directory: expected a kind of directory, got null');
-  const key = await readKey(context, file);
+  const key = options.key === undefined ? undefined : await readKey(context, options.key);
   const connection: Connection = { ...plan.connection, settings: plan.next };
   return { plan, setting, key, connection, present: () => ports.directoryApplicants.present(setting, key) };
 }
@@ -47,12 +85,16 @@ export async function chosenDirectory(
 ): Promise<{ readonly connection: Connection; readonly directory: Directory; readonly ports: ToolPorts }> {
   const { ports, found } = await context.connected();
   if (options.directory !== undefined) {
-    const { connection, present } = await presentedDirectory(context, found.name, options);
+    if (options.key === undefined) throw new UsageError(`--directory: expected ${KEY_OPTIONS} too`);
+    const { connection, present } = await namedDirectory(context, found.name, options);
     return { connection, directory: await advised(present()), ports };
   }
   if (found.settings.directory === null) {
+    throw new UsageError(`${found.name} reads no directory: expected --directory KIND, ${KEY_OPTIONS}`);
+  }
+  if (found.settings.directory.federation !== undefined) {
     throw new UsageError(
-      `${found.name} reads no directory: expected --directory KIND, --administrator ADDRESS and --key FILE`,
+      `${found.name} reads its directory without a key, as only the deployed function can: expected --directory KIND, ${KEY_OPTIONS}`,
     );
   }
   return { connection: found, directory: await advised(ports.directoryApplicants.stored(found)), ports };

@@ -1,12 +1,17 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { type DirectoryGroupRow, DirectoryReadReport } from '../../shared/contract/answers.ts';
+import {
+  type DirectoryGroupRow,
+  DirectoryReadReport,
+  type DirectoryStatus,
+} from '../../shared/contract/answers.ts';
 import { groupId } from '../../shared/domain/ids.ts';
 import { readDirectoryGroups, readDirectoryStatus } from '../../shared/operate/directory/status.ts';
+import { formatSource } from '../../shared/operate/status.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { Act, Context } from '../context.ts';
 import { Advised, EXIT } from '../io.ts';
-import { plural } from '../output/words.ts';
+import { duration, plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { compare } from './directory-compare.ts';
 import { type DirectoryOptions, directoryOptions } from './directory-source.ts';
@@ -56,24 +61,36 @@ export function addDirectory(program: Command, act: Act): void {
 async function status({ out, connected }: Context): Promise<number> {
   const { ports, found } = await connected();
   const report = await readDirectoryStatus(found, ports);
-  const { kind, groups: count, states, due, listedAt, oldestReadAt } = report;
+  const { kind, states, differing, freshness, stopped } = report;
   out.answer(report, () => {
-    if (kind === null) {
-      out.line('this connection reads no directory; setup: docs/read-google.md');
-      return;
-    }
-    const named = Object.entries(states).filter(([, number]) => number > 0);
-    const parts = named.map(([state, number]) => `${number} ${state}`);
-    out.line(`${kind}: ${plural(count, 'group')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`);
-    out.line(`listed ${listedAt ?? 'never'}; oldest read ${oldestReadAt ?? 'none'}; due now: ${due}`);
-    if (report.otherSource > 0)
-      out.line(
-        `${plural(report.otherSource, 'group')} of another source, ${report.differing} of them differ from the directory`,
-      );
+    if (kind === null) out.line('this connection reads no directory; setup: docs/read-google.md');
+    else for (const line of statusLines(report, kind, out.paint.red)) out.line(line);
   });
-  const needsAttention = states.failing + states.missing + report.differing > 0;
+  const isLate = freshness?.late === true || stopped !== null;
+  if (isLate) out.note('next: groupsync doctor --faults');
+  const needsAttention = states.failing + states.missing + differing > 0;
   if (needsAttention) out.note('next: groupsync directory groups');
-  return needsAttention ? EXIT.attention : EXIT.done;
+  return needsAttention || isLate ? EXIT.attention : EXIT.done;
+}
+
+function statusLines(
+  report: DirectoryStatus,
+  kind: string,
+  red: (text: string) => string,
+): readonly string[] {
+  const { groups: count, states, due, listedAt, oldestReadAt, otherSource, differing } = report;
+  const { freshness, stopped, short } = report;
+  const named = Object.entries(states).filter(([, number]) => number > 0);
+  const parts = named.map(([state, number]) => `${number} ${state}`);
+  const others = `${plural(otherSource, 'group')} of another source, ${differing} of them differ from the directory`;
+  return [
+    `${kind}: ${plural(count, 'group')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`,
+    ...(stopped === null ? [] : [red(`stopped since ${stopped.since}: ${stopped.reason}`)]),
+    ...(short > 0 ? [`fewer members listed than counted: ${plural(short, 'group')}`] : []),
+    ...(freshness === null ? [] : [formatSource(freshness, duration)]),
+    `listed ${listedAt ?? 'never'}; oldest read ${oldestReadAt ?? 'none'}; due now: ${due}`,
+    ...(otherSource > 0 ? [others] : []),
+  ];
 }
 
 interface GroupsOptions extends DirectoryOptions {

@@ -8,6 +8,7 @@ import {
   fixForGate,
   formatFailingCalls,
   formatGate,
+  formatSource,
   formatWaiting,
   readGroupStatus,
   readStatus,
@@ -75,6 +76,10 @@ function printStatus(status: StatusReport, { out }: Context): void {
   out.line(
     `feed        ${feed.cursorAgeMs === null ? 'not read yet' : `read ${duration(feed.cursorAgeMs)} ago`}`,
   );
+  for (const one of status.sources) {
+    const text = `${one.source.padEnd(10)}  ${formatSource(one, duration)}`;
+    out.line(`source      ${one.late ? paint.red(text) : text}`);
+  }
   out.line(
     `queues      events ${number(queues.events)} (dead ${number(queues.eventsDlq)}), apply ${number(queues.apply)} (dead ${number(queues.applyDlq)})`,
   );
@@ -89,11 +94,12 @@ const DRIFT: Readonly<Record<string, string>> = {
 function nextSteps(status: StatusReport) {
   const { connection, gate, failingCalls, observing, credential, holds, groups, queues } = status;
   const { settingRequests } = status;
+  const isLate = status.sources.some(({ late }) => late);
   const hasFault = credential.failure !== null || failingCalls.length > 0;
   const dead = (queues.eventsDlq ?? 0) + (queues.applyDlq ?? 0);
   const steps: readonly (readonly [isDue: boolean, step: string])[] = [
     [gate.state !== 'open', fixForGate(gate, connection) ?? ''],
-    [gate.state !== 'backoff' && hasFault, 'groupsync doctor --faults'],
+    [gate.state !== 'backoff' && (hasFault || isLate), 'groupsync doctor --faults'],
     [gate.state !== 'paused' && observing, 'groupsync resume'],
     [holds > 0, 'groupsync holds'],
     [settingRequests > 0, `groupsync connections confirm ${connection}`],

@@ -63,7 +63,38 @@ function Gate({ row, backlog }: ConnectionPage) {
   );
 }
 
-function Credential({ row, credential, feedAgeMs }: ConnectionPage) {
+/** “last received 3 min ago, expected every 5 min” */
+function formatFreshness({ receivedAgeMs, expectedEveryMs }: ConnectionPage['sources'][number]): string {
+  const received =
+    receivedAgeMs === null ? T.conn.sourceNever : T.conn.sourceReceived(duration(receivedAgeMs));
+  return expectedEveryMs === null ? received : received + T.conn.sourceExpected(duration(expectedEveryMs));
+}
+
+const nameOfSource = ({ source }: ConnectionPage['sources'][number]): string =>
+  T.conn.sources[source] ?? source;
+
+/** Counts of the groups of a directory, by state. */
+function formatReader({ states, short, differing }: NonNullable<ConnectionPage['reader']>): string {
+  const counts = Object.entries(states).filter(([, count]) => count > 0);
+  return [
+    T.conn.readerStates(counts),
+    ...(short > 0 ? [T.conn.readerShort(short)] : []),
+    ...(differing > 0 ? [T.conn.readerDiffering(differing)] : []),
+  ].join(', ');
+}
+
+function Stopped({ reader }: Pick<ConnectionPage, 'reader'>) {
+  const stopped = reader?.stopped;
+  if (!stopped) return null;
+  return (
+    <p class="notice bad">
+      <strong>{T.conn.readerStopped}</strong> <Time at={stopped.since} />.{' '}
+      <span class="lines">{stopped.reason}</span>
+    </p>
+  );
+}
+
+function Credential({ row, credential, feedAgeMs, sources, reader }: ConnectionPage) {
   const gate = row.observing ? T.conn.observing : (T.conn.gates[row.gate] ?? row.gate);
   return (
     <>
@@ -79,6 +110,14 @@ function Credential({ row, credential, feedAgeMs }: ConnectionPage) {
           <span class="lines">{credential.failure.message}</span>
         </p>
       )}
+      <Stopped reader={reader} />
+      {sources
+        .filter(({ late }) => late)
+        .map((one) => (
+          <p class="notice bad" key={one.source}>
+            <strong>{T.conn.sourceLate(nameOfSource(one))}</strong> {formatFreshness(one)}
+          </p>
+        ))}
       <Facts
         of={[
           [T.conn.gate, gate],
@@ -86,6 +125,11 @@ function Credential({ row, credential, feedAgeMs }: ConnectionPage) {
           [T.conn.platform, row.baseUrl],
           [T.conn.goodAt, credential.goodAt === null ? T.conn.never : <Time at={credential.goodAt} />],
           [T.conn.feed, feedAgeMs === null ? T.conn.feedNever : T.conn.feedRead(duration(feedAgeMs))],
+          ...sources.map((one) => [nameOfSource(one), formatFreshness(one)] as const),
+          ...(reader === null ? [] : [[T.conn.reader, formatReader(reader)] as const]),
+          ...(reader?.oldestReadAt
+            ? [[T.conn.readerOldest, <Time key="oldest" at={reader.oldestReadAt} />] as const]
+            : []),
         ]}
       />
     </>

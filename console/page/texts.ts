@@ -437,6 +437,20 @@ export const T = {
     feed: 'Activity feed',
     feedRead: (text: string) => `read ${text} ago`,
     feedNever: 'not read yet',
+    sources: { events: 'Events', scim: 'SCIM requests', directory: 'Directory reader' } as Readonly<
+      Record<string, string>
+    >,
+    reader: 'Groups of the directory',
+    readerStopped: 'The directory is not read, since',
+    readerStates: (states: readonly (readonly [string, number])[]) =>
+      states.map(([state, count]) => `${count} ${state}`).join(', ') || 'none yet',
+    readerShort: (count: number) => `${count} with fewer members listed than counted`,
+    readerDiffering: (count: number) => `${count} of another source that differ from the directory`,
+    readerOldest: 'Oldest read of a group',
+    sourceNever: 'nothing received yet',
+    sourceReceived: (text: string) => `last received ${text} ago`,
+    sourceExpected: (text: string) => `, expected every ${text}`,
+    sourceLate: (name: string) => `${name}: late.`,
     platform: 'Platform',
     tokens: 'SCIM tokens',
     noTokens: 'No SCIM tokens: no identity provider can provision over SCIM.',

@@ -6,6 +6,7 @@ import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../
 import { readStamp } from '../../shared/domain/stamp.ts';
 import { describeDeadLetter } from '../../shared/operate/dead-letters/describe.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
+import { readDirectoryStatus } from '../../shared/operate/directory/status.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
@@ -301,10 +302,12 @@ async function personGroup(
 
 async function connectionPage({ connection, ports }: Asked): Promise<ConnectionPage> {
   const known = await requireConnection(connection, ports);
-  const [rows, status, tokens] = await Promise.all([
+  const isRead = known.settings.directory !== null;
+  const [rows, status, tokens, reader] = await Promise.all([
     listConnections(ports),
     readStatus(known, ports),
     listTokens(connection, ports),
+    isRead ? readDirectoryStatus(known, ports) : null,
   ]);
   const row = rows.find(({ name }) => name === connection);
   if (row === undefined) throw new NotFound(`there is no connection ${connection}`);
@@ -312,6 +315,8 @@ async function connectionPage({ connection, ports }: Asked): Promise<ConnectionP
     row,
     credential: status.credential,
     feedAgeMs: status.feed.cursorAgeMs,
+    sources: status.sources,
+    reader,
     backlog: status.backlog,
     settings: known.settings,
     requests: rowsOf(known),

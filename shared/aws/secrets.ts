@@ -82,6 +82,13 @@ export const storeDirectoryKey =
     await putSecret(client, directorySecretName(prefix, connection), JSON.stringify(key));
   };
 
+/** Removes the key of a connection's directory, if there is one. */
+export const removeDirectoryKey =
+  (client: SecretsManagerClient, prefix: string) =>
+  async (connection: ConnectionName): Promise<void> => {
+    await removeSecret(client, directorySecretName(prefix, connection));
+  };
+
 export function createVault(client: SecretsManagerClient, prefix: string): CredentialVault {
   return {
     store: (connection, token) =>

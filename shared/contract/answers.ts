@@ -3,6 +3,7 @@ import { DRIFT_KINDS } from '../domain/drift.ts';
 import type { Frozen } from '../domain/forms.ts';
 import { PendingCause } from '../domain/group-state.ts';
 import { HOLD_RULES } from '../domain/hold.ts';
+import { SOURCES } from '../domain/source.ts';
 import { Finding } from './contract-report.ts';
 import { GROUP_STATES } from './names.ts';
 import { PROTECTED_SETTINGS } from './weakening.ts';
@@ -95,7 +96,17 @@ const FailingEndpoint = z.object({
 });
 export type FailingEndpoint = Answer<typeof FailingEndpoint>;
 
-/** The state of one connection. */
+/** A source of changes: when it was last received, and how often it is expected. */
+export const SourceReport = z.object({
+  source: z.enum(SOURCES).describe('directory: the reader of the directory.'),
+  receivedAt: nullable(instant).describe('The last receipt, up to a minute old; null: none yet.'),
+  receivedAgeMs: nullable(ms),
+  expectedEveryMs: nullable(ms).describe('Null: nothing is expected of it.'),
+  late: z.boolean().describe('The next receipt has been overdue for over ten minutes.'),
+});
+export type SourceReport = Answer<typeof SourceReport>;
+
+/** How one connection stands; null where there state of one connection. */
 export const StatusReport = z.object({
   connection: text,
   gate: z.object({
@@ -115,6 +126,9 @@ export const StatusReport = z.object({
   holds: count,
   settingRequests: count.describe('Changes of settings that wait for a second person.'),
   feed: z.object({ cursorAgeMs: nullable(ms) }),
+  sources: z
+    .array(SourceReport)
+    .describe('Sources that were ever received, or of which something is expected.'),
   queues: z.object({ events: Queue, eventsDlq: Queue, apply: Queue, applyDlq: Queue }),
 });
 export type StatusReport = Answer<typeof StatusReport>;
@@ -186,6 +200,22 @@ export const PeopleReport = z.object({
 });
 export type PeopleReport = Answer<typeof PeopleReport>;
 
+/**
+ * What a reader needs, in the order in which it is tried: a stored key (`credential`), or the three hops of a sign-in without
+ * one; the administrator in whose name it reads; and each right.
+ */
+export const DIRECTORY_STEPS = [
+  'credential',
+  'web identity',
+  'token exchange',
+  'signature',
+  'administrator',
+  'groups',
+  'members',
+  'users',
+  'reports',
+] as const;
+
 export const DIRECTORY_GROUP_STATES = [
   'new',
   'confirming',
@@ -224,6 +254,11 @@ export const DirectoryStatus = z.object({
   otherSource: count.describe('Groups that SCIM or events own. The reader compares them.'),
   differing: count.describe('Of these, the groups that differ from the directory.'),
   oldestReadAt: nullable(instant).describe('Of the group that was not read for the longest time.'),
+  stopped: nullable(z.object({ since: instant, reason: text })).describe(
+    'Why the reader has stopped: a right or too many groups are missing.',
+  ),
+  short: count.describe('Groups of which the directory keeps listing fewer members than it counts.'),
+  freshness: nullable(SourceReport).describe('When the directory was last read, and when it is expected.'),
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;
 
@@ -326,6 +361,20 @@ export const DirectoryComparison = z.object({
   unmanagedCount: count,
 });
 export type DirectoryComparison = Answer<typeof DirectoryComparison>;
+
+/** One step of reading a directory, as it was tried. */
+export const DirectoryStepRow = z.object({
+  step: z.enum(DIRECTORY_STEPS),
+  problem: nullable(text).describe('Null: it works.'),
+  reason: nullable(text).describe("The vendor's code for the problem."),
+  retries: z.boolean().describe('The problem may end by itself: the directory is busy or not available.'),
+});
+export type DirectoryStepRow = Answer<typeof DirectoryStepRow>;
+
+/** What the function answers that was asked to try each step of one connection. */
+export const DirectoryExamination = z.object({
+  reports: z.tuple([z.object({ steps: z.array(DirectoryStepRow) })]),
+});
 
 /** One run of the reader. */
 export const DirectoryReadReport = z.object({

@@ -68,10 +68,13 @@ export function applySetting(settings: ConnectionSettings, key: string, value: u
       `unknown setting "${key}"; expected one of ${settingKeys().join(', ')}${suggestion}`,
     ]);
   }
-  const [outer = key, inner] = key.split('.');
-  if (inner === undefined) return parseSettings({ ...settings, [outer]: value });
-  const before = settings[outer as 'guard' | 'groups' | 'activity'];
-  return parseSettings({ ...settings, [outer]: { ...before, [inner]: value } });
+  return parseSettings(withValueAt(settings, key.split('.'), value));
+}
+
+function withValueAt(level: unknown, [key, ...inner]: readonly string[], value: unknown): unknown {
+  if (key === undefined) return value;
+  const before = isGroup(level) ? level : {};
+  return { ...before, [key]: withValueAt(before[key], inner, value) };
 }
 
 export interface SettingDifference {

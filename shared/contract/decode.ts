@@ -37,6 +37,15 @@ export interface BoundQueue {
   readonly to: ConnectionName | undefined;
 }
 
+/**
+ * The queue of the reader serves every connection. Each message is bound to the connection that its attribute names: only the
+ * reader may send there.
+ */
+export const readerBinding = (queue: string, connection: string | undefined): BoundQueue => ({
+  queue,
+  to: connection as ConnectionName | undefined,
+});
+
 /** A part of a message that cannot be accepted, as the dead-letter queue takes it. */
 export interface Rejection {
   readonly code: DeadLetterCode;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { connectionName, type GroupRef, groupId } from '../domain/ids.ts';
+import { DirectorySource } from './settings.ts';
 
 const named = z
   .string()
@@ -30,6 +31,10 @@ export const DirectoryInvocation = z.lazy(() =>
     full: z.boolean().optional(),
     /** Delete the groups that the directory does not find, however many they are. */
     acceptDeletions: z.boolean().optional(),
+    /** Try each step of reading, and read nothing. */
+    examine: z.boolean().optional(),
+    /** Try this directory in place of the one of the settings, and show what it would bring. */
+    preview: DirectorySource.optional(),
   }),
 );
 

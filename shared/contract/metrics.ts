@@ -77,6 +77,14 @@ export const METRICS = {
   CredentialUncheckedSeconds: level('Seconds'),
   /** Since the activity feed was last read to its end. */
   FeedCursorAgeSeconds: level('Seconds'),
+  /** How long events or SCIM requests have been overdue (`sources.expectEvery`); 0 while they come, or none are expected. */
+  SourceLateSeconds: level('Seconds'),
+  /** How long a read of the directory has been overdue. */
+  ReaderLateSeconds: level('Seconds'),
+  /** 1 while the reader does not read a directory, because a right or too many groups are missing; else 0. */
+  ReaderStopped: level('Count'),
+  /** Groups of which the directory keeps listing fewer members than it counts. */
+  ReaderShortGroups: level('Count'),
 
   // feed, sweep and people
   /** Activity events read from the feed, echoes of our own writes included. */

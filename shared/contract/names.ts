@@ -22,6 +22,9 @@ export type OptionalScheduleKey = (typeof OPTIONAL_SCHEDULE_KEYS)[number];
 export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${queue.replace('Dlq', '-dlq')}`;
 /** An events queue of its own, for a source that is bound to one connection. */
 export const sourceQueueName = (prefix: string, source: string) => `${prefix}-events-${source}`;
+/** A source that is no other's: what the reader of directories sends has a queue of its own. */
+export const READER_SOURCE_NAME = 'directory';
+export const readerQueueName = (prefix: string) => sourceQueueName(prefix, READER_SOURCE_NAME);
 export const tableName = (prefix: string) => `${prefix}-state`;
 export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey | 'audit') =>
   `${prefix}-${name}`;
@@ -65,6 +68,8 @@ export const ENVIRONMENT = {
   logLevel: 'GROUPSYNC_LOG_LEVEL',
   /** `queue=connection`, separated by commas. */
   boundQueues: 'GROUPSYNC_BOUND_QUEUES',
+  /** How often the directories are read. */
+  directoryMinutes: 'GROUPSYNC_DIRECTORY_MINUTES',
   /** `webhook` and ARNs of topics, separated by commas. */
   notify: 'GROUPSYNC_NOTIFY',
 } as const;

@@ -108,16 +108,31 @@ const GroupPolicy = object('an object {match, mode, drift?}', {
   drift: DriftPolicy.optional(),
 });
 
+/** The vendor's own name of something: whatever its form may be one day. */
+const vendorName = (what: string) => textThat(what, (text) => text.length > 0 && text.length <= 1_000);
+
 /** A directory that groupsync reads through its API. */
-const DirectorySource = object('an object {kind, administrator, baseUrl?, corrects?}, or null for none', {
-  kind: oneOf(['google']),
-  /** In whose name the directory is read (Google: domain-wide delegation). */
-  administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
-  /** Another server with the same API, such as a simulator. */
-  baseUrl: BaseUrl.optional(),
-  /** Whether a group that another source owns is corrected where it differs from the directory. */
-  corrects: trueOrFalse.optional(),
-});
+export const DirectorySource = object(
+  'an object {kind, administrator, federation?, baseUrl?, corrects?}, or null for none',
+  {
+    kind: oneOf(['google']),
+    /** In whose name the directory is read (Google: domain-wide delegation). */
+    administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
+    /** Signing in without a stored secret: with the role of the function. Without it, a key is stored. */
+    federation: object('an object {provider, serviceAccount}', {
+      /** In the workload identity pool: `//iam.googleapis.com/projects/…`. */
+      provider: vendorName('the full name of a workload identity provider'),
+      serviceAccount: vendorName('the address of a service account'),
+    }).optional(),
+    /** Another server with the same API, such as a simulator. */
+    baseUrl: BaseUrl.optional(),
+    /** Whether a group that another source owns is corrected where it differs from the directory. */
+    corrects: trueOrFalse.optional(),
+  },
+);
+
+/** Minutes; at most thirty days. */
+const ExpectedEvery = wholeNumber(1, 43_200).nullable().default(null);
 
 /**
  * How much may be removed without a person's approval. The hour rolls; below `minSize` members no share rule. Of the
@@ -190,6 +205,14 @@ export const ConnectionSettings = object('an object of connection settings', {
   timeoutMs: wholeNumber(100, 60_000).default(10_000),
   /** The directory that is read; null: none is, and changes come as events or by SCIM. */
   directory: DirectorySource.nullable().default(null),
+  sources: object('an object {expectEvery}', {
+    /** In how many minutes something comes at least; null: as the reader is scheduled, and of events and SCIM nothing is expected. */
+    expectEvery: object('an object {events, scim, directory}, each a number of minutes or null', {
+      events: ExpectedEvery,
+      scim: ExpectedEvery,
+      directory: ExpectedEvery,
+    }).prefault({}),
+  }).prefault({}),
 });
 export type DirectorySetting = NonNullable<z.infer<typeof ConnectionSettings>['directory']>;
 export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;

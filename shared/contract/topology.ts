@@ -95,6 +95,9 @@ export const TABLE = {
   },
 } as const;
 
+/** Life of a token with which a role proves itself to another cloud. It is exchanged at once. */
+export const WEB_IDENTITY_SECONDS = 300;
+
 /** How often the scheduled parts run when deployed. */
 export const SCHEDULES = {
   pumpMinutes: 1,

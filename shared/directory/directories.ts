@@ -1,36 +1,71 @@
 import type { DirectorySetting } from '../contract/settings.ts';
+import type { ConnectionName } from '../domain/ids.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import { type Directories, type Directory, DirectoryError } from '../sync/ports/directory.ts';
 import { type DirectorySecrets, SecretError } from '../sync/ports/secrets.ts';
 import type { DirectoryWorld } from './exchange.ts';
+import { type Credential, federatedCredential, keyCredential } from './google/credential.ts';
 import { createGoogleDirectory } from './google/directory.ts';
+import { examineGoogle } from './google/examine.ts';
+import { hostsOf } from './google/hosts.ts';
 import { ServiceAccountKey } from './google/schemas.ts';
 
-/** Opens the directory of a connection with the credential from its secret. */
+/** Opens the directory of a connection, with the credential from its secret or as the role that runs. */
 export function createDirectories(secrets: DirectorySecrets, world: DirectoryWorld): Directories {
+  const readKey = (name: ConnectionName) => () =>
+    secrets.read(name).catch((cause: unknown) => {
+      if (!(cause instanceof SecretError)) throw cause;
+      throw new DirectoryError('denied', cause.message, { cause });
+    });
   return {
-    async open({ name, settings: { directory } }) {
-      if (directory === null) {
-        throw new DirectoryError('denied', `connection ${name}: expected the setting directory, got null`);
+    async open(connection) {
+      const setting = settingOf(connection);
+      const credential = await credentialOf(setting, readKey(connection.name), world);
+      return createGoogleDirectory({ ...setting, credential }, world);
+    },
+
+    async examine(connection) {
+      const setting = settingOf(connection);
+      try {
+        const credential = await credentialOf(setting, readKey(connection.name), world);
+        return await examineGoogle({ ...setting, credential }, world);
+      } catch (error) {
+        if (!(error instanceof DirectoryError)) throw error;
+        const { kind, message, reason } = error;
+        return [{ step: 'credential', failure: { kind, message, reason } }];
       }
-      const key = await secrets.read(name).catch((cause: unknown) => {
-        if (!(cause instanceof SecretError)) throw cause;
-        throw new DirectoryError('denied', cause.message, { cause });
-      });
-      return openDirectory(directory, key, world);
     },
   };
 }
 
+function settingOf({ name, settings: { directory } }: Connection): DirectorySetting {
+  if (directory !== null) return directory;
+  throw new DirectoryError('denied', `connection ${name}: expected the setting directory, got null`);
+}
+
 /** @throws DirectoryError `denied` if the key is no key file; the message does not show it */
-export function openDirectory(
-  { administrator, baseUrl }: DirectorySetting,
+export async function openDirectory(
+  setting: DirectorySetting,
   key: unknown,
   world: DirectoryWorld,
-): Directory {
-  const parsed = ServiceAccountKey.safeParse(key);
-  if (!parsed.success) {
-    const fields = 'type, client_email, private_key_id and private_key';
-    throw new DirectoryError('denied', `expected the key file of a service account with ${fields}`);
+): Promise<Directory> {
+  return createGoogleDirectory(
+    { ...setting, credential: await credentialOf(setting, async () => key, world) },
+    world,
+  );
+}
+
+async function credentialOf(
+  { federation, baseUrl }: DirectorySetting,
+  readKey: () => Promise<unknown>,
+  world: DirectoryWorld,
+): Promise<Credential> {
+  if (federation !== undefined) {
+    const { sts: stsUrl, iam: iamUrl } = hostsOf(baseUrl);
+    return federatedCredential({ ...federation, stsUrl, iamUrl }, world);
   }
-  return createGoogleDirectory({ key: parsed.data, administrator, baseUrl }, world);
+  const parsed = ServiceAccountKey.safeParse(await readKey());
+  if (parsed.success) return keyCredential(parsed.data);
+  const fields = 'type, client_email, private_key_id and private_key';
+  throw new DirectoryError('denied', `expected the key file of a service account with ${fields}`);
 }

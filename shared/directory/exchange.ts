@@ -9,6 +9,11 @@ export interface DirectoryWorld {
   /** From 0 up to 1, for jitter. */
   readonly random: () => number;
   readonly sleep: (ms: number) => Promise<void>;
+  /**
+   * A token of AWS STS that states which role runs this, for that audience and for five minutes.
+   * @throws DirectoryError `denied` if AWS refuses it, or if this is not AWS
+   */
+  readonly webIdentity: (audience: string) => Promise<string>;
 }
 
 export interface DirectoryRequest {

@@ -1,5 +1,17 @@
 /** The subjects of notices to operators. */
-export const SUBJECTS = ['hold', 'gate', 'failed', 'dead_letters', 'drift', 'credential', 'token'] as const;
+export const SUBJECTS = [
+  'hold',
+  'gate',
+  'failed',
+  'dead_letters',
+  'drift',
+  'credential',
+  'token',
+  'source',
+  'reader',
+  'reader_stopped',
+  'reader_short',
+] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
 /** A state that was found now. */

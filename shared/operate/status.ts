@@ -3,6 +3,7 @@ import type {
   FailingEndpoint,
   GroupStateName,
   GroupStatus,
+  SourceReport,
   StatusReport,
   Waiting,
 } from '../contract/answers.ts';
@@ -10,11 +11,13 @@ import { QUEUE_KEYS, type QueueKey } from '../contract/names.ts';
 import { isFailing } from '../domain/failing-calls.ts';
 import type { Gate } from '../domain/gate.ts';
 import type { GroupRef } from '../domain/ids.ts';
+import type { Freshness } from '../plan/freshness.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
+import { readSources, type SourcePorts } from '../sync/sources.ts';
 import { plural } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
@@ -55,18 +58,17 @@ export function formatFailingCalls({
   return `${endpoint}: ${counts} failed since ${since.slice(0, 19)}Z, the last with ${reason}`;
 }
 
-export async function readStatus(
-  { name: connection, observing, settings, requests = [] }: Connection,
-  ports: ToolPorts,
-): Promise<StatusReport> {
+export async function readStatus(found: Connection, ports: ToolPorts): Promise<StatusReport> {
+  const { name: connection, observing, settings, requests = [] } = found;
   const nowMs = ports.clock();
-  const [groups, pendingMembers, gate, feed, queues, health] = await Promise.all([
+  const [groups, pendingMembers, gate, feed, queues, health, sources] = await Promise.all([
     countGroups(connection, ports, nowMs),
     countPending(connection, ports.index),
     ports.gates.read(connection),
     ports.feed.read(connection),
     countMessages(ports.deployment),
     ports.health.read(connection),
+    reportSources(found, ports),
   ]);
   return {
     connection,
@@ -79,8 +81,36 @@ export async function readStatus(
     ...groups,
     settingRequests: requests.length,
     feed: { cursorAgeMs: feed === undefined ? null : Math.max(0, nowMs - feed.readAtMs) },
+    sources,
     queues,
   };
+}
+
+/** When each source of a connection was last received, and when it is expected. */
+export const reportSources = async (
+  connection: Pick<Connection, 'name' | 'settings'>,
+  ports: SourcePorts,
+): Promise<readonly SourceReport[]> =>
+  sourceRows((await readSources(connection, ports)).freshness, ports.clock());
+
+export const sourceRows = (freshness: readonly Freshness[], nowMs: number): readonly SourceReport[] =>
+  freshness.map(({ source, receivedMs, everyMs, lateMs }) => ({
+    source,
+    receivedAt: instant(receivedMs),
+    receivedAgeMs: receivedMs === undefined ? null : Math.max(0, nowMs - receivedMs),
+    expectedEveryMs: everyMs ?? null,
+    late: lateMs > 0,
+  }));
+
+/** Freshness as a sentence: “last received 3 min ago, expected every 5 min”. */
+export function formatSource(
+  { receivedAgeMs, expectedEveryMs, late }: SourceReport,
+  durationOf: (ms: number) => string,
+): string {
+  const received =
+    receivedAgeMs === null ? 'nothing received yet' : `last received ${durationOf(receivedAgeMs)} ago`;
+  const expected = expectedEveryMs === null ? '' : `, expected every ${durationOf(expectedEveryMs)}`;
+  return `${received}${expected}${late ? '; late' : ''}`;
 }
 
 export const instant = (ms: number | undefined): string | null =>

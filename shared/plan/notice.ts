@@ -79,6 +79,13 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
   dead_letters: ['dead letters that wait for a person: {n}', 'dlq list'],
   drift: ['differences on the platform, within the hour, that were only reported: {n}', 'drift'],
   credential: ['the daily check did not find the credential good', 'connections show'],
+  source: ['sources from which nothing came for longer than expected: {n}', 'status'],
+  reader: ['the directory was not read for longer than expected', 'directory status'],
+  reader_stopped: [
+    'the reader of the directory has stopped: a right or too many groups are missing',
+    'doctor --faults',
+  ],
+  reader_short: ['groups of which the directory lists fewer members than it counts: {n}', 'directory groups'],
   token: ['SCIM tokens that end within 14 days: {n}', 'scim token list'],
 };
 

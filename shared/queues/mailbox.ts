@@ -15,8 +15,11 @@ export interface MailboxOptions {
   readonly name: 'events' | 'apply';
   /** Asked for at the first call. @throws where there is no such queue */
   readonly queueUrl: () => Promise<string>;
-  /** The queue of a name, where it takes messages of one connection alone. */
-  readonly bindingOf?: (queue: string | undefined) => Promise<BoundQueue | undefined>;
+  /** The queue of a name, where it takes messages of one connection alone; of the reader's, that of the message's attribute. */
+  readonly bindingOf?: (
+    queue: string | undefined,
+    connection: string | undefined,
+  ) => Promise<BoundQueue | undefined>;
 }
 
 type Receipts = readonly Pick<DeadMessage, 'receipt'>[];
@@ -58,7 +61,9 @@ export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: 
         }),
       );
       const deadLetters = Messages.map(messageOf);
-      return Promise.all(deadLetters.map(async (one) => ({ ...one, bound: await bindingOf?.(one.queue) })));
+      return Promise.all(
+        deadLetters.map(async (one) => ({ ...one, bound: await bindingOf?.(one.queue, one.connection) })),
+      );
     },
 
     hold: hide,

@@ -37,6 +37,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
   const list = (variable: 'boundQueues' | 'notify', what: string, form: RegExp) =>
     (read(variable, `${what}, separated by commas`, (text) => form.test(text)) ?? '').match(/[^,]+/g) ?? [];
+  const minutes = (variable: 'directoryMinutes') => {
+    const value = read(variable, 'a whole number from 1 to 60', (text) =>
+      /^(?:[1-9]|[1-5]\d|60)$/.test(text),
+    );
+    return value === undefined ? undefined : Number(value);
+  };
   const level = (text?: string) => LEVELS.find((known) => known === text);
   const prefix = name('prefix') ?? DEFAULT_PREFIX;
   const boundQueues = list('boundQueues', 'queue=connection', /^(?:[\w-]+=[a-z0-9-]+(?:,|$))*$/);
@@ -48,6 +54,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: level(read('logLevel', LEVELS.join(' or '), (text) => !!level(text))) ?? 'info',
     /** Names of queues whose messages are of one connection, whatever they say. */
     boundQueues: new Map(boundQueues.map((one) => boundOf(one.split('=') as [string, ConnectionName]))),
+    /** undefined: the function is not told. */
+    directoryMinutes: minutes('directoryMinutes'),
     /** Notification targets: `webhook` and ARNs of topics. */
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
     /** In AWS, not on the local stack. */

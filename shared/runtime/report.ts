@@ -88,6 +88,10 @@ export function reportLevels(connection: string, levels: Levels, metrics: Metric
   emit('GateClosedSeconds', levels.gateClosedSeconds);
   emit('CredentialUnauthorized', levels.unauthorized ? 1 : 0);
   emit('CredentialUncheckedSeconds', levels.credentialUncheckedSeconds, USUAL.uncheckedSeconds);
+  emit('SourceLateSeconds', levels.sourceLateSeconds);
+  emit('ReaderLateSeconds', levels.readerLateSeconds);
+  emit('ReaderStopped', levels.readerStopped ? 1 : 0);
+  emit('ReaderShortGroups', levels.readerShortGroups);
   emit('FeedCursorAgeSeconds', levels.feedCursorAgeSeconds, USUAL.feedAgeSeconds);
 }
 

@@ -8,10 +8,11 @@ import { checkHealth, type HealthPorts, readLevels } from '../sync/reconcile/lev
 import { type NotifyPorts, notify, notifyOfHour } from '../sync/reconcile/notify.ts';
 import { sweep } from '../sync/reconcile/sweep.ts';
 import { type RequeuePorts, requeueDue } from '../sync/requeue.ts';
+import type { SourcePorts } from '../sync/sources.ts';
 import type { Metrics } from './metrics.ts';
 import { reportFeed, reportLevels, reportSweep } from './report.ts';
 
-export type ReconcileTaskPorts = ReconcilePorts & RequeuePorts & HealthPorts & NotifyPorts;
+export type ReconcileTaskPorts = ReconcilePorts & RequeuePorts & HealthPorts & SourcePorts & NotifyPorts;
 
 interface Run {
   readonly ports: ReconcileTaskPorts;
@@ -29,7 +30,7 @@ export async function runReconcile(
   switch (task) {
     case 'pump': {
       const report = await requeueDue(connection.name, ports, { everything: all });
-      const levels = await readLevels(connection.name, ports);
+      const levels = await readLevels(connection, ports);
       reportLevels(connection.name, levels, metrics);
       await notify(levels.found, ports, connection.name);
       if (report.stuck !== undefined) throw unhandled(report.stuck);

@@ -12,6 +12,7 @@ import { createGroupStore } from '../store/group-store.ts';
 import { createGuardStore } from '../store/guard-store.ts';
 import { createAuditLog, createDriftLog } from '../store/logs.ts';
 import { createPeopleStore } from '../store/people-store.ts';
+import { createSourceStore } from '../store/source-store.ts';
 import type { Table } from '../store/table.ts';
 import { createUserStore } from '../store/user-store.ts';
 
@@ -31,4 +32,5 @@ export const storesOver = (table: Table, inlineViewBytes?: number) => ({
   health: createHealthStore(table),
   notices: createNoticeStore(table),
   leases: createLeases(table),
+  sources: createSourceStore(table),
 });

@@ -1,8 +1,11 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { STSClient } from '@aws-sdk/client-sts';
 import { Agent } from 'undici';
 import { createDirectorySecrets } from '../aws/secrets.ts';
+import { createWebIdentity } from '../aws/web-identity.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
 import { createDirectories } from '../directory/directories.ts';
+import type { TryPorts } from '../operate/directory/preview.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
 import { createLeases } from '../store/connection-states.ts';
 import { createGroupIndex } from '../store/group-index.ts';
@@ -15,14 +18,15 @@ import { type Base, wireBase, wireState } from './wire.ts';
 
 /** The reader of directories: it calls vendors' APIs and the events queue, and neither the platform nor the apply queue. */
 export function wireDirectory(): Base & {
-  readonly ports: ReaderPorts & { readonly connections: Connections };
+  readonly ports: ReaderPorts & TryPorts & { readonly connections: Connections };
 } {
   const base = wireBase();
   const { config } = base;
   const state = wireState(base);
   const queueUrl = required(config.queueUrls.events, ENVIRONMENT.eventsQueueUrl);
   const secrets = createDirectorySecrets(new SecretsManagerClient({}), config.prefix);
-  const world = { dispatcher: new Agent(), clock: systemClock, random: systemRandom, sleep };
+  const webIdentity = createWebIdentity(new STSClient({}));
+  const world = { dispatcher: new Agent(), clock: systemClock, random: systemRandom, sleep, webIdentity };
   return {
     ...base,
     ports: {
@@ -31,10 +35,13 @@ export function wireDirectory(): Base & {
       newId: state.newId,
       connections: state.connections,
       users: state.users,
+      people: state.people,
+      index: createGroupIndex(state.table),
       groups: createGroupStore(state.table),
       leases: createLeases(state.table),
       reader: state.reader,
-      index: createGroupIndex(state.table),
+      sources: state.sources,
+      everyMinutes: config.directoryMinutes,
       directories: createDirectories(secrets, world),
       events: createEventSender(state.sqs, async () => queueUrl),
     },

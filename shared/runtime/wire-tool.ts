@@ -8,8 +8,15 @@ import {
   queueUrlsByName,
 } from '../aws/deployment.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
-import { createDirectorySecrets, createSecrets, createVault, storeDirectoryKey } from '../aws/secrets.ts';
-import { functionName, type QueueKey, queueName, tableName } from '../contract/names.ts';
+import {
+  createDirectorySecrets,
+  createSecrets,
+  createVault,
+  removeDirectoryKey,
+  storeDirectoryKey,
+} from '../aws/secrets.ts';
+import { readerBinding } from '../contract/decode.ts';
+import { functionName, type QueueKey, queueName, readerQueueName, tableName } from '../contract/names.ts';
 import type { DirectorySetting } from '../contract/settings.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
 import type { PlatformsOptions } from '../platform/oauth-secret.ts';
@@ -24,6 +31,7 @@ import { createScimStore } from '../store/scim-store.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart } from '../sync/ports/deployment.ts';
+import { DirectoryError } from '../sync/ports/directory.ts';
 import type { DirectorySecrets } from '../sync/ports/secrets.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig } from './config.ts';
@@ -94,6 +102,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
       present: async (...args) => (await platform()).openDirectory(...args),
       stored: async (...args) => (await platform()).openStored(...args),
       store: storeDirectoryKey(sdk.secrets, prefix),
+      remove: removeDirectoryKey(sdk.secrets, prefix),
     },
     applicants: {
       present: async (...args) => (await platform()).applicants.present(...args),
@@ -135,12 +144,18 @@ export function bindingsOf(sdk: Sdk, prefix: string) {
     const { Environment } = await configurationOf(functionName(prefix, 'ingest'), sdk);
     return readConfig(Environment?.Variables ?? {}).boundQueues;
   };
-  return async (queue?: string) => {
+  return async (queue?: string, connection?: string) => {
     if (queue === undefined || queue === queueName(prefix, 'events')) return undefined;
+    if (queue === readerQueueName(prefix)) return readerBinding(queue, connection);
     if (systemClock() >= untilMs) [asked, untilMs] = [ask(), systemClock() + REMEMBER_BINDINGS_MS];
     return (await asked)?.get(queue) ?? { queue, to: undefined };
   };
 }
+
+/** The provider of the directory trusts the role of the deployed function, and not the operator. */
+const webIdentity = async (): Promise<string> => {
+  throw new DirectoryError('denied', 'only the deployed function can sign in without a stored secret');
+};
 
 /** Most commands ask the table alone, and need not load what speaks HTTP. */
 async function talkToPlatform({
@@ -160,7 +175,7 @@ async function talkToPlatform({
     import('../directory/directories.ts'),
   ]);
   const dispatcher = new undici.Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
-  const all = { ...options, dispatcher };
+  const all = { ...options, dispatcher, webIdentity };
   return {
     dispatcher,
     platforms: createPlatforms(all),

@@ -8,6 +8,7 @@ import { createDesiredStore } from '../store/desired-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
 import { createPeopleStore } from '../store/people-store.ts';
 import { createReaderStore } from '../store/reader-store.ts';
+import { createSourceStore } from '../store/source-store.ts';
 import { createUserStore } from '../store/user-store.ts';
 import type { IngestPorts } from '../sync/ingest/ingest.ts';
 import { newId, sleep, systemClock, systemRandom } from './clock.ts';
@@ -60,6 +61,7 @@ export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
     ),
     people: createPeopleStore(table),
     reader: createReaderStore(table),
+    sources: createSourceStore(table),
     connections: createConnectionStore(
       table,
       { clock: systemClock, rememberMs: CONNECTIONS_REMEMBERED_MS },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ConnectionName, GroupId, GroupRef, IntentId, MemberId, RoleId } from '../domain/ids.ts';
+import type { Source } from '../domain/source.ts';
 import type { Item, Key } from './table.ts';
 
 /*
@@ -107,6 +108,9 @@ export const readerAliasKey = (connection: ConnectionName, group: GroupId): Key 
 export const READER_PUSHED_PREFIX = 'READERPUSHED#';
 export const readerPushedKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_PUSHED_PREFIX}${keyPart(group)}`);
+export const SOURCE_PREFIX = 'SOURCE#';
+export const sourceKey = (connection: ConnectionName, source: Source): Key =>
+  ofConnection(connection, `${SOURCE_PREFIX}${source}`);
 export const leaseKey = (connection: ConnectionName, name: string): Key =>
   ofConnection(connection, `LEASE#${name}`);
 export const GUARD_PREFIX = 'GUARD#';

@@ -1,41 +1,13 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
-import type { DirectoryComparison } from '../../shared/contract/answers.ts';
-import { openGoogle } from '../directory/google/reader.ts';
+import { PROVIDER } from '../../directory-simulator/google/federation.ts';
+import { READ_ALL } from '../../directory-simulator/google/scopes.ts';
+import { SERVICE_ACCOUNT } from '../../directory-simulator/google/sign-in.ts';
 import { ADMIN } from '../directory-simulator/fixture.ts';
-import { runCli } from '../support/cli/io.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { group, savedWorld, sixInSync } from '../support/operate/world.ts';
+import { savedWorld, sixInSync } from '../support/operate/world.ts';
+import { worldOf } from './directory-fixture.ts';
 
-/** A connection, and a directory that it may be connected to. */
-async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof savedWorld>>> = savedWorld) {
-  const world = await saved();
-  const google = await openGoogle();
-  google.clock.ms = world.clock.ms;
-  const stored: unknown[] = [];
-  const directoryApplicants = {
-    present: async () => google.directory,
-    stored: async () => google.directory,
-    store: async (_: unknown, key: unknown) => void stored.push(key),
-  };
-  const ports = { ...world.ports, directoryApplicants };
-  const key = join(temporaryFolder(), 'key.json');
-  writeFileSync(key, JSON.stringify(google.key));
-  const args = ['connect', 'default', '--directory', 'google', '--administrator', ADMIN, '--key', key];
-  return {
-    google,
-    stored,
-    connect: (...more: string[]) => runCli([...args, '--yes', '--json', ...more], { ports }),
-    run: (...given: string[]) => runCli(given, { ports }),
-    world,
-    /** A command that names the directory. */
-    named: (...given: string[]) => runCli([...given, ...args.slice(2), '--json'], { ports }),
-    connection: () => ports.connections.current('default' as never),
-    setting: async () => (await ports.connections.current('default' as never))?.settings.directory,
-  };
-}
+type Check = { readonly name: string; readonly ok: boolean };
 
 describe('connect --directory', () => {
   it('connect --directory shows the groups and stores the key and the setting', async () => {
@@ -99,68 +71,116 @@ describe('connect --directory', () => {
     const { run } = await worldOf();
     const { code, stderr } = await run('connect', 'default', '--directory', 'google');
     expect(code).toBe(2);
-    expect(stderr).toContain('--directory: expected --administrator ADDRESS and --key FILE too');
+    expect(stderr).toContain('expected --administrator ADDRESS, and --key FILE or --provider NAME with');
+  });
+
+  it('connect --directory refuses a key and a provider at the same time, and half a provider', async () => {
+    const { connect, run } = await worldOf();
+    const both = await connect('--provider', PROVIDER, '--service-account', SERVICE_ACCOUNT.email);
+    const half = await run(...WITHOUT_KEY, '--provider', PROVIDER);
+    for (const { code, stderr } of [both, half]) {
+      expect([code, stderr]).toEqual([2, expect.stringContaining('--provider NAME with --service-account')]);
+    }
   });
 });
 
-describe('directory takeover', () => {
-  const withGroup = (name: string) => async () => {
-    const world = await sixInSync();
-    await world.publish(group('g', name));
-    await world.apply('g');
-    return world;
-  };
+const WITHOUT_KEY = ['connect', 'default', '--directory', 'google', '--administrator', ADMIN];
 
-  it('shows the groups, and changes nothing with --dry-run', async () => {
-    const { named, connection } = await worldOf(withGroup('EMEA'));
-    const { code, json } = await named('directory', 'takeover', '--dry-run');
-    expect(OUTPUT_SCHEMAS['directory takeover'].parse(json)).toEqual({
-      connection: 'default',
-      observing: false,
-      groups: [{ group: 'g', name: 'EMEA', directoryGroup: 'g-emea', directoryName: 'EMEA', by: 'name' }],
-      unmapped: [],
-      busy: [],
+/** A connection whose function signs in with its role. */
+async function keylessWorld(saved?: Parameters<typeof worldOf>[0]) {
+  const world = await worldOf(saved);
+  const { google, run } = world;
+  const federated = [
+    ...['--provider', PROVIDER, '--service-account', SERVICE_ACCOUNT.email],
+    ...['--directory-url', google.url, '--yes'],
+  ];
+  return { ...world, connect: () => run(...WITHOUT_KEY, ...federated, '--json') };
+}
+
+describe('connect --directory without a key', () => {
+  it('connect --directory without a key has the function try the directory, stores the setting, and removes a key that was stored', async () => {
+    const { connect, stored, setting, google } = await keylessWorld();
+    const { code, json, stderr } = await connect();
+    expect(stderr).toContain('4 groups in the directory, 4 selected');
+    expect([code, json.stored, json.listed]).toEqual([0, true, 4]);
+    expect(stored).toEqual(['removed']);
+    expect(await setting()).toEqual({
+      kind: 'google',
+      administrator: ADMIN,
+      federation: { provider: PROVIDER, serviceAccount: SERVICE_ACCOUNT.email },
+      baseUrl: google.url,
     });
-    expect(code).toBe(0);
-    expect((await connection())?.observing).toBe(false);
   });
 
-  it('gives the groups to the reader, so that the directory can be connected', async () => {
-    const { named, connect, connection, world } = await worldOf(withGroup('EMEA'));
-    const before = [...world.platform.groups.values()];
-    const { code, json } = await named('directory', 'takeover', '--yes');
-    expect(json).toMatchObject({ observing: true, groups: [{ group: 'g' }], busy: [] });
-    expect(code).toBe(0);
-    expect((await connect()).json).toMatchObject({ stored: true, others: [], observing: true });
+  it('compares the platform with the groups that the function has listed', async () => {
+    const { connect, world, stored, connection } = await keylessWorld(() =>
+      savedWorld({ adoptExisting: 'byName' }),
+    );
+    world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
+    const { code, json, stderr } = await connect();
+    expect([code, json]).toMatchObject([0, { stored: true, adoptable: 1, observing: true }]);
+    expect(OUTPUT_SCHEMAS.connect.parse(json)).toEqual(json);
+    expect(stderr).toContain('next: groupsync directory groups --compare');
+    expect(stored).toEqual(['removed']);
     expect((await connection())?.observing).toBe(true);
-    expect([...world.platform.groups.values()]).toEqual(before);
-    const moved = await world.ports.groups.read(world.refOf('g-emea'));
-    expect(moved?.platformId).toBe(before[0]?.id);
   });
 
-  it('exits with 3 if the directory does not have a group', async () => {
-    const { named } = await worldOf(sixInSync);
-    const { code, json } = await named('directory', 'takeover', '--yes');
-    expect(json).toMatchObject({ groups: [], unmapped: [{ group: 'g', name: 'Group g' }] });
-    expect(code).toBe(3);
+  it('stores nothing without a key while groups of another source exist', async () => {
+    const { connect, stored, setting } = await keylessWorld(sixInSync);
+    const { code, json, stderr } = await connect();
+    expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
+    expect(stderr).toContain('next: groupsync directory takeover --directory google');
+    expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('asks for a directory if the connection reads none', async () => {
-    const { run } = await worldOf();
-    const { code, stderr } = await run('directory', 'takeover');
-    expect(code).toBe(2);
-    expect(stderr).toContain('default reads no directory: expected --directory KIND');
+  it('connect --directory without a key stores nothing if a step fails, and names the fix', async () => {
+    const { connect, stored, setting, google } = await keylessWorld();
+    await google.control('federation', { allowedSubjects: [] });
+    const { code, stderr } = await connect();
+    expect(code).toBe(1);
+    expect(stderr).toContain('nothing was stored: signJwt: the directory answered 403 (PERMISSION_DENIED)');
+    expect(stderr).toContain(`token creator of ${SERVICE_ACCOUNT.email}`);
+    expect([stored, await setting()]).toEqual([[], null]);
   });
 });
 
-describe('directory groups --compare', () => {
-  it('prints what a first run would change, as its schema says', async () => {
-    const { named, world } = await worldOf(() => savedWorld({ adoptExisting: 'byName' }));
-    world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
-    const { code, json } = await named('directory', 'groups', '--compare');
-    const { groups, totals } = OUTPUT_SCHEMAS['directory groups'].parse(json) as DirectoryComparison;
-    expect(code).toBe(0);
-    expect(totals).toMatchObject({ adopt: 1, create: 2, unreadable: 1, removed: 1 });
-    expect(groups.find((one) => one.group === 'g-all')?.problem).toContain('every user');
+describe('doctor', () => {
+  const checksOf = async ({ run }: Awaited<ReturnType<typeof worldOf>>) =>
+    (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
+
+  it('doctor tries each step of reading the directory', async () => {
+    const world = await keylessWorld();
+    await world.connect();
+    expect((await checksOf(world)).map(({ name, ok }: Check) => [name, ok])).toEqual(
+      [
+        ...['web identity', 'token exchange', 'signature', 'administrator'],
+        ...['groups', 'members', 'users', 'reports'],
+      ].map((step) => [`default: directory ${step}`, true]),
+    );
+  });
+
+  it('doctor names the scope that is missing, to be pasted', async () => {
+    const world = await keylessWorld();
+    await world.connect();
+    await world.google.control('delegation', { scopes: READ_ALL.slice(0, 3) });
+    expect((await checksOf(world)).filter(({ ok }: Check) => !ok)).toEqual([
+      {
+        name: 'default: directory reports',
+        ok: false,
+        detail: 'token: the directory answered 401 (unauthorized_client)',
+        fix: expect.stringMatching(/^docs\/read-google\.md.*\nhttps:\S+admin\.reports\.audit\.readonly$/),
+      },
+    ]);
+  });
+
+  it('doctor explains a limit of calls that was reached', async () => {
+    const world = await keylessWorld();
+    await world.connect();
+    await world.google.control('faults', [
+      { match: { path: '*/directory/v1/users/*' }, times: 30, error: 'userRateLimitExceeded' },
+    ]);
+    expect((await checksOf(world)).filter(({ ok }: Check) => !ok)).toMatchObject([
+      { name: 'default: directory users', fix: expect.stringContaining('2,400 a minute for each user') },
+    ]);
   });
 });

@@ -33,6 +33,32 @@ it('every command that the console shows names the connection of the page', asyn
   for (const fix of fixes) expect(fix).toMatch(/ for b$/);
 });
 
+it('the page of a connection shows when each source was last received, and when it is expected', async () => {
+  const { ports, publish, connection, clock } = await savedWorld({
+    sources: { expectEvery: { events: 5, scim: null, directory: null } },
+  });
+  await publish(group('a'));
+  clock.ms += 180_000;
+  expect((await asking(ports, connection.name)('connection')).sources).toMatchObject([
+    { source: 'events', receivedAgeMs: 180_000, expectedEveryMs: 300_000, late: false },
+  ]);
+});
+
+it('the page of a connection shows how far its directory is read, and why the reader has stopped', async () => {
+  const directory = { kind: 'google', administrator: 'admin@acme.test' } as const;
+  const { ports, connection, clock } = await savedWorld({ directory });
+  const stopped = { sinceMs: clock.ms, reason: 'groups.list: the directory answered 403' };
+  await ports.sources.noteReader(connection.name, { stopped, shortGroups: 2 });
+  expect((await asking(ports, connection.name)('connection')).reader).toMatchObject({
+    kind: 'google',
+    groups: 0,
+    short: 2,
+    stopped: { since: '2026-11-20T10:00:00.000Z', reason: 'groups.list: the directory answered 403' },
+  });
+  const events = await savedWorld();
+  expect((await asking(events.ports, events.connection.name)('connection')).reader).toBeNull();
+});
+
 it('a change from an outdated page does not undo the change of another operator', async () => {
   const { ports, publish, connection } = await savedWorld();
   const ask = asking(ports, connection.name);

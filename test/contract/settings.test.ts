@@ -48,6 +48,7 @@ describe('default settings', () => {
       concurrency: 8,
       timeoutMs: 10_000,
       directory: null,
+      sources: { expectEvery: { events: null, scim: null, directory: null } },
     });
   });
 
@@ -175,6 +176,14 @@ describe('applySetting', () => {
     const changed = applySetting(defaults, 'guard.minSize', 9);
     expect(changed).toEqual({ ...defaults, guard: { ...defaults.guard, minSize: 9 } });
     expect(defaults.guard?.minSize).toBe(5);
+  });
+
+  it('changes a setting within a group within a group', () => {
+    const changed = applySetting(defaults, 'sources.expectEvery.events', 60);
+    expect(changed.sources).toEqual({ expectEvery: { events: 60, scim: null, directory: null } });
+    expect(problemsOf(() => applySetting(defaults, 'sources.expectEvery.scim', 0))).toEqual([
+      'sources.expectEvery.scim: expected a whole number from 1 to 43200, got 0',
+    ]);
   });
 
   it('switches the guard off with null, and on again with one of its limits', () => {

@@ -17,7 +17,13 @@ const connectionTo = (directory: unknown) => ({
 const directoriesWith = (read: () => Promise<unknown>) =>
   createDirectories(
     { read },
-    { dispatcher: new Agent(), clock: Date.now, random: () => 0.5, sleep: async () => {} },
+    {
+      dispatcher: new Agent(),
+      clock: Date.now,
+      random: () => 0.5,
+      sleep: async () => {},
+      webIdentity: async () => 'none',
+    },
   );
 
 it('opens the directory that the settings name, with the key file from the secret', async () => {

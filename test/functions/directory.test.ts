@@ -62,6 +62,20 @@ it('the directory function fails after the read if an operator has to check grou
   expect(base.logged('read')).toMatchObject([{ connection: 'broken', read: 3, unreadable: 2 }]);
 });
 
+it('the directory function tries each step of one connection, reads nothing, and logs nothing of it', async () => {
+  const steps = [{ step: 'credential', failure: { kind: 'denied', message: 'no key', reason: undefined } }];
+  Object.assign((world.wired as { ports: object }).ports, { directories: { examine: async () => steps } });
+  expect(await handler({ connection: 'first', examine: true }, CONTEXT)).toEqual({
+    reports: [
+      {
+        connection: 'first',
+        steps: [{ step: 'credential', problem: 'no key', reason: null, retries: false }],
+      },
+    ],
+  });
+  expect([world.ran, base.logged('ran')]).toEqual([[], []]);
+});
+
 it('the directory function fails for a connection that does not exist', async () => {
   await expect(handler({ connection: 'missing' }, CONTEXT)).rejects.toThrow('there is no connection missing');
 });

@@ -5,6 +5,7 @@ import { createDeadLetterQueue } from '../../shared/queues/dead-letter-queue.ts'
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import { createPeopleStore } from '../../shared/store/people-store.ts';
+import { createSourceStore } from '../../shared/store/source-store.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
 import type { RejectedMessage } from '../../shared/sync/ports/queues.ts';
 import { UnstorableError } from '../../shared/sync/ports/store-errors.ts';
@@ -52,6 +53,7 @@ beforeEach(() => {
       clock: () => nowMs,
       coalesceMs: 0,
       desired: createDesiredStore(table),
+      sources: createSourceStore(table),
       users: createUserStore(table),
       people: createPeopleStore(table),
       connections: { find, current: find, list: async () => [] },
@@ -241,6 +243,28 @@ describe('ingest function', () => {
       const code = outcome === 'beta' ? 'wrong_connection' : outcome;
       expect(deadLettered).toEqual([expect.objectContaining({ ...deadLetter, code })]);
     }
+  });
+
+  it.each([
+    ['stores it for the connection that its attribute names', eventOf('g1'), 'acme', undefined],
+    [
+      'refuses it if an event names another',
+      eventOf('g1', { connection: 'beta' }),
+      'acme',
+      'wrong_connection',
+    ],
+    ['refuses it if it has no attribute', eventOf('g1'), undefined, 'wrong_connection'],
+  ])('binds each message of the reader of directories to its connection: it %s', async (...row) => {
+    const [, body, connection, code] = row;
+    const messageAttributes = connection && { connection: { stringValue: connection, dataType: 'String' } };
+    const record = recordOf(body, {
+      eventSourceARN: 'arn:aws:sqs:eu-west-1:111122223333:groupsync-events-directory',
+      ...(messageAttributes && { messageAttributes }),
+    } as object);
+    await handler({ Records: [record] }, CONTEXT);
+    const rejected = code === undefined ? [] : [{ code, queue: 'groupsync-events-directory' }];
+    expect(deadLettered).toMatchObject(rejected);
+    expect(woken).toMatchObject(code === undefined ? [{ connection: 'acme', group: 'g1' }] : []);
   });
 
   it.each([

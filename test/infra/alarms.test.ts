@@ -24,7 +24,9 @@ const withAudit = alarmsOf(synthesise({ auditExportDays: 400 }).template);
 const nameOf = ({ AlarmName }: { AlarmName: string }) => AlarmName;
 const scimAlarms = alarmsOf(withScim).filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
 const auditAlarms = withAudit.filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
-const everyAlarm = [...alarms, ...scimAlarms, ...auditAlarms];
+const withReader = alarmsOf(synthesise({ directory: true }).template);
+const readerAlarms = withReader.filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
+const everyAlarm = [...alarms, ...scimAlarms, ...auditAlarms, ...readerAlarms];
 const ofFunction = (name: string) =>
   ['errors', 'near-its-time-limit', 'throttles'].map((what) => `function-${what}-${name}`);
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
@@ -42,7 +44,7 @@ describe('CloudWatch alarms', () => {
         'apply-dead-letters apply-failures apply-messages-wait-too-long changes-wait-over-an-hour',
         'credential-not-checked credential-unauthorised events-dead-letters events-wait-too-long',
         'feed-cursor-stale gate-closed holds-waiting people-keep-access people-not-refreshed pump-not-run',
-        'sweep-halted sweep-not-run table-throttles undelivered-calls unknown-users',
+        'source-late sweep-halted sweep-not-run table-throttles undelivered-calls unknown-users',
       ]
         .flatMap((names) => names.split(' '))
         .concat(FUNCTION_KEYS.flatMap(ofFunction))
@@ -64,6 +66,18 @@ describe('CloudWatch alarms', () => {
   it('an alarm covers an audit export that makes no progress', () => {
     const names = ['audit-export-behind', ...ofFunction('audit')];
     expect(auditAlarms.map(nameOf).sort()).toEqual(names.map((name) => `groupsync-${name}`));
+  });
+
+  it('alarms cover a directory that is not read any more, where the stage reads one', () => {
+    expect(readerAlarms.map(nameOf).sort()).toEqual(
+      [
+        'directory-lists-too-few-members',
+        'events-wait-too-long-directory',
+        ...ofFunction('directory'),
+        'reader-late',
+        'reader-stopped',
+      ].map((name) => `groupsync-${name}`),
+    );
   });
 
   it.each(everyAlarm.map((alarm) => [alarm.AlarmName as string, alarm] as const))(
@@ -155,7 +169,7 @@ describe('CloudWatch alarms', () => {
     const isLevel = ({ MetricName: of }: { MetricName: MetricName }) => METRICS[of]?.form === 'gauge';
     const levels = alarmsOf(synthesise({ pumpMinutes: 60 }).template).filter(isLevel);
     // A refused removal is tried a little over an hour later.
-    expect(levels.map(({ Period }) => Period).sort()).toEqual([...Array(7).fill(3_600), 7_200]);
+    expect(levels.map(({ Period }) => Period).sort()).toEqual([...Array(8).fill(3_600), 7_200]);
   });
 
   it('missing data is bad for the heartbeat alarms and neutral for all others', () => {

@@ -9,7 +9,7 @@ import {
   PutSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { SQSClient } from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { CALM_SETTINGS } from '../../directory-simulator/engine/settings.ts';
 import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
 import { google } from '../../directory-simulator/google/dialect.ts';
@@ -26,6 +26,7 @@ import {
   DEFAULT_CONNECTION,
   directorySecretName,
   ENVIRONMENT,
+  readerQueueName,
   secretName,
   tableName,
 } from '../../shared/contract/names.ts';
@@ -121,7 +122,11 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
   const common = { region: REGION, credentials: CREDENTIALS };
   const dynamodb = new DynamoDBClient({ ...common, endpoint: front.url });
   await createTable(dynamodb, tableName(PREFIX));
-  const queues = await createQueues(new SQSClient({ ...common, endpoint: sqs.url }), { prefix: PREFIX });
+  const sqsClient = new SQSClient({ ...common, endpoint: sqs.url });
+  const queues = await createQueues(sqsClient, { prefix: PREFIX });
+  const { QueueUrl: readerQueue = '' } = await sqsClient.send(
+    new CreateQueueCommand({ QueueName: readerQueueName(PREFIX) }),
+  );
   const sleep = () => Promise.resolve();
   const table = createDynamoTable(dynamodb, { tableName: tableName(PREFIX), sleep });
   await createConnectionStore(table, { clock: Date.now, rememberMs: 0 }).save({
@@ -161,7 +166,7 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
           AWS_SECRET_ACCESS_KEY: 'local',
           AWS_ENDPOINT_URL: recorder.url,
           [ENVIRONMENT.prefix]: PREFIX,
-          [ENVIRONMENT.eventsQueueUrl]: through(recorder, queues.events),
+          [ENVIRONMENT.eventsQueueUrl]: through(recorder, name === 'directory' ? readerQueue : queues.events),
           [ENVIRONMENT.applyQueueUrl]: through(recorder, queues.apply),
           [ENVIRONMENT.eventsDlqUrl]: through(recorder, queues.eventsDlq),
           [ENVIRONMENT.applyDlqUrl]: through(recorder, queues.applyDlq),

@@ -8,6 +8,17 @@ const on = synthesise({ directory: true }).template;
 const named = (type: string, property: string, name: string) =>
   Object.values(resourcesOf(on, type)).find(({ Properties }) => Properties[property] === name)?.Properties;
 
+/** Statements of the role of the function. */
+const statementsOf = (of: typeof on): readonly Statement[] =>
+  Object.entries(resourcesOf(of, 'AWS::IAM::Policy'))
+    .filter(([id]) => id.startsWith('DirectoryWorkerRole'))
+    .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement as Statement[]);
+
+const sendsOf = (of: typeof on): readonly string[] =>
+  statementsOf(of)
+    .filter(({ Action }) => JSON.stringify(Action).includes('sqs:SendMessage'))
+    .map(({ Resource }) => JSON.stringify(Resource));
+
 describe('stage that reads no directory', () => {
   it('the stage has no function, schedule or role for directories', () => {
     // An operator may ask for the function where it is not deployed too.
@@ -26,15 +37,69 @@ describe('stage that reads directories', () => {
     expect(Object.keys(reader.Environment.Variables)).toContain(ENVIRONMENT.eventsQueueUrl);
   });
 
-  it('the directory function may send to a queue with named producers', () => {
+  it('the stage gives the directory function a queue of its own, where nothing else may send', () => {
+    const [id] =
+      Object.entries(resourcesOf(on, 'AWS::SQS::Queue')).find(
+        ([, { Properties }]) => Properties['QueueName'] === 'groupsync-events-directory',
+      ) ?? [];
+    const reader = named('AWS::Lambda::Function', 'FunctionName', 'groupsync-directory');
+    expect(reader.Environment.Variables[ENVIRONMENT.eventsQueueUrl]).toEqual({ Ref: id });
+    const policies = Object.values(resourcesOf(on, 'AWS::SQS::QueuePolicy'))
+      .map(({ Properties }) => Properties)
+      .filter(({ Queues }) => JSON.stringify(Queues).includes(`"${id}"`));
+    const denial = policies
+      .flatMap(({ PolicyDocument }) => PolicyDocument.Statement as Statement[])
+      .find(({ Sid }) => Sid === 'DenyOtherSenders');
+    expect(JSON.stringify(denial?.Condition)).toMatch(
+      /^{"ArnNotEquals":{"aws:PrincipalArn":{"Fn::GetAtt":\["DirectoryWorkerRole/,
+    );
+    expect(sendsOf(on)).toEqual([JSON.stringify({ 'Fn::GetAtt': [id, 'Arn'] })]);
+    const sources = Object.values(resourcesOf(on, 'AWS::Lambda::EventSourceMapping'));
+    expect(JSON.stringify(sources)).toContain(`"${id}"`);
+  });
+
+  it('the stage does not let the directory function send to the common queue', () => {
     const producer = 'arn:aws:iam::111122223333:role/hr';
     const { template } = synthesise({ directory: true, producers: [producer] });
     const policies = Object.values(resourcesOf(template, 'AWS::SQS::QueuePolicy'));
     const denials = policies
       .flatMap(({ Properties }) => Properties.PolicyDocument.Statement as Statement[])
       .filter(({ Effect, Condition }) => Effect === 'Deny' && JSON.stringify(Condition).includes(producer));
-    expect(denials).toHaveLength(1);
-    expect(JSON.stringify(denials)).toContain('DirectoryWorkerRole');
+    expect(JSON.stringify(denials)).not.toContain('DirectoryWorkerRole');
+  });
+
+  it('the stage lets the directory function read no secret but those of directories', () => {
+    const secrets = statementsOf(on).filter(({ Action }) =>
+      JSON.stringify(Action).includes('secretsmanager'),
+    );
+    expect(secrets.map(({ Action, Resource }) => [Action, JSON.stringify(Resource)])).toEqual([
+      [
+        'secretsmanager:GetSecretValue',
+        expect.stringContaining(':secret:groupsync/connections/*/directory-??????"'),
+      ],
+    ]);
+  });
+
+  it('the stage lets the directory function prove itself to the audiences of the settings, for five minutes', () => {
+    const audience = 'https://iam.googleapis.com/projects/1/providers/aws';
+    const tokens = (of: typeof on) => statementsOf(of).filter(({ Sid }) => Sid === 'ProveItself');
+    expect(tokens(on)).toEqual([]);
+    expect(tokens(synthesise({ directory: true, directoryAudiences: audience }).template)).toMatchObject([
+      {
+        Action: 'sts:GetWebIdentityToken',
+        Resource: '*',
+        Condition: {
+          'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': [audience] },
+          Null: { 'sts:IdentityTokenAudience': 'false' },
+          NumericLessThanEquals: { 'sts:DurationSeconds': 300 },
+        },
+      },
+    ]);
+  });
+
+  it('the stack names the role of the directory function in its outputs, which the directory has to trust', () => {
+    expect(JSON.stringify(on.toJSON()['Outputs'].DirectoryRoleArn)).toContain('DirectoryWorkerRole');
+    expect(off.toJSON()['Outputs']).not.toHaveProperty('DirectoryRoleArn');
   });
 
   it('the time between two runs comes from the settings', () => {

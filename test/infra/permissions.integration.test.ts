@@ -3,7 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
 import { PERMISSIONS, type Permissions } from '../../infra/permissions.ts';
 import { scimClient } from '../../scripts/deploy-check/scim-client.ts';
-import { DEFAULT_CONNECTION, QUEUE_KEYS, queueName } from '../../shared/contract/names.ts';
+import {
+  DEFAULT_CONNECTION,
+  QUEUE_KEYS,
+  type QueueKey,
+  queueName,
+  readerQueueName,
+} from '../../shared/contract/names.ts';
 import { groupId, memberId } from '../../shared/domain/ids.ts';
 import { GROUP_SCHEMA } from '../../shared/scim/schemas/group.ts';
 import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
@@ -32,16 +38,19 @@ const CONSUMED = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'];
 const secretOf = (name: string) =>
   name === 'directory' ? 'groupsync/connections/default/directory' : 'groupsync/connections/default';
 
+const nameOfQueue = (key: QueueKey | 'reader') =>
+  key === 'reader' ? readerQueueName('groupsync') : queueName('groupsync', key);
+
 function granted(name: keyof typeof PERMISSIONS, permissions: Permissions = PERMISSIONS[name]): string[] {
   const { table, index, queues, secrets } = permissions;
   return [
     ...table.map((action) => `dynamodb:${action} on table`),
     ...index.map((action) => `dynamodb:${action} on index`),
     ...secrets.map((action) => `secretsmanager:${action} on ${secretOf(name)}`),
-    ...QUEUE_KEYS.flatMap((key) =>
+    ...([...QUEUE_KEYS, 'reader'] as const).flatMap((key) =>
       (queues[key] ?? [])
         .filter((action) => !CONSUMED.includes(action))
-        .map((action) => `sqs:${action} on ${queueName('groupsync', key)}`),
+        .map((action) => `sqs:${action} on ${nameOfQueue(key)}`),
     ),
   ].sort();
 }

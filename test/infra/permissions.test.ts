@@ -60,6 +60,7 @@ it('reconcile may publish notifications and count dead letters when a notificati
 
 const QUEUES: Readonly<Record<string, string>> = {
   events: 'IngestLaneQueue',
+  reader: 'QueueOfReader',
   eventsDlq: 'IngestLaneDeadLetters',
   apply: 'ApplyLaneQueue',
   applyDlq: 'ApplyLaneDeadLetters',
@@ -69,6 +70,8 @@ function nameOf(resource: unknown): string {
   const text = JSON.stringify(resource);
   if (text.includes('/index/due')) return 'index';
   if (text.includes(':secret:groupsync/connections/*')) return 'secrets';
+  // Ingest takes from this queue as from the common one: there it is one of a list.
+  if (/^{.*Queuedirectory/.test(text)) return 'QueueOfReader';
   return (
     /(Ingest|Apply)Lane(Queue|DeadLetters)|StateTable|AuditBucket|UndeliveredQueue/.exec(text)?.[0] ?? text
   );

@@ -5,12 +5,13 @@ import { everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
 /** Set by the local stack only, on `reconcile` only, and on `directory` only. */
-const NOT_EVERYWHERE: readonly string[] = [
+const NOT_OF_EVERY_FUNCTION = new Set<string>([
   ENVIRONMENT.createSettleSeconds,
   ENVIRONMENT.notify,
   ENVIRONMENT.eventsQueueUrl,
-];
-const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT).filter((name) => !NOT_EVERYWHERE.includes(name));
+  ENVIRONMENT.directoryMinutes,
+]);
+const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT).filter((name) => !NOT_OF_EVERY_FUNCTION.has(name));
 /** Properties that name a resource once per account and region. */
 const NAMED = ' Table Queue Function LogGroup Topic Alarm Dashboard ManagedPolicy Role Bucket';
 const NAME_FIELDS = NAMED.split(' ').map((of) => `${of}Name`);

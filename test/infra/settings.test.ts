@@ -6,6 +6,7 @@ import cdkJson from '../../cdk.json' with { type: 'json' };
 import { readSettings, SettingsError } from '../../infra/settings.ts';
 import { temporaryFile } from '../support/folder.ts';
 
+const NINE = Object.fromEntries([...'abcdefghi'].map((name) => [name, { connection: 'acme' }]));
 const TEN = Object.fromEntries([...'abcdefghij'].map((name) => [name, { connection: 'acme' }]));
 const read = (context: Record<string, unknown>) => readSettings((name) => context[name]);
 
@@ -20,11 +21,12 @@ describe('readSettings', () => {
       feedMinutes: 5,
       sweepMinutes: 60,
       peopleMinutes: 60,
+      directory: false,
+      directoryMinutes: 5,
+      directoryAudiences: [],
       producers: [],
       sources: {},
       scim: false,
-      directory: false,
-      directoryMinutes: 5,
       scimRequestsPerSecond: 100,
       scimBurst: 200,
       logRetentionDays: 30,
@@ -73,7 +75,18 @@ describe('readSettings', () => {
     ['an account as a producer', { producers: 'arn:aws:iam::111122223333:root' }, 'expected the ARN of one'],
     ['a wildcard as a producer', { producers: '*' }, 'producers.0: expected the ARN of one'],
     ['a source with the name of the DLQ', { sources: { dlq: { connection: 'acme' } } }, 'sources.dlq: '],
+    [
+      'a source called as the queue of the reader',
+      { sources: { directory: { connection: 'acme' } } },
+      'sources.directory: ',
+    ],
+    ['a token for every audience', { directoryAudiences: 'https://*' }, 'directoryAudiences.0: '],
     ['a source without a connection', { sources: { okta: {} } }, 'sources.okta.connection'],
+    [
+      'more sources than may share dead letters with the reader of directories',
+      { sources: NINE, directory: true },
+      'sources: expected at most 8',
+    ],
     ['more sources than may share dead letters', { sources: TEN }, 'sources: expected at most 9'],
     ['an invalid e-mail address', { alarmEmail: 'ops' }, 'alarmEmail'],
     ['a retention that CloudWatch lacks', { logRetentionDays: 31 }, 'logRetentionDays: expected one of 1, 3'],

@@ -10,6 +10,8 @@ it('queue bindings come from the ingest function, which is asked only for queues
   lambda.on(GetFunctionConfigurationCommand, { FunctionName: 'p-ingest' }).resolves({ Environment });
   const bindingOf = bindingsOf({ lambda: new LambdaClient() } as Sdk, 'p');
   expect((await bindingOf()) ?? (await bindingOf('p-events'))).toBeUndefined();
+  const reader = 'p-events-directory';
+  expect(await bindingOf(reader, 'acme')).toEqual({ queue: reader, to: 'acme' });
   expect(lambda.calls()).toEqual([]);
   const [own, gone] = ['p-events-okta', 'p-events-gone'];
   expect(await bindingOf(own)).toEqual({ queue: own, to: 'acme' });

@@ -42,6 +42,10 @@ const LEVELS = {
   pendingMembers: 1,
   gateClosedSeconds: 0,
   unauthorized: false,
+  sourceLateSeconds: 0,
+  readerLateSeconds: 0,
+  readerStopped: false,
+  readerShortGroups: 0,
   found: [
     { subject: 'hold', count: 1 },
     { subject: 'failed', count: 0 },

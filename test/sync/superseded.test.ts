@@ -215,7 +215,7 @@ it.each(['platform.patch', 'update GROUP'])(
     const sets = { hold: { hold, users }, approval: undefined };
     const slow = slowWorker(heldUpBefore, () => world.toolPorts.groups.hold(seen, sets, {} as AuditLink));
     await applyGroup(ref('g'), world.portsFor(slow));
-    const { holdsWaiting } = await readLevels(CONNECTION, world.toolPorts);
+    const { holdsWaiting } = await readLevels(await world.connection(), world.toolPorts);
     expect(holdsWaiting).toBe((await state('g'))?.hold === undefined ? 0 : 1);
     world.advance(HOUR_MS / 2);
     await tell();

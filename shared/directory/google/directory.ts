@@ -11,28 +11,27 @@ import type { DirectoryWorld } from '../exchange.ts';
 import { pagesOf } from '../pages.ts';
 import { type Api, createApi } from './api.ts';
 import { changesSince, cursorAt } from './changes.ts';
-import { Group, listOf, Member, type ServiceAccountKey, User } from './schemas.ts';
+import type { Credential } from './credential.ts';
+import { hostsOf } from './hosts.ts';
+import { Group, listOf, Member, User } from './schemas.ts';
 import { createAccessTokens } from './sign-in.ts';
 
 export interface GoogleOptions {
-  readonly key: ServiceAccountKey;
+  readonly credential: Credential;
   /** Address of the administrator in whose name the service account reads. */
   readonly administrator: string;
   /** Another host that speaks the API, such as a simulator; undefined: Google. */
   readonly baseUrl?: string | undefined;
 }
 
-const API_URL = 'https://admin.googleapis.com';
-const TOKEN_URL = 'https://oauth2.googleapis.com/token';
-
 const AUTH = 'https://www.googleapis.com/auth/';
 /** The smallest scopes that read groups, members, users and the two logs. */
-export const GOOGLE_SCOPES = [
-  `${AUTH}admin.directory.group.readonly`,
-  `${AUTH}admin.directory.group.member.readonly`,
-  `${AUTH}admin.directory.user.readonly`,
-  `${AUTH}admin.reports.audit.readonly`,
-];
+export const SCOPES = {
+  groups: `${AUTH}admin.directory.group.readonly`,
+  members: `${AUTH}admin.directory.group.member.readonly`,
+  users: `${AUTH}admin.directory.user.readonly`,
+  reports: `${AUTH}admin.reports.audit.readonly`,
+} as const;
 
 /** The largest page of groups and of members (`groups.list`, `members.list`: maxResults). */
 const MAX_PAGE = '200';
@@ -44,10 +43,10 @@ const MemberPage = listOf('admin#directory#members', 'members', Member);
 
 /** Google Workspace, read through the Admin SDK. */
 export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWorld): Directory {
-  const { key, administrator, baseUrl } = options;
-  const tokenUrl = baseUrl === undefined ? TOKEN_URL : `${baseUrl}/token`;
-  const tokens = createAccessTokens({ key, administrator, tokenUrl, scopes: GOOGLE_SCOPES }, world);
-  const api = createApi(baseUrl ?? API_URL, tokens, world);
+  const { credential, administrator, baseUrl } = options;
+  const hosts = hostsOf(baseUrl);
+  const signIn = { credential, administrator, tokenUrl: hosts.token, scopes: Object.values(SCOPES) };
+  const api = createApi(hosts.api, createAccessTokens(signIn, world), world);
   return {
     groups: () => groupPages(api),
     membersOf: (group) => memberPages(api, group),
@@ -56,24 +55,26 @@ export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWo
         const { body } = await api({ operation: 'groups.get', path: [...GROUPS, groupKey], body: Group });
         return groupOf(body);
       }),
-    user: (userKey) =>
-      unlessMissing(async () => {
-        const { body } = await api({ operation: 'users.get', path: [...USERS, userKey], body: User });
-        return userOf(body);
-      }),
+    user: (userKey) => findUser(api, userKey),
     changesSince: (cursor) => changesSince(api, cursor, world.clock()),
     cursorAt,
   };
 }
 
-const groupPages = (api: Api) =>
+export const findUser = (api: Api, userKey: string): Promise<DirectoryUser | undefined> =>
+  unlessMissing(async () => {
+    const { body } = await api({ operation: 'users.get', path: [...USERS, userKey], body: User });
+    return userOf(body);
+  });
+
+export const groupPages = (api: Api) =>
   pagesOf('groups.list', async (pageToken) => {
     const query = { customer: 'my_customer', maxResults: MAX_PAGE, pageToken };
     const { body, asOfMs } = await api({ operation: 'groups.list', path: GROUPS, query, body: GroupPage });
     return { items: body.items.map(groupOf), next: body.next, asOfMs };
   });
 
-const memberPages = (api: Api, group: string) =>
+export const memberPages = (api: Api, group: string) =>
   pagesOf('members.list', async (pageToken) => {
     const path = [...GROUPS, group, 'members'];
     const query = { maxResults: MAX_PAGE, pageToken };
@@ -81,7 +82,7 @@ const memberPages = (api: Api, group: string) =>
     return { items: body.items.map(memberOf), next: body.next, asOfMs };
   });
 
-async function unlessMissing<Found>(read: () => Promise<Found>): Promise<Found | undefined> {
+export async function unlessMissing<Found>(read: () => Promise<Found>): Promise<Found | undefined> {
   try {
     return await read();
   } catch (error) {

@@ -3,12 +3,13 @@ import { ApiError, TokenRefusal } from './schemas.ts';
 
 /** The error of an answer other than 200. */
 export function refusal(operation: string, status: number, body: unknown): DirectoryError {
-  const reason =
-    ApiError.safeParse(body).data?.error.errors[0]?.reason ?? TokenRefusal.safeParse(body).data?.error;
+  const error = ApiError.safeParse(body).data?.error;
+  const reason = error?.errors[0]?.reason ?? error?.status ?? TokenRefusal.safeParse(body).data?.error;
   const suffix = reason === undefined ? '' : ` (${reason})`;
   return new DirectoryError(
     kindOf(status, reason),
     `${operation}: the directory answered ${status}${suffix}`,
+    { reason },
   );
 }
 

@@ -67,12 +67,18 @@ export function listOf<Item extends z.ZodType>(kind: string, field: string, item
 }
 
 export const ApiError = z.object({
-  error: z.object({ errors: z.array(z.object({ reason: z.string().optional() })).default([]) }),
+  error: z.object({
+    errors: z.array(z.object({ reason: z.string().optional() })).default([]),
+    /** Of the APIs of Google Cloud, such as `PERMISSION_DENIED`. */
+    status: z.string().optional(),
+  }),
 });
 
 /** RFC 6749, section 5.1. */
 export const Token = z.object({ access_token: filled, expires_in: z.number().positive() });
 export type Token = Readonly<z.infer<typeof Token>>;
+/** Answer of signJwt (IAM Credentials). */
+export const SignedJwt = z.object({ signedJwt: filled });
 /** RFC 6749, section 5.2. */
 export const TokenRefusal = z.object({ error: z.string() });
 

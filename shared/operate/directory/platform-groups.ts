@@ -14,7 +14,7 @@ export interface PlatformGroups {
   /** Groups that no directory group owns. */
   readonly unmanaged: readonly ListedGroup[];
   /** The unmanaged group that this group of the directory would adopt. */
-  readonly adoptedBy: (group: DirectoryGroup) => ListedGroup | undefined;
+  readonly adoptedBy: (group: Pick<DirectoryGroup, 'id' | 'name'>) => ListedGroup | undefined;
   /** Whether a group of the directory that is not there yet would be created. */
   readonly mayCreate: (group: DirectoryGroup) => boolean;
 }

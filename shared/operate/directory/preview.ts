@@ -1,4 +1,4 @@
-import type { DirectoryPreview } from '../../contract/answers.ts';
+import type { DirectoryPreview, DirectoryStepRow } from '../../contract/answers.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
@@ -8,7 +8,14 @@ import { readWhole } from '../../sync/directory/whole-group.ts';
 import { currentEligibility } from '../../sync/match/eligibility.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
-import { type Directory, DirectoryError, type DirectoryUser } from '../../sync/ports/directory.ts';
+import {
+  type Directories,
+  type Directory,
+  DirectoryError,
+  type DirectoryGroup,
+  type DirectoryStep,
+  type DirectoryUser,
+} from '../../sync/ports/directory.ts';
 import { failureIn } from '../../sync/ports/platform.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type DirectoryToolPorts, listDirectory } from './listing.ts';
@@ -18,6 +25,51 @@ import { otherSourcesOf } from './takeover.ts';
 /** Groups that are read whole for the preview. */
 const SAMPLE = 10;
 
+/** What the deployed function has to try a directory: it reads neither the platform nor the apply queue. */
+export type TryPorts = Pick<DirectoryToolPorts, 'people' | 'index' | 'groups' | 'reader' | 'clock'>;
+
+export type NamedGroup = Pick<DirectoryGroup, 'id' | 'name'>;
+
+/** What a directory shows by itself. */
+export interface DirectoryTrial {
+  readonly preview: Omit<DirectoryPreview, 'adoptable'>;
+  readonly selected: readonly NamedGroup[];
+}
+
+interface TryReport {
+  readonly steps: readonly DirectoryStepRow[];
+  /** Null if a step does not work. */
+  readonly trial: DirectoryTrial | null;
+}
+
+/** The steps of reading a directory, and if all of them work what it would bring. */
+export async function tryDirectory(
+  connection: Connection,
+  setting: DirectorySetting,
+  ports: TryPorts & { readonly directories: Directories },
+): Promise<TryReport> {
+  const wanted = { ...connection, settings: { ...connection.settings, directory: setting } };
+  const { steps } = await examineDirectory(wanted, ports);
+  if (steps.some(({ problem }) => problem !== null)) return { steps, trial: null };
+  const directory = await ports.directories.open(wanted);
+  return { steps, trial: await readTrial(wanted, directory, setting, ports) };
+}
+
+/** The steps of reading the directory of a connection. */
+export const examineDirectory = async (
+  connection: Connection,
+  { directories }: { readonly directories: Directories },
+): Promise<{ readonly steps: readonly DirectoryStepRow[] }> => ({
+  steps: (await directories.examine(connection)).map(rowOfStep),
+});
+
+const rowOfStep = ({ step, failure }: DirectoryStep): DirectoryStepRow => ({
+  step,
+  problem: failure?.message ?? null,
+  reason: failure?.reason ?? null,
+  retries: failure?.kind === 'busy' || failure?.kind === 'unavailable',
+});
+
 /**
  * Tries a directory before it is connected: every kind of call that the reader makes, the groups that it would take, and
  * how many members of the first groups have an employee. Changes nothing.
@@ -26,9 +78,27 @@ const SAMPLE = 10;
 export async function previewDirectory(
   connection: Connection,
   directory: Directory,
-  { administrator }: DirectorySetting,
+  setting: DirectorySetting,
   ports: DirectoryToolPorts,
 ): Promise<DirectoryPreview> {
+  return comparePlatform(connection, await readTrial(connection, directory, setting, ports), ports);
+}
+
+/** The preview of a directory that was tried, with the platform groups that its groups would adopt. */
+export async function comparePlatform(
+  connection: Connection,
+  { preview, selected }: DirectoryTrial,
+  ports: DirectoryToolPorts,
+): Promise<DirectoryPreview> {
+  return { ...preview, adoptable: await countAdoptable(connection, selected, ports) };
+}
+
+async function readTrial(
+  connection: Connection,
+  directory: Directory,
+  { administrator }: DirectorySetting,
+  ports: TryPorts,
+): Promise<DirectoryTrial> {
   const { listed, selected } = await listDirectory(directory, connection);
   // Users and reports have rights of their own.
   await directory.user(administrator);
@@ -45,20 +115,22 @@ export async function previewDirectory(
     });
   }
   const others = await otherSourcesOf(connection, ports);
-  const adoptable = await countAdoptable(connection, selected, ports);
-  return { listed: listed.size, selected: selected.length, sample, others, adoptable };
+  return {
+    preview: { listed: listed.size, selected: selected.length, sample, others },
+    selected: selected.map(({ group: { id, name } }) => ({ id, name })),
+  };
 }
 
 /** A platform that cannot be read now keeps no directory from being connected. */
 async function countAdoptable(
   connection: Connection,
-  selected: readonly ListedGroup[],
+  selected: readonly NamedGroup[],
   ports: DirectoryToolPorts,
 ): Promise<number | null> {
   let count = 0;
   const failure = await failureIn(async () => {
     const platform = await readPlatformGroups(connection, ports);
-    count = selected.filter(({ group }) => platform.adoptedBy(group) !== undefined).length;
+    count = selected.filter((group) => platform.adoptedBy(group) !== undefined).length;
   });
   return failure === undefined ? count : null;
 }

@@ -7,16 +7,24 @@ import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS } from '../../plan/directory/outcome.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import { instant } from '../status.ts';
+import { readSources } from '../../sync/sources.ts';
+import { instant, sourceRows } from '../status.ts';
 
 type DirectoryPorts = Pick<ToolPorts, 'reader' | 'clock'>;
+type StatusPorts = DirectoryPorts & Pick<ToolPorts, 'sources'>;
 
 /** How far the directory of a connection has been read. */
 export async function readDirectoryStatus(
-  { name, settings }: Pick<Connection, 'name' | 'settings'>,
-  { reader, clock }: DirectoryPorts,
+  connection: Pick<Connection, 'name' | 'settings'>,
+  ports: StatusPorts,
 ): Promise<DirectoryStatus> {
-  const [position, groups] = await Promise.all([reader.position(name), reader.groups(name)]);
+  const { name, settings } = connection;
+  const { reader, clock } = ports;
+  const [position, groups, { freshness, reader: health }] = await Promise.all([
+    reader.position(name),
+    reader.groups(name),
+    readSources(connection, ports),
+  ]);
   const states = groups.map(stateOf);
   const countOf = (state: string) => states.filter((one) => one === state).length;
   const readMs = groups.flatMap((group) => group.readMs ?? []);
@@ -33,6 +41,11 @@ export async function readDirectoryStatus(
     due: groups.filter(({ dueMs }) => dueMs <= nowMs).length,
     otherSource: groups.filter(({ other }) => other !== undefined).length,
     differing: groups.filter(({ differs }) => differs !== undefined).length,
+    stopped: health.stopped
+      ? { since: new Date(health.stopped.sinceMs).toISOString(), reason: health.stopped.reason }
+      : null,
+    short: health.shortGroups ?? 0,
+    freshness: sourceRows(freshness, nowMs).find(({ source }) => source === 'directory') ?? null,
     oldestReadAt: readMs.length === 0 ? null : instant(readMs.reduce((a, b) => Math.min(a, b))),
   };
 }

@@ -5,8 +5,9 @@ import { type Applicant, failureIn } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import { plural } from '../names.ts';
 import { rowsOf } from '../setting-requests.ts';
-import { failingEndpoints, formatFailingCalls, formatGate } from '../status.ts';
+import { failingEndpoints, formatFailingCalls, formatGate, formatSource, reportSources } from '../status.ts';
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
+import { checkDirectory } from './directory.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */
 const MAX_UNMATCHED_SHARE = 0.1;
@@ -28,6 +29,8 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
     guarded('groups', () => checkGroups(connection, ports)),
     guarded('group by id', () => checkOneGroup(connection, ports)),
     guarded('feed', () => checkFeed(connection, ports)),
+    guarded('sources', () => checkSources(connection, ports)),
+    guarded('directory', () => checkDirectory(connection, ports)),
   ]);
   const tried = connection.contract?.findings.find(({ about }) => about === 'PATCH version');
   const platform = tried ? `${tried.about}: ${tried.found}` : 'not tried yet: groupsync probe';
@@ -226,6 +229,23 @@ async function checkFeed({ name }: Connection, { feed, clock, deployment }: Tool
   return check('activity feed', !isNew && ageMs <= staleMs(expression), {
     detail: isNew ? 'not read yet' : `read ${minutes(ageMs)} ago`,
     fix: `${isNew ? 'just started? wait five minutes, or read it now:\n' : ''}groupsync reconcile`,
+  });
+}
+
+const FIX_OF_SOURCE = {
+  events: 'docs/runbook.md, "Source late": check the producer. If it is only quiet, expect it less often:',
+  scim: 'docs/runbook.md, "Source late": check the identity provider. If it is only quiet, expect it less often:',
+  directory: 'docs/runbook.md, "Reader late". Read now:',
+};
+
+async function checkSources(connection: Connection, ports: ToolPorts): Promise<Checked> {
+  const sources = await reportSources(connection, ports);
+  return sources.map((one) => {
+    const { source } = one;
+    const expectLess = `groupsync connections set ${connection.name} sources.expectEvery.${source}=1440`;
+    const command = source === 'directory' ? 'groupsync directory read' : expectLess;
+    const fix = `${FIX_OF_SOURCE[source]}\n${command}`;
+    return check(`source ${source}`, !one.late, { detail: formatSource(one, minutes), fix });
   });
 }
 

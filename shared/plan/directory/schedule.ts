@@ -76,7 +76,11 @@ const LASTING_MS = 3_600_000;
 export const isUnreadable = ({ failingMs, missingMs, shortMs = [] }: ReaderGroup, nowMs: number): boolean =>
   missingMs === undefined &&
   failingMs !== undefined &&
-  (nowMs - failingMs >= LASTING_MS || shortMs.length >= MAX_SHORT_READS);
+  (nowMs - failingMs >= LASTING_MS || isShortForLong({ shortMs }));
+
+/** The directory has listed fewer members than it counts three times within an hour, and no complete list since. */
+export const isShortForLong = ({ shortMs = [] }: Pick<ReaderGroup, 'shortMs'>): boolean =>
+  shortMs.length >= MAX_SHORT_READS;
 
 /** The group after a report that it has changed. A report that came before changes nothing. */
 export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: number): ReaderGroup {

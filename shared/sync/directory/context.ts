@@ -6,16 +6,19 @@ import type { Ports } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Directories, Directory, DirectoryGroup, ReaderStore } from '../ports/directory.ts';
 import type { Lease } from '../ports/reconcile.ts';
+import { noteReceipt } from '../sources.ts';
 import { type Origin, READER_SOURCE } from './events.ts';
 import { groupsOfOtherSources, type OtherGroups, otherGroupsOf, type SourcePorts } from './sources.ts';
 import type { KnownUsers, StoredPorts } from './stored.ts';
 
 export type ReaderPorts = StoredPorts &
   SourcePorts &
-  Pick<Ports, 'leases' | 'events' | 'clock' | 'newId' | 'random'> & {
+  Pick<Ports, 'leases' | 'events' | 'sources' | 'clock' | 'newId' | 'random'> & {
     readonly users: Pick<Ports['users'], 'read' | 'groupsOf'>;
     readonly reader: ReaderStore;
     readonly directories: Directories;
+    /** How often the directory is read; undefined: by hand only, as far as is known. */
+    readonly everyMinutes?: number | undefined;
   };
 
 /** One run of the reader of one connection. */
@@ -68,6 +71,10 @@ export interface DirectoryRunReport {
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
+
+/** The directory has answered. */
+export const noteAnswer = ({ connection, ports }: ReaderRun): Promise<void> =>
+  noteReceipt(connection.name, { source: 'directory', everyMinutes: ports.everyMinutes }, ports);
 
 export async function storeGroup(run: ReaderRun, group: ReaderGroup): Promise<void> {
   const { connection, lease, ports, groups } = run;

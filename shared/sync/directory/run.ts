@@ -1,11 +1,13 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
-import { afterFailure, isUnreadable } from '../../plan/directory/schedule.ts';
+import { type ReaderHealth, readerHealthOf } from '../../domain/source.ts';
+import { afterFailure, isShortForLong, isUnreadable } from '../../plan/directory/schedule.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import type { Connection } from '../ports/connections.ts';
 import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
+import type { Lease } from '../ports/reconcile.ts';
 import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
-import { LeaseLostError, othersOf, storeGroup } from './context.ts';
-import { endMissing, takeListing } from './listing.ts';
+import { LeaseLostError, noteAnswer, othersOf, storeGroup } from './context.ts';
+import { endMissing, ListingError, takeListing } from './listing.ts';
 import { takePushed, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
@@ -44,40 +46,89 @@ export async function readDirectory(
   const lease = await ports.leases.take(connection.name, 'directory', span);
   if (lease === undefined) return undefined;
   try {
-    const begun = await ports.reader.begin(connection.name, lease);
-    if (begun === undefined) return undefined;
-    const known = await ports.reader.groups(connection.name);
-    const run: ReaderRun = {
-      connection,
-      ports,
-      lease,
-      deadlineMs,
-      acceptsDeletions,
-      directory: await ports.directories.open(connection),
-      users: createKnownUsers(connection.name, ports.users),
-      others: othersOf(connection, ports),
-      listed: new Map(),
-      groups: new Map(known.map((group) => [group.group, group])),
-      report: {
-        connection: connection.name,
-        groups: 0,
-        reported: 0,
-        read: 0,
-        sent: 0,
-        failed: 0,
-        waiting: 0,
-        unreadable: [],
-      },
-    };
-    if (isFull) await markAllDue(run);
-    const isListed = isFull || acceptsDeletions;
-    await findChanges(isListed ? unlisted(begun.position) : begun.position, run);
-    await readDue(run);
-    return run.report;
+    return await noteHealth(connection, ports, () =>
+      readWithLease(connection, ports, { lease, deadlineMs, isFull, acceptsDeletions }),
+    );
   } finally {
     await ports.leases.release(connection.name, lease);
   }
 }
+
+interface LeasedReading extends ReadingOptions {
+  readonly lease: Lease;
+}
+
+async function readWithLease(
+  connection: Connection,
+  ports: ReaderPorts,
+  { lease, deadlineMs, isFull = false, acceptsDeletions = false }: LeasedReading,
+): Promise<ReaderRun | undefined> {
+  const begun = await ports.reader.begin(connection.name, lease);
+  if (begun === undefined) return undefined;
+  const known = await ports.reader.groups(connection.name);
+  const run: ReaderRun = {
+    connection,
+    ports,
+    lease,
+    deadlineMs,
+    acceptsDeletions,
+    directory: await ports.directories.open(connection),
+    users: createKnownUsers(connection.name, ports.users),
+    others: othersOf(connection, ports),
+    listed: new Map(),
+    groups: new Map(known.map((group) => [group.group, group])),
+    report: {
+      connection: connection.name,
+      groups: 0,
+      reported: 0,
+      read: 0,
+      sent: 0,
+      failed: 0,
+      waiting: 0,
+      unreadable: [],
+    },
+  };
+  if (isFull) await markAllDue(run);
+  const isListed = isFull || acceptsDeletions;
+  await findChanges(isListed ? unlisted(begun.position) : begun.position, run);
+  await readDue(run);
+  return run;
+}
+
+/**
+ * Stores what alarms need to know of a run: that the reader stops, and of how many groups lists are short. It is one read of
+ * the table, and a write only when that changes.
+ */
+async function noteHealth(
+  { name }: Connection,
+  ports: ReaderPorts,
+  read: () => Promise<ReaderRun | undefined>,
+): Promise<DirectoryRunReport | undefined> {
+  const before = readerHealthOf(await ports.sources.read(name));
+  try {
+    const run = await read();
+    if (run === undefined) return undefined;
+    const shortGroups = [...run.groups.values()].filter(isShortForLong).length;
+    if (before.stopped !== undefined || (before.shortGroups ?? 0) !== shortGroups) {
+      await ports.sources.noteReader(name, shortGroups === 0 ? {} : { shortGroups });
+    }
+    return run.report;
+  } catch (error) {
+    if (isStop(error) && before.stopped?.reason !== error.message) {
+      await ports.sources.noteReader(name, stoppedBy(error.message, before, ports.clock()));
+    }
+    throw error;
+  }
+}
+
+/** Errors after which every answer of the directory may look empty. */
+const isStop = (error: unknown): error is Error =>
+  error instanceof ListingError || (error instanceof DirectoryError && error.kind === 'denied');
+
+const stoppedBy = (reason: string, before: ReaderHealth, nowMs: number): ReaderHealth => ({
+  ...(before.shortGroups !== undefined && { shortGroups: before.shortGroups }),
+  stopped: { sinceMs: before.stopped?.sinceMs ?? nowMs, reason },
+});
 
 async function markAllDue(run: ReaderRun): Promise<void> {
   const nowMs = run.ports.clock();
@@ -104,6 +155,7 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
   if (!(await ports.reader.write(connection.name, next, lease))) {
     throw new LeaseLostError('another run reads the directory: this one was paused for too long');
   }
+  await noteAnswer(run);
 }
 
 /** A page of the list shows 200 groups with their names and counts. Each group that it does not show costs a call. */

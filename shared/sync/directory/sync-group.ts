@@ -4,7 +4,7 @@ import { differenceOf } from '../../plan/directory/read.ts';
 import { afterRead } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
 import type { DirectoryUser } from '../ports/directory.ts';
-import { maySend, originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
+import { maySend, noteAnswer, originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
 import { changeMessages, type Origin, snapshotMessage, userMessages } from './events.ts';
 import { comparedOf, leaveOut, withOwner } from './other-source.ts';
 import { readStored } from './stored.ts';
@@ -38,6 +38,7 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   const outcome = outcomeOf(read, difference, known, nowMs);
   if (!maySend(run, known)) {
     report.read += 1;
+    await noteAnswer(run);
     const done = { outcome, whole, news: [], stampMs: origin.stampMs, nowMs };
     await storeGroup(run, comparedOf(nextOf(known, run, done), { whole, difference, nowMs }));
     return true;
@@ -48,6 +49,7 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   for (const user of news) users.noteSent(user, stamp);
   await send(run, [...userMessages(news, origin), ...messages]);
   report.read += 1;
+  await noteAnswer(run);
   if (messages.length > 0) report.sent += 1;
   await storeGroup(run, nextOf(known, run, { outcome, whole, news, stampMs: origin.stampMs, nowMs }));
   return true;

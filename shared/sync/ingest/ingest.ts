@@ -1,8 +1,10 @@
 import { foldEvents } from '../../domain/fold.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
+import { isOwnSource } from '../../domain/source.ts';
 import type { UserStore } from '../ports/desired.ts';
 import type { RejectedMessage } from '../ports/queues.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
+import { noteReceipt, type SourcePorts } from '../sources.ts';
 import {
   type AcceptedEvent,
   type AcceptPorts,
@@ -17,7 +19,7 @@ import { originsOf } from './origins.ts';
 import { type OwnedPorts, withoutOwned } from './owned.ts';
 import { type StorePorts, storeFold } from './store-fold.ts';
 
-export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & { readonly users: UserStore };
+export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & SourcePorts & { readonly users: UserStore };
 
 export interface IngestReport {
   /** Messages that must be received again: a change was not stored or sent, or there was no time. */
@@ -65,6 +67,7 @@ export async function ingest(
     rejected: [] as RejectedMessage[],
     changedGroups: [] as GroupRef[],
   };
+  const producers = new Set<ConnectionName>();
   for (const [number, chunk] of chunksOf(messages).entries()) {
     // The first chunk is always processed, so that every run makes progress.
     if (number > 0 && ports.clock() >= startUntilMs) {
@@ -74,6 +77,7 @@ export async function ingest(
     }
     const acceptance = await acceptEvents(chunk, ports, failures);
     const { rejected, ignored } = acceptance;
+    for (const connection of producersOf(acceptance.accepted, chunk)) producers.add(connection);
     report.acceptedFrom.push(...acceptance.accepted.map(({ event }) => event.connection));
     const accepted = await withoutOwned(acceptance, ports, failures);
     report.rejected.push(...rejected);
@@ -89,7 +93,19 @@ export async function ingest(
     });
     report.rejected.push(...(await refuseEvents(refused, chunk, ports, failures)));
   }
+  for (const connection of producers) await noteReceipt(connection, { source: 'events' }, ports);
   return { ...report, failedMessages: failures.messages, causes: failures.causes };
+}
+
+/** Connections whose producers sent something. A message that was dead-lettered and sent again is no sign of its producer. */
+function producersOf(
+  accepted: readonly AcceptedEvent[],
+  messages: readonly IncomingMessage[],
+): readonly ConnectionName[] {
+  const again = new Set(messages.flatMap((one) => (one.failedBefore === undefined ? [] : one.messageId)));
+  return accepted
+    .filter(({ event, messageId }) => !isOwnSource(event.source) && !again.has(messageId))
+    .map(({ event }) => event.connection);
 }
 
 type Store = (events: readonly AcceptedEvent[], failures: Failures) => Promise<void>;

@@ -21,6 +21,7 @@ import type { ApplyQueue, DeadLetterQueue, EventSender, Mailbox } from './queues
 import type { FeedStore, Leases } from './reconcile.ts';
 import type { ScimStore, ScimTokenStore } from './scim.ts';
 import type { CredentialVault } from './secrets.ts';
+import type { SourceStore } from './sources.ts';
 
 /** All ports of the use cases. Each use case takes a part of them. */
 export interface Ports {
@@ -38,6 +39,7 @@ export interface Ports {
   readonly leases: Leases;
   readonly health: HealthStore;
   readonly notices: NoticeStore;
+  readonly sources: SourceStore;
   readonly connections: ConnectionStore;
   readonly scim: ScimStore;
   readonly eraser: Eraser;

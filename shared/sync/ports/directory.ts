@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { DirectoryStepRow } from '../../contract/answers.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import { type Frozen, number, text } from '../../domain/forms.ts';
 import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';
@@ -12,6 +13,8 @@ export interface Directories {
    * @throws DirectoryError `denied` if there is no usable credential
    */
   open(connection: Connection): Promise<Directory>;
+  /** Tries each step of reading the directory. It ends with the first one that the others need. */
+  examine(connection: Connection): Promise<readonly DirectoryStep[]>;
 }
 
 /** A directory that an operator wants to connect. */
@@ -25,6 +28,8 @@ export interface DirectoryApplicants {
   stored(connection: Connection): Promise<Directory>;
   /** Stores the credential for the connection. */
   store(connection: ConnectionName, key: unknown): Promise<void>;
+  /** Removes the credential, if there is one: the connection signs in without it. */
+  remove(connection: ConnectionName): Promise<void>;
 }
 
 /** A company's directory, read through its API. Every method may throw a DirectoryError, and nothing else. */
@@ -99,11 +104,27 @@ export type DirectoryErrorKind = 'denied' | 'busy' | 'unavailable' | 'missing' |
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
   readonly kind: DirectoryErrorKind;
+  /** The vendor's code for it, such as `unauthorized_client`. */
+  readonly reason: string | undefined;
 
-  constructor(kind: DirectoryErrorKind, message: string, options?: ErrorOptions) {
+  constructor(
+    kind: DirectoryErrorKind,
+    message: string,
+    { reason, ...options }: ErrorOptions & { readonly reason?: string | undefined } = {},
+  ) {
     super(message, options);
     this.kind = kind;
+    this.reason = reason;
   }
+}
+
+export type DirectoryStepName = DirectoryStepRow['step'];
+
+/** One step of reading, as it was tried. */
+export interface DirectoryStep {
+  readonly step: DirectoryStepName;
+  /** undefined: it works. */
+  readonly failure: Pick<DirectoryError, 'kind' | 'message' | 'reason'> | undefined;
 }
 
 /** How far the reader of a connection has come. */

@@ -1,10 +1,12 @@
 import type { ConnectionName } from '../../domain/ids.ts';
-import type { Finding } from '../../domain/notice.ts';
+import type { Finding, Subject } from '../../domain/notice.ts';
+import type { Freshness } from '../../plan/freshness.ts';
 import { MOST_NAMES } from '../../plan/notice.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { Connection, Health } from '../ports/connections.ts';
 import type { GroupIndex, GroupSummary } from '../ports/group-index.ts';
 import { failureIn } from '../ports/platform.ts';
+import { type SourcesFound, watchSources } from '../sources.ts';
 
 /** How things stand with one connection: what alarms and the dashboard look at each minute. */
 export interface Levels {
@@ -19,6 +21,14 @@ export interface Levels {
   readonly feedCursorAgeSeconds?: number;
   /** Since the credential was last found good; undefined before the first check that went well. */
   readonly credentialUncheckedSeconds?: number;
+  /** Of events and SCIM: for how long the one that is overdue longest has been so. */
+  readonly sourceLateSeconds: number;
+  /** Of the reader of a directory. */
+  readonly readerLateSeconds: number;
+  /** It does not read, because a right or too many groups are missing. */
+  readonly readerStopped: boolean;
+  /** Groups of which the directory keeps listing fewer members than it counts. */
+  readonly readerShortGroups: number;
   /** The findings that are reported to operators. */
   readonly found: readonly Finding[];
 }
@@ -27,8 +37,8 @@ export interface Levels {
 const CLOSED_FOR_MS = 5 * 60_000;
 
 export async function readLevels(
-  connection: ConnectionName,
-  ports: Pick<Ports, 'index' | 'gates' | 'feed' | 'health' | 'clock'>,
+  { name: connection, settings }: Pick<Connection, 'name' | 'settings'>,
+  ports: Pick<Ports, 'index' | 'gates' | 'feed' | 'health' | 'sources' | 'clock'>,
 ): Promise<Levels> {
   const nowMs = ports.clock();
   const groups = await countGroups(connection, ports.index, nowMs);
@@ -41,13 +51,16 @@ export async function readLevels(
   const unauthorized = gate.state === 'unauthorized';
   const closedMs = isClosed ? nowMs - (gate.sinceMs ?? nowMs) : 0;
   const hasFailed = lastFailure !== undefined && lastFailure.atMs > (goodAtMs ?? 0);
+  const sources = sourceLevels(await watchSources({ name: connection, settings }, ports), nowMs);
   const found: Levels['found'] = [
     ...groups.found,
+    ...sources.found,
     { subject: 'gate', count: unauthorized || closedMs >= CLOSED_FOR_MS ? 1 : 0, sinceMs: gate.sinceMs },
     { subject: 'credential', count: hasFailed ? 1 : 0, sinceMs: lastFailure?.atMs },
   ];
   return {
     ...groups,
+    ...sources,
     pendingMembers,
     gateClosedSeconds: seconds(closedMs),
     unauthorized,
@@ -56,6 +69,37 @@ export async function readLevels(
     ...(goodAtMs === undefined ? {} : { credentialUncheckedSeconds: seconds(nowMs - goodAtMs) }),
   };
 }
+
+/** A reader that has stopped is late as well; the reason for that is reported alone. */
+function sourceLevels({ freshness, reader }: SourcesFound, nowMs: number) {
+  const { stopped, shortGroups = 0 } = reader;
+  const late = freshness.filter(({ lateMs }) => lateMs > 0);
+  const sources = late.filter(({ source }) => source !== 'directory');
+  const readers = stopped === undefined ? late.filter(({ source }) => source === 'directory') : [];
+  const found: readonly Finding[] = [
+    { ...lateFinding('source', sources, nowMs), names: sources.map(({ source }) => source) },
+    lateFinding('reader', readers, nowMs),
+    { subject: 'reader_stopped', count: stopped === undefined ? 0 : 1, sinceMs: stopped?.sinceMs },
+    { subject: 'reader_short', count: shortGroups },
+  ];
+  return {
+    sourceLateSeconds: lateSeconds(sources),
+    readerLateSeconds: lateSeconds(readers),
+    readerStopped: stopped !== undefined,
+    readerShortGroups: shortGroups,
+    found,
+  };
+}
+
+const longestMs = (late: readonly Freshness[]): number => Math.max(0, ...late.map(({ lateMs }) => lateMs));
+
+const lateFinding = (subject: Subject, late: readonly Freshness[], nowMs: number): Finding => ({
+  subject,
+  count: late.length,
+  sinceMs: nowMs - longestMs(late),
+});
+
+const lateSeconds = (late: readonly Freshness[]): number => Math.ceil(longestMs(late) / 1_000);
 
 async function countGroups(connection: ConnectionName, index: GroupIndex, nowMs: number) {
   let dirtyGroups = 0;

@@ -6,6 +6,7 @@ import { readQueryString } from '../../scim/list-query.ts';
 import { resourceTypes } from '../../scim/resource-type.ts';
 import type { ScimValue } from '../../scim/value.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
+import { noteReceipt, type SourcePorts } from '../sources.ts';
 import { type DirectoryPorts, errorReply, type ScimReply, type StaleMembers } from './context.ts';
 import type { HttpReply, HttpRequest } from './http.ts';
 import { STRANGER_RATE, waitFor } from './limiter.ts';
@@ -15,7 +16,7 @@ import { EXPIRES_SOON_MS, prefixOf, validToken } from './tokens.ts';
 
 export const SCIM_PATH = '/scim/v2';
 
-export type ScimPorts = DirectoryPorts & TokenEndpointPorts;
+export type ScimPorts = DirectoryPorts & TokenEndpointPorts & SourcePorts;
 
 /** What came of a request, for log and metrics. */
 export interface ScimReport {
@@ -86,6 +87,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     const [answered, caller] = await Promise.all([answer().catch(answerError), admitted]);
     connection = caller.connection.name;
     tokenExpiresSoon = caller.tokenExpiresSoon;
+    await noteReceipt(connection, { source: 'scim' }, ports);
     reply = answered;
   } catch (error) {
     reply = answerError(error);

@@ -2,6 +2,8 @@ import { Agent } from 'undici';
 import { onTestFinished } from 'vitest';
 import { REALISTIC_SETTINGS, type Settings } from '../../../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
+import type { DirectoryWorld } from '../../../shared/directory/exchange.ts';
+import { keyCredential } from '../../../shared/directory/google/credential.ts';
 import { createGoogleDirectory } from '../../../shared/directory/google/directory.ts';
 import type { DirectoryPage } from '../../../shared/sync/ports/directory.ts';
 import { ADMIN, startGoogle } from '../../directory-simulator/fixture.ts';
@@ -28,20 +30,20 @@ export async function openGoogle({ administrator = ADMIN, ...options }: Options 
   const key = (await control('service-account-key', { url })).json;
   const dispatcher = new Agent();
   onTestFinished(() => dispatcher.destroy());
-  const directory = createGoogleDirectory(
-    { key, administrator, baseUrl: url },
-    {
-      dispatcher,
-      clock: () => google.clock.ms,
-      random: () => 0.5,
-      sleep: async (ms) => {
-        google.clock.ms += ms;
-      },
+  const world: DirectoryWorld = {
+    dispatcher,
+    clock: () => google.clock.ms,
+    random: () => 0.5,
+    sleep: async (ms) => {
+      google.clock.ms += ms;
     },
-  );
+    webIdentity: async (audience) => (await control('web-identity', { audience })).json.token,
+  };
+  const account = { credential: keyCredential(key), administrator, baseUrl: url };
+  const directory = createGoogleDirectory(account, world);
   const requests = async () =>
     (await google.send('GET /_simulator/requests')).json.requests as readonly { readonly path: string }[];
-  return { ...google, control, directory, url, key, requests };
+  return { ...google, control, directory, account, world, url, key, requests };
 }
 
 export async function allOf<Item>(pages: AsyncIterable<DirectoryPage<Item>>): Promise<readonly Item[]> {

@@ -145,6 +145,7 @@ export function createWorld(
         throw new Error('this world has no directory');
       },
       store: async () => {},
+      remove: async () => {},
     },
     functions: { run: async () => ({ reports: [] }) },
     deployment: {

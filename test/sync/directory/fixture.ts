@@ -67,7 +67,7 @@ export async function readerOf(
     ...world.toolPorts,
     leases: createLeases(world.table),
     reader: createReaderStore(world.table),
-    directories: { open: async () => opened },
+    directories: { open: async () => opened, examine: async () => [] },
     events: { send },
     clock: world.nowMs,
     newId: () => {

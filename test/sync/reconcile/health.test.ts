@@ -48,7 +48,7 @@ describe('levels of a connection', () => {
     const world = await createWorld();
     const { gates } = world.ports;
     const levels = async () => {
-      const { found: _, ...rest } = await readLevels(CONNECTION, world.ports);
+      const { found: _, ...rest } = await readLevels(world.connection, world.ports);
       return rest;
     };
     expect(await levels()).toEqual({
@@ -58,6 +58,10 @@ describe('levels of a connection', () => {
       pendingMembers: 0,
       gateClosedSeconds: 0,
       unauthorized: false,
+      sourceLateSeconds: 0,
+      readerLateSeconds: 0,
+      readerStopped: false,
+      readerShortGroups: 0,
     });
     await checkHealth(world.connection, world.ports);
     const hold = (kind: string) => ({ hold: { decision: { kind } } });
@@ -76,6 +80,10 @@ describe('levels of a connection', () => {
       pendingMembers: 0,
       gateClosedSeconds: 15,
       unauthorized: true,
+      sourceLateSeconds: 0,
+      readerLateSeconds: 0,
+      readerStopped: false,
+      readerShortGroups: 0,
       credentialUncheckedSeconds: 10,
     });
   });

@@ -1,0 +1,128 @@
+import { importPKCS8, SignJWT } from 'jose';
+import * as z from 'zod';
+import { parseJson } from '../../contract/json.ts';
+import { DirectoryError } from '../../sync/ports/directory.ts';
+import { type DirectoryRequest, type DirectoryWorld, exchange } from '../exchange.ts';
+import { refusal } from './refusal.ts';
+import { type ServiceAccountKey, SignedJwt, Token } from './schemas.ts';
+
+/** What a service account states when it asks for an access token (RFC 7523). Times are seconds since 1970. */
+export interface Claims {
+  readonly iss: string;
+  readonly sub: string;
+  readonly aud: string;
+  readonly scope: string;
+  readonly iat: number;
+  readonly exp: number;
+}
+
+/** A service account as groupsync may use it: by its key, or through a workload identity pool. */
+export interface Credential {
+  readonly account: string;
+  sign(claims: Claims): Promise<string>;
+}
+
+/** The key of a service account, from its key file. */
+export const keyCredential = (key: ServiceAccountKey): Credential => ({
+  account: key.client_email,
+  async sign(claims) {
+    const signer = await importPKCS8(key.private_key, 'RS256').catch(() => {
+      throw new DirectoryError('denied', 'key: expected a private key in PKCS #8 form in the key file');
+    });
+    const header = { alg: 'RS256', typ: 'JWT', kid: key.private_key_id };
+    return new SignJWT({ ...claims }).setProtectedHeader(header).sign(signer);
+  },
+});
+
+export interface FederationOptions {
+  /** Full name of the provider in the workload identity pool: `//iam.googleapis.com/projects/…`. */
+  readonly provider: string;
+  /** Address of the service account. */
+  readonly serviceAccount: string;
+  /** Base URLs of Security Token Service and of IAM Credentials. */
+  readonly stsUrl: string;
+  readonly iamUrl: string;
+}
+
+/** The hops of a sign-in without a stored secret, each of which `doctor` tries by itself. */
+export interface Federation extends Credential {
+  /** A token of AWS for the role that runs. */
+  webIdentity(): Promise<string>;
+  /** @returns a federated access token of Google Cloud */
+  exchangeToken(webIdentity: string): Promise<string>;
+  signWith(federated: string, claims: Claims): Promise<string>;
+}
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+/** IAM Credentials asks for this scope, or for one that holds everything of IAM (method signJwt). */
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
+
+/**
+ * A service account whose key stays with Google. No secret is stored:
+ *
+ *     role of the function ──AWS STS──▶ web identity token ──Google STS──▶ federated token ──signJwt──▶ assertion
+ */
+export function federatedCredential(options: FederationOptions, world: DirectoryWorld): Federation {
+  const { provider, serviceAccount, stsUrl, iamUrl } = options;
+  const federation: Omit<Federation, 'account' | 'sign'> = {
+    webIdentity: () => world.webIdentity(audienceOf(provider)),
+
+    async exchangeToken(webIdentity) {
+      // Names of RFC 8693, section 2.1.
+      const form = {
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        audience: provider,
+        scope: SCOPE,
+        requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+        subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+        subject_token: webIdentity,
+      };
+      const body = new URLSearchParams(form).toString();
+      const request = { operation: 'token exchange', url: `${stsUrl}/v1/token`, headers: FORM, body };
+      return (await askToSignIn(request, Token, world)).access_token;
+    },
+
+    async signWith(federated, claims) {
+      const account = encodeURIComponent(serviceAccount);
+      const request = {
+        operation: 'signJwt',
+        url: `${iamUrl}/v1/projects/-/serviceAccounts/${account}:signJwt`,
+        headers: { authorization: `Bearer ${federated}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ payload: JSON.stringify(claims) }),
+      };
+      return (await askToSignIn(request, SignedJwt, world)).signedJwt;
+    },
+  };
+  return {
+    ...federation,
+    account: serviceAccount,
+    sign: async (claims) =>
+      federation.signWith(await federation.exchangeToken(await federation.webIdentity()), claims),
+  };
+}
+
+/** The audience that a provider accepts unless it names others ("Configure workload identity federation"). */
+export const audienceOf = (provider: string): string => `https:${provider}`;
+
+/**
+ * A request of the sign-in.
+ * @throws DirectoryError `denied` if the credential is refused: 400, 401, 403 or 404 (RFC 6749, section 5.2)
+ */
+export async function askToSignIn<Body extends z.ZodType>(
+  request: Omit<DirectoryRequest, 'method'>,
+  schema: Body,
+  world: DirectoryWorld,
+): Promise<z.infer<Body>> {
+  const { operation } = request;
+  const answer = await exchange({ ...request, method: 'POST' }, world);
+  const json = parseJson(answer.text);
+  const value = json.ok ? json.value : undefined;
+  if (answer.status === 200) {
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data as z.infer<Body>;
+    throw new DirectoryError('odd', `${operation}: ${z.prettifyError(parsed.error)}`);
+  }
+  const error = refusal(operation, answer.status, value);
+  const isRefused = error.kind === 'odd' || error.kind === 'missing';
+  throw isRefused ? new DirectoryError('denied', error.message, { reason: error.reason }) : error;
+}

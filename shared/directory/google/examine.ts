@@ -1,0 +1,90 @@
+import { DirectoryError, type DirectoryStep, type DirectoryStepName } from '../../sync/ports/directory.ts';
+import type { DirectoryWorld } from '../exchange.ts';
+import { type Api, createApi } from './api.ts';
+import { changesSince, cursorAt } from './changes.ts';
+import type { Federation } from './credential.ts';
+import { findUser, type GoogleOptions, groupPages, memberPages, SCOPES, unlessMissing } from './directory.ts';
+import { hostsOf } from './hosts.ts';
+import { claimsOf, createAccessTokens, type SignInOptions } from './sign-in.ts';
+
+type Outcome<Value> = { readonly value: Value } | { readonly failure: NonNullable<DirectoryStep['failure']> };
+
+async function attempt<Value>(run: () => Promise<Value>): Promise<Outcome<Value>> {
+  try {
+    return { value: await run() };
+  } catch (error) {
+    if (!(error instanceof DirectoryError)) throw error;
+    const { kind, message, reason } = error;
+    return { failure: { kind, message, reason } };
+  }
+}
+
+const stepOf = (step: DirectoryStepName, outcome: Outcome<unknown>): DirectoryStep => ({
+  step,
+  failure: 'failure' in outcome ? outcome.failure : undefined,
+});
+
+/**
+ * Tries each step of reading a Google directory: the hops of the sign-in, the administrator, and then each right with an
+ * access token for this right alone, so that a scope that is not delegated is named.
+ */
+export async function examineGoogle(
+  options: GoogleOptions,
+  world: DirectoryWorld,
+): Promise<readonly DirectoryStep[]> {
+  const { token: tokenUrl, api: apiUrl } = hostsOf(options.baseUrl);
+  const signIn = { ...options, tokenUrl, scopes: Object.values(SCOPES) };
+  const signed = await examineCredential(signIn, world);
+  if (signed.some(({ failure }) => failure !== undefined)) return signed;
+  const rights = Object.entries(SCOPES).map(([right, scope]) => {
+    const tokens = createAccessTokens({ ...signIn, scopes: [scope] }, world);
+    return { right: right as keyof typeof SCOPES, tokens, api: createApi(apiUrl, tokens, world) };
+  });
+  const outcomes = await Promise.all(rights.map(({ tokens }) => attempt(() => tokens.current())));
+  const refused = outcomes.filter((outcome) => 'failure' in outcome);
+  const [first] = refused;
+  if (first !== undefined && refused.length === rights.length)
+    return [...signed, stepOf('administrator', first)];
+  const steps = rights.map(async ({ right, api }, at) => {
+    const token = outcomes[at];
+    const isRefused = token !== undefined && 'failure' in token;
+    return stepOf(right, isRefused ? token : await attempt(() => CALLS[right](api, options, world)));
+  });
+  return [...signed, { step: 'administrator', failure: undefined }, ...(await Promise.all(steps))];
+}
+
+async function examineCredential(
+  options: SignInOptions,
+  world: DirectoryWorld,
+): Promise<readonly DirectoryStep[]> {
+  const { credential } = options;
+  const claims = claimsOf(options, world.clock());
+  if (!isFederation(credential)) return [stepOf('credential', await attempt(() => credential.sign(claims)))];
+  const identity = await attempt(() => credential.webIdentity());
+  const first = stepOf('web identity', identity);
+  if ('failure' in identity) return [first];
+  const exchanged = await attempt(() => credential.exchangeToken(identity.value));
+  const second = stepOf('token exchange', exchanged);
+  if ('failure' in exchanged) return [first, second];
+  const signed = await attempt(() => credential.signWith(exchanged.value, claims));
+  return [first, second, stepOf('signature', signed)];
+}
+
+const isFederation = (credential: SignInOptions['credential']): credential is Federation =>
+  'webIdentity' in credential;
+
+type Call = (api: Api, options: GoogleOptions, world: DirectoryWorld) => Promise<unknown>;
+
+/** A call of the reader for each right. A listing is read to its first page. */
+const CALLS: Readonly<Record<keyof typeof SCOPES, Call>> = {
+  groups: (api) => firstOf(groupPages(api)),
+  // The right to list members is refused before the group is looked for.
+  members: (api, { administrator }) => unlessMissing(() => firstOf(memberPages(api, administrator))),
+  users: (api, { administrator }) => findUser(api, administrator),
+  reports: (api, _, world) => changesSince(api, cursorAt(world.clock()), world.clock()),
+};
+
+async function firstOf<Page>(pages: AsyncIterable<Page>): Promise<Page | undefined> {
+  for await (const page of pages) return page;
+  return undefined;
+}

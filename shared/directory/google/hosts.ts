@@ -1,0 +1,22 @@
+/** Base URLs of Google's services, without a slash at their end. */
+export interface Hosts {
+  /** Directory API and Reports API. */
+  readonly api: string;
+  /** The token endpoint itself. */
+  readonly token: string;
+  /** Security Token Service. */
+  readonly sts: string;
+  /** IAM Credentials. */
+  readonly iam: string;
+}
+
+const GOOGLE: Hosts = {
+  api: 'https://admin.googleapis.com',
+  token: 'https://oauth2.googleapis.com/token',
+  sts: 'https://sts.googleapis.com',
+  iam: 'https://iamcredentials.googleapis.com',
+};
+
+/** @param baseUrl another host that speaks all these APIs, such as a simulator; undefined: Google */
+export const hostsOf = (baseUrl: string | undefined): Hosts =>
+  baseUrl === undefined ? GOOGLE : { api: baseUrl, token: `${baseUrl}/token`, sts: baseUrl, iam: baseUrl };

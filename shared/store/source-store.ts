@@ -1,0 +1,47 @@
+import type { ConnectionName } from '../domain/ids.ts';
+import { type ReaderHealth, type Source, SourceState } from '../domain/source.ts';
+import type { SourceStore } from '../sync/ports/sources.ts';
+import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
+import { connectionKey, SOURCE_PREFIX, sourceKey } from './keys.ts';
+import { any, itemsOf, less, missing, type Table } from './table.ts';
+
+/** A receipt this soon after the recorded one is not recorded. */
+const RECORDED_EVERY_MS = 60_000;
+
+export function createSourceStore(table: Table): SourceStore {
+  /** When this worker last sent a write, by connection and source. */
+  const sentMs = new Map<string, number>();
+  return {
+    async noteReceipt(connection, { source, nowMs, everyMinutes }) {
+      const name = `${connection} ${source}`;
+      if (nowMs - (sentMs.get(name) ?? Number.NEGATIVE_INFINITY) < RECORDED_EVERY_MS) return;
+      sentMs.set(name, nowMs);
+      // Another worker may have recorded a receipt within this minute: then that one stays.
+      await table.update(
+        sourceKey(connection, source),
+        { set: { ...OF_THIS_SCHEMA, ...plain({ source, receivedMs: nowMs, everyMinutes }) } },
+        any(missing('receivedMs'), less('receivedMs', nowMs - RECORDED_EVERY_MS + 1)),
+      );
+    },
+
+    async noteAwaited(connection: ConnectionName, source: Source, nowMs: number) {
+      await table.update(sourceKey(connection, source), {
+        set: { ...OF_THIS_SCHEMA, source },
+        setIfMissing: { awaitedMs: nowMs },
+      });
+    },
+
+    async noteReader(connection: ConnectionName, { stopped, shortGroups }: ReaderHealth) {
+      const found = { stopped, shortGroups };
+      await table.update(sourceKey(connection, 'directory'), {
+        set: { ...OF_THIS_SCHEMA, ...plain({ source: 'directory', ...found }) },
+        remove: Object.entries(found).flatMap(([name, value]) => (value === undefined ? [name] : [])),
+      });
+    },
+
+    async read(connection) {
+      const items = await itemsOf(table, { partition: connectionKey(connection).pk, prefix: SOURCE_PREFIX });
+      return items.map((item) => understood(SourceState, item, `a source at ${item.pk}`));
+    },
+  };
+}

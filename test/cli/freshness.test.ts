@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { runCli } from '../support/cli/io.ts';
+import { savedWorld, sixInSync } from '../support/operate/world.ts';
+
+const MINUTE = 60_000;
+const GOOGLE = { kind: 'google', administrator: 'admin@acme.test' } as const;
+const expecting = (expectEvery: { events?: number; scim?: number; directory?: number }) => ({
+  sources: { expectEvery: { events: null, scim: null, directory: null, ...expectEvery } },
+});
+
+describe('status', () => {
+  it('status shows when each source was last received, and when it is expected', async () => {
+    const world = await sixInSync(expecting({ events: 5 }));
+    world.clock.ms += 3 * MINUTE;
+    const { code, stdout } = await world.cli('status');
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^source {6}events +last received 3 min ago, expected every 5 min$/m),
+    ]);
+    const { json } = await world.cli('status', '--json');
+    expect(OUTPUT_SCHEMAS.status.parse(json)).toMatchObject({
+      sources: [
+        {
+          source: 'events',
+          receivedAt: '2026-11-20T10:00:00.000Z',
+          receivedAgeMs: 3 * MINUTE,
+          expectedEveryMs: 5 * MINUTE,
+          late: false,
+        },
+      ],
+    });
+  });
+
+  it('status needs attention once a source is late, and doctor names the fix', async () => {
+    const world = await sixInSync(expecting({ events: 5 }));
+    world.clock.ms += 16 * MINUTE;
+    const { code, stdout, stderr } = await world.cli('status');
+    expect(stdout).toContain('last received 16 min ago, expected every 5 min; late');
+    expect(stderr).toContain('next: groupsync doctor --faults');
+    expect(code).toBe(3);
+    const { json } = await world.cli('doctor', '--faults', '--json');
+    expect(json.checks).toContainEqual({
+      name: 'default: source events',
+      ok: false,
+      detail: 'last received 16 min ago, expected every 5 min; late',
+      fix: expect.stringContaining('\ngroupsync connections set default sources.expectEvery.events=1440'),
+    });
+  });
+});
+
+describe('directory status', () => {
+  it('directory status shows when the directory was last read, and needs attention once that is late', async () => {
+    const { ports, clock } = await savedWorld({ directory: GOOGLE });
+    const name = 'default' as never;
+    await ports.sources.noteReceipt(name, { source: 'directory', nowMs: clock.ms, everyMinutes: 5 });
+    clock.ms += 3 * MINUTE;
+    const fresh = await runCli(['directory', 'status'], { ports });
+    expect(fresh.stdout).toContain('last received 3 min ago, expected every 5 min\n');
+    expect(fresh.code).toBe(0);
+    clock.ms += 13 * MINUTE;
+    const late = await runCli(['directory', 'status', '--json'], { ports });
+    expect(late.json.freshness).toMatchObject({ source: 'directory', late: true });
+    expect([late.code, late.stderr]).toEqual([3, expect.stringContaining('next: groupsync doctor --faults')]);
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { PROVIDER, ROLE_ARN } from '../../../directory-simulator/google/federation.ts';
+import { READ_ALL } from '../../../directory-simulator/google/scopes.ts';
+import { SERVICE_ACCOUNT } from '../../../directory-simulator/google/sign-in.ts';
+import { federatedCredential } from '../../../shared/directory/google/credential.ts';
+import { createGoogleDirectory } from '../../../shared/directory/google/directory.ts';
+import { examineGoogle } from '../../../shared/directory/google/examine.ts';
+import { DirectoryError, type DirectoryStep } from '../../../shared/sync/ports/directory.ts';
+import { ADMIN } from '../../directory-simulator/fixture.ts';
+import { openGoogle } from './reader.ts';
+
+const SERVICE = { provider: PROVIDER, serviceAccount: SERVICE_ACCOUNT.email };
+const ALL_WORK = ['administrator', 'groups', 'members', 'users', 'reports'];
+
+/** A directory that is signed in to without a key. */
+async function openFederated(changed: Partial<typeof SERVICE> = {}) {
+  const google = await openGoogle();
+  const { url, world, account } = google;
+  const credential = federatedCredential({ ...SERVICE, ...changed, stsUrl: url, iamUrl: url }, world);
+  const options = { ...account, credential };
+  return {
+    ...google,
+    directory: createGoogleDirectory(options, world),
+    examine: () => examineGoogle(options, world),
+  };
+}
+
+const openWithKey = async () => {
+  const google = await openGoogle();
+  return { ...google, examine: () => examineGoogle(google.account, google.world) };
+};
+
+/** Each step: its name, with the message of its failure. */
+const linesOf = (steps: readonly DirectoryStep[]) =>
+  steps.map(({ step, failure }) => (failure === undefined ? step : `${step}: ${failure.message}`));
+
+describe('sign-in to a Google directory without a stored secret', () => {
+  it('the directory is read with the role of the function', async () => {
+    const { directory, requests } = await openFederated();
+    expect((await directory.group('sales@example.com'))?.name).toBe('Sales');
+    await directory.group('g-emea');
+    const account = encodeURIComponent(SERVICE_ACCOUNT.email);
+    expect((await requests()).map(({ path }) => path.replace('@', '%40'))).toEqual([
+      '/v1/token',
+      `/v1/projects/-/serviceAccounts/${account}:signJwt`,
+      '/token',
+      expect.stringContaining('/groups/'),
+      expect.stringContaining('/groups/'),
+    ]);
+  });
+
+  it('the reader signs in again once its access token is refused', async () => {
+    const { directory, control } = await openFederated();
+    await directory.group('g-emea');
+    await control('access-tokens/expire');
+    expect((await directory.group('g-emea'))?.name).toBe('EMEA');
+  });
+
+  it('every step of signing in without a secret works where it is set up', async () => {
+    const { examine } = await openFederated();
+    expect(linesOf(await examine())).toEqual(['web identity', 'token exchange', 'signature', ...ALL_WORK]);
+  });
+
+  it('the examination names the step that AWS refuses', async () => {
+    const { world, account, url } = await openGoogle();
+    const webIdentity = async () => {
+      throw new DirectoryError('denied', 'web identity: AWS STS answered AccessDenied', {
+        reason: 'AccessDenied',
+      });
+    };
+    const refused = { ...world, webIdentity };
+    const credential = federatedCredential({ ...SERVICE, stsUrl: url, iamUrl: url }, refused);
+    expect(await examineGoogle({ ...account, credential }, refused)).toEqual([
+      {
+        step: 'web identity',
+        failure: {
+          kind: 'denied',
+          message: 'web identity: AWS STS answered AccessDenied',
+          reason: 'AccessDenied',
+        },
+      },
+    ]);
+  });
+
+  it('the examination names a provider that is unknown', async () => {
+    const { examine } = await openFederated({ provider: '//iam.googleapis.com/other' });
+    expect(linesOf(await examine())).toEqual([
+      'web identity',
+      expect.stringMatching(/^token exchange: token exchange: the directory answered 400 \(invalid_/),
+    ]);
+  });
+
+  it.each([
+    ['another issuer is trusted', { issuer: 'https://other.example' }, 'token exchange', 'invalid_grant'],
+    ['another role may sign', { allowedSubjects: [`${ROLE_ARN}-other`] }, 'signature', 'PERMISSION_DENIED'],
+  ])('the examination names the step that fails if %s', async (_, trust, step, reason) => {
+    const { examine, world, control } = await openFederated();
+    const token = await world.webIdentity(`https:${PROVIDER}`);
+    Object.assign(world, { webIdentity: async () => token });
+    await control('federation', trust);
+    const steps = await examine();
+    expect(steps.at(-1)).toMatchObject({ step, failure: { kind: 'denied', reason } });
+  });
+});
+
+describe('the steps of reading a Google directory with a key', () => {
+  it('all steps of reading with a key work where it is set up', async () => {
+    const { examine } = await openWithKey();
+    expect(linesOf(await examine())).toEqual(['credential', ...ALL_WORK]);
+  });
+
+  it.each(READ_ALL.map((scope) => [scope]))(
+    'the examination names the right of the scope %s if it is missing',
+    async (scope) => {
+      const { examine, control } = await openWithKey();
+      await control('delegation', { scopes: READ_ALL.filter((one) => one !== scope) });
+      const failed = (await examine()).filter(({ failure }) => failure !== undefined);
+      expect(failed).toMatchObject([{ failure: { kind: 'denied', reason: 'unauthorized_client' } }]);
+      const right = failed[0]?.step.replace(/s$/, '') ?? '';
+      expect(scope).toContain(right === 'report' ? 'reports' : right);
+    },
+  );
+
+  it('the examination names the administrator if nothing is delegated, and if the administrator is suspended', async () => {
+    const { examine, control } = await openWithKey();
+    await control('delegation', { scopes: [] });
+    expect(linesOf(await examine())).toEqual([
+      'credential',
+      'administrator: token: the directory answered 401 (unauthorized_client)',
+    ]);
+    await control('delegation', { scopes: READ_ALL });
+    await control('changes', { kind: 'suspendUser', user: ADMIN });
+    expect((await examine()).at(-1)).toMatchObject({
+      step: 'administrator',
+      failure: { reason: 'invalid_grant' },
+    });
+  });
+
+  it('the examination names a right that the limit of calls keeps from being tried', async () => {
+    const { examine, control } = await openWithKey();
+    await control('faults', [
+      { match: { path: '*/directory/v1/users/*' }, times: 30, error: 'quotaExceeded' },
+    ]);
+    const failed = (await examine()).filter(({ failure }) => failure !== undefined);
+    expect(failed).toMatchObject([{ step: 'users', failure: { kind: 'busy', reason: 'quotaExceeded' } }]);
+  });
+});

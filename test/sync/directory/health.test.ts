@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { readDirectoryStatus } from '../../../shared/operate/directory/status.ts';
+import { readLevels } from '../../../shared/sync/reconcile/levels.ts';
+import { MINUTE_MS } from '../../support/engine/world.ts';
+import { company, openReader, type Reader } from './fixture.ts';
+
+const WORLD = company({ rowing: ['a', 'b'], chess: ['c', 'd'], tennis: ['a'] });
+const ADMINISTRATOR = 'admin@acme.test';
+const SETTINGS = { directory: { kind: 'google', administrator: ADMINISTRATOR } };
+
+const started = async (): Promise<Reader> => {
+  const reader = await openReader({ world: WORLD, settings: SETTINGS });
+  await reader.hire('a', 'b', 'c', 'd');
+  await reader.passMinutes(20);
+  return reader;
+};
+
+const levelsOf = async ({ world, ports }: Reader) =>
+  readLevels(await world.connection(), { ...world.toolPorts, ...ports, index: world.toolPorts.index });
+const statusOf = async ({ world, ports }: Reader) =>
+  readDirectoryStatus(await world.connection(), { ...world.toolPorts, ...ports });
+const findingsOf = async (reader: Reader): Promise<readonly string[]> =>
+  (await levelsOf(reader)).found.filter(({ count }) => count > 0).map(({ subject }) => subject);
+
+describe('the reader of a directory', () => {
+  it('the reader is fresh while the directory answers, and late once it has not for ten minutes more than expected', async () => {
+    const reader = await started();
+    expect((await statusOf(reader)).freshness).toMatchObject({ expectedEveryMs: 5 * MINUTE_MS, late: false });
+    await reader.google.control('faults', [
+      { match: { path: '*/admin/*' }, times: 200, error: 'backendError' },
+    ]);
+    for (let run = 0; run < 4; run += 1) {
+      await expect(reader.run()).rejects.toThrow('answered 503');
+      await reader.pass(5 * MINUTE_MS);
+    }
+    expect((await statusOf(reader)).freshness?.late).toBe(true);
+    const { readerLateSeconds, readerStopped } = await levelsOf(reader);
+    expect([readerLateSeconds > 0, readerStopped]).toEqual([true, false]);
+    expect(await findingsOf(reader)).toEqual(['reader']);
+    await reader.google.control('faults', []);
+    await reader.run();
+    expect([await findingsOf(reader), (await statusOf(reader)).freshness?.late]).toEqual([[], false]);
+  });
+
+  it.each([
+    [
+      'the delegation has ended',
+      (reader: Reader) => reader.google.control('delegation', { scopes: [] }),
+      'token: the directory answered 401 (unauthorized_client)',
+    ],
+    [
+      'the administrator may not read any more',
+      (reader: Reader) => reader.change({ kind: 'changeUser', user: ADMINISTRATOR, isAdmin: false }),
+      'the directory answered 403',
+    ],
+    [
+      'the administrator is suspended',
+      (reader: Reader) => reader.change({ kind: 'suspendUser', user: ADMINISTRATOR }),
+      'token: the directory answered 400 (invalid_grant)',
+    ],
+  ])('the reader reports that it has stopped since %s', async (_, end, reason) => {
+    const reader = await started();
+    await end(reader);
+    await reader.google.control('access-tokens/expire');
+    await expect(reader.run()).rejects.toThrow(reason);
+    const since = (await statusOf(reader)).stopped?.since;
+    await reader.pass(20 * MINUTE_MS);
+    await expect(reader.run()).rejects.toThrow(reason);
+    expect((await statusOf(reader)).stopped).toEqual({ since, reason: expect.stringContaining(reason) });
+    expect(await levelsOf(reader)).toMatchObject({ readerStopped: true, readerLateSeconds: 0 });
+    expect(await findingsOf(reader)).toEqual(['reader_stopped']);
+  });
+
+  it('the reader reports that it has stopped for missing groups, and the end of that', async () => {
+    const reader = await started();
+    const short = { status: 200, body: '{"kind":"admin#directory#groups"}' };
+    await reader.google.control('faults', [{ match: { path: '*/groups' }, ...short }]);
+    await reader.pass(60 * MINUTE_MS);
+    await expect(reader.run()).rejects.toThrow('3 of 3 known groups are missing in the directory');
+    expect((await statusOf(reader)).stopped?.reason).toContain('3 of 3 known groups are missing');
+    await reader.google.control('faults', []);
+    await reader.run();
+    expect([(await statusOf(reader)).stopped, await findingsOf(reader)]).toEqual([null, []]);
+  });
+
+  it('the reader reports groups of which the directory lists too few members three times within an hour', async () => {
+    const reader = await started();
+    await reader.google.control('counts', { group: 'rowing', count: 3 });
+    await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
+    await reader.passMinutes(10);
+    expect([(await levelsOf(reader)).readerShortGroups, await findingsOf(reader)]).toEqual([0, []]);
+    await reader.passMinutes(5);
+    expect([(await levelsOf(reader)).readerShortGroups, await findingsOf(reader)]).toEqual([
+      1,
+      ['reader_short'],
+    ]);
+    expect((await statusOf(reader)).short).toBe(1);
+    await reader.google.control('counts', { group: 'rowing', count: 'right' });
+    await reader.passMinutes(5);
+    expect(await findingsOf(reader)).toEqual([]);
+  });
+});

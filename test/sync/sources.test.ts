@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { createSourceStore } from '../../shared/store/source-store.ts';
+import type { IncomingMessage } from '../../shared/sync/ingest/accept.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import { readLevels } from '../../shared/sync/reconcile/levels.ts';
+import { readSources } from '../../shared/sync/sources.ts';
+import { MemoryTable } from '../../simulate/table.ts';
+import { story } from '../support/engine/story.ts';
+import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
+import { savedWorld } from '../support/operate/world.ts';
+import { createWorld as createScimWorld } from './scim/support/server.ts';
+
+/** A message of a producer, or of a part of groupsync, that names a group. */
+const upsertedBy = (source: string, sentAtMs: number): IncomingMessage => ({
+  messageId: source,
+  sentAtMs,
+  body: JSON.stringify({
+    specversion: '1.0',
+    id: source,
+    source,
+    type: 'directory.group.upserted',
+    time: new Date(sentAtMs).toISOString(),
+    data: { group: { id: 'rowing', name: 'Rowing' } },
+  }),
+});
+
+describe('receipts of a source', () => {
+  it('receipts of a source are written once a minute by a worker, however many there are', async () => {
+    const sent: string[] = [];
+    const table = new MemoryTable(async (operation, key) => {
+      if (operation === 'update') sent.push(key);
+    });
+    const store = createSourceStore(table);
+    for (let second = 0; second < 180; second += 1) {
+      await store.noteReceipt(CONNECTION, { source: 'events', nowMs: second * 1_000 });
+    }
+    expect(sent).toHaveLength(3);
+    expect(await store.read(CONNECTION)).toEqual([{ source: 'events', receivedMs: 120_000 }]);
+  });
+
+  it('receipts of a source never go back, and change once a minute whatever the number of workers', async () => {
+    const table = new MemoryTable();
+    const noteAt = (nowMs: number) =>
+      createSourceStore(table).noteReceipt(CONNECTION, { source: 'scim', nowMs });
+    const received = async () => (await createSourceStore(table).read(CONNECTION))[0]?.receivedMs;
+    await noteAt(100_000);
+    await noteAt(130_000);
+    expect(await received()).toBe(100_000);
+    await noteAt(160_000);
+    await noteAt(90_000);
+    expect(await received()).toBe(160_000);
+  });
+});
+
+describe('an event source', () => {
+  it('an event source is received when ingest reads an event of a producer', async () => {
+    const { tell, world } = await story();
+    const fresh = async () => (await readSources(await world.connection(), world.portsFor())).freshness;
+    expect(await fresh()).toEqual([]);
+    await tell({ snapshot: 'rowing', of: ['ada'] });
+    expect(await fresh()).toMatchObject([{ source: 'events', lateMs: 0 }]);
+  });
+
+  it('an event source is not received when groupsync itself sends events, or a dead-lettered message is sent again', async () => {
+    const { ports, connection, clock } = await savedWorld();
+    const message = (source: string) => upsertedBy(source, clock.ms);
+    const replayed = { ...message('producer'), failedBefore: '1 2026-11-20T10:00:00.000Z' };
+    const own = [message('groupsync/import'), message('groupsync/directory')];
+    const report = await ingest([...own, replayed], ports);
+    expect(report.acceptedFrom).toHaveLength(3);
+    expect((await readSources(connection, ports)).freshness).toEqual([]);
+    await ingest([message('producer')], ports);
+    expect((await readSources(connection, ports)).freshness).toHaveLength(1);
+  });
+
+  it('an event source is late in the levels, and reported to operators, once nothing has come for too long', async () => {
+    const { tell, world } = await story({ settings: { sources: { expectEvery: { events: 60 } } } });
+    const levels = async () => readLevels(await world.connection(), world.portsFor());
+    const reported = async () => (await levels()).found.find(({ subject }) => subject === 'source');
+    await tell({ snapshot: 'rowing', of: ['ada'] });
+    world.advance(60 * MINUTE_MS);
+    expect([(await levels()).sourceLateSeconds, (await reported())?.count]).toEqual([0, 0]);
+    world.advance(15 * MINUTE_MS);
+    expect((await levels()).sourceLateSeconds).toBeGreaterThan(4 * 60);
+    expect(await reported()).toMatchObject({ count: 1, names: ['events'] });
+    await tell({ snapshot: 'rowing', of: ['ada', 'bob'] });
+    expect([(await levels()).sourceLateSeconds, (await reported())?.count]).toEqual([0, 0]);
+  });
+
+  it('an event source is late too if nothing has ever come', async () => {
+    const { world } = await story({ settings: { sources: { expectEvery: { scim: 30 } } } });
+    const lateSeconds = async () =>
+      (await readLevels(await world.connection(), world.portsFor())).sourceLateSeconds;
+    expect(await lateSeconds()).toBe(0);
+    world.advance(41 * MINUTE_MS);
+    expect(await lateSeconds()).toBe(60);
+  });
+
+  it('a message does not fail if its receipt cannot be recorded', async () => {
+    const { ports, clock } = await savedWorld();
+    const noteReceipt = async () => {
+      throw new Error('throttled');
+    };
+    const failing = { ...ports, sources: { ...ports.sources, noteReceipt } };
+    const report = await ingest([upsertedBy('producer', clock.ms)], failing);
+    expect([report.acceptedFrom.length, report.failedMessages.size]).toEqual([1, 0]);
+  });
+});
+
+describe('the SCIM server', () => {
+  it('SCIM is received with each request that has a valid token', async () => {
+    const { anonymous, client, ports } = createScimWorld();
+    const states = () => ports.sources.read(CONNECTION);
+    await anonymous('Bearer unknown').get('/Users');
+    expect(await states()).toEqual([]);
+    await (await client()).get('/Users');
+    expect(await states()).toMatchObject([{ source: 'scim' }]);
+  });
+});
