@@ -53,7 +53,7 @@ const Connect = z.union([
       connection: text,
       stored: z.boolean(),
       kind: text,
-      observing: z.boolean().describe('It plans only, and writes nothing, until groupsync resume.'),
+      observing: z.boolean().describe('It plans only, and writes nothing, until `groupsync resume`.'),
       ...DirectoryPreview.shape,
     })
     .describe('With --directory.'),

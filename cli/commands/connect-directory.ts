@@ -46,7 +46,7 @@ export async function connectDirectory(
     out.line(`${name} reads ${plural(preview.selected, 'group')} of the directory`);
     if (observes) out.line('the connection observes: nothing is written until groupsync resume');
   });
-  out.note(`next: groupsync directory ${observes ? 'groups --compare' : 'read'}`);
+  out.note(observes ? 'next: groupsync directory groups --compare' : 'next: groupsync directory read');
   return EXIT.done;
 }
 

@@ -22,7 +22,7 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
   }
   // With --json the answer has the plan.
   for (const line of linesOf(plan)) out.note(line);
-  const question = `Take over ${plural(groups.length, 'group')}? Nothing is written until groupsync resume.`;
+  const question = `Take over ${plural(groups.length, 'group')}? Nothing is written until \`groupsync resume\`.`;
   if (!(await context.confirm(question))) return EXIT.failed;
   const current = await ports.connections.current(connection.name);
   const report = await takeOverGroups(current ?? connection, plan, ports);
@@ -31,7 +31,11 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
     for (const group of report.busy) out.line(`${group}: a write does not end; run the command again`);
   });
   const isConnected = connection.settings.directory !== null && options.directory === undefined;
-  out.note(isConnected ? 'next: groupsync directory read' : 'next: groupsync connect --directory …');
+  out.note(
+    isConnected
+      ? 'next: groupsync directory read'
+      : 'next: groupsync connect --directory google --administrator ADDRESS --key FILE',
+  );
   return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;
 }
 

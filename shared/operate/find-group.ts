@@ -50,7 +50,7 @@ export function findOne<Item>(text: string, all: readonly Findable<Item>[], none
     if (others.length === 0) return only.item;
     const shown = found.slice(0, SUGGESTED).map(({ label }) => label);
     const rest = found.length > SUGGESTED ? `, and ${found.length - SUGGESTED} more` : '';
-    throw new NotFound(`"${text}" fits ${found.length}; give the id: ${shown.join(', ')}${rest}`);
+    throw new NotFound(`"${text}" matches ${found.length}; give the id: ${shown.join(', ')}${rest}`);
   }
   const alike = all
     .map(({ names, label }) => ({ label, score: Math.max(0, ...names.map((name) => likeness(name, text))) }))

@@ -69,7 +69,7 @@ export async function findMember(
   // Members of a removed connection can still be found. A connection that never existed is an error.
   if (!known && !(await ports.connections.companyOf(connection))) await requireConnection(connection, ports);
   const bound = known === undefined ? [] : await membersHolding(text, known, ports);
-  if (bound.length > 1) throw new NotFound(`"${text}" fits ${bound.join(', ')}; give the id`);
+  if (bound.length > 1) throw new NotFound(`"${text}" matches ${bound.join(', ')}; give the id`);
   if (bound[0] !== undefined) return bound[0];
   const none = `no group of connection ${connection} has had a member "${text}"; a member without groups is found by its id`;
   const groups = await allGroups(connection, ports);

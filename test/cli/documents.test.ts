@@ -168,7 +168,7 @@ describe('documents of --json', () => {
       { target: 'arn:t', failure: 'NotFoundException' },
     ];
     for (const some of [told, told.slice(0, 1), []]) {
-      const functions = { run: async () => ({ reports: [{ told: some }] }) };
+      const functions = { run: async () => ({ reports: [{ notified: some }] }) };
       const { code, json } = await runCli(['notify', 'test', '--json'], { ports: { ...ports, functions } });
       expect(OUTPUT_SCHEMAS['notify test'].parse(json)).toEqual({ notified: some });
       expect(code).toBe(some.length === 1 ? 0 : 1);

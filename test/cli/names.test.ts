@@ -41,7 +41,7 @@ describe('search for a group or member', () => {
   });
 
   it.each([
-    ['en', /"en" fits 2; give the id: .*Engineering \(g\)/],
+    ['en', /"en" matches 2; give the id: .*Engineering \(g\)/],
     ['Enginering', /no group of .*; is it Engineering \(g\)/],
   ])('the group is not guessed from the ambiguous or misspelt name %s', async (asked, says) => {
     const { cli } = await worldOf();
@@ -57,7 +57,7 @@ describe('search for a group or member', () => {
       expect((await cli('forget', asked, '--yes', '--json')).json).toMatchObject({ member: 'm-ada' });
       expect(await cli('forget', 'm-', '--yes')).toMatchObject({
         code: 1,
-        stderr: expect.stringMatching('fits'),
+        stderr: expect.stringMatching('matches'),
       });
     },
   );

@@ -83,7 +83,7 @@ describe('prompts at a terminal', () => {
       [['sync', 'g'], 'Sync 1 group?'],
       [['holds', 'approve', 'g', '--reason', 'r'], 'Remove 5 members?'],
       [['dlq', 'replay', '--all'], 'Replay 1 message?'],
-      [['dlq', 'discard', 'one', '--reason', 'r'], 'for good?'],
+      [['dlq', 'discard', 'one', '--reason', 'r'], 'This cannot be undone.'],
       [['pause'], 'Pause the connection'],
       [['connections', 'remove', 'default'], 'Remove the connection'],
     ];

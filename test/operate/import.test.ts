@@ -80,8 +80,8 @@ describe('parseCsv', () => {
 
   // Of the records before it some may be lost: nothing is sent then.
   it.each([
-    ['a stray quote', 'a,b\nc"d,e\nf', 2, /begin with one/],
-    ['text behind a quote', '"x\ny",2\n"f" g,h', 3, /behind a closing quote/],
+    ['a stray quote', 'a,b\nc"d,e\nf', 2, /start with a quote/],
+    ['text behind a quote', '"x\ny",2\n"f" g,h', 3, /after a closing quote/],
     ['a quote that is never closed', 'a\n"b\nc', 3, /before the end/],
     ['a record that is too long', `"${'x'.repeat(70_000)}`, 1, /at most 65536/],
   ])('stops at %s, and names the line', async (_, text, line, says) => {

@@ -127,7 +127,7 @@ export async function findDeadLetters(
   return ids.flatMap((id) => {
     const [first, ...others] = found.get(id) ?? [];
     if (others.length === 0 || first?.message.id === id) return first ?? [];
-    throw new NotFound(`"${id}" fits ${others.length + 1} dead letters; give more of the id`);
+    throw new NotFound(`"${id}" matches ${others.length + 1} dead-lettered messages; give more of the id`);
   });
 }
 
