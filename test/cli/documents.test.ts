@@ -107,6 +107,15 @@ describe('documents of --json', () => {
         otherSource: 0,
         differing: 0,
         oldestReadAt: new Date(nowMs).toISOString(),
+        stopped: null,
+        short: 0,
+        freshness: {
+          source: 'directory',
+          receivedAt: null,
+          receivedAgeMs: null,
+          expectedEveryMs: 300_000,
+          late: false,
+        },
       },
     ]);
     const listed = await document('directory groups', ['directory', 'groups']);
