@@ -136,7 +136,7 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     },
     {
       heading: 'Source late',
-      meaning: 'No event, or no SCIM request, has come for longer than a connection expects.',
+      meaning: 'A source has sent nothing for longer than its connection expects.',
       metric: 'SourceLateSeconds',
     },
     ...(every.directory ? READER_ALARMS : []),

@@ -32,7 +32,7 @@ describe('encryption', () => {
       for (const { Properties } of found) expect(keyOf(Properties)).toEqual(arn);
       return found.length;
     };
-    expect(encrypted('AWS::SQS::Queue', (queue) => queue.KmsMasterKeyId)).toBe(5);
+    expect(encrypted('AWS::SQS::Queue', (queue) => queue.KmsMasterKeyId)).toBe(6);
     // Of each function and of the audit's, and the access log of the HTTP API.
     expect(encrypted('AWS::Logs::LogGroup', (log) => log.KmsKeyId)).toBe(DEPLOYABLE_KEYS.length + 2);
     expect(encrypted('AWS::SNS::Topic', (topic) => topic.KmsMasterKeyId)).toBe(1);
@@ -68,15 +68,15 @@ describe('transport', () => {
           Condition?.['Bool']?.['aws:SecureTransport'] === 'false',
       ),
     );
-    expect(denials).toHaveLength(7);
+    expect(denials).toHaveLength(8);
     expect(denials.every(Boolean)).toBe(true);
   });
 });
 
 describe('event producers', () => {
-  const policyOf = (template: typeof full) => {
+  const policyOf = (template: typeof full, queue = 'IngestLaneQueuePolicy') => {
     const policies = Object.entries(resourcesOf(template, 'AWS::SQS::QueuePolicy'));
-    const found = policies.find(([id]) => id.startsWith('IngestLaneQueue'));
+    const found = policies.find(([id]) => id.startsWith(queue));
     return statementsOf(found?.[1].Properties.PolicyDocument);
   };
 
@@ -93,17 +93,23 @@ describe('event producers', () => {
     }
   });
 
-  it('all other principals of the account are denied, even if their own policies allow sending', () => {
-    expect(policyOf(full).find(({ Sid }) => Sid === 'DenyOtherSenders')).toMatchObject({
-      Effect: 'Deny',
-      Principal: { AWS: '*' },
-      Action: 'sqs:SendMessage',
-      Condition: {
-        ArnNotEquals: { 'aws:PrincipalArn': [ROLE, READER] },
-        Bool: { 'aws:PrincipalIsAWSService': 'false' },
-      },
-    });
-  });
+  it.each([
+    ['events queue', 'IngestLaneQueuePolicy', [ROLE]],
+    ['queue of the directory reader', 'IngestLaneQueuedirectory', READER],
+  ])(
+    'all others of the account are denied for the %s, even if their own policies allow sending',
+    (_, queue, sender) => {
+      expect(policyOf(full, queue).find(({ Sid }) => Sid === 'DenyOtherSenders')).toMatchObject({
+        Effect: 'Deny',
+        Principal: { AWS: '*' },
+        Action: 'sqs:SendMessage',
+        Condition: {
+          ArnNotEquals: { 'aws:PrincipalArn': sender },
+          Bool: { 'aws:PrincipalIsAWSService': 'false' },
+        },
+      });
+    },
+  );
 
   it('producers are named in a message if the key of an earlier stack must allow them', () => {
     const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555';

@@ -23,6 +23,8 @@ export interface DriveOptions {
 }
 
 const PUMP_MS = 60_000;
+/** Some groups wait for what only the hourly sweep finds, such as the group that another client deleted. */
+const SWEEP_MS = 3_600_000;
 
 type Task = () => Promise<unknown>;
 
@@ -34,6 +36,7 @@ type Task = () => Promise<unknown>;
 export async function drive(options: DriveOptions): Promise<void> {
   const { world, scheduler, whenQuiet = async () => false, maxRounds = 2_000 } = options;
   let pumpedAtMs = world.nowMs();
+  let sweptAtMs = world.nowMs();
   for (let round = 0; round < maxRounds; round += 1) {
     const tasks = tasksFor(options);
     if (world.nowMs() - pumpedAtMs >= PUMP_MS) {
@@ -46,8 +49,12 @@ export async function drive(options: DriveOptions): Promise<void> {
     }
     const nextMs = nextReadyMs(world);
     if (nextMs !== undefined && nextMs > world.nowMs()) world.advance(nextMs - world.nowMs());
-    else if (await hasBacklog(world)) world.advance(Math.max(1, pumpedAtMs + PUMP_MS - world.nowMs()));
-    else if (!(await whenQuiet())) return;
+    else if ((await hasBacklog(world)) && world.nowMs() - sweptAtMs < SWEEP_MS)
+      world.advance(Math.max(1, pumpedAtMs + PUMP_MS - world.nowMs()));
+    else {
+      sweptAtMs = world.nowMs();
+      if (!(await whenQuiet()) && !(await hasBacklog(world))) return;
+    }
   }
   throw new Error(`the engine was still busy after ${maxRounds} rounds`);
 }
