@@ -9,10 +9,10 @@ export interface View extends WrittenFields {
   /** Everybody in the group; `true` where we put them there. */
   readonly users: ReadonlyMap<PlatformUserId, boolean>;
   /**
-   * Users that groupsync added and the platform does not show, although no client removed them. They may be in the
-   * group, so a write that leaves them out removes them.
+   * Users that the platform does not show although no client removed them; `true` where we put them there. They may be in
+   * the group, so a write that leaves them out removes them.
    */
-  readonly unshown?: ReadonlySet<PlatformUserId>;
+  readonly unshown?: ReadonlyMap<PlatformUserId, boolean>;
   /** External changes that a policy accepts. */
   readonly acceptedDrift?: AcceptedDrift;
 }

@@ -88,7 +88,7 @@ const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => 
  * Returns the observed group as a view. A user is managed if one of our views says that we added it. Additions of an
  * uncertain write count as managed too; otherwise a later removal of them would count as an external change.
  * If the platform normalised the name, `alias` keeps the name that was sent. If the platform does not echo a field, the
- * view holds the value that was sent. Managed users that may be in the group stay in `unshown`.
+ * view holds the value that was sent. Users that may be in the group stay in `unshown`.
  */
 export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | undefined)[]): View {
   const known = knownViews.find((view) => view !== undefined);
@@ -107,31 +107,24 @@ export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | 
         knownViews.some((view) => view !== undefined && isOwnUser(view, user)),
       ]),
     ),
-    ...unshownAs(knownViews.flatMap((view) => [...(view?.unshown ?? [])]).filter((user) => !there.has(user))),
+    ...unshownAs(
+      knownViews.flatMap((view) => [...(view?.unshown ?? [])]).filter(([user]) => !there.has(user)),
+    ),
     ...(acceptedDrift === undefined ? {} : { acceptedDrift }),
   };
 }
 
-const unshownAs = (users: readonly PlatformUserId[]): Pick<View, 'unshown'> =>
-  users.length === 0 ? {} : { unshown: new Set(users) };
+const unshownAs = (users: readonly (readonly [PlatformUserId, boolean])[]): Pick<View, 'unshown'> =>
+  users.length === 0 ? {} : { unshown: new Map(users) };
 
 /** A user that groupsync added stays managed, even if the user was missing for a while and a policy accepted that. */
 const isOwnUser = ({ users, unshown, acceptedDrift }: View, user: PlatformUserId): boolean =>
-  users.get(user) === true || unshown?.has(user) === true || acceptedDrift?.absent.has(user) === true;
+  users.get(user) === true || unshown?.get(user) === true || acceptedDrift?.absent.has(user) === true;
 
-/**
- * A view with users that an answer hid and that may still be in the group; `true` if groupsync added them. Those are
- * sent again. The others stay in the view, so every write sends them.
- */
+/** A view with users that an answer hid and that may still be in the group; `true` if groupsync added them. */
 export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId, boolean]>): View {
   const { unshown = [], ...known } = view;
-  const all = [...hidden].filter(([user]) => !view.users.has(user));
-  const managed = all.flatMap(([user, mine]) => (mine ? [user] : []));
-  return {
-    ...known,
-    users: new Map([...view.users, ...all.filter(([, mine]) => !mine)]),
-    ...unshownAs([...unshown, ...managed]),
-  };
+  return { ...known, ...unshownAs([...unshown, ...hidden].filter(([user]) => !view.users.has(user))) };
 }
 
 /**
@@ -139,22 +132,8 @@ export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId
  * again.
  */
 export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
-  const unwanted = [...(view.unshown ?? [])].filter((user) => !wanted?.has(user));
-  if (unwanted.length === 0) return view;
-  return { ...view, users: new Map([...view.users, ...unwanted.map((user) => [user, true] as const)]) };
-}
-
-/**
- * Whether the group is as our last write left it. A change by another client has another version, so a user who is
- * missing under the known version is hidden. Users that another client added then stay in the view.
- */
-export function isAsLeft(observed: ObservedGroup, view: View, version: Intent['versionBefore']): boolean {
-  if (observed.version !== version) return false;
-  const there = new Set(observed.users);
-  return shows(observed, {
-    ...view,
-    users: new Map([...view.users].filter(([user, mine]) => mine || there.has(user))),
-  });
+  const unwanted = [...(view.unshown ?? [])].filter(([user]) => !wanted?.has(user));
+  return unwanted.length === 0 ? view : { ...view, users: new Map([...view.users, ...unwanted]) };
 }
 
 /**

@@ -2,6 +2,7 @@ import { eachField, fieldsFrom, fieldsOf, type GroupField, isSameValue } from '.
 import type { GroupState, GuardRecord, Intent, Uncertain } from '../domain/group-state.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, UserChange, View } from '../domain/view.ts';
+import { withUnwanted } from './external-change.ts';
 import { foldName, renamedTo } from './names.ts';
 
 /** The record of a group's uncertain writes with its users: each of these writes may still take effect. */
@@ -18,7 +19,7 @@ export function changeBetween(before: Users, after: Users): UserChange {
   return {
     added: new Set([...(now?.keys() ?? [])].filter((user) => !old?.has(user))),
     removed: new Set(
-      [...(old?.keys() ?? []), ...(before?.unshown ?? [])].filter(
+      [...(old?.keys() ?? []), ...(before?.unshown?.keys() ?? [])].filter(
         (user) => !now?.has(user) && !after?.unshown?.has(user),
       ),
     ),
@@ -32,14 +33,14 @@ export function changedView(
   { added, removed }: UserChange = NO_CHANGE,
 ): View | undefined {
   if (intent.action === 'delete') return undefined;
-  const { alias, unshown = new Set(), ...others } = base;
+  const { alias, unshown = new Map(), ...others } = base;
   const stay = [...base.users].filter(([user]) => !removed.has(user));
   const users = new Map([...stay, ...[...added].map((user) => [user, true] as const)]);
-  const stillHidden = [...unshown].filter((user) => !added.has(user) && !removed.has(user));
+  const stillHidden = [...unshown].filter(([user]) => !added.has(user) && !removed.has(user));
   return {
     ...others,
     ...(base.name === intent.name && alias !== undefined && { alias }),
-    ...(stillHidden.length > 0 && { unshown: new Set(stillHidden) }),
+    ...(stillHidden.length > 0 && { unshown: new Map(stillHidden) }),
     ...fieldsOf(intent),
     users,
   };
@@ -101,7 +102,7 @@ const largerRecord = (one: GuardRecord | undefined, other: GuardRecord | undefin
 
 /**
  * The record after a change of the group's view. A write sends the whole list of users, so a late write also undoes
- * later changes:
+ * later changes. Hidden users may be in the group already:
  *
  *   view [a] ── uncertain: [a b] ──▶ view [a c] ── the write takes effect ──▶ [a b]: b may be added, c may be removed
  */
@@ -112,7 +113,10 @@ export const rebasedRecord = (
 ): UncertainWrites =>
   before === undefined
     ? record
-    : { ...record, change: mergeChanges(record.change, changeBetween(after, before)) };
+    : {
+        ...record,
+        change: mergeChanges(record.change, changeBetween(withUnwanted(after, undefined), before)),
+      };
 
 /** The parts of an observed group that uncertain writes explain. */
 export interface LateWrites {

@@ -80,7 +80,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     async write(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer> {
       const { ref, view: before } = seen;
       const { size } = view.users;
-      const [own, users] = [[...ownLines(view)], [...userLines(view)]];
+      const [own, users] = [[...ownLines(view)], [...userLines(view.users)]];
       const text = [...own, ...users].join('\n');
       const bytes = Buffer.byteLength(text);
       const pointer = { id, size, digest: viewDigest(view) };
@@ -166,17 +166,20 @@ function madeAtMs(id: string): number {
 const ALIAS = '!alias ';
 const UNSHOWN = '!unshown ';
 
-function* ownLines({ name, alias, acceptedDrift, unshown = new Set(), ...fields }: View): Iterable<string> {
+function* ownLines({ name, alias, acceptedDrift, unshown = new Map(), ...fields }: View): Iterable<string> {
   yield encodeURIComponent(name);
   for (const field of OTHER_FIELDS) yield fieldLine(fields[field]);
   if (acceptedDrift !== undefined) yield* acceptedDriftLines(acceptedDrift);
   if (alias !== undefined) yield `${ALIAS}${encodeURIComponent(alias)}`;
-  for (const user of unshown) yield `${UNSHOWN}${encodeURIComponent(user)}`;
+  for (const line of userLines(unshown)) yield `${UNSHOWN}${line}`;
 }
 
-function* userLines({ users }: View): Iterable<string> {
+function* userLines(users: View['users']): Iterable<string> {
   for (const [user, mine] of users) yield `${mine ? '+' : '-'}${encodeURIComponent(user)}`;
 }
+
+const usersIn = (lines: readonly string[]): View['users'] =>
+  new Map(lines.map((line) => [decodeUser(line.slice(1)), line.startsWith('+')]));
 
 const OTHER_FIELDS = FIELD_NAMES.filter((field) => field !== 'name');
 const NO_VALUE = '=';
@@ -203,10 +206,8 @@ function viewFrom([name = '', ...lines]: readonly string[]): View {
   return {
     ...fieldsFrom((field) => (field === 'name' ? decodeURIComponent(name) : ofField(field))),
     ...(other === undefined ? {} : { alias: decodeURIComponent(other.slice(ALIAS.length)) }),
-    users: new Map(users.map((line) => [decodeUser(line.slice(1)), line.startsWith('+')])),
-    ...(unshown.length > 0 && {
-      unshown: new Set(unshown.map((line) => decodeUser(line.slice(UNSHOWN.length)))),
-    }),
+    users: usersIn(users),
+    ...(unshown.length > 0 && { unshown: usersIn(unshown.map((line) => line.slice(UNSHOWN.length))) }),
     ...(accepted.length === 0 ? {} : { acceptedDrift: acceptedDriftFrom(accepted) }),
   };
 }

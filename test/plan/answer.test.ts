@@ -107,7 +107,7 @@ describe('answer to a write', () => {
       'to a new name lacks a user',
       renaming,
       [],
-      { external: undefined, unshown: [a], view: { users: new Map(), unshown: new Set([a]) } },
+      { external: undefined, unshown: [a], view: { users: new Map(), unshown: new Map([[a, true]]) } },
     ],
     [
       'shows users that groupsync removed',

@@ -269,6 +269,33 @@ describe('fetch of the last written version that shows only some users', () => {
   });
 });
 
+describe('member that another client added and that a write lost', () => {
+  it.each(['answer', 'fetch'])(
+    'is sent again once the directory wants them (seen in the %s)',
+    async (seen) => {
+      const { tell, lookAgain, shown, world, guest, showAll, state } = await company({
+        membership: 'additive',
+      });
+      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      world.advance(HOUR_MS);
+      await guest('u-c');
+      world.advance(HOUR_MS);
+      world.platform.refused.add('u-c');
+      if (seen === 'fetch')
+        world.platform.showing = (kind, users) => (kind === 'get' ? users : [...users, 'u-c']);
+      await tell({ add: ['d'], to: 'g' });
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d']]);
+      world.platform.refused.clear();
+      showAll();
+      world.advance(HOUR_MS);
+      if (seen === 'fetch') await lookAgain();
+      await tell({ add: ['c'], to: 'g' });
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+      expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
+    },
+  );
+});
+
 describe('search for a refused user', () => {
   it.each(['u-c', 'u-d', 'u-e'])(
     'keeps members in each attempt that no answer shows (%s)',

@@ -8,9 +8,9 @@ import { acceptDrift, latestStampsOf, validAcceptedDrift } from '../accepted-dri
 import { type Decision, type ObserveExternal, READ_GROUP, type Read, type Wait } from '../decision.ts';
 import {
   externalDifferences,
-  isAsLeft,
   lostFields,
   mayPrecedeWriteForMs,
+  shows,
   viewOf,
   withHidden,
 } from '../external-change.ts';
@@ -37,7 +37,7 @@ const UNPROVEN_READ = {
  *     the same, but a 404 came before              | observe that nothing changed
  *     another version within 60 s of a write       | wait
  *     the known version, fewer users, in the 60 s  | wait
- *     the known version, fewer users, later        | observe: managed users are hidden, and sent again
+ *     the known version, fewer users, later        | observe: the users are hidden, wanted ones are sent again
  *     another version or content, unreadable view  | observe
  *     nothing (404)                                | see `decideMissing`
  */
@@ -50,7 +50,7 @@ export function decideFetched(facts: Facts): Decision | undefined {
   if (unproven !== undefined) return unproven;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, fetched);
-  if (!isAsLeft(fetched, views.base, state.version))
+  if (fetched.version !== state.version || !shows(fetched, views.base))
     return decideLacking(facts, fetched, [views.base]) ?? decideExternal(facts, fetched, [views.base]);
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }

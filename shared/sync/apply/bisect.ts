@@ -140,7 +140,7 @@ function nextMembers(
 
 /** Wanted users who may be in the group although no read showed them. */
 const hiddenIn = ({ views, wanted }: PassFacts): readonly PlatformUserId[] =>
-  [...(views?.base?.unshown ?? [])].filter((user) => wanted?.group?.users.has(user));
+  [...(views?.base?.unshown?.keys() ?? [])].filter((user) => wanted?.group?.users.has(user));
 
 function withoutHidden(hidden: readonly PlatformUserId[], bisection: Bisection): Bisection | undefined {
   const waiting = new Set(bisection.batches.flat());
