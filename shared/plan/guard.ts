@@ -20,6 +20,8 @@ export interface GuardInput {
   readonly limits: GuardLimits | null;
   /** Users in the group now. */
   readonly size: number;
+  /** Users besides, who may be in the group although no read shows them. */
+  readonly hidden?: number;
   /** Users that this write would remove. */
   readonly removals: number;
   /** The directory deleted the group by an event of its own. It loses everybody, so its size does not matter. */
@@ -75,9 +77,11 @@ interface Measured {
   /** Removals from the connection, and from the group. */
   readonly inConnection: number;
   readonly inGroup: number;
-  /** Users in the group before them, and the share of these that is removed. */
+  /** Users in the group before them, and the share of these that is removed. Without hidden users: the share is largest then. */
   readonly base: number;
   readonly share: number;
+  /** Users in the group before them, hidden ones included: a group that may be large has the limits of a large one. */
+  readonly largestBase: number;
   readonly recent: RecentRemovals;
 }
 
@@ -102,7 +106,8 @@ const RULES: Readonly<Record<HoldRule, GuardRule>> = {
   },
   share: {
     judges: 'others',
-    stops: ({ base, share }, { minSize, maxRemovedShare }) => base >= minSize && share > maxRemovedShare,
+    stops: ({ largestBase, share }, { minSize, maxRemovedShare }) =>
+      largestBase >= minSize && share > maxRemovedShare,
   },
 };
 
@@ -110,13 +115,15 @@ const RULES: Readonly<Record<HoldRule, GuardRule>> = {
  * Whether removals may go ahead without a person's approval (invariant 5). Everything removed in the rolling hour
  * counts, so that many small writes are judged like one large one. The share is relative to the size before all of them.
  */
-export function judgeRemovals({ limits, size, removals, deletesGroup, recent }: GuardInput): GuardVerdict {
+export function judgeRemovals(input: GuardInput): GuardVerdict {
+  const { limits, size, hidden = 0, removals, deletesGroup, recent } = input;
   const inGroup = removals + recent.group;
   const base = sizeBefore(size, recent);
+  const largestBase = sizeBefore(size + hidden, recent);
   const share = base === 0 ? 0 : Math.min(1, inGroup / base);
   if (limits === null || (removals === 0 && !deletesGroup)) return { allowed: true };
   const inConnection = removals + recent.connection;
-  const measured = { removals, inConnection, inGroup, base, share, recent };
+  const measured = { removals, inConnection, inGroup, base, share, largestBase, recent };
   const skipped = deletesGroup ? 'others' : 'deletions';
   const rule = HOLD_RULES.find(
     (name) => RULES[name].judges !== skipped && RULES[name].stops(measured, limits),

@@ -1,7 +1,7 @@
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
 import { type DraftInput, draftPlan } from './draft.ts';
-import type { Wanted } from './facts.ts';
+import type { Facts, Wanted } from './facts.ts';
 import type { Plan } from './plan.ts';
 
 /*
@@ -11,6 +11,10 @@ import type { Plan } from './plan.ts';
  *
  *     POST [a b] ──▶ 200 [a] ──▶ GET [a] ──▶ b pending ──▶ a quarter of an hour later: GET ──▶ an hour later: PATCH [a b]
  */
+
+/** Wanted users who may be in the group although no read showed them. */
+export const hiddenWanted = ({ views, wanted }: Pick<Facts, 'views' | 'wanted'>): readonly PlatformUserId[] =>
+  [...(views?.base?.unshown?.keys() ?? [])].filter((user) => wanted?.group?.users.has(user));
 
 /** Users that the last write did not show, and that no write by themselves is due for. */
 function unshownLately({ membersByUser }: Wanted, current: View | undefined): ReadonlySet<PlatformUserId> {

@@ -51,6 +51,16 @@ describe('judgeRemovals', () => {
     ['all members of a group below minSize', { size: 4, removals: 4 }, 'allowed'],
     ['all members of a group of minSize', { size: 5, removals: 5 }, 'share'],
     [
+      'all shown members of a group that has minSize with a hidden one',
+      { size: 4, hidden: 1, removals: 4 },
+      'share',
+    ],
+    [
+      'more than half of the shown members, but half with the hidden ones',
+      { size: 10, hidden: 2, removals: 6 },
+      'share',
+    ],
+    [
       'the rest of a group that had minSize members',
       { size: 3, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 5 } },
       'share',

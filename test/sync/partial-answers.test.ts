@@ -211,6 +211,17 @@ describe('members that were sent and that the platform does not show', () => {
     },
   );
 
+  it('the guard counts an unshown member who stays towards the smallest size that it judges', async () => {
+    const ofFour = { ...guard, minSize: 4 };
+    const { tell, shown, world, state } = await company({ guard: ofFour });
+    world.platform.showing = (_, users) => users.filter((user) => user !== 'u-d');
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd'] });
+    world.advance(2 * HOUR_MS);
+    await tell({ take: ['a', 'b', 'c'], from: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+    expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
+  });
+
   it('unshown members are removed by a separate write once the directory removes them', async () => {
     const { tell, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
     showOnlyFirst(...EVERYWHERE);

@@ -7,6 +7,7 @@ import type { Facts, Reservation } from '../facts.ts';
 import { type GuardInput, type GuardVerdict, judgeRemovals } from '../guard.ts';
 import { applicableHold, approvedRemovals, isOver, judgeByHold } from '../hold.ts';
 import type { Plan } from '../plan.ts';
+import { hiddenWanted } from '../unshown.ts';
 import { settle } from './settle.ts';
 
 export const endHold = (...ends: readonly ('hold' | 'approval')[]): EndHold => ({ kind: 'hold', ends });
@@ -110,7 +111,7 @@ function guardEmptyDeletion(current: Hold | undefined, plan: Plan, facts: Facts)
   return judgement.allowed ? { ...free, isReserved: true } : hold(judgement.rule, judgement.share);
 }
 
-/** Users in the group now, as far as groupsync knows. */
+/** Users in the group now, as far as groupsync knows. Hidden users who are wanted do not count (`hiddenWanted`). */
 const sizeOf = ({ views, wanted }: Facts): number =>
   views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
 
@@ -119,8 +120,9 @@ function judgeReserved(
   removals: number,
   size: number,
   plan: Plan,
-  { state, settings, reservation }: Facts,
+  facts: Facts,
 ): GuardVerdict | Reserve | Wait {
+  const { state, settings, reservation } = facts;
   // Only one of the two writes can take effect, so the larger number of removals counts.
   const replaces = state.uncertain?.removals;
   const atStake = Math.max(removals, replaces?.removals ?? 0);
@@ -128,7 +130,14 @@ function judgeReserved(
   if (reservation?.removals !== atStake || reservation.deletes !== deletes)
     return { kind: 'reserve', removals: atStake, size, deletes, replaces };
   const { recent } = reservation;
-  const asked = { limits: settings.guard, size, removals: atStake, deletesGroup: deletes, recent };
+  const asked = {
+    limits: settings.guard,
+    size,
+    hidden: hiddenWanted(facts).length,
+    removals: atStake,
+    deletesGroup: deletes,
+    recent,
+  };
   const judgement = judgeRemovals(asked);
   return !judgement.allowed && isOnlyTwo(asked) ? yielding(reservation.intent) : judgement;
 }

@@ -6,6 +6,7 @@ import type { Decision, Write } from '../../plan/decision.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { refusedOf } from '../../plan/refused-fields.ts';
+import { hiddenWanted } from '../../plan/unshown.ts';
 import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { MAX_REFUSALS } from '../tuning.ts';
@@ -94,7 +95,7 @@ function nextPart(write: Write, facts: PassFacts, { isKnown, ...before }: Known)
   const bisection = { ...before, withheld: [...new Set([...before.withheld, ...leftLately(write, facts)])] };
   const { refusals, withheld } = bisection;
   const fields = fieldsIn(plan);
-  const hidden = hiddenIn(facts);
+  const hidden = hiddenWanted(facts);
   const all = additionsIn(plan);
   const additions = all.filter((user) => !hidden.includes(user));
   const hasRemovals = plan.changes.length > fields.length + all.length;
@@ -137,10 +138,6 @@ function nextMembers(
     };
   return next && { bisection: next };
 }
-
-/** Wanted users who may be in the group although no read showed them. */
-const hiddenIn = ({ views, wanted }: PassFacts): readonly PlatformUserId[] =>
-  [...(views?.base?.unshown?.keys() ?? [])].filter((user) => wanted?.group?.users.has(user));
 
 function withoutHidden(hidden: readonly PlatformUserId[], bisection: Bisection): Bisection | undefined {
   const waiting = new Set(bisection.batches.flat());
