@@ -11,7 +11,7 @@ export interface Endpoints {
   readonly scheduler: string;
 }
 
-/** Variables that would lead the AWS SDK past the emulators: to a person's profile, or to real endpoints. */
+/** Variables that would direct the AWS SDK away from the emulators, to a user's profile or to real endpoints. */
 const MISLEADING = [
   'AWS_PROFILE',
   'AWS_SESSION_TOKEN',
@@ -22,7 +22,10 @@ const MISLEADING = [
   'AWS_WEB_IDENTITY_TOKEN_FILE',
 ];
 
-/** What the handlers find in `process.env`: what the stack gives them when deployed, and where the emulators are. */
+/**
+ * Returns the environment variables of the handlers: those of the deployed stack, and the addresses of the
+ * emulators.
+ */
 export function functionEnvironment(stack: {
   prefix: string;
   coalesceSeconds: number;
@@ -52,7 +55,7 @@ export function functionEnvironment(stack: {
   };
 }
 
-/** Puts the handlers' environment in place. Must run before they are first called. */
+/** Sets the handlers' environment. Must run before their first call. */
 export function setEnvironment(values: Readonly<Record<string, string>>): void {
   for (const name of MISLEADING) delete process.env[name];
   Object.assign(process.env, values);

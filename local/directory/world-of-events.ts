@@ -11,7 +11,7 @@ interface Group {
   exists: boolean;
   name: string;
   members: Set<MemberId>;
-  /** Members of the parts of a snapshot that is not complete yet. */
+  /** Members of incomplete snapshots: snapshot id → part index → members. */
   readonly parts: Map<string, Map<number, readonly Member[]>>;
 }
 
@@ -20,10 +20,7 @@ interface State {
   readonly emails: Map<MemberId, string>;
 }
 
-/**
- * The directory that has sent these events: its groups and users after the last of them. Lines that are no events are left
- * out.
- */
+/** Returns the groups and users of a directory after all these events. Lines that are not events are ignored. */
 export function worldOfEvents(lines: readonly EventLine[], nowMs: number): WorldInput {
   const state: State = { groups: new Map(), emails: new Map() };
   const events = lines.flatMap(({ text }, index): readonly DirectoryEvent[] => {
@@ -95,7 +92,7 @@ function takeSnapshot({ group: id, name, members, part }: Snapshot, state: State
   if (whole !== undefined) group.members = new Set(whole.map((member) => member.id));
 }
 
-/** All members of a snapshot once its last part has come. */
+/** Stores a part of a snapshot. Returns all its members once the last part is stored, else undefined. */
 function wholeOf(group: Group, { snapshotId, index, count }: SnapshotPart, members: readonly Member[]) {
   const parts = group.parts.get(snapshotId) ?? new Map<number, readonly Member[]>();
   group.parts.set(snapshotId, parts.set(index, members));

@@ -31,14 +31,14 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** A command line or file that cannot be used: one line on stderr, exit 2. */
+/** The command line or a file cannot be used: one line on stderr, exit code 2. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 /**
  * Runs the simulator until SIGTERM or SIGINT.
- * @returns the exit code: 0 stopped cleanly, 1 failed, 2 the command line, world or data file cannot be used
+ * @returns the exit code: 0 stopped, 1 failed, 2 the command line, world or data file cannot be used
  */
 export async function runPlatform(args: readonly string[]): Promise<number> {
   let simulator: Simulator;

@@ -12,10 +12,13 @@ import {
 export type WorldEmployeeInput = NonNullable<WorldInput['companies'][number]['employees']>[number];
 
 const DAY_MS = 86_400_000;
-/** Reports of one manager: the tree is as deep as this makes it. */
+/** Direct reports per manager. This sets the depth of the tree. */
 const SPAN = 8;
 
-/** People in the order of their hiring; the first ones lead, and a manager is always hired before the reports. */
+/**
+ * Generates people in the order of their hiring. The first ones are managers; a manager is hired before the
+ * reports.
+ */
 export function generatePeople(options: {
   count: number;
   nowMs: number;
@@ -81,7 +84,10 @@ export function generatePeople(options: {
   });
 }
 
-/** About one in nine has left, one in fifty has not begun; managers stay, so that every manager exists. */
+/**
+ * About one in nine has left, one in fifty has not started. Managers are always active, so that every manager
+ * exists.
+ */
 function stateOf(
   isManager: boolean,
   nowMs: number,
@@ -100,7 +106,7 @@ function levelOf(index: number, isManager: boolean, random: SeededRandom): strin
   return random.pick([LEVELS[3], LEVELS[4], LEVELS[4], LEVELS[5]]);
 }
 
-/** ASCII, and numbered from the second of the same name on. */
+/** Returns an ASCII address. From the second person with the same name on, it ends in a number. */
 function mailbox(firstName: string, lastName: string, used: Map<string, number>): string {
   const plain = `${firstName}.${lastName}`
     .normalize('NFKD')

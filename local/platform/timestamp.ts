@@ -1,2 +1,2 @@
-/** One form of times for everything that the platform answers. */
+/** The format of all times that the platform returns. */
 export { timestamp } from '../../simulate/platform/rules.ts';

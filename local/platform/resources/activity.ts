@@ -7,7 +7,7 @@ import { ActivityPage } from '../schemas/activity.ts';
 
 const MOST_EVENTS = 1000;
 
-/** A `+` that was not percent-encoded arrives as a blank; a date alone is its first instant in UTC. */
+/** A `+` that was not percent-encoded arrives as a blank. A date without a time means its first instant in UTC. */
 const TimestampParameter = z
   .string({ error: 'expected one value' })
   .transform((text) => text.trim().replace(/ (?=\d\d:?\d\d$)/, '+'))

@@ -139,7 +139,7 @@ function refuseUnscoped(
   }
 }
 
-/** The group after a write that changes nothing. */
+/** Returns the group after a write without a change. A setting decides whether it gets a new version. */
 function rewritten(group: Group, { company, simulation }: Write): Group {
   if (simulation.settings().keepVersionIfUnchanged) return group;
   const renewed = { ...group, version: simulation.newId() };
@@ -154,8 +154,8 @@ function acceptedIds(users: readonly string[], { simulation }: Call): string[] {
 }
 
 /**
- * A body without a version is taken as it is, unless a setting says otherwise: the specification does not say that
- * the version is required.
+ * A body without a version is accepted unless a setting requires one: the specification does not say that the
+ * version is required.
  */
 function refuseStale(method: 'PUT' | 'PATCH', group: Group, { body, simulation }: Write): void {
   const { requireVersion, enforceVersionOnPatch, staleVersionStatus } = simulation.settings();
@@ -179,8 +179,8 @@ function shown(group: Group, { simulation }: Call) {
 }
 
 /**
- * The version in the form of the setting `versionForm`; only the same form counts as the same version. A number is derived
- * from the text, so that a group has the same version again when the setting changes back.
+ * Returns the version in the format of the setting `versionForm`. Only the same format counts as the same version.
+ * A number is derived from the text, so that the version is the same again if the setting changes back.
  */
 function shownVersion({ version }: Group, { versionForm }: Settings): string | number {
   if (versionForm === 'text') return version;

@@ -10,7 +10,7 @@ import {
 } from './state.ts';
 import { type World, type WorldCompany, type WorldEmployee, WorldError } from './world.ts';
 
-/** Gives a new opaque id at every call. */
+/** Returns a new opaque id at every call. */
 export type NewId = () => string;
 
 const EMPLOYEE_DEFAULTS = {
@@ -41,8 +41,9 @@ const EMPLOYEE_DEFAULTS = {
 } satisfies Partial<EmployeeRecord>;
 
 /**
- * Builds the state from a world; ids and versions that it leaves out are generated.
- * @throws {WorldError} for an id used twice in a company, a credential used twice or of no company
+ * Builds the state from a world. Missing ids and versions are generated.
+ * @throws {WorldError} for a duplicate id in a company, a duplicate credential, or a credential of an unknown
+ * company
  */
 export function stateFromWorld(world: World, newId: NewId): State {
   const companies = new Map<string, CompanyState>();
@@ -142,8 +143,8 @@ function leaveTypes(types: readonly (WorldCompany['leaveTypes'][number] & { id: 
 }
 
 /**
- * Fills in what a world leaves out, so that every answer has every field of the specification's table.
- * @param number the employee's place in the company, counted from 1
+ * Fills in the missing fields of an employee, so that every response has all fields of the specification's table.
+ * @param number the employee's position in the company, counted from 1
  */
 export function completeEmployee(employee: WorldEmployee, newId: NewId, number: number): EmployeeRecord {
   const { workLocationNickname, ...given } = definedOnly(employee);
@@ -158,7 +159,7 @@ export function completeEmployee(employee: WorldEmployee, newId: NewId, number: 
     preferredFirstName: firstName,
     preferredLastName: lastName,
     employeeNumber: String(number),
-    ...(workLocationNickname === undefined ? {} : { worklocationNickname: workLocationNickname }),
+    worklocationNickname: workLocationNickname ?? EMPLOYEE_DEFAULTS.worklocationNickname,
     ...given,
     id,
     firstName,
@@ -166,7 +167,7 @@ export function completeEmployee(employee: WorldEmployee, newId: NewId, number: 
   };
 }
 
-/** A credential names its company by id or name; with a single company it may leave it out. */
+/** A credential names its company by id or name. If there is only one company, it may omit it. */
 function companyOf(companies: ReadonlyMap<string, CompanyState>, named: string | undefined, path: string) {
   const all = [...companies.values()];
   const only = named === undefined && all.length === 1 ? all[0] : undefined;
