@@ -21,25 +21,28 @@ export interface Context {
   readonly connectionGiven: boolean;
   readonly localFile: LocalFile | undefined;
   readonly spell: Spell;
-  /** Connects to the deployment when first asked. */
+  /** Connects to the deployment at the first call. */
   readonly ports: () => Promise<ToolPorts>;
-  /** With the connection that the command is about, or that of another name. @throws NotFound */
+  /** Returns the ports and the named connection; without a name, the one of `--connection`. @throws NotFound */
   readonly connected: (name?: ConnectionName) => Promise<{ ports: ToolPorts; found: Connection }>;
   readonly group: (text: string) => Promise<GroupRef>;
   readonly member: (text: string) => Promise<MemberId>;
   readonly names: (named: Named, of?: ConnectionName) => Promise<Names>;
-  /** One group, as it is named to a person. */
+  /** A group's name and id, for messages. */
   readonly groupLabel: (ref: GroupRef) => Promise<string>;
   /** `--yes`: do not ask for confirmation. */
   readonly yes: boolean;
-  /** Asks on a terminal; true with `--yes`. @throws UsageError without a terminal */
+  /** Asks for confirmation on a terminal; true with `--yes`. @throws UsageError without a terminal */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** The operator's reason: as given, or asked for on a terminal. @throws UsageError without a terminal */
+  /** Returns the given reason, or prompts for one on a terminal. @throws UsageError without a terminal */
   readonly reason: (given: string | undefined) => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
-/** Makes what a command does its action: it is given its context and then what was typed; its answer is the exit code. */
+/**
+ * Turns a handler into a commander action. The handler gets its context and the parsed arguments and returns the
+ * exit code.
+ */
 export type Act = <Typed extends unknown[]>(
   handler: (context: Context, ...typed: Typed) => Promise<number>,
 ) => (...typed: Typed) => Promise<void>;
@@ -90,7 +93,7 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
   };
 }
 
-/** How long a group that was just created may be missing on the platform, as the functions have it. */
+/** How long a new group may be missing on the platform. The functions use the same value. */
 const CREATE_SETTLE_MS = 600_000;
 
 function targetOf(options: GlobalOptions, localFile: LocalFile | undefined) {

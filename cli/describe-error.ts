@@ -3,7 +3,7 @@ import { NotFound } from '../shared/operate/find-group.ts';
 import { Advised, EXIT, type ExitCode, UsageError } from './io.ts';
 import { visible } from './output/words.ts';
 
-/** Texts for AWS errors, by error name. `…` stands for the message of the SDK. */
+/** Texts for AWS errors, by error name. `…` stands for the SDK's message. */
 const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
   [
     /^CredentialsProviderError$/,
@@ -19,7 +19,10 @@ const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
   [/^(TimeoutError|NetworkingError)$/, 'no response: …\nCheck the network, then retry.'],
 ];
 
-/** One or two lines for the operator: what happened and the next step. The first known cause decides, else the outermost error. */
+/**
+ * Returns one or two lines for the operator: what happened and the next step. The first cause with a known text is
+ * used, else the outermost error.
+ */
 export function describeError(error: unknown): { readonly exitCode: ExitCode; readonly text: string } {
   if (error instanceof UsageError) return { exitCode: EXIT.usage, text: error.message };
   if (error instanceof NotFound) return { exitCode: EXIT.failed, text: error.message };
@@ -31,7 +34,7 @@ export function describeError(error: unknown): { readonly exitCode: ExitCode; re
     cause = cause.cause;
   }
   const { name = 'Error', message: reported = String(error) } = error instanceof Error ? error : {};
-  // The message may contain foreign text, so control characters and line breaks are made visible.
+  // The message may contain external text, so control characters and line breaks are made visible.
   const message = visible(reported);
   const next = name === 'PlatformFailure' ? 'groupsync doctor --faults' : undefined;
   const step = error instanceof Advised ? error.next : next;

@@ -7,7 +7,7 @@ import { visibleLines } from './output/words.ts';
 import { createProgram } from './program.ts';
 
 /**
- * Runs one command line. Nothing is thrown: what went wrong is on standard error, in a line or two.
+ * Runs one command line. It does not throw: errors are printed to standard error in one or two lines.
  * @param args without the interpreter and the script
  * @returns the exit code: 0 done, 1 failed, 2 usage, 3 done but something needs attention
  */
@@ -39,7 +39,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     command.configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(visibleLines(text)),
-      // If `list` may be omitted, an unknown subcommand is an argument of `list`.
+      // If `list` may be omitted, commander reports an unknown subcommand as an argument of `list`.
       outputError: (text, write) =>
         write(text.replace(/^error: /, 'groupsync: ').replace(/(?<=for 'list')\..*/, `; try ${others}`)),
     });
@@ -48,7 +48,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Help and version were asked for and given; `groupsync` alone shows the help, and is no mistake either.
+    // Help and version are not errors. `groupsync` without a command prints the help, which is not an error either.
     if (error instanceof CommanderError)
       return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.done : EXIT.usage;
     const { exitCode: code, text } = describeError(error);

@@ -163,7 +163,7 @@ const settingLines = ({ settings, unknownSettings = [] }: Connection): readonly 
   ...unknownSettings.map((key) => `  ${key} is unknown to this version: stored, but ignored`),
 ];
 
-/** What the probe found of the platform. */
+/** Lists the findings of the last probe. */
 function contractLines(
   contract: { readonly at: string; readonly findings: readonly Finding[] } | null,
   connection: string,
@@ -203,7 +203,7 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
 /** Planning thousands of groups takes minutes. For more groups than this, only the command is shown. */
 const MOST_PREVIEWED = 500;
 
-/** Shows what the change would write, before the operator confirms it. */
+/** Shows the writes that a change would cause, before the operator confirms it. */
 async function previewChange(context: Context, plan: SettingsPlan, changes: readonly string[]) {
   const { out } = context;
   const { name } = plan.connection;

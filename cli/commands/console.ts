@@ -56,7 +56,10 @@ async function serve(
 
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };
 
-/** By a file that only its owner may read: every user of the machine sees the arguments of a process. */
+/**
+ * Opens the URL through a file that only its owner may read. Every user of the machine can see a process's
+ * arguments, and the URL contains the token.
+ */
 function openBrowser(url: string): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'groupsync-console-'));
   const file = join(folder, 'open.html');

@@ -5,7 +5,7 @@ import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { advised, chosenDirectory, type DirectoryOptions } from './directory-source.ts';
 
-/** Prints what a first run of the reader would change on the platform. */
+/** Prints the changes that a first run of the reader would make on the platform. */
 export async function compare(context: Context, options: DirectoryOptions): Promise<number> {
   const { out } = context;
   const { connection, directory, ports } = await chosenDirectory(context, options);

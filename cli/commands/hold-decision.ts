@@ -61,7 +61,10 @@ const approveQuestion = (removes: number): string =>
 
 type ReadHold = Awaited<ReturnType<typeof readHold>>;
 
-/** A whole digest may be of a set that others have joined since. @throws NotFound if the hold is over another set */
+/**
+ * A full digest may be that of an earlier set of removals, to which others were added since.
+ * @throws NotFound if a digest prefix does not match the hold
+ */
 function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): string {
   const digest = given?.length === hold.digest.length ? given : hold.digest;
   if (digest.startsWith(given ?? '')) return digest;
@@ -70,7 +73,7 @@ function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): strin
   );
 }
 
-/** @throws Error where a script would decide again what is decided */
+/** @throws Error if a script (`--yes`) would replace an earlier decision without `--again` */
 function refuseDecided({ state, hold }: ReadHold, { again }: Decision, isScript: boolean): void {
   const decided = formatDecision(hold.decision);
   if (decided === undefined || !isScript || again === true) return;
@@ -94,7 +97,7 @@ function noteRemovals(
 interface Deciding {
   readonly name: 'approve' | 'reject';
   readonly ref: GroupRef;
-  /** With `--member`: these removals only. */
+  /** Removals named with `--member`; empty means all. */
   readonly users: readonly PlatformUserId[];
   readonly request: HoldRequest;
 }
@@ -109,7 +112,7 @@ function carryOut(
 
 const SHOWN = 20;
 
-/** The platform user of a held removal that an operator names. @throws NotFound */
+/** Returns the platform user of a held removal, found by id, name or address. @throws NotFound */
 function heldMember(text: string, members: readonly HeldMember[], formatMember: FormatMember): string {
   const all = members.map((one) => {
     const { user, member, name, email } = one;

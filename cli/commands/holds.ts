@@ -144,7 +144,7 @@ const FILE_COLUMNS: readonly Column<HeldMember>[] = [
 
 const SHOWN_EVENTS = 5;
 
-/** One line for each event that removes members, the event with the most removals first. */
+/** Returns one line per event that removes members, the event with the most removals first. */
 function eventsBehind(members: readonly HeldMember[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { because, event } of members) {

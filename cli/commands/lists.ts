@@ -81,7 +81,7 @@ async function showDrift(context: Context, { group, since }: { group?: string; s
   return EXIT.done;
 }
 
-/** A row for each member that another client added or removed, so that `explain` can be run for each. */
+/** Returns one row for each member that another client added or removed, so that `explain` can be run for each. */
 function eachOf(row: DriftRow) {
   const [was, is] = [row.before ?? [], row.after ?? []].map((side) => [side].flat());
   const rows = Array.from({ length: Math.max(1, was?.length ?? 0, is?.length ?? 0) }, (_, at) => at);

@@ -65,7 +65,7 @@ const PLANS_AT_ONCE = 8;
 
 export type Planned = Partial<Planning<ToolPorts>>;
 
-/** @param given as if the connection had these settings, over these ports */
+/** @param given settings and ports to plan with, instead of those of the connection */
 async function planAll(
   context: Context,
   refs: readonly GroupRef[],
@@ -122,7 +122,7 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
   if (stopped !== null) out.line(out.paint.red(`stopped waiting: ${stopped}`));
 }
 
-/** The plans; if the platform does not answer, the reason is reported and there are no plans. */
+/** Returns the plans. If the platform does not respond, reports the reason and returns no plans. */
 export const planOrReport = (context: Context, refs: readonly GroupRef[]) =>
   unlessUnseen(context, [], () => planAll(context, refs));
 
@@ -138,14 +138,14 @@ async function unlessUnseen<Result>(
   });
 }
 
-/** How the plans of groups differ from the present ones; undefined if the platform cannot be asked. */
+/** Compares the current plans with those of `planning`. Returns undefined if the platform does not respond. */
 export const effectOn = (context: Context, refs: readonly GroupRef[], planning: () => Promise<Planned>) =>
   unlessUnseen(context, undefined, async () => {
     const before = await planAll(context, refs);
     return effectsOf(before, await planAll(context, refs, await planning()));
   });
 
-/** "1 added, 0 removed, 2 held; 1 planned change would not be made" */
+/** Example: "1 added, 0 removed, 2 held; 1 planned change would not be made" */
 export function effectText({ added, removed, held, dropped }: Omit<GroupEffect, 'group'>): string {
   const gone = dropped === 0 ? '' : `; ${plural(dropped, 'planned change')} would not be made`;
   return `${added} added, ${removed} removed, ${held} held${gone}`;
@@ -153,7 +153,7 @@ export function effectText({ added, removed, held, dropped }: Omit<GroupEffect, 
 
 const SETTLED = new Set(['in_sync', 'deleted', 'unknown', 'excluded']);
 
-/** Changes of one plan that are listed before the rest is only counted. */
+/** Maximum number of changes to list per plan. The rest is only counted. */
 const SHOWN = 50;
 
 const namedIn = (plans: readonly GroupPlan[]): Named => {
@@ -172,7 +172,7 @@ const isUnnamed = ({ kind, member }: GroupPlan['changes'][number]): boolean =>
 const isBusy = ({ action, note, waiting }: GroupPlan): boolean =>
   action !== 'none' || note !== null || waiting !== null;
 
-/** Plans for people: one line per change, with its reason. */
+/** Prints one line per change, with its reason. */
 function showPlans(plans: readonly GroupPlan[], out: Output, names: Names, write = out.line): void {
   const busy = plans.filter(isBusy);
   for (const plan of busy) for (const line of linesOf(plan, names, out)) write(line);

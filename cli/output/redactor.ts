@@ -1,15 +1,16 @@
 import { visible } from './words.ts';
 
 /*
- * `--no-names`: the redactor watches all data that a command reads, collects the names in it, and removes them from all
- * output: also from reasons, errors and free text. Ids and fixed texts stay. Addresses are recognised by their form.
+ * `--no-names`: the redactor watches all data that a command reads, collects the names in it, and removes them from
+ * all output, including reasons, errors and free text. Ids and fixed texts stay. Addresses are recognised by their
+ * form.
  */
 export type Redactor = ReturnType<typeof createRedactor>;
 
 const HIDDEN = '…';
 const ADDRESS = /[^\s@<>()[\]"',;:=/]+@[^\s@<>()[\]"',;:/]+\.[\p{L}\p{N}-]+/gu;
 const HIDDEN_WITH_ID = /…(?: <…>)? \(([^()\s]+)\)/g;
-/** The rejected text in an error about a line of a file, to the end: the text may be cut. */
+/** Matches the rejected text in an error about a line of a file, to the end, because the text may be cut. */
 const READ = /(?<=, got (?:\d+ fields?: )?)".*/s;
 const NAMING = /name$|mail|login/i;
 const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group)$/;
@@ -17,7 +18,11 @@ const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group)$/;
 const DEAD_LETTER = /_deadLetter$|^dlq_(?:edit|discard)$/;
 const CHANGED_VALUES = /^(?:before|after|reason)$/;
 const EMPTY: Readonly<Record<string, unknown>> = {
-  ...{ body: HIDDEN, groupName: HIDDEN, scim: null, attributes: {}, values: {} },
+  body: HIDDEN,
+  groupName: HIDDEN,
+  scim: null,
+  attributes: {},
+  values: {},
 };
 /** Fields that contain only ids or fixed texts. */
 const PLAIN_FIELDS =
@@ -28,7 +33,10 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 const matchesKind = ({ kind, action }: Fields, form: RegExp) =>
   form.test(String(kind)) || form.test(String(action));
 
-/** The reason that an operator gave, which may name a person. A single word such as “ok” is not hidden: it would be replaced everywhere. */
+/**
+ * Returns the reason that an operator gave, which may contain a person's name. A single word such as “ok” is not
+ * hidden, because it would be replaced everywhere.
+ */
 function reasonOf(value: Fields): unknown {
   const isOfPerson = 'actor' in value || 'by' in value || value['state'] === 'paused';
   const { reason } = value;
@@ -80,14 +88,14 @@ export function createRedactor() {
   };
 }
 
-/** Matches whole words. The longest name comes first, because one name may be part of another. A colour code ends in a letter. */
+/** Matches whole words. The longest name comes first, because one name may be part of another. */
 function anyOf(names: ReadonlySet<string>): RegExp {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
   const alternatives = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
   return new RegExp(`(?<=^|[^\\p{L}\\p{N}_-])(?:${alternatives})(?![\\p{L}\\p{N}_-])`, 'gu');
 }
 
-/** Parts whose data contain no names of people. */
+/** Ports whose data contain no names of people. */
 const NAMELESS: readonly unknown[] = ['connections', 'deployment', 'mailboxes'];
 
 function watched<Part extends object>(part: Part, learn: (value: unknown) => void): Part {
@@ -111,6 +119,6 @@ function watched<Part extends object>(part: Part, learn: (value: unknown) => voi
   });
 }
 
-/** Whether the value is a port with methods, not data. A platform has ports of its own. */
+/** True if the value is a port with methods, not data. A platform port contains further ports. */
 const isPart = (value: unknown): value is object =>
   isFields(value) && Object.values(value).some((one) => typeof one === 'function');
