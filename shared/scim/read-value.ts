@@ -2,17 +2,17 @@ import { type Attribute, asBoolean } from './attribute.ts';
 import { badRequest } from './errors.ts';
 import { elements, fieldOf, isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
 
-/** Longest text of one attribute, in characters: what matches or names anything is far shorter. */
+/** Maximum length of a text attribute in characters. Names and matched values are far shorter. */
 const MAX_TEXT_LENGTH = 4_096;
-/** Values of one multi-valued attribute other than `members`. */
+/** Maximum number of values of a multi-valued attribute, except `members`. */
 export const MAX_VALUES = 1_000;
 
-/** Half of a surrogate pair has no UTF-8 form, so two different texts could become one in the store. */
+/** Half of a surrogate pair has no UTF-8 form, so the store could map two different texts to one. */
 export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * A value as the schema has it: canonical names, booleans that were spelt ("False"), a list where there are several,
- * nothing that no schema knows. null and empty lists are no value (RFC 7643 section 2.5).
+ * Converts a value to its schema: canonical names, booleans sent as text ("False"), a list for a multi-valued
+ * attribute, no unknown sub-attributes. null and empty lists are no value (RFC 7643 section 2.5).
  * @returns undefined for no value
  * @throws ScimError invalidValue
  */
@@ -24,11 +24,11 @@ export function readValue(attribute: Attribute, raw: ScimValue): ScimValue | und
   return read.length === 0 ? undefined : read;
 }
 
-/** Entra ID may write one value as a list of one. */
+/** Entra ID may send a single value as a list of one. */
 export const onlyOf = (raw: ScimValue | undefined): ScimValue =>
   Array.isArray(raw) && raw.length === 1 ? ((raw as readonly ScimValue[])[0] ?? null) : (raw ?? null);
 
-/** One value of an attribute, whether it may hold several or not. */
+/** Converts one value of an attribute, multi-valued or not. */
 export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
   if (raw === null) return undefined;
   switch (attribute.type) {
@@ -45,17 +45,17 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
 }
 
 /**
- * The parts of a complex value after those that a client names: a part that is null is taken away, one that is not named
- * stays (RFC 7644 section 3.5.2.3). A bare value stands for an object with that `value`, as some clients write members,
- * addresses and managers.
- * @returns undefined if no part is left
+ * Merges the sent sub-attributes into a complex value: null removes one, and those that are not sent stay (RFC 7644
+ * section 3.5.2.3). A bare value means an object with that `value`, as some clients send members, addresses and
+ * managers.
+ * @returns undefined if no sub-attribute is left
  */
 export function mergeParts(attribute: Attribute, before: ScimObject, raw: ScimValue): ScimObject | undefined {
   const given: ScimObject = isObject(raw) ? raw : { value: raw };
   const hasValue = attribute.subAttributes?.some(({ name }) => name === 'value') === true;
   if (!isObject(raw) && (!hasValue || (raw === '' && attribute.multiValued)))
     throw wrong(attribute, 'an object');
-  // An empty manager is none.
+  // An empty manager means no manager.
   if (hasValue && !attribute.multiValued && fieldOf(given, 'value') === '') return undefined;
   return withParts(attribute, before, given);
 }
@@ -79,7 +79,7 @@ function readBoolean(attribute: Attribute, raw: ScimValue): boolean {
 }
 
 function readText(attribute: Attribute, raw: ScimValue): string {
-  // An employee number is often sent as a number; other numbers have no one way to write them.
+  // Clients often send an employee number as a number. Other numbers have no single text form.
   const text = Number.isSafeInteger(raw) ? String(raw) : raw;
   if (typeof text !== 'string') throw wrong(attribute, 'a string');
   if (text === '' && attribute.name === 'externalId') throw wrong(attribute, 'an id, or null for none');

@@ -8,7 +8,7 @@ import type { PatchOperation } from './operation.ts';
 
 export interface Assignment {
   readonly op: PatchOperation['op'];
-  /** Which values of a multi-valued attribute; all where undefined. */
+  /** Selects values of a multi-valued attribute; undefined means all. */
   readonly where: Filter | undefined;
   readonly value: ScimValue | undefined;
 }
@@ -18,19 +18,19 @@ type Target = Pick<Place, 'attribute' | 'sub'>;
 /**
  * Changes one attribute of `holder` (RFC 7644 sections 3.5.2.1 to 3.5.2.3).
  *
- * | attribute       | add                          | replace                         | remove                     |
- * |-----------------|------------------------------|---------------------------------|----------------------------|
- * | simple          | set                          | set                             | gone                       |
- * | complex         | its parts are merged in      | the same                        | gone                       |
- * | list            | new values join              | exactly these                   | gone, or those named       |
- * | list[filter]    | merged in, or created        | in its place, or created        | those removed              |
- * | part of one     | set, created if missing      | set, created if missing         | removed                    |
+ *   | attribute           | add                    | replace                   | remove                  |
+ *   |---------------------|------------------------|---------------------------|-------------------------|
+ *   | simple              | set                    | set                       | removed                 |
+ *   | complex             | sub-attributes merged  | sub-attributes merged     | removed                 |
+ *   | list                | values added           | list replaced             | all or the given values |
+ *   | list[filter]        | merged, or created     | replaced, or created      | selected values removed |
+ *   | a sub-attribute     | set, or created        | set, or created           | removed                 |
  *
- * A replace whose filter selects no value is answered with noTarget, unless the filter describes the value (`describes`).
- * Microsoft Entra ID sends `Replace emails[type eq "work"].value` for a user who has no address yet, in one PATCH with
- * other changes of the user.
+ * A replace whose filter selects no value is rejected with noTarget, unless the filter describes the value
+ * (`describes`). Microsoft Entra ID sends `Replace emails[type eq "work"].value` for a user without an address, in
+ * one PATCH with other changes of the user.
  *
- * Where values have a `value`, one that is named without it replaces nothing: its parts are merged in.
+ * If the sub-attributes include `value`, an item without it does not replace another item: it is merged.
  */
 export function assign(holder: ScimDraft, target: Target, change: Assignment): void {
   const { attribute } = target;
@@ -53,7 +53,7 @@ function changedSingle(before: ScimValue | undefined, { attribute, sub }: Target
   return isObject(before) ? merged(attribute, before, onlyOf(value)) : readValue(attribute, value ?? null);
 }
 
-/** null is no value; any other says what its parts become. */
+/** null removes the value. Any other value is merged into the existing sub-attributes. */
 const merged = (attribute: Attribute, before: ScimObject, value: ScimValue): ScimValue | undefined =>
   attribute.type === 'complex' && value !== null
     ? mergeParts(attribute, before, value)
@@ -65,13 +65,13 @@ function changedList(before: readonly ScimValue[], target: Target, change: Assig
   if (where !== undefined || sub !== undefined) return changedElements(before, target, change);
   if (op === 'remove') return value === undefined ? [] : withoutNamed(before, attribute, value);
   const read = elements(readValue(attribute, value ?? null));
-  // Only null or an empty list empties it; values of which no part is known change nothing.
+  // Only null or an empty list empties the attribute. Values without any known sub-attribute change nothing.
   if (read.length === 0 && elements(value).length > 0) return before;
   const list = op === 'replace' ? replacedBy(read, before, attribute) : [...before, ...read];
   return tidied(list, list.length - 1, attribute);
 }
 
-/** Values that only name parts of existing ones are merged into those. */
+/** Replaces the list. Items without `value` are merged into existing ones instead. */
 function replacedBy(
   read: readonly ScimValue[],
   before: readonly ScimValue[],
@@ -82,19 +82,19 @@ function replacedBy(
   return isReplaced ? given : [...before, ...given];
 }
 
-/** Whether it says what it is the value of, and so can stand in another's place. */
+/** True if the item contains the value itself and can therefore replace another item. */
 const isWhole = (one: ScimValue | undefined, attribute: Attribute): boolean =>
   one !== undefined &&
   (!isObject(one) || one['value'] !== undefined || partNamed(attribute, 'value') === undefined);
 
-/** One without its `value` says more of the one of its type that is there. */
+/** Merges an item without `value` into the existing item of the same type. */
 function completed(one: ScimValue, before: readonly ScimValue[], attribute: Attribute): ScimValue {
   if (!isObject(one) || isWhole(one, attribute)) return one;
   const same = before.find((old) => isObject(old) && old['type'] === one['type']);
   return isObject(same) ? { ...same, ...one } : one;
 }
 
-/** Entra ID removes values of a list by naming them; null or an empty list names none. */
+/** Entra ID removes items of a list by their values. null or an empty list removes nothing. */
 function withoutNamed(before: readonly ScimValue[], attribute: Attribute, value: ScimValue) {
   const named = elements(readValue(attribute, value));
   return before.filter((old) => !named.some((one) => idOf(one) === idOf(old)));
@@ -102,7 +102,7 @@ function withoutNamed(before: readonly ScimValue[], attribute: Attribute, value:
 
 const idOf = (element: ScimValue): ScimValue | undefined => (isObject(element) ? element['value'] : element);
 
-/** Changes the values that the filter selects, or all of them, as a whole or in one part. */
+/** Changes the items that the filter selects, or all items: each as a whole, or one sub-attribute. */
 function changedElements(
   before: readonly ScimValue[],
   target: Target,
@@ -124,7 +124,7 @@ function changedElements(
   return created === undefined ? before : tidied([...before, created], before.length, attribute);
 }
 
-/** The value that a filter describes, if the request also gives one: a filter alone creates no value. */
+/** Creates the item that a filter describes, if the request also contains a value. A filter alone creates nothing. */
 function createdElement(
   target: Target,
   change: Assignment,
@@ -138,7 +138,7 @@ function createdElement(
   return changedElement(where === undefined ? {} : impliedBy(where, attribute), target, change, given);
 }
 
-/** @param given the value of the change, where it is a whole one */
+/** @param given the new value, if the change is of a whole item */
 function changedElement(
   element: ScimValue,
   { attribute, sub }: Target,
@@ -158,22 +158,22 @@ function checkCreatable(where: Filter | undefined, { name }: Attribute): void {
   throw badRequest('noTarget', `${name}: expected a filter that selects a value, got one that selects none`);
 }
 
-/** What the filter asked for stays, so that the same request finds the value again. */
+/** Keeps the values that the filter requires, so that the same request finds the item again. */
 function inPlaceOf(parts: ScimObject, given: ScimValue, implied: ScimObject = {}): ScimValue {
   const found = Object.entries(parts).filter(([name]) => implied[name] !== undefined);
   return isObject(given) ? { ...Object.fromEntries(found), ...given } : given;
 }
 
 /**
- * Whether a filter describes a value well enough to create one: it only compares parts for equality, and not `value`. A
- * filter on `value` names one existing value, so a replace of a missing one is a mistake of the client.
+ * True if the filter describes a value well enough to create one: it only compares sub-attributes for equality, but
+ * not `value`. A filter on `value` means one existing item, so a replace of a missing one is a client error.
  */
 const describes = (where: Filter): boolean =>
   conjuncts(where).every(
     (part) => part.kind === 'compare' && part.operator === 'eq' && part.path.name.toLowerCase() !== 'value',
   );
 
-/** `emails[type eq "work"]` that is not there yet is made with that type. */
+/** Returns the sub-attributes of a new item: for `emails[type eq "work"]`, the type. */
 function impliedBy(where: Filter, attribute: Attribute): ScimObject {
   const implied: ScimDraft = {};
   for (const part of conjuncts(where)) {
@@ -193,7 +193,7 @@ function withPart(parts: ScimObject, sub: Attribute, value: ScimValue | undefine
   return Object.keys(changed).length === 0 ? undefined : changed;
 }
 
-/** No (type, value) twice: who names one again says more of it (RFC 7643 section 2.4). */
+/** Merges items with the same type and value, because each pair must be unique (RFC 7643 section 2.4). */
 function tidied(list: readonly ScimValue[], newest: number, attribute: Attribute): readonly ScimValue[] {
   const distinct = new Map<string, ScimValue>();
   const keys = list.map((one) => keyOf(one, attribute));
@@ -217,7 +217,10 @@ function keyOf(one: ScimValue, attribute: Attribute): string {
   return JSON.stringify(parts);
 }
 
-/** At most one value is primary (RFC 7643 section 2.4): the one at `newest` if it is, else the last that says so. */
+/**
+ * Keeps at most one primary item (RFC 7643 section 2.4): the one at `newest` if it is primary, else the last
+ * primary one.
+ */
 function onePrimary(list: readonly ScimValue[], newest: number): readonly ScimValue[] {
   const isPrimary = (element: ScimValue | undefined) => isObject(element) && element['primary'] === true;
   if (list.filter(isPrimary).length < 2) return list;
