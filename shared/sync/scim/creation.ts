@@ -9,12 +9,13 @@ import { GROUP_ID_MARK } from './nesting.ts';
 import { yieldToReader } from './reader-groups.ts';
 import { factsOf, record, recordNewUser } from './record.ts';
 
-/** Ids sort by creation time. A group's id has a mark. */
+/** Returns a new id. Ids sort by creation time, and a group's id has a mark. */
 export const newResourceId = (type: TypeName, { ports }: ScimContext): string =>
   `${type === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`;
 
 /**
- * A new user. Its attributes are in desired state before it can be read, so that nothing has to follow its save.
+ * Creates a user. Its attributes are in the desired state before the user can be read, so nothing has to follow the
+ * save.
  * @throws ScimError uniqueness
  */
 export async function createUserResource(
@@ -28,8 +29,8 @@ export async function createUserResource(
 }
 
 /**
- * A new group.
- * @param prepare runs before the group can be read: writes everything that must not be missing then
+ * Creates a group.
+ * @param prepare writes everything that must exist before the group can be read
  * @throws ScimError uniqueness
  */
 export async function createGroupResource(

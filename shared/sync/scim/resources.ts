@@ -30,7 +30,7 @@ export async function findResource(id: string, type: TypeName, context: ScimCont
   return finished;
 }
 
-/** Completes what a crash left undone: the registers of the resource, or the rest of its deletion. */
+/** Completes a write that a crash interrupted: the registers of the resource, or the rest of its deletion. */
 export async function finishWrite(
   found: ScimResource,
   context: ScimContext,
@@ -54,7 +54,7 @@ export async function finishWrite(
   return found;
 }
 
-/** A request that changes a resource which is there already. */
+/** A request that changes an existing resource. */
 export interface Change {
   readonly context: ScimContext;
   /** Header If-Match. */
@@ -78,9 +78,9 @@ export interface Rewrite {
 }
 
 /**
- * Writes the next revision of a resource if the current one has not changed meanwhile. The caller records the change in
- * the desired state, and settles the resource.
- * @throws ScimError 404, 412, 409 or what `edit` throws; then nothing has changed
+ * Writes the next revision of a resource if the current one has not changed in the meantime. The caller records the
+ * change in the desired state and settles the resource.
+ * @throws ScimError 404, 412, 409 or an error of `edit`; then nothing has changed
  */
 export async function rewriteResource(
   id: string,
@@ -117,7 +117,10 @@ export async function rewriteResource(
   throw new Error(`gave up after ${MAX_RACES} concurrent writes of one resource`);
 }
 
-/** Claims and indexes what has changed, before and after the resource is saved. @returns whether it was saved */
+/**
+ * Saves the resource. Claims and index entries are written before, and verified after. @returns whether it was
+ * saved
+ */
 async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Promise<boolean> {
   const { ports, connection } = context;
   const isIndexed = after.state === 'deleting' || isIndexedAlike(before, after);
@@ -130,7 +133,7 @@ async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Pr
   return true;
 }
 
-/** The next revision of a resource, and the write of members that begins with it. */
+/** Returns the next revision of a resource, and the write of members that begins with it. */
 function rewritten(
   before: ScimResource,
   {
@@ -153,7 +156,10 @@ function rewritten(
   return { after: { ...revise(before, nowMs), attributes, state, writes }, write };
 }
 
-/** @throws ScimError 412, also while members are being written, because no read has shown the list of that version yet */
+/**
+ * @throws ScimError 412; also while members are being written, because no read has returned the list of that
+ * version yet
+ */
 function checkIfMatch(ifMatch: string, { writes, version }: ScimResource, nowMs: number): void {
   const isOpen = openWrites(writes, nowMs).length > 0;
   if (namesVersion(ifMatch, isOpen ? undefined : version)) return;
@@ -168,7 +174,8 @@ function checkIfNoneMatch(ifNoneMatch: string, { version }: ScimResource): void 
 }
 
 /**
- * Writes the next revision of a group whose attributes stay as they are. This is one write, also with concurrent requests.
+ * Writes the next revision of a group without changing its attributes. This is one write, even with concurrent
+ * requests.
  * @returns undefined if `rewriteResource` must decide
  */
 export async function advanceGroup(
@@ -196,7 +203,7 @@ export async function advanceGroup(
   return after && { before: after, after, write };
 }
 
-/** An unsettled resource is not repaired first, because its next revision states everything again. */
+/** An unsettled resource is not repaired first, because its next revision records everything again. */
 async function readForChange(id: string, type: TypeName, context: ScimContext, known?: ScimResource) {
   const [found = known] = known ? [] : await context.ports.scim.read(context.connection, type, [id]);
   return found?.state === 'live' ? found : findResource(id, type, context);
@@ -215,8 +222,9 @@ async function keepIfOurs({ before, after }: Rewrite, context: ScimContext): Pro
 }
 
 /**
- * Ends a change: registers have followed, the values that it gave up are free.
- * @param listedAt stamp of the whole list of members that the change wrote. Earlier writes have no effect on that list
+ * Ends a change after its registers were written, and releases the index values that it gave up.
+ * @param listedAt stamp of the whole list of members that the change wrote; earlier writes have no effect on that
+ * list
  */
 export async function settleResource(
   { before, after, write }: Rewrite,
@@ -238,8 +246,9 @@ export async function settleResource(
 }
 
 /**
- * Completes the deletion of a resource that is marked as deleting: records it in the desired state, releases the index
- * entries and removes the resource. Each step may be repeated, so any later request can continue after a crash.
+ * Completes the deletion of a resource that is marked as deleting: records it in the desired state, releases the
+ * index entries and removes the resource. Each step may be repeated, so any later request can continue after a
+ * crash.
  */
 export async function finishDeletion(deleting: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;
@@ -257,8 +266,8 @@ export async function finishDeletion(deleting: ScimResource, context: ScimContex
 }
 
 /**
- * Records a deletion, which ends the memberships. Each group that lists the member is also changed, so that its list no longer
- * shows the member and its version rises.
+ * Records a deletion, which ends the memberships. Each group that lists the member is changed too, so that its list
+ * no longer shows the member and its version increases.
  */
 async function recordEnd(
   deleting: ScimResource,
