@@ -34,7 +34,7 @@ export function createClients(endpoint: string, region: string): Clients {
   };
 }
 
-/** The stack's outputs, by the names that `names.ts` gives them. */
+/** Returns a function that reads the stack's outputs by the names in `names.ts`. */
 export function readOutputs(stage: StageOfStack) {
   const Outputs = z.object({ [stage.prefix]: z.record(z.string(), z.string()) });
   const outputs = Outputs.parse(JSON.parse(readFileSync(join(stage.out, 'outputs.json'), 'utf8')))[
@@ -47,12 +47,12 @@ export function readOutputs(stage: StageOfStack) {
   };
 }
 
-/** The functions of a deployed stage at work. */
+/** The running functions of a deployed stage. */
 export interface Running {
   readonly functions: Readonly<Record<FunctionKey, DeployedFunction>>;
-  /** undefined where the stage was deployed without it. */
+  /** undefined if the stage was deployed without SCIM. */
   readonly scim: DeployedFunction | undefined;
-  /** @throws the first fault of a function, where one failed */
+  /** @throws the first error of a function */
   stop(): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export async function run(
   };
 }
 
-/** What must still be the same after an update: a replaced table or queue has another birthday. */
+/** Returns values that an update must not change. A replaced table or queue has another creation time. */
 export async function identityOf(clients: Clients, stage: StageOfStack): Promise<Record<string, string>> {
   const output = readOutputs(stage);
   const identity: Record<string, string> = { table: String(await tableBirthday(clients, stage)) };
@@ -105,7 +105,7 @@ export async function identityOf(clients: Clients, stage: StageOfStack): Promise
   return identity;
 }
 
-/** When the stage's table was made, in ms; undefined where there is none. */
+/** Returns when the stage's table was created, in ms; undefined if it does not exist. */
 export async function tableBirthday(clients: Clients, { prefix }: StageOfStack): Promise<number | undefined> {
   try {
     const described = await clients.dynamodb.send(new DescribeTableCommand({ TableName: tableName(prefix) }));
