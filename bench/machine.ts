@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 
-/** Where and on what the figures were measured. */
+/** Describes the machine and the commit of the measurement. */
 export function describeMachine(): string {
   const [cpu] = cpus();
   const git = (...args: readonly string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();

@@ -87,10 +87,10 @@ export const queueDollars = (prices: Prices, requests: number): number =>
 export const readPrices = (): Prices =>
   Prices.parse(JSON.parse(readFileSync(new URL('../prices.json', import.meta.url), 'utf8')));
 
-/** So many changes, ten minutes apart, read the platform's secret once. */
+/** Number of changes, ten minutes apart. Together they read the platform's secret once. */
 const CHANGES = 6;
 
-/** The dearest case: a change that comes alone, and so is a batch, a window and a write of its own. */
+/** The most expensive case: a single change, with its own batch, window and write. */
 async function changeAlone(prices: Prices): Promise<Priced> {
   const { membersPerGroup, ingestSeconds, applySeconds } = prices.assumed;
   const rig = await createRig({ coalesceSeconds: 5, people: membersPerGroup + 10 });
@@ -104,7 +104,7 @@ async function changeAlone(prices: Prices): Promise<Priced> {
     rig.pass(600_000);
   }
   const counts = rig.totals.take();
-  // For each queue one receive and one delete by the event source mapping, and the producer's send.
+  // Per queue: the producer's send, and one receive and one delete by the event source mapping.
   const queues = queueDollars(prices, 5);
   const lambda = lambdaDollars(prices, 1, ingestSeconds) + lambdaDollars(prices, 1, applySeconds);
   return {
@@ -113,7 +113,7 @@ async function changeAlone(prices: Prices): Promise<Priced> {
   };
 }
 
-/** What the schedules run. */
+/** The scheduled tasks. */
 const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promise<unknown>])[] = [
   [
     SCHEDULES.pumpMinutes,
@@ -127,7 +127,7 @@ const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promis
   [SCHEDULES.peopleMinutes, ({ connection, ports }) => refreshPeople(connection, ports)],
 ];
 
-/** What the schedules cost in a month in which nothing happens. */
+/** Returns the cost of the schedules in a month without changes. */
 async function idleMonth(prices: Prices, { people, groups }: Company): Promise<Priced> {
   const { membersPerGroup, scheduledSeconds } = prices.assumed;
   const rig = await createRig({ coalesceSeconds: 5, people });
@@ -150,7 +150,7 @@ async function idleMonth(prices: Prices, { people, groups }: Company): Promise<P
   return { dollars, platformCalls };
 }
 
-/** What is billed beside the calls of the schedules: parts of the template, and what healthy runs report. */
+/** Returns fixed costs in addition to the schedules' calls: resources of the template, and what healthy runs report. */
 function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: number])[] {
   const { cloudWatch, xray, kms, assumedPerRun } = prices;
   const { template } = synthesise();
@@ -175,7 +175,7 @@ function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: 
   metrics.emit('SweepCompleted', 1);
   metrics.emit('PeopleRefreshed', 1);
   const own = lines.flatMap((line) => JSON.parse(line)._aws.CloudWatchMetrics[0].Dimensions).length;
-  // An event source mapping waits at its queue with five receives of twenty seconds each.
+  // An event source mapping polls its queue with five receives of twenty seconds each.
   const receives = parts('AWS::Lambda::EventSourceMapping').length * 15 * MINUTES_PER_MONTH;
   const keys = parts('AWS::KMS::Key').length * kms.perKeyMonth;
   return [
@@ -188,7 +188,10 @@ function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: 
   ];
 }
 
-/** Lists both sides whole, keeps nothing, writes what differs: one call per group and page to the directory. */
+/**
+ * The cost of a design that lists both sides completely, stores nothing and writes the differences. It makes one
+ * directory call per group and page.
+ */
 function fullScanMonth(prices: Prices, { people, groups }: Company, changes: number): Priced {
   const { fullScanMinutes, directoryPageSize, membersPerGroup, apiCallSeconds } = prices.assumed;
   const runs = MINUTES_PER_MONTH / fullScanMinutes;

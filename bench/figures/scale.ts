@@ -10,7 +10,7 @@ import { sumOf } from '../memory/totals.ts';
 const GROUPS_OF_A_PERSON = 20;
 const SIZES = [100, 1_000, 10_000] as const;
 const MANY = [1_000, 10_000, 100_000] as const;
-/** As many groups as one batch of the apply queue names. */
+/** The number of groups in one batch of the apply queue. */
 const NEW_GROUPS = 10;
 const BATCH = 100;
 const AT_REST_MS = 3_600_000;
@@ -33,7 +33,7 @@ const NOTHING = async (): Promise<What> => ({});
 const snapshots = (rig: Rig, groups: number, members: number, many: number) =>
   range(many, groups).map((n) => rig.directory.snapshot(`d${n}`, range(members, n % members)));
 
-/** What each function does, and what is there for it to do. */
+/** Each function with its task and the preparation. */
 const TASKS: readonly (readonly [
   title: string,
   task: Errand['task'],

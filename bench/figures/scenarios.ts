@@ -6,7 +6,7 @@ import { requeueDue } from '../../shared/sync/requeue.ts';
 import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
 import type { Counts } from '../memory/totals.ts';
 
-/** One thing that happens every day, whose calls are counted; `prepare` is not. */
+/** A typical event whose calls are counted. The calls of `prepare` are not. */
 export interface Scenario {
   readonly name: string;
   readonly people: number;
@@ -17,16 +17,16 @@ export interface Scenario {
 
 const range = (length: number, from = 0) => Array.from({ length }, (_, n) => from + n);
 
-/** Groups `d0`, `d1`, … of so many members each are made so. */
+/** Writes groups `d0`, `d1`, … with this many members each. */
 async function write(rig: Rig, groups: number, members: number): Promise<void> {
   await rig.ingest(range(groups).map((n) => rig.directory.snapshot(`d${n}`, range(members))));
   await rig.drain();
-  // Past the window, so that what is counted begins in one of its own.
+  // After the coalescing window, so that the counted change starts its own.
   rig.pass(600_000);
   await rig.ports.connections.find(CONNECTION);
 }
 
-/** Brings groups in sync with a second write: the change after the first write costs one write unit more. */
+/** Syncs the groups with a second write, because the change after a first write costs one more write unit. */
 async function settle(rig: Rig, groups: number, members: number): Promise<void> {
   await write(rig, groups, members - 1);
   await write(rig, groups, members);
@@ -39,7 +39,7 @@ const change = async (rig: Rig, events: Parameters<Rig['ingest']>[0]) => {
 
 const readFeed = (rig: Rig) => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
 
-/** Twenty groups in sync, whose activity events were read. */
+/** Twenty synced groups whose activity events were read. */
 async function settleAndRead(rig: Rig): Promise<void> {
   await settle(rig, 20, 5);
   await readFeed(rig);

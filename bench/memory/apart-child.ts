@@ -10,7 +10,7 @@ import type { Asking, Done, Errand } from './apart.ts';
 import { benchPorts } from './ports.ts';
 import { CONNECTION, TOKEN } from './rig.ts';
 
-/** Of how many keys DynamoDB answers at once. */
+/** DynamoDB's limit of keys per request. */
 const KEYS_AT_ONCE = 100;
 
 const waiting = new Map<number, (answer: never) => void>();
@@ -48,7 +48,7 @@ const table: Table = {
   delete: (...how) => ask('delete', ...how),
 };
 
-/** What the system says of the most counts what the parent had when it forked. */
+/** The peak that the operating system reports would include memory of the parent at the fork. */
 let peakBytes = 0;
 const measure = () => {
   peakBytes = Math.max(peakBytes, process.memoryUsage.rss());

@@ -8,7 +8,7 @@ import type { BenchEvent } from './directory.ts';
 import type { Rig } from './rig.ts';
 import type { Counts } from './totals.ts';
 
-/** What the child is to do, once. */
+/** The single task of the child process. */
 export interface Errand {
   readonly task: 'sweep' | 'feed' | 'pump' | 'people' | 'ingest' | 'apply';
   readonly nowMs: number;
@@ -18,7 +18,7 @@ export interface Errand {
 
 export interface Done {
   readonly ms: number;
-  /** Of the whole process, modules included, at its highest. */
+  /** Peak memory of the whole process, including modules. */
   readonly peakMb: number;
 }
 
@@ -26,14 +26,17 @@ export type Asking = readonly [id: number, what: string, args: readonly never[]]
 
 const CHILD = fileURLToPath(new URL('apart-child.ts', import.meta.url));
 
-/** The function that does this, and the memory that the template gives it. */
+/** Returns the function that runs this task, and its memory in the template. */
 export function functionOf(task: Errand['task']) {
   const isOwn = task === 'ingest' || task === 'apply' || task === 'people';
   const name: FunctionName = isOwn ? task : 'reconcile';
   return { name, memoryMb: limitsOfFunctions()[name].memoryGb * 1_024 };
 }
 
-/** One invocation in a process with no more memory than the function has; table, queue and platform stay in this one. */
+/**
+ * Runs one invocation in a process with the function's memory limit. Table, queue and platform stay in this
+ * process.
+ */
 export async function runApart(rig: Rig, errand: Errand): Promise<Done & { readonly counts: Counts }> {
   const { memoryMb } = functionOf(errand.task);
   const flags = [
