@@ -17,7 +17,10 @@ export function Activity() {
   const since = span === 0 ? undefined : sinceOf(span);
   const outcome = filter('outcome') || undefined;
   const params = {
-    ...Object.fromEntries(FILTERS.map((name) => [name, filter(name) || undefined])),
+    person: filter('person') || undefined,
+    group: filter('group') || undefined,
+    actor: filter('actor') || undefined,
+    action: filter('action') || undefined,
     outcome,
     since,
   };
@@ -198,7 +201,7 @@ export const Entries = ({ of, none, group = true }: EntriesProps) =>
 interface EntryProps {
   readonly entry: Entry;
   readonly group?: boolean;
-  /** Whether all changes are shown. */
+  /** True if all changes are shown. */
   readonly open?: boolean;
 }
 

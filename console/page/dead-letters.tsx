@@ -81,10 +81,8 @@ interface OfCauseProps {
 function OfCause({ cause, messages, names }: OfCauseProps) {
   const { code, count, oldestMs } = cause;
   const [shown, setShown] = useState(SHOWN);
-  const facts = [
-    T.deadLetters.oldest(duration(oldestMs)),
-    ...(cause.superseded > 0 ? [T.deadLetters.superseded(cause.superseded)] : []),
-  ];
+  const facts = [T.deadLetters.oldest(duration(oldestMs))];
+  if (cause.superseded > 0) facts.push(T.deadLetters.superseded(cause.superseded));
   return (
     <Section
       title={`${code} · ${number(count)}`}
@@ -129,9 +127,9 @@ function askReplay(
     verb: T.deadLetters.replay,
     field: { label: T.deadLetters.rate, isNumber: true, optional: true },
     run: async ({ value }) => {
-      const rate = value.trim() === '' ? {} : { rate: Number(value) };
+      const rate = value.trim() === '' ? undefined : Number(value);
       const stopping = new AbortController();
-      const response = await post('replay', { ...selection, ...rate }, stopping.signal);
+      const response = await post('replay', { ...selection, rate }, stopping.signal);
       void follow(response, count, stopping);
     },
   });

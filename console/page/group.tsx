@@ -153,7 +153,7 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
   );
 }
 
-/** + for an added value, − for a removed one, ± for a changed one. */
+/** Returns + for an added value, − for a removed one, ± for a changed one. */
 function signOf(before: string | null, after: string | null): string {
   if (before === null) return '+';
   return after === null ? '−' : '±';
@@ -178,7 +178,7 @@ function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>) {
   );
 }
 
-/** The state of a member as a key of `T.group.verdict`. */
+/** Returns the state of a member as a key of `T.group.verdict`. */
 function verdictOf({ directory, platform, pending, held }: MemberLine): string {
   if (pending !== null) return 'pending';
   if (held) return 'held';

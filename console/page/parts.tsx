@@ -34,7 +34,7 @@ export function Section(props: Children & { title: string; aside?: ComponentChil
   );
 }
 
-/** Shows an answer, a loading indicator, or the error. */
+/** Shows a response, a loading indicator, or the error. */
 export function Answered<Answer>(props: {
   asked: Asked<Answer>;
   children: (value: Answer) => ComponentChildren;
@@ -120,7 +120,7 @@ export const Failure = ({ children }: Children) => (
   </p>
 );
 
-/** A list of terms with values; a dash for an empty value. */
+/** A list of terms and values, with a dash for an empty value. */
 export const Facts = ({ of }: { readonly of: readonly (readonly [string, ComponentChildren])[] }) => (
   <dl class="facts">
     {of.map(([term, text]) => (
@@ -147,7 +147,7 @@ export function Time({ at, at: time, short }: { readonly at: string | null; read
   );
 }
 
-/** The address under a name, or the id under an address. */
+/** Returns the text below a name: the address, or else the id. */
 function secondLine({ id, name, email }: PersonName): string | null {
   if (name !== null) return email ?? id;
   return email === null ? null : id;
@@ -252,7 +252,7 @@ export const ask = (question: Question): void => {
   asking.value = question;
 };
 
-/** A button that opens a dialog first. */
+/** A button that opens a dialog before it acts. */
 export function Ask({ kind, not, label, ...question }: Question & Omit<ButtonProps, 'onClick'>) {
   return (
     <Button {...(kind && { kind })} {...(label && { label })} not={not} onClick={() => ask(question)}>
@@ -342,7 +342,7 @@ function setToast(next: ToastContent): void {
   }, TOAST_MS);
 }
 
-/** Sends an action and shows a toast, with a button to undo it if possible. */
+/** Sends an action and shows a toast, with an undo button if undo is possible. */
 export async function perform<Answer>(
   action: string,
   body: object,

@@ -9,7 +9,7 @@ export interface Column<Row> {
   readonly of: (row: Row) => ComponentChildren;
   /** `number`: right-aligned; `wide`: hidden on narrow screens; `roomy`: hidden on very narrow screens. */
   readonly kind?: 'number' | 'wide' | 'number wide' | 'slim' | 'roomy';
-  /** The title is for screen readers only. */
+  /** True if only screen readers get the title. */
   readonly unseen?: boolean;
 }
 
@@ -38,7 +38,7 @@ interface TableProps<Row> {
   readonly name: string;
   readonly columns: readonly Column<Row>[];
   readonly count: number;
-  /** undefined: not loaded yet. */
+  /** Returns undefined for a row that is not loaded yet. */
   readonly rowAt: (index: number) => Row | undefined;
   readonly keyOf: (row: Row) => string;
   readonly rowHeight?: number;
@@ -47,7 +47,7 @@ interface TableProps<Row> {
 
 const BEYOND = 8;
 
-/** A virtual table: only the rows near the window are in the page. */
+/** A virtual table. It renders only the rows near the visible area. */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, name, columns, count, rowAt, keyOf, rowHeight = 48, onShow } = props;
   const body = useRef<HTMLDivElement>(null);

@@ -49,7 +49,7 @@ export class Changed extends Error {
 const text = z.string().max(100_000);
 const reason = z.string().trim().min(1, 'expected a reason').max(1_000);
 const groups = z.array(text).min(1).max(10_000);
-/** `before`: the value that the page showed. */
+/** `before` is the value that the page showed. */
 const change = z.object({ key: text, value: z.unknown(), before: z.unknown().optional() });
 const settings = z.object({ changes: z.array(change).min(1) });
 /** The connection as the page showed it, to detect changes by other operators. */
@@ -199,7 +199,10 @@ async function settingsEffect(refs: readonly GroupRef[], plan: SettingsPlan, { p
   return pMap(effects, async (effect) => ({ ...effect, name: await overview.nameOf(effect.group) }));
 }
 
-/** Replays messages and streams its progress as lines. A page that stops reading stops the replay between two batches. */
+/**
+ * Replays messages and streams the progress as lines. If the page stops reading, the replay ends after the current
+ * batch.
+ */
 function replay(
   { ids, code, rate }: { ids?: string[] | undefined; code?: string | undefined; rate?: number | undefined },
   { connection, ports, signal }: Asked,
@@ -234,7 +237,7 @@ function replay(
         }
         sendProgress(total);
       } catch (error) {
-        // A response that breaks off would look like a replay that the operator stopped.
+        // An aborted response would look as if the operator had stopped the replay.
         sendProgress({ ...total, remaining: null, problem: (error as Error).message });
       }
       if (!stopping.signal.aborted) stream.close();

@@ -24,8 +24,8 @@ const MAY_CHANGE_MS = 10 * 60_000;
 const ALL_AGAIN_MS = 5 * 60_000;
 
 /**
- * Everything that happened, newest first: what was written and done, and what others changed on the platform. Asked again
- * and again it reads what is new.
+ * Returns a function that reads all log entries, newest first: writes, operator actions and external changes. Later
+ * calls read only recent entries, and from time to time all of them.
  */
 export function createActivity(connection: ConnectionName, ports: ToolPorts) {
   const kept = new Map<string, Entry>();
@@ -51,7 +51,7 @@ export function createActivity(connection: ConnectionName, ports: ToolPorts) {
 
 const MOST_GROUPS = 100;
 
-/** External changes contain user ids: adds the names of members that the directory has in that group. */
+/** External changes contain user ids. This returns the names of the members with these ids. */
 async function usersIn(rows: readonly LogEntry[], connection: ConnectionName, ports: ToolPorts) {
   const drifted = rows.flatMap(({ actor, group }) =>
     actor.kind === 'platform' && group !== null ? group : [],

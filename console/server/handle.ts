@@ -10,7 +10,7 @@ export interface ConsoleOptions {
   readonly ports: ToolPorts;
   /** Formats an error for the user. */
   readonly describe: (error: unknown) => string;
-  /** Replaces commands in a text with their complete form, for pasting. */
+  /** Completes the commands in a text so that they can be pasted. */
   readonly spell: (text: string, connection: ConnectionName) => string;
 }
 
@@ -18,8 +18,8 @@ const READ_EVERY_MS = 1_500;
 const LARGEST_BODY = 2_000_000;
 
 /**
- * Answers the page: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`; `GET /api/live` stays open and
- * tells whenever something may look different. Who may ask is the caller's business.
+ * Returns the handler of the page's requests: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`.
+ * `GET /api/live` stays open and reports changes. The caller must check the token.
  */
 export function createHandle(consoleOptions: ConsoleOptions): (request: Request) => Promise<Response> {
   const { prefix, ports, spell } = consoleOptions;

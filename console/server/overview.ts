@@ -16,14 +16,14 @@ import { BOTH_QUEUES, type Session } from './session.ts';
 
 /** Requests within this time share one read of the table, however many pages are open. */
 const FRESH_MS = 1_500;
-/** A read is followed by a pause of this many times its duration: at most a fifth of the time is spent reading. */
+/** After a read, the next one waits this many times its duration, so at most a fifth of the time is spent reading. */
 const PAUSE_FACTOR = 4;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NAMES_MS = 60_000;
 const SHOWN = 50;
 
-/** The data of all pages: one read of a connection, shared by all requests. */
+/** Data of all pages. Requests share one read of the connection. */
 export function createOverview(connection: ConnectionName, ports: ToolPorts, session: Session) {
   const deadLetters: { counts?: string; causes: readonly Cause[] } = { causes: [] };
 
@@ -113,7 +113,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       const { status, pending, groups } = await current.get();
       const { backlog, gate, failingCalls, credential, queues } = status;
       const { entries } = await activity.get();
-      // A group's page shows the end of its wait, which changes with `dueMs`.
+      // A group's page shows how long the group waits, and that changes with `dueMs`.
       const rows = groups.map(({ ref, ...shown }) => [ref.group, shown]);
       const calls = failingCalls.map(({ endpoint, since, reason }) => [endpoint, since, reason]);
       const facts = [

@@ -10,7 +10,7 @@ import type { UserState } from '../../shared/sync/ports/desired.ts';
 import type { BoundTo } from '../../shared/sync/ports/people.ts';
 import type { PersonName } from '../answers.ts';
 
-/** A person named in a group's events: what the directory reports of them, and who they are on the platform. */
+/** A member in a group's events, with the data of the directory and the matching platform user. */
 export interface Known {
   readonly register: StoredMember;
   readonly state: UserState | undefined;
@@ -34,7 +34,7 @@ export async function namesOf(
   return new Map(unique.map((id) => [id, nameOf(id, users.get(memberId(id)))]));
 }
 
-/** @param only restricts the result to these members */
+/** Returns the members of a group's events. @param only restricts the result to these members */
 export async function knownOf(
   state: GroupState,
   ports: ToolPorts,
@@ -82,7 +82,7 @@ export async function findPeople(
 
 const GROUPS_AT_ONCE = 16;
 
-/** Members of all groups, by name: the table has no list of users. */
+/** Reads the members of all groups and sorts them by name, because the table has no list of users. */
 export async function readAllMembers(
   connection: ConnectionName,
   ports: ToolPorts,

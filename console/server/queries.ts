@@ -120,7 +120,7 @@ function spanOf(query: URLSearchParams): { readonly from: number; readonly count
 const refOf = (query: URLSearchParams, { connection, ports }: Asked): Promise<GroupRef> =>
   findGroup(connection, query.get('group') ?? '', ports);
 
-/** The plan of a group, with its name. @param settings replaces the settings of the connection */
+/** Returns the plan of a group, with the group's name. @param settings replaces the settings of the connection */
 export async function namedPlan(ref: GroupRef, { ports, overview }: Asked, settings?: ConnectionSettings) {
   const [plan, name] = await Promise.all([planGroup(ref, ports, settings), overview.nameOf(ref.group)]);
   return { ...plan, name };
@@ -132,7 +132,7 @@ async function stateOf(ref: GroupRef, { ports }: Asked): Promise<GroupState> {
   return state;
 }
 
-/** Users of the platform group by its stored view; empty if there is none. */
+/** Returns the users of the platform group from its stored view; empty if there is none. */
 async function usersOf(state: GroupState, { ports }: Asked): Promise<ReadonlySet<string>> {
   const view = state.view && (await ports.groups.readView(state.ref, state.view));
   return new Set(view?.users.keys());
@@ -142,7 +142,7 @@ async function heldOf(state: GroupState, asked: Asked): Promise<ReadonlySet<stri
   return readSet(state, state.hold, asked);
 }
 
-/** The users of a hold; none if there is no hold, or its set cannot be read. */
+/** Returns the users of a hold; empty if there is no hold, or if its set cannot be read. */
 async function readSet(
   { ref }: GroupState,
   hold: Hold | undefined,
@@ -247,7 +247,10 @@ function heldPerson(user: string, known: Known | undefined, { registers }: Group
   };
 }
 
-/** The latest event that removed a member without naming them: a snapshot, or the deletion of the user or group. */
+/**
+ * Returns the latest event that removed members without naming them: a snapshot, or the deletion of the user or
+ * group.
+ */
 const latestOf = ({ snapshot, deleted }: GroupState['registers'], floor: string = ''): string =>
   [snapshot, deleted, floor].reduce((latest, stamp) => (stamp > latest ? stamp : latest), '');
 

@@ -6,7 +6,7 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 export const BOTH_QUEUES = ['events', 'apply'] as const;
 const MOST_KEPT = 200;
 
-/** Serializes reads of dead letters, because a read hides messages from other reads. */
+/** Runs reads of dead letters in sequence, because a read hides messages from other reads. */
 export function createSession(ports: ToolPorts) {
   let last: Promise<unknown> = Promise.resolve();
   const kept = new Map<string, DeadLetter>();
@@ -26,7 +26,7 @@ export function createSession(ports: ToolPorts) {
   return {
     inTurn,
     find,
-    /** The message as it was first read, to validate an edited body while the operator types. */
+    /** The message as first read, to validate an edited body while the operator types. */
     known: async (id: string): Promise<DeadLetter> => kept.get(id) ?? find(id),
   };
 }
