@@ -2,8 +2,9 @@ import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
 
 /**
- * Returns a received message in the format that Lambda passes to a function (Lambda developer guide, "Example
- * standard queue message event"): names in camel case, binary attributes as base64, and lists always present.
+ * Converts a received message to the format that Lambda passes to a function. Names are in camel case, binary
+ * attributes are base64, and lists are always present. Source: Lambda developer guide, "Example standard queue
+ * message event".
  */
 export function toRecord(message: Message, queueArn: string): SQSRecord {
   const record: SQSRecord = {

@@ -40,10 +40,10 @@ import { COMPANY, type Platform, startPlatform, TOKEN } from './deploy-check/sim
 
 /*
  * `npm run deploy:check`: the whole life of a stack on an AWS emulator. It deploys two stages, sends events through
- * the deployed queues, runs the deployed bundles, checks the groups on the platform simulator, diffs, updates in
- * place, and destroys. AWS_ENDPOINT_URL names the emulator. It must support CloudFormation, IAM, KMS, SQS,
- * DynamoDB, Lambda, API Gateway, Scheduler, CloudWatch, SNS, Secrets Manager, S3, SSM and STS. Only loopback
- * addresses are accepted, so that the check never reaches a real account.
+ * the deployed queues, runs the deployed bundles and checks the groups on the platform simulator. Then it diffs,
+ * updates in place and destroys the stages. AWS_ENDPOINT_URL names the emulator. Only loopback addresses are
+ * accepted, so that the check never reaches a real account. The emulator must support CloudFormation, IAM, KMS,
+ * SQS, DynamoDB, Lambda, API Gateway, Scheduler, CloudWatch, SNS, Secrets Manager, S3, SSM and STS.
  */
 
 const REGION = 'eu-west-1';

@@ -1,9 +1,9 @@
 import { visible } from './words.ts';
 
 /*
- * `--no-names`: the redactor watches all data that a command reads, collects the names in it, and removes them from
- * all output, including reasons, errors and free text. Ids and fixed texts stay. Addresses are recognised by their
- * form.
+ * `--no-names`: the redactor watches all data that a command reads and collects the names in it. It removes these
+ * names from all output, including reasons, errors and free text. Ids and fixed texts stay. Addresses are
+ * recognised by their form.
  */
 export type Redactor = ReturnType<typeof createRedactor>;
 

@@ -21,8 +21,8 @@ const DRAIN_MS = 1000;
 
 /**
  * Starts one loopback server for DynamoDB and the small services. The first service that accepts a request answers
- * it; otherwise dynalite does. Bodies are read before dynalite sees the request: if a client disconnects while it
- * sends a body, dynalite throws out of its event handler, which ends the process.
+ * it; otherwise dynalite does. Bodies are read before dynalite sees the request. If a client disconnected while
+ * dynalite reads the body, dynalite would throw out of its event handler and end the process.
  * @param dataPath folder of the tables; without it, they are in memory
  */
 export async function startAwsFront(options: {

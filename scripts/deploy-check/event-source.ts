@@ -20,8 +20,8 @@ export interface EventSource {
 
 /**
  * Receives messages from the mapping's queue, calls the function, and deletes the messages that it did not report
- * as failed (Lambda developer guide, "Reporting batch item failures"). Failed messages are visible again at once,
- * so that a check need not wait.
+ * as failed. Failed messages are visible again at once, so that a check need not wait. Source: Lambda developer
+ * guide, "Reporting batch item failures".
  */
 export async function startEventSource(
   sqs: SQSClient,

@@ -11,8 +11,13 @@ export const MAX_VALUES = 1_000;
 export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * Converts a value to its schema: canonical names, booleans sent as text ("False"), a list for a multi-valued
- * attribute, no unknown sub-attributes. null and empty lists are no value (RFC 7643 section 2.5).
+ * Converts a value to the form of its schema:
+ *
+ * - sub-attributes get their canonical names, and unknown ones are dropped
+ * - a boolean may be sent as text ("False")
+ * - a multi-valued attribute becomes a list
+ *
+ * null and empty lists are no value (RFC 7643 section 2.5).
  * @returns undefined for no value
  * @throws ScimError invalidValue
  */

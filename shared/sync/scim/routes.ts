@@ -223,9 +223,9 @@ const remove =
   };
 
 /**
- * Returns the response to a write, with the resource in the state that this request wrote. The group is read again
- * only if the response shows members and the request did not contain all of them, because other requests may have
- * changed the list.
+ * Returns the response to a write, with the resource in the state that this request wrote. Other requests may have
+ * changed a group's members. So the group is read again if the response shows members and the request did not
+ * contain all of them.
  */
 async function answerWritten(
   { resource, members, isNew = false }: Written & { readonly isNew?: boolean },
