@@ -10,7 +10,7 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import { type GlobalOptions, type Io, refuseContradictions, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
 import { askLine, askYes, canAsk } from './output/ask.ts';
-import type { Spell } from './output/hints.ts';
+import type { CommandFormatter } from './output/hints.ts';
 import { createOutput, type Output, type Wording } from './output/output.ts';
 
 export interface Context {
@@ -20,7 +20,7 @@ export interface Context {
   readonly connection: ConnectionName;
   readonly connectionGiven: boolean;
   readonly localFile: LocalFile | undefined;
-  readonly spell: Spell;
+  readonly formatCommands: CommandFormatter;
   /** Connects to the deployment at the first call. */
   readonly ports: () => Promise<ToolPorts>;
   /** Returns the ports and the named connection; without a name, the one of `--connection`. @throws NotFound */
@@ -73,7 +73,7 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
     prefix,
     connection,
     connectionGiven: options.connection !== undefined,
-    spell: wording.spell,
+    formatCommands: wording.formatCommands,
     localFile,
     ports,
     connected: async (name = connection) => {

@@ -1,6 +1,6 @@
 import { InvalidSettingError } from '../shared/contract/change-setting.ts';
 import { NotFound } from '../shared/operate/find-group.ts';
-import { Advised, EXIT, type ExitCode, UsageError } from './io.ts';
+import { EXIT, type ExitCode, HintedError, UsageError } from './io.ts';
 import { visible } from './output/words.ts';
 
 /** Texts for AWS errors, by error name. `…` stands for the SDK's message. */
@@ -37,7 +37,7 @@ export function describeError(error: unknown): { readonly exitCode: ExitCode; re
   // The message may contain external text, so control characters and line breaks are made visible.
   const message = visible(reported);
   const next = name === 'PlatformFailure' ? 'groupsync doctor --faults' : undefined;
-  const step = error instanceof Advised ? error.next : next;
+  const step = error instanceof HintedError ? error.next : next;
   const nextLine = step === undefined ? '' : `\nnext: ${step}`;
   const text = PLAIN_MESSAGE.test(name) ? `${message}${nextLine}` : `${message} (${name})`;
   return { exitCode: EXIT.failed, text };
@@ -45,7 +45,7 @@ export function describeError(error: unknown): { readonly exitCode: ExitCode; re
 
 /** Errors whose messages are written for operators. */
 const PLAIN_MESSAGE =
-  /^(?:Error|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused|Advised)$/;
+  /^(?:Error|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused|HintedError)$/;
 const MAX_CAUSES = 6;
 
 function knownText(error: Error): string | undefined {

@@ -40,8 +40,8 @@ export class UsageError extends Error {
 }
 
 /** An error with the command to run next. */
-export class Advised extends Error {
-  override readonly name = 'Advised';
+export class HintedError extends Error {
+  override readonly name = 'HintedError';
   readonly next: string;
 
   constructor(message: string, next: string) {

@@ -2,7 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import { type Act, createContext } from './context.ts';
 import { describeError } from './describe-error.ts';
 import { EXIT, type GlobalOptions, type Io } from './io.ts';
-import { createSpell, type Spell } from './output/hints.ts';
+import { type CommandFormatter, createCommandFormatter } from './output/hints.ts';
 import { visibleLines } from './output/words.ts';
 import { createProgram } from './program.ts';
 
@@ -13,7 +13,7 @@ import { createProgram } from './program.ts';
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   let exitCode: number = EXIT.done;
-  let spell: Spell = (text) => text;
+  let formatCommands: CommandFormatter = (text) => text;
   const act: Act =
     (handler) =>
     async (...typed) => {
@@ -22,9 +22,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       const redactor =
         options.names === false ? (await import('./output/redactor.ts')).createRedactor() : undefined;
       const names = program.commands.map((one) => one.name());
-      const paste = createSpell(names, io.env, options);
-      spell = (text, of) => paste(redactor?.text(text) ?? text, of);
-      const context = createContext(io, options, { spell, redactor });
+      const complete = createCommandFormatter(names, io.env, options);
+      formatCommands = (text, of) => complete(redactor?.text(text) ?? text, of);
+      const context = createContext(io, options, { formatCommands, redactor });
       try {
         exitCode = await handler(context, ...typed);
       } finally {
@@ -52,7 +52,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     if (error instanceof CommanderError)
       return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.done : EXIT.usage;
     const { exitCode: code, text } = describeError(error);
-    io.stderr.write(`groupsync: ${visibleLines(spell(text))}\n`);
+    io.stderr.write(`groupsync: ${visibleLines(formatCommands(text))}\n`);
     return code;
   }
 }

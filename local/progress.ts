@@ -34,12 +34,12 @@ function barProgress(screen: Screen, published: number): Progress {
   });
   const total = Math.max(1, published);
   bar.start(total * 2, 0, { what: 'starting' });
-  let mostApply = 1;
+  let maxApply = 1;
   return {
     show(backlog) {
-      mostApply = Math.max(mostApply, backlog.apply);
+      maxApply = Math.max(maxApply, backlog.apply);
       const taken = Math.max(0, total - backlog.events);
-      const written = backlog.events > 0 ? 0 : total * (1 - backlog.apply / mostApply);
+      const written = backlog.events > 0 ? 0 : total * (1 - backlog.apply / maxApply);
       bar.update(Math.floor(taken + written), { what: describe(backlog) });
     },
     printLine(line) {

@@ -23,7 +23,7 @@ import {
   type Running,
   readOutputs,
   run,
-  tableBirthday,
+  tableCreatedAt,
 } from './deploy-check/deployment.ts';
 import {
   FIRST_GROUPS,
@@ -189,7 +189,7 @@ async function checkStages(on: Check): Promise<void> {
     }),
   );
   await step('destroy both: the first keeps its data, the second was told not to', async () => {
-    const born = await tableBirthday(clients, changed);
+    const createdAt = await tableCreatedAt(clients, changed);
     await cdk.destroy(changed);
     await cdk.destroy(second);
     expectEqual(
@@ -197,8 +197,8 @@ async function checkStages(on: Check): Promise<void> {
       [...(await queuesOf(clients, changed)), ...(await queuesOf(clients, second))],
       [],
     );
-    expectEqual('the table of the first stage', await tableBirthday(clients, changed), born);
-    expectEqual('the table of the second stage', await tableBirthday(clients, second), undefined);
+    expectEqual('the table of the first stage', await tableCreatedAt(clients, changed), createdAt);
+    expectEqual('the table of the second stage', await tableCreatedAt(clients, second), undefined);
   });
 }
 

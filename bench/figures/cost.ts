@@ -96,12 +96,12 @@ async function changeAlone(prices: Prices): Promise<Priced> {
   const rig = await createRig({ coalesceSeconds: 5, people: membersPerGroup + 10 });
   await rig.ingest([rig.directory.snapshot('d0', range(membersPerGroup))]);
   await rig.drain();
-  rig.pass(3_600_000);
+  rig.advance(3_600_000);
   rig.totals.take();
   for (let change = 1; change <= CHANGES; change += 1) {
     await rig.ingest([rig.directory.added('d0', membersPerGroup + change)]);
     await rig.drain();
-    rig.pass(600_000);
+    rig.advance(600_000);
   }
   const counts = rig.totals.take();
   // Per queue: the producer's send, and one receive and one delete by the event source mapping.
@@ -138,7 +138,7 @@ async function idleMonth(prices: Prices, { people, groups }: Company): Promise<P
   let dollars = prices.secretsManager.perSecretMonth;
   let platformCalls = 0;
   for (const [everyMinutes, run] of TASKS) {
-    rig.pass(300_000);
+    rig.advance(300_000);
     rig.totals.take();
     await run(rig);
     const counts = rig.totals.take();

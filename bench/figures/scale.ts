@@ -1,8 +1,8 @@
 import { groupId } from '../../shared/domain/ids.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { type Figure, growthTable, type Measure } from '../figure.ts';
-import { type Errand, functionOf, runApart } from '../memory/apart.ts';
 import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
+import { type ChildTask, functionOf, runInChild } from '../memory/run-in-child.ts';
 import { rewrite, seedGroups } from '../memory/seed.ts';
 import { sumOf } from '../memory/totals.ts';
 
@@ -24,11 +24,11 @@ async function seeded(groups: number, members: number): Promise<Rig> {
   await rig.drain();
   await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
   await seedGroups(rig, groups, members);
-  rig.pass(AT_REST_MS);
+  rig.advance(AT_REST_MS);
   return rig;
 }
 
-type What = Omit<Errand, 'nowMs' | 'task'>;
+type What = Omit<ChildTask, 'nowMs' | 'task'>;
 const NOTHING = async (): Promise<What> => ({});
 const snapshots = (rig: Rig, groups: number, members: number, many: number) =>
   range(many, groups).map((n) => rig.directory.snapshot(`d${n}`, range(members, n % members)));
@@ -36,7 +36,7 @@ const snapshots = (rig: Rig, groups: number, members: number, many: number) =>
 /** Each function with its task and the preparation. */
 const TASKS: readonly (readonly [
   title: string,
-  task: Errand['task'],
+  task: ChildTask['task'],
   prepare: (rig: Rig, groups: number, members: number) => Promise<What>,
 ])[] = [
   ['Sweep, everything in sync', 'sweep', NOTHING],
@@ -68,7 +68,7 @@ const TASKS: readonly (readonly [
   ],
 ];
 
-type Run = Awaited<ReturnType<typeof runApart>> & { readonly groups: number };
+type Run = Awaited<ReturnType<typeof runInChild>> & { readonly groups: number };
 
 const MEASURES: readonly Measure<Run>[] = [
   ['seconds', ({ ms }) => ms / 1_000, true],
@@ -95,7 +95,7 @@ export const scaleFigure: Figure = {
         for (const groups of sizes) {
           const rig = await seeded(groups, members);
           const what = await prepare(rig, groups, members);
-          runs.push({ groups, ...(await runApart(rig, { task, nowMs: rig.clock(), ...what })) });
+          runs.push({ groups, ...(await runInChild(rig, { task, nowMs: rig.clock(), ...what })) });
           if ((runs.at(-1)?.peakMb ?? 0) > memoryMb) throw new Error(`${title}: more than ${memoryMb} MB`);
         }
         parts.push(

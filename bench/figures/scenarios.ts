@@ -22,7 +22,7 @@ async function write(rig: Rig, groups: number, members: number): Promise<void> {
   await rig.ingest(range(groups).map((n) => rig.directory.snapshot(`d${n}`, range(members))));
   await rig.drain();
   // After the coalescing window, so that the counted change starts its own.
-  rig.pass(600_000);
+  rig.advance(600_000);
   await rig.ports.connections.find(CONNECTION);
 }
 
@@ -43,13 +43,13 @@ const readFeed = (rig: Rig) => followFeed(rig.connection, rig.ports, Number.MAX_
 async function settleAndRead(rig: Rig): Promise<void> {
   await settle(rig, 20, 5);
   await readFeed(rig);
-  rig.pass(300_000);
+  rig.advance(300_000);
 }
 
 /** Runs every schedule for an hour without changes. */
 async function quietHour(rig: Rig): Promise<void> {
   for (let minute = 1; minute <= 60; minute += 1) {
-    rig.pass(60_000);
+    rig.advance(60_000);
     await requeueDue(CONNECTION, rig.ports);
     if (minute % SCHEDULES.feedMinutes === 0) await readFeed(rig);
   }
@@ -114,7 +114,7 @@ export const SCENARIOS: readonly Scenario[] = [
     run: async (rig) => {
       const event = rig.directory.added('d0', 20);
       await change(rig, [event]);
-      rig.pass(600_000);
+      rig.advance(600_000);
       rig.totals.take();
       await change(rig, [event]);
     },

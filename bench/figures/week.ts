@@ -165,7 +165,7 @@ const MEASURES: readonly Measure<WeekRun>[] = [
 function limitsTable(runs: readonly WeekRun[]): string {
   const rows = runs.flatMap((run) =>
     FUNCTIONS.map((name) => {
-      const { mapConcurrently, seconds }: Limits = run.limits[name];
+      const { maxConcurrency, seconds }: Limits = run.limits[name];
       const [during, after]: readonly Usage[] = [run.imported.usage[name], run.usage[name]] as const;
       return [
         `${name}, ${run.groups.toLocaleString('en-GB')} groups`,
@@ -173,7 +173,7 @@ function limitsTable(runs: readonly WeekRun[]): string {
         after?.runs ?? 0,
         during?.most ?? 0,
         after?.most ?? 0,
-        mapConcurrently ?? 'account',
+        maxConcurrency ?? 'account',
         during?.longest ?? 0,
         after?.longest ?? 0,
         seconds,
@@ -198,7 +198,7 @@ export const weekFigure: Figure = {
   name: 'week',
   title: 'A week of a company',
   async run({ full }) {
-    const liveAll = async (sizes: readonly Size[]) => {
+    const simulateAll = async (sizes: readonly Size[]) => {
       const runs: WeekRun[] = [];
       for (const size of sizes) {
         runs.push(await simulateWeek(size));
@@ -209,8 +209,8 @@ export const weekFigure: Figure = {
       }
       return runs;
     };
-    const days = await liveAll(full ? FULL_DAYS : []);
-    const weeks = await liveAll(full ? FULL_WEEKS : WEEKS);
+    const days = await simulateAll(full ? FULL_DAYS : []);
+    const weeks = await simulateAll(full ? FULL_WEEKS : WEEKS);
     for (const { groups, limits, usage, imported } of [...days, ...weeks])
       for (const name of FUNCTIONS)
         if (Math.max(usage[name].longest, imported.usage[name].longest) > limits[name].seconds)

@@ -24,7 +24,7 @@ async function burst(changes: number, groups: number, offsetMs: number): Promise
   const ids = Array.from({ length: groups }, (_, n) => `d${n}`);
   await rig.ingest(ids.map((id) => rig.directory.snapshot(id, [0])));
   await rig.drain();
-  rig.pass(600_000 + offsetMs - ((rig.clock() - ALIGNED_MS) % (WINDOW_SECONDS * 1_000)));
+  rig.advance(600_000 + offsetMs - ((rig.clock() - ALIGNED_MS) % (WINDOW_SECONDS * 1_000)));
   rig.totals.take();
 
   const events = Array.from({ length: changes }, (_, n) =>

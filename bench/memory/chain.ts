@@ -29,13 +29,13 @@ export type TaskName = 'pump' | 'feed' | 'sweep' | 'health' | 'people';
 export const REQUEST_SECONDS = 0.01;
 
 /**
- * The limits of a function in the template. `mapConcurrently` is undefined if only the account limits its
+ * The limits of a function in the template. `maxConcurrency` is undefined if only the account limits its
  * concurrency.
  */
 export interface Limits {
   readonly seconds: number;
   readonly memoryGb: number;
-  readonly mapConcurrently: number | undefined;
+  readonly maxConcurrency: number | undefined;
 }
 
 /** Runs and durations of one function. */
@@ -71,8 +71,8 @@ export function limitsOfFunctions(): Readonly<Record<FunctionName, Limits>> {
     if (one === undefined) throw new Error(`the template has no function ${name}`);
     const { Timeout, MemorySize, ReservedConcurrentExecutions: reserved } = one.Properties;
     const fed = mappings.find(({ Properties }) => Properties.FunctionName.Ref === id)?.Properties;
-    const mapConcurrently: number | undefined = reserved ?? fed?.ScalingConfig.MaximumConcurrency;
-    return [name, { seconds: Timeout, memoryGb: MemorySize / 1_024, mapConcurrently }];
+    const maxConcurrency: number | undefined = reserved ?? fed?.ScalingConfig.MaximumConcurrency;
+    return [name, { seconds: Timeout, memoryGb: MemorySize / 1_024, maxConcurrency }];
   });
   return Object.fromEntries(limits);
 }
@@ -136,7 +136,7 @@ export async function createChain(people: number) {
     });
   };
   const hasFree = (name: FunctionName) =>
-    usageOf(name).now < (limits[name].mapConcurrently ?? Number.POSITIVE_INFINITY);
+    usageOf(name).now < (limits[name].maxConcurrency ?? Number.POSITIVE_INFINITY);
   /** Any error ends the simulation. */
   const fail = (error: unknown) =>
     time.at(0, () => {

@@ -109,7 +109,7 @@ export async function createRig(options: RigOptions) {
       active = counted;
       totals.take();
     },
-    pass: (ms: number) => {
+    advance: (ms: number) => {
       time.nowMs += ms;
     },
     /** Runs ingest with the events in Lambda's batch size. */

@@ -44,7 +44,7 @@ export function age(text: string): number {
   throw new InvalidArgumentError('expected a duration such as 30m, 2h or 7d');
 }
 
-const EVERY_MS = 2_000;
+const REFRESH_MS = 2_000;
 export const WATCH = ['--watch', 'refresh every 2 s, until Ctrl-C'] as const;
 
 /** Repeats a read-only command if `--watch` is given. */
@@ -57,7 +57,7 @@ export function watched<Typed extends unknown[]>(
     const { out, io } = context;
     for (;;) {
       const exitCode = await show(context, ...typed);
-      await sleep(EVERY_MS, undefined, { signal: io.signal }).catch(() => undefined);
+      await sleep(REFRESH_MS, undefined, { signal: io.signal }).catch(() => undefined);
       if (io.signal.aborted) return exitCode;
       out.startAgain();
     }

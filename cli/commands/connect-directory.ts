@@ -9,7 +9,7 @@ import { changeSettings } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
-import { Advised, EXIT } from '../io.ts';
+import { EXIT, HintedError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { type DirectoryOptions, type NamedDirectory, namedDirectory } from './directory-source.ts';
 
@@ -58,7 +58,7 @@ const previewByKey = (
     .then((directory) => previewDirectory(connection, directory, setting, ports))
     .catch((error: Error) => {
       if (!(error instanceof DirectoryError)) throw error;
-      throw new Advised(
+      throw new HintedError(
         `nothing was stored: ${error.message}; docs/read-google.md`,
         'groupsync directory status',
       );
@@ -85,13 +85,13 @@ async function previewByFunction(
   const answer = await ports.functions
     .run('directory', { connection: name, preview: setting })
     .catch((cause: Error) => {
-      throw new Advised(`nothing was stored: ${cause.message}; docs/read-google.md`, 'groupsync doctor');
+      throw new HintedError(`nothing was stored: ${cause.message}; docs/read-google.md`, 'groupsync doctor');
     });
   const [{ steps, trial }] = Tried.parse(answer).reports;
   if (trial !== null) return comparePlatform(connection, trial, ports);
   const failed = steps.find(({ problem }) => problem !== null);
   const fix = failed === undefined ? '' : `\n${fixOfStep(failed, setting, name)}`;
-  throw new Advised(
+  throw new HintedError(
     `nothing was stored: ${failed?.problem ?? 'no step was tried'}${fix}`,
     'groupsync doctor',
   );

@@ -7,7 +7,7 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type Directory, DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
-import { Advised, UsageError } from '../io.ts';
+import { HintedError, UsageError } from '../io.ts';
 import { utf8Chunks } from '../text-file.ts';
 
 /** Options that describe a directory which the connection does not read yet. */
@@ -87,7 +87,7 @@ export async function chosenDirectory(
   if (options.directory !== undefined) {
     if (options.key === undefined) throw new UsageError(`--directory: expected ${KEY_OPTIONS} too`);
     const { connection, present } = await namedDirectory(context, found.name, options);
-    return { connection, directory: await advised(present()), ports };
+    return { connection, directory: await withHint(present()), ports };
   }
   if (found.settings.directory === null) {
     throw new UsageError(`${found.name} reads no directory: expected --directory KIND, ${KEY_OPTIONS}`);
@@ -97,14 +97,14 @@ export async function chosenDirectory(
       `${found.name} reads its directory without a key, as only the deployed function can: expected --directory KIND, ${KEY_OPTIONS}`,
     );
   }
-  return { connection: found, directory: await advised(ports.directoryApplicants.stored(found)), ports };
+  return { connection: found, directory: await withHint(ports.directoryApplicants.stored(found)), ports };
 }
 
 /** Turns an error of the directory into a message with the next command, because the command itself was correct. */
-export const advised = <Answer>(asked: Promise<Answer>): Promise<Answer> =>
+export const withHint = <Answer>(asked: Promise<Answer>): Promise<Answer> =>
   asked.catch((error: Error) => {
     if (!(error instanceof DirectoryError)) throw error;
-    throw new Advised(
+    throw new HintedError(
       `nothing was changed: ${error.message}; docs/read-google.md`,
       'groupsync directory status',
     );

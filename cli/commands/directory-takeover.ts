@@ -3,7 +3,7 @@ import { planTakeover, takeOverGroups } from '../../shared/operate/directory/tak
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
-import { advised, chosenDirectory, type DirectoryOptions } from './directory-source.ts';
+import { chosenDirectory, type DirectoryOptions, withHint } from './directory-source.ts';
 
 export interface TakeoverOptions extends DirectoryOptions {
   readonly dryRun?: boolean;
@@ -13,7 +13,7 @@ export interface TakeoverOptions extends DirectoryOptions {
 export async function takeover(context: Context, options: TakeoverOptions): Promise<number> {
   const { out } = context;
   const { connection, directory, ports } = await chosenDirectory(context, options);
-  const plan = await advised(planTakeover(connection, directory, ports));
+  const plan = await withHint(planTakeover(connection, directory, ports));
   const { groups, unmapped } = plan;
   const unchanged = { connection: connection.name, observing: connection.observing, ...plan, busy: [] };
   if (groups.length === 0 || options.dryRun === true) {

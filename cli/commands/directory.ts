@@ -10,7 +10,7 @@ import { readDirectoryGroups, readDirectoryStatus } from '../../shared/operate/d
 import { formatSource } from '../../shared/operate/status.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { Act, Context } from '../context.ts';
-import { Advised, EXIT } from '../io.ts';
+import { EXIT, HintedError } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { compare } from './directory-compare.ts';
@@ -143,7 +143,7 @@ async function read(context: Context, { full = false, acceptDeletions }: ReadOpt
     .run('directory', { connection, full, acceptDeletions })
     .catch((cause: Error) => {
       if (!(cause instanceof FunctionFailed)) throw cause;
-      throw new Advised(cause.message, 'groupsync directory status');
+      throw new HintedError(cause.message, 'groupsync directory status');
     });
   const [report] = Answer.parse(await ran).reports;
   if ('skipped' in report) {

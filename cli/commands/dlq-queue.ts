@@ -109,12 +109,12 @@ export const CAUSE_COLUMNS: readonly Column<Survey['causes'][number]>[] = [
 ];
 
 /** A column with an age. In CSV it contains the time instead. */
-export function ageColumn<Row>(title: string, ageMs: (row: Row) => number, titleInFile = title): Column<Row> {
+export function ageColumn<Row>(title: string, ageMs: (row: Row) => number, titleInCsv = title): Column<Row> {
   return {
     title,
     of: (row) => duration(ageMs(row)),
     align: 'right',
-    inFile: { title: titleInFile, of: (row) => new Date(Date.now() - ageMs(row)).toISOString() },
+    csv: { title: titleInCsv, of: (row) => new Date(Date.now() - ageMs(row)).toISOString() },
   };
 }
 

@@ -31,9 +31,9 @@ async function doctor(
   const alarmClient = tool.deployment.alarms;
   if (alarms === true && alarmClient === undefined)
     throw new UsageError('--alarms: the local stack has no alarms');
-  const rung =
+  const alarmChecks =
     alarms === true && alarmClient ? await checkAlarms({ prefix, alarms: alarmClient }, tool) : undefined;
-  const all = rung ?? (await examine({ prefix, connection: chosen }, tool)).checks;
+  const all = alarmChecks ?? (await examine({ prefix, connection: chosen }, tool)).checks;
   const wrong = all.filter(({ ok }) => !ok);
   const checks = faults === true ? wrong : all;
   out.answer({ checks }, () => {

@@ -82,13 +82,13 @@ async function list({ out, connection, connected, names }: Context, _options: ob
           title: 'share',
           of: ({ share }) => percent(share),
           align: 'right',
-          inFile: { title: 'share', of: ({ share }) => share },
+          csv: { title: 'share', of: ({ share }) => share },
         },
         { title: 'decision', of: ({ decision }) => decision },
         {
           title: 'expires',
           of: ({ expiresAt }) => expiresAt.slice(0, 10),
-          inFile: { title: 'expires', of: ({ expiresAt }) => expiresAt },
+          csv: { title: 'expires', of: ({ expiresAt }) => expiresAt },
         },
       ],
       'no holds',
@@ -127,7 +127,7 @@ const whoColumns = (formatMember: FormatMember): readonly Column<HeldMember>[] =
   {
     title: 'event',
     of: ({ event }) => event?.time?.slice(0, 19) ?? null,
-    inFile: { title: 'event', of: ({ event }) => event?.time ?? '' },
+    csv: { title: 'event', of: ({ event }) => event?.time ?? '' },
   },
 ];
 

@@ -87,10 +87,10 @@ async function aboutMember({ connection, ports, member }: Context, text: string,
   return { member: new Set<string>(ids), taken: { group, member: found } };
 }
 
-const LOOK_EVERY_MS = 2_000;
+const POLL_MS = 2_000;
 /** The index may be behind, and clocks differ. So the last seconds are read again. */
 const OVERLAP_MS = 10_000;
-const MOST_AT_ONCE = 1_000;
+const MAX_PER_READ = 1_000;
 
 async function showLog(context: Context, options: LogOptions): Promise<number> {
   const { out, connection, io } = context;
@@ -115,10 +115,10 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
       seen.add(entry.id);
       out.entry(entry, (shown) => lineOf(shown, out));
     }
-    await ports.sleep(LOOK_EVERY_MS, io.signal).catch(() => undefined);
-    const sinceMs = Math.max(filter.sinceMs ?? 0, ports.clock() - LOOK_EVERY_MS - OVERLAP_MS);
+    await ports.sleep(POLL_MS, io.signal).catch(() => undefined);
+    const sinceMs = Math.max(filter.sinceMs ?? 0, ports.clock() - POLL_MS - OVERLAP_MS);
     if (!io.signal.aborted)
-      ({ entries } = await readLog(connection, { ...filter, sinceMs, limit: MOST_AT_ONCE }, ports));
+      ({ entries } = await readLog(connection, { ...filter, sinceMs, limit: MAX_PER_READ }, ports));
   }
   return EXIT.done;
 }
@@ -136,7 +136,7 @@ export function lineOf(entry: LogEntry, { paint, clip }: Pick<Context['out'], 'p
   const what = [
     paint.bold(action),
     ...about,
-    muchOf(entry, clip),
+    changesText(entry, clip),
     outcome === 'written' ? '' : outcome,
   ].filter(Boolean);
   return `${at}  ${named(actor.id, actor.name)}  ${what.join('  ')}  ${paint.dim(clip(entry.reason ?? cause, CLIPPED))}`;
@@ -146,7 +146,7 @@ export function lineOf(entry: LogEntry, { paint, clip }: Pick<Context['out'], 'p
 const RESTORES = /^drift [0-9a-f, ]+; /;
 
 /** Formats the changes: `add_member user_0342`, or the number of changes per kind. */
-function muchOf({ action, changes, changeCount }: LogEntry, clip: Clip): string {
+function changesText({ action, changes, changeCount }: LogEntry, clip: Clip): string {
   const [only] = changes;
   if (changeCount === 1 && only) {
     const isOneSided = (only.before === null) !== (only.after === null);

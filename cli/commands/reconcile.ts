@@ -8,7 +8,7 @@ import { collectPages } from '../../shared/sync/async-collections.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
 import type { Act, Context } from '../context.ts';
-import { Advised, EXIT } from '../io.ts';
+import { EXIT, HintedError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
@@ -86,7 +86,7 @@ async function runNow(
     const { state } = await ports.gates.read(connection);
     // A pause stops writes only, so it does not explain a failed read.
     const fix = state === 'paused' ? undefined : fixForGate({ state }, connection);
-    throw new Advised(cause.message, fix ?? 'groupsync doctor --faults');
+    throw new HintedError(cause.message, fix ?? 'groupsync doctor --faults');
   });
   const answer = Answer.parse(await ran);
   const [report = {}] = answer.reports;

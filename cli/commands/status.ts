@@ -154,7 +154,7 @@ function printGroup(group: GroupStatus, names: Names, { out }: Context): void {
       title: 'for',
       of: ({ sinceMs }) => duration(nowMs - sinceMs),
       align: 'right',
-      inFile: { title: 'since', of: ({ sinceMs }) => new Date(sinceMs).toISOString() },
+      csv: { title: 'since', of: ({ sinceMs }) => new Date(sinceMs).toISOString() },
     },
   ]);
 }
@@ -189,7 +189,7 @@ const GROUP_COLUMNS: readonly Column<GroupReport>[] = [
 const WAITING_COLUMN: Column<GroupReport> = {
   title: 'waits',
   of: ({ waiting }) => (waiting === null ? null : formatWaiting(waiting)),
-  inFile: {
+  csv: {
     title: 'waits until',
     of: ({ waiting }) => waiting?.until ?? '',
   },

@@ -2,18 +2,18 @@ import type { GlobalOptions } from '../io.ts';
 import { shellWord } from './words.ts';
 
 /** Completes the commands in a text so that they can be pasted. `of`: the connection that the text is about. */
-export type Spell = (text: string, of?: string) => string;
+export type CommandFormatter = (text: string, of?: string) => string;
 
 /**
  * Messages contain plain commands (`groupsync dlq list`). If the operator typed `npx groupsync --local …`, the
  * commands must be run the same way. So this inserts the same program name and global options into every command of
  * a text.
  */
-export function createSpell(
+export function createCommandFormatter(
   commands: readonly string[],
   { npm_command: npm }: Readonly<Record<string, string | undefined>>,
   options: GlobalOptions,
-): Spell {
+): CommandFormatter {
   const program = npm === 'exec' ? 'npx groupsync' : 'groupsync';
   const optionsText = (names: readonly ('localFile' | 'prefix' | 'region' | 'profile')[]) =>
     names.flatMap((name) => {

@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import type { GlobalOptions, Io, Terminal } from '../io.ts';
-import type { Spell } from './hints.ts';
+import type { CommandFormatter } from './hints.ts';
 import { createPaint, type Paint } from './paint.ts';
 import type { Redactor } from './redactor.ts';
 import { type Column, renderCsv, renderTable } from './table.ts';
@@ -38,7 +38,7 @@ export interface Output {
 
 /** Applied to every text: completes commands for pasting, and redacts names with `--no-names`. */
 export interface Wording {
-  readonly spell: Spell;
+  readonly formatCommands: CommandFormatter;
   readonly redactor: Redactor | undefined;
 }
 
@@ -51,7 +51,7 @@ const CLEAR_SCREEN = '\u001b[H\u001b[2J\u001b[3J';
 export function createOutput(
   { stdout, stderr, env }: Io,
   options: GlobalOptions,
-  { spell, redactor }: Wording,
+  { formatCommands, redactor }: Wording,
 ): Output {
   const { json = false, quiet = false, output } = options;
   // https://no-color.org: any value except the empty string.
@@ -68,7 +68,7 @@ export function createOutput(
     before = '';
   };
   const note = (text: string) => {
-    if (!quiet) stderr.write(`${seen(spell(text))}\n`);
+    if (!quiet) stderr.write(`${seen(formatCommands(text))}\n`);
   };
   const shown = <Document>(document: Document) => redactor?.document(document) ?? document;
   const text = (value: string | number | null) => {
@@ -76,12 +76,12 @@ export function createOutput(
     return redactor?.text(shownText) ?? shownText;
   };
   /** Commands in cells are completed too, except in CSV. */
-  const plain = <Row>({ inFile, ...column }: Column<Row>): Column<Row> => {
-    const { of, ...rest } = output === 'csv' ? { ...column, ...inFile } : column;
-    return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : spell(text(of(row)))) };
+  const plain = <Row>({ csv, ...column }: Column<Row>): Column<Row> => {
+    const { of, ...rest } = output === 'csv' ? { ...column, ...csv } : column;
+    return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : formatCommands(text(of(row)))) };
   };
   // CSV output contains only the rows.
-  const line = (text = '') => (output === 'csv' ? note(text) : print(seen(spell(text))));
+  const line = (text = '') => (output === 'csv' ? note(text) : print(seen(formatCommands(text))));
   let hasRows = false;
   return {
     json,

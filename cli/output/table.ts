@@ -9,7 +9,7 @@ export interface Column<Row> {
   /** Never cut, because users type it again: the whole text, or the id in brackets at its end. */
   readonly whole?: true | 'id';
   /** Title and value in CSV, where programs read a value that the terminal shows in words, such as a time. */
-  readonly inFile?: { readonly title: string; readonly of: (row: Row) => string | number | null };
+  readonly csv?: { readonly title: string; readonly of: (row: Row) => string | number | null };
 }
 
 /** Width of a column's border and padding, without the border at the end. */
@@ -51,8 +51,8 @@ function padded(text: string, width: number, align?: 'left' | 'right'): string {
 
 /** Renders CSV for a spreadsheet (RFC 4180), with all rows. */
 export function renderCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const inFile = columns.map((column) => ({ ...column, ...column.inFile }));
-  const lines = [inFile.map(({ title }) => title), ...cellsOf(rows, inFile)];
+  const csvColumns = columns.map((column) => ({ ...column, ...column.csv }));
+  const lines = [csvColumns.map(({ title }) => title), ...cellsOf(rows, csvColumns)];
   return lines.map((row) => row.map(csvField).join(',')).join('\n');
 }
 

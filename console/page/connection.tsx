@@ -23,16 +23,16 @@ import { connection } from './route.ts';
 import { T } from './texts.ts';
 
 export function Connection() {
-  const asked = useAnswer<ConnectionPage>('connection');
+  const loadable = useAnswer<ConnectionPage>('connection');
   return (
-    <Answered asked={asked}>
+    <Answered loadable={loadable}>
       {(page) => (
         <Page title={T.conn.titleOf(connection.value)} aside={<Gate {...page} />}>
           <Credential {...page} />
           <Doctor />
-          <Requests of={page.requests} reload={asked.reload} />
-          <Settings of={page.settings} reload={asked.reload} />
-          <Tokens of={page.tokens} reload={asked.reload} />
+          <Requests of={page.requests} reload={loadable.reload} />
+          <Settings of={page.settings} reload={loadable.reload} />
+          <Tokens of={page.tokens} reload={loadable.reload} />
         </Page>
       )}
     </Answered>

@@ -25,8 +25,8 @@ import { type Column, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Group() {
-  const asked = useAnswer<GroupDetail>('group', { group: id.value });
-  return <Answered asked={asked}>{(detail) => <Shown {...detail} />}</Answered>;
+  const loadable = useAnswer<GroupDetail>('group', { group: id.value });
+  return <Answered loadable={loadable}>{(detail) => <Shown {...detail} />}</Answered>;
 }
 
 function Shown({ status, held, members, history }: GroupDetail) {
@@ -113,11 +113,11 @@ function Actions({ status: { id, name, state, platformId }, showsPlan, togglePla
 }
 
 function Plan({ group, members }: { readonly group: string; readonly members: readonly MemberLine[] }) {
-  const asked = useAnswer<GroupPlan>('plan', { group });
+  const loadable = useAnswer<GroupPlan>('plan', { group });
   const whoOf = (user: string) => members.find((member) => member.user === user);
   return (
     <Section title={T.group.planTitle}>
-      <Answered asked={asked}>
+      <Answered loadable={loadable}>
         {({ action, changes, held, note, clashes }) => (
           <>
             <Clashes group={group} clashes={clashes} />

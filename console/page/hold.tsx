@@ -20,8 +20,8 @@ import { boxes, type Column, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Hold() {
-  const asked = useAnswer<HoldPage>('hold', { group: id.value });
-  return <Answered asked={asked}>{(page) => <Shown {...page} />}</Answered>;
+  const loadable = useAnswer<HoldPage>('hold', { group: id.value });
+  return <Answered loadable={loadable}>{(page) => <Shown {...page} />}</Answered>;
 }
 
 type Held = NonNullable<HoldPage['hold']>;

@@ -8,8 +8,8 @@ import { connection, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
 export function Home() {
-  const asked = useAnswer<HomeAnswer>('home');
-  return <Answered asked={asked}>{(home) => <Shown {...home} />}</Answered>;
+  const loadable = useAnswer<HomeAnswer>('home');
+  return <Answered loadable={loadable}>{(home) => <Shown {...home} />}</Answered>;
 }
 
 function Shown(home: HomeAnswer) {

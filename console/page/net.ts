@@ -63,8 +63,8 @@ export async function listen(): Promise<never> {
     const watch = setInterval(() => {
       if (Date.now() - lastLineMs > SILENT_MS) listening.abort();
     }, 500);
-    const asked = connection.value;
-    const stop = connection.subscribe((now) => now !== asked && listening.abort());
+    const listenedConnection = connection.value;
+    const stop = connection.subscribe((now) => now !== listenedConnection && listening.abort());
     try {
       for await (const line of lines(await call('live', {}, { signal: listening.signal }))) {
         lastLineMs = Date.now();
@@ -74,15 +74,17 @@ export async function listen(): Promise<never> {
     } catch (error) {
       // A `Refused` error means that the server responds, with a reason in each response.
       if (error instanceof Refused) goneSince.value = null;
-      else if (asked === connection.value) goneSince.value ??= new Date(lastLineMs).toISOString();
+      else if (listenedConnection === connection.value)
+        goneSince.value ??= new Date(lastLineMs).toISOString();
     }
     clearInterval(watch);
     stop();
-    if (asked === connection.value) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    if (listenedConnection === connection.value)
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
 }
 
-export interface Asked<Answer> {
+export interface Loadable<Answer> {
   readonly value: Answer | undefined;
   readonly error: Error | undefined;
   readonly reload: () => Promise<void>;
@@ -92,7 +94,7 @@ export interface Asked<Answer> {
  * Loads a response of the server, and reloads it after a live change or with new parameters. The previous response
  * stays until the next one arrives.
  */
-export function useAnswer<Answer>(name: string | null, params: Params = {}, isLive = true): Asked<Answer> {
+export function useAnswer<Answer>(name: string | null, params: Params = {}, isLive = true): Loadable<Answer> {
   const key = JSON.stringify([connection.value, name, params]);
   const [state, setState] = useState<{ key?: string; value?: Answer; error?: Error }>({});
   const latest = useRef(key);

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PersonName } from '../answers.ts';
 import { clock, exact, fromNow } from './format.ts';
-import { type Asked, nowMs, post } from './net.ts';
+import { type Loadable, nowMs, post } from './net.ts';
 import { pathTo } from './route.ts';
 import { T } from './texts.ts';
 
@@ -36,10 +36,10 @@ export function Section(props: Children & { title: string; aside?: ComponentChil
 
 /** Shows a response, a loading indicator, or the error. */
 export function Answered<Answer>(props: {
-  asked: Asked<Answer>;
+  loadable: Loadable<Answer>;
   children: (value: Answer) => ComponentChildren;
 }) {
-  const { value, error, reload } = props.asked;
+  const { value, error, reload } = props.loadable;
   if (value !== undefined) return <>{props.children(value)}</>;
   if (error === undefined) return <Skeleton />;
   return (

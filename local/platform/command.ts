@@ -94,11 +94,16 @@ function readWorld(file: string): WorldInput {
   }
 }
 
-function integer(flag: string, text: string | boolean | undefined, otherwise: number, most: number): number {
-  if (text === undefined) return otherwise;
+function integer(
+  flag: string,
+  text: string | boolean | undefined,
+  defaultValue: number,
+  max: number,
+): number {
+  if (text === undefined) return defaultValue;
   const value = Number(text);
-  if (Number.isInteger(value) && value >= 0 && value <= most) return value;
-  throw new UsageError(`--${flag}: expected an integer from 0 to ${most}, got ${JSON.stringify(text)}`);
+  if (Number.isInteger(value) && value >= 0 && value <= max) return value;
+  throw new UsageError(`--${flag}: expected an integer from 0 to ${max}, got ${JSON.stringify(text)}`);
 }
 
 async function serve(simulator: Simulator, port: number): Promise<number> {

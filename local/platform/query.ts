@@ -1,12 +1,12 @@
 import * as z from 'zod';
 
 /** An integer in a query string. Any other text is a 400 that states what was expected. */
-export const integerParameter = (least: number, most = Number.MAX_SAFE_INTEGER) =>
+export const integerParameter = (min: number, max = Number.MAX_SAFE_INTEGER) =>
   z
     .string({ error: 'expected one value' })
     .regex(/^[+-]?\d{1,15}$/, 'expected an integer')
     .transform(Number)
-    .pipe(z.int().min(least).max(most));
+    .pipe(z.int().min(min).max(max));
 
 export const booleanParameter = z
   .string({ error: 'expected one value' })

@@ -92,7 +92,7 @@ export async function run(
 /** Returns values that an update must not change. A replaced table or queue has another creation time. */
 export async function identityOf(clients: Clients, stage: StageOfStack): Promise<Record<string, string>> {
   const output = readOutputs(stage);
-  const identity: Record<string, string> = { table: String(await tableBirthday(clients, stage)) };
+  const identity: Record<string, string> = { table: String(await tableCreatedAt(clients, stage)) };
   for (const queue of ['events', 'eventsDlq', 'apply', 'applyDlq'] as const) {
     const { Attributes } = await clients.sqs.send(
       new GetQueueAttributesCommand({
@@ -106,7 +106,10 @@ export async function identityOf(clients: Clients, stage: StageOfStack): Promise
 }
 
 /** Returns when the stage's table was created, in ms; undefined if it does not exist. */
-export async function tableBirthday(clients: Clients, { prefix }: StageOfStack): Promise<number | undefined> {
+export async function tableCreatedAt(
+  clients: Clients,
+  { prefix }: StageOfStack,
+): Promise<number | undefined> {
   try {
     const described = await clients.dynamodb.send(new DescribeTableCommand({ TableName: tableName(prefix) }));
     return described.Table?.CreationDateTime?.getTime();

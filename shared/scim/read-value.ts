@@ -22,15 +22,15 @@ export const LONE_SURROGATE = /\p{Surrogate}/u;
  * @throws ScimError invalidValue
  */
 export function readValue(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
-  if (!attribute.multiValued) return readSingle(attribute, onlyOf(raw));
+  if (!attribute.multiValued) return readSingle(attribute, singleValue(raw));
   const values = elements(raw);
-  if (values.length > MAX_VALUES) throw wrong(attribute, `at most ${MAX_VALUES} values`);
+  if (values.length > MAX_VALUES) throw invalidValue(attribute, `at most ${MAX_VALUES} values`);
   const read = values.flatMap((value) => readSingle(attribute, value) ?? []);
   return read.length === 0 ? undefined : read;
 }
 
 /** Entra ID may send a single value as a list of one. */
-export const onlyOf = (raw: ScimValue | undefined): ScimValue =>
+export const singleValue = (raw: ScimValue | undefined): ScimValue =>
   Array.isArray(raw) && raw.length === 1 ? ((raw as readonly ScimValue[])[0] ?? null) : (raw ?? null);
 
 /** Converts one value of an attribute, multi-valued or not. */
@@ -42,7 +42,8 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
     case 'boolean':
       return readBoolean(attribute, raw);
     case 'dateTime':
-      if (typeof raw !== 'string' || Number.isNaN(Date.parse(raw))) throw wrong(attribute, 'a date and time');
+      if (typeof raw !== 'string' || Number.isNaN(Date.parse(raw)))
+        throw invalidValue(attribute, 'a date and time');
       return raw;
     default:
       return readText(attribute, raw);
@@ -59,7 +60,7 @@ export function mergeParts(attribute: Attribute, before: ScimObject, raw: ScimVa
   const given: ScimObject = isObject(raw) ? raw : { value: raw };
   const hasValue = attribute.subAttributes?.some(({ name }) => name === 'value') === true;
   if (!isObject(raw) && (!hasValue || (raw === '' && attribute.multiValued)))
-    throw wrong(attribute, 'an object');
+    throw invalidValue(attribute, 'an object');
   // An empty manager means no manager.
   if (hasValue && !attribute.multiValued && fieldOf(given, 'value') === '') return undefined;
   return withParts(attribute, before, given);
@@ -79,19 +80,20 @@ function withParts(attribute: Attribute, before: ScimObject, given: ScimObject):
 
 function readBoolean(attribute: Attribute, raw: ScimValue): boolean {
   const read = typeof raw === 'string' ? asBoolean(raw) : raw;
-  if (typeof read !== 'boolean') throw wrong(attribute, 'true or false');
+  if (typeof read !== 'boolean') throw invalidValue(attribute, 'true or false');
   return read;
 }
 
 function readText(attribute: Attribute, raw: ScimValue): string {
   // Clients often send an employee number as a number. Other numbers have no single text form.
   const text = Number.isSafeInteger(raw) ? String(raw) : raw;
-  if (typeof text !== 'string') throw wrong(attribute, 'a string');
-  if (text === '' && attribute.name === 'externalId') throw wrong(attribute, 'an id, or null for none');
-  if (text.length > MAX_TEXT_LENGTH) throw wrong(attribute, `at most ${MAX_TEXT_LENGTH} characters`);
-  if (LONE_SURROGATE.test(text)) throw wrong(attribute, 'valid Unicode');
+  if (typeof text !== 'string') throw invalidValue(attribute, 'a string');
+  if (text === '' && attribute.name === 'externalId')
+    throw invalidValue(attribute, 'an id, or null for none');
+  if (text.length > MAX_TEXT_LENGTH) throw invalidValue(attribute, `at most ${MAX_TEXT_LENGTH} characters`);
+  if (LONE_SURROGATE.test(text)) throw invalidValue(attribute, 'valid Unicode');
   return text;
 }
 
-export const wrong = (attribute: Attribute, what: string) =>
+export const invalidValue = (attribute: Attribute, what: string) =>
   badRequest('invalidValue', `${attribute.name}: expected ${what}`);

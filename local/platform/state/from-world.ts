@@ -49,12 +49,12 @@ export function stateFromWorld(world: World, newId: NewId): State {
   const companies = new Map<string, CompanyState>();
   world.companies.forEach((company, index) => {
     const state = companyFromWorld(company, newId, `companies[${index}]`);
-    refuseTwice(companies, state.id, `companies[${index}].id`);
+    refuseDuplicate(companies, state.id, `companies[${index}].id`);
     companies.set(state.id, state);
   });
   const credentials = new Map<string, Credential>();
   world.credentials.forEach((credential, index) => {
-    refuseTwice(credentials, credential.token, `credentials[${index}].token`);
+    refuseDuplicate(credentials, credential.token, `credentials[${index}].token`);
     const company = companyOf(companies, credential.company, `credentials[${index}].company`);
     if (credential.employee !== undefined && !company.employees.has(credential.employee)) {
       throw new WorldError(`credentials[${index}].employee: the company has no employee with this role id`);
@@ -108,7 +108,7 @@ function companyFromWorld(world: WorldCompany, newId: NewId, path: string): Comp
   };
   world.employees.forEach((employee, index) => {
     const complete = completeEmployee(employee, newId, index + 1);
-    refuseTwice(company.employees, complete.id, `${path}.employees[${index}].id`);
+    refuseDuplicate(company.employees, complete.id, `${path}.employees[${index}].id`);
     putEmployee(company, complete);
   });
   world.groups.forEach((group, index) => {
@@ -118,7 +118,7 @@ function companyFromWorld(world: WorldCompany, newId: NewId, path: string): Comp
       users: [...new Set(group.users)],
       version: group.version ?? newId(),
     };
-    refuseTwice(company.groups, complete.id, `${path}.groups[${index}].id`);
+    refuseDuplicate(company.groups, complete.id, `${path}.groups[${index}].id`);
     company.groups.set(complete.id, complete);
   });
   for (const request of world.leaveRequests) putLeaveRequest(company, request);
@@ -177,6 +177,6 @@ function companyOf(companies: ReadonlyMap<string, CompanyState>, named: string |
   return found;
 }
 
-function refuseTwice(seen: { has(id: string): boolean }, id: string, path: string): void {
+function refuseDuplicate(seen: { has(id: string): boolean }, id: string, path: string): void {
   if (seen.has(id)) throw new WorldError(`${path}: this value is used twice`);
 }

@@ -72,17 +72,17 @@ function idsNamedBy(filter: Filter, list: ListName, type: ResourceType): readonl
  * Returns the members of a group (or groups of a user) that must be known to evaluate a filter. The result is a
  * list of ids if the filter only checks whether these are in the list, else 'all'.
  */
-export function askedBy(filter: Filter, list: ListName, type: ResourceType): readonly string[] | 'all' {
+export function neededIds(filter: Filter, list: ListName, type: ResourceType): readonly string[] | 'all' {
   const named = idsNamedBy(filter, list, type);
   if (named !== undefined) return named;
   switch (filter.kind) {
     case 'and':
     case 'or': {
-      const each = filter.of.map((part) => askedBy(part, list, type));
+      const each = filter.of.map((part) => neededIds(part, list, type));
       return each.includes('all') ? 'all' : each.flatMap((ids) => (ids === 'all' ? [] : ids));
     }
     case 'not':
-      return askedBy(filter.of, list, type);
+      return neededIds(filter.of, list, type);
     default:
       return names(filter.path, list, type) ? 'all' : [];
   }

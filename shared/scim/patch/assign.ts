@@ -1,7 +1,7 @@
 import { type Attribute, folded, partNamed } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
 import { checkElementFilter, conjuncts, type Filter, matchesElement } from '../filter/evaluate.ts';
-import { MAX_VALUES, mergeParts, onlyOf, readSingle, readValue, wrong } from '../read-value.ts';
+import { invalidValue, MAX_VALUES, mergeParts, readSingle, readValue, singleValue } from '../read-value.ts';
 import type { Place } from '../resource-type.ts';
 import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
 import type { PatchOperation } from './operation.ts';
@@ -38,8 +38,8 @@ export function assign(holder: ScimDraft, target: Target, change: Assignment): v
   const after = attribute.multiValued
     ? changedList(elements(before), target, change)
     : changedSingle(before, target, change);
-  const isNothing = after === undefined || (Array.isArray(after) && after.length === 0);
-  if (!isNothing) holder[attribute.name] = after;
+  const isEmpty = after === undefined || (Array.isArray(after) && after.length === 0);
+  if (!isEmpty) holder[attribute.name] = after;
   else if (attribute.required)
     throw badRequest('mutability', `${attribute.name}: expected a value, which it needs`);
   else delete holder[attribute.name];
@@ -50,7 +50,9 @@ function changedSingle(before: ScimValue | undefined, { attribute, sub }: Target
   if (sub !== undefined)
     return withPart(isObject(before) ? before : {}, sub, op === 'remove' ? undefined : value);
   if (op === 'remove') return undefined;
-  return isObject(before) ? merged(attribute, before, onlyOf(value)) : readValue(attribute, value ?? null);
+  return isObject(before)
+    ? merged(attribute, before, singleValue(value))
+    : readValue(attribute, value ?? null);
 }
 
 /** null removes the value. Any other value is merged into the existing sub-attributes. */
@@ -68,7 +70,7 @@ function changedList(before: readonly ScimValue[], target: Target, change: Assig
   // Only null or an empty list empties the attribute. Values without any known sub-attribute change nothing.
   if (read.length === 0 && elements(value).length > 0) return before;
   const list = op === 'replace' ? replacedBy(read, before, attribute) : [...before, ...read];
-  return tidied(list, list.length - 1, attribute);
+  return withoutDuplicates(list, list.length - 1, attribute);
 }
 
 /** Replaces the list. Items without `value` are merged into existing ones instead. */
@@ -77,19 +79,19 @@ function replacedBy(
   before: readonly ScimValue[],
   attribute: Attribute,
 ): readonly ScimValue[] {
-  const given = read.map((one) => completed(one, before, attribute));
-  const isReplaced = read.length === 0 || read.some((one) => isWhole(one, attribute));
+  const given = read.map((one) => mergedWithSameType(one, before, attribute));
+  const isReplaced = read.length === 0 || read.some((one) => canReplace(one, attribute));
   return isReplaced ? given : [...before, ...given];
 }
 
 /** True if the item contains the value itself and can therefore replace another item. */
-const isWhole = (one: ScimValue | undefined, attribute: Attribute): boolean =>
+const canReplace = (one: ScimValue | undefined, attribute: Attribute): boolean =>
   one !== undefined &&
   (!isObject(one) || one['value'] !== undefined || partNamed(attribute, 'value') === undefined);
 
 /** Merges an item without `value` into the existing item of the same type. */
-function completed(one: ScimValue, before: readonly ScimValue[], attribute: Attribute): ScimValue {
-  if (!isObject(one) || isWhole(one, attribute)) return one;
+function mergedWithSameType(one: ScimValue, before: readonly ScimValue[], attribute: Attribute): ScimValue {
+  if (!isObject(one) || canReplace(one, attribute)) return one;
   const same = before.find((old) => isObject(old) && old['type'] === one['type']);
   return isObject(same) ? { ...same, ...one } : one;
 }
@@ -110,18 +112,18 @@ function changedElements(
 ): readonly ScimValue[] {
   const { attribute, sub } = target;
   const { op, where, value } = change;
-  const isMeant = (element: ScimValue) => where === undefined || matchesElement(where, element, attribute);
+  const isSelected = (element: ScimValue) => where === undefined || matchesElement(where, element, attribute);
   if (where !== undefined) checkElementFilter(where, attribute);
-  if (op === 'remove' && sub === undefined) return before.filter((element) => !isMeant(element));
+  if (op === 'remove' && sub === undefined) return before.filter((element) => !isSelected(element));
   const given = sub === undefined ? readSingle(attribute, value ?? null) : undefined;
   const edit = (element: ScimValue) => changedElement(element, target, change, given);
-  const meant = before.findIndex(isMeant);
-  if (meant !== -1) {
-    const edited = before.flatMap((element) => (isMeant(element) ? (edit(element) ?? []) : [element]));
-    return tidied(edited, meant, attribute);
+  const firstSelected = before.findIndex(isSelected);
+  if (firstSelected !== -1) {
+    const edited = before.flatMap((element) => (isSelected(element) ? (edit(element) ?? []) : [element]));
+    return withoutDuplicates(edited, firstSelected, attribute);
   }
   const created = op === 'remove' ? undefined : createdElement(target, change, given);
-  return created === undefined ? before : tidied([...before, created], before.length, attribute);
+  return created === undefined ? before : withoutDuplicates([...before, created], before.length, attribute);
 }
 
 /** Creates the item that a filter describes, if the request also contains a value. A filter alone creates nothing. */
@@ -147,8 +149,8 @@ function changedElement(
 ): ScimValue | undefined {
   const parts = isObject(element) ? element : {};
   if (sub !== undefined) return withPart(parts, sub, op === 'remove' ? undefined : value);
-  return op === 'replace' && isWhole(given, attribute)
-    ? inPlaceOf(parts, given ?? null, where && impliedBy(where, attribute))
+  return op === 'replace' && canReplace(given, attribute)
+    ? replacedElement(parts, given ?? null, where && impliedBy(where, attribute))
     : merged(attribute, parts, value ?? null);
 }
 
@@ -159,7 +161,7 @@ function checkCreatable(where: Filter | undefined, { name }: Attribute): void {
 }
 
 /** Keeps the values that the filter requires, so that the same request finds the item again. */
-function inPlaceOf(parts: ScimObject, given: ScimValue, implied: ScimObject = {}): ScimValue {
+function replacedElement(parts: ScimObject, given: ScimValue, implied: ScimObject = {}): ScimValue {
   const found = Object.entries(parts).filter(([name]) => implied[name] !== undefined);
   return isObject(given) ? { ...Object.fromEntries(found), ...given } : given;
 }
@@ -194,7 +196,11 @@ function withPart(parts: ScimObject, sub: Attribute, value: ScimValue | undefine
 }
 
 /** Merges items with the same type and value, because each pair must be unique (RFC 7643 section 2.4). */
-function tidied(list: readonly ScimValue[], newest: number, attribute: Attribute): readonly ScimValue[] {
+function withoutDuplicates(
+  list: readonly ScimValue[],
+  newest: number,
+  attribute: Attribute,
+): readonly ScimValue[] {
   const distinct = new Map<string, ScimValue>();
   const keys = list.map((one) => keyOf(one, attribute));
   for (const [index, one] of list.entries()) {
@@ -202,7 +208,7 @@ function tidied(list: readonly ScimValue[], newest: number, attribute: Attribute
     const old = distinct.get(key);
     distinct.set(key, isObject(old) && isObject(one) ? { ...old, ...one } : one);
   }
-  if (distinct.size > MAX_VALUES) throw wrong(attribute, `at most ${MAX_VALUES} values`);
+  if (distinct.size > MAX_VALUES) throw invalidValue(attribute, `at most ${MAX_VALUES} values`);
   return onePrimary([...distinct.values()], [...distinct.keys()].indexOf(keys[newest] ?? ''));
 }
 
@@ -224,8 +230,10 @@ function keyOf(one: ScimValue, attribute: Attribute): string {
 function onePrimary(list: readonly ScimValue[], newest: number): readonly ScimValue[] {
   const isPrimary = (element: ScimValue | undefined) => isObject(element) && element['primary'] === true;
   if (list.filter(isPrimary).length < 2) return list;
-  const keeper = isPrimary(list[newest]) ? newest : list.findLastIndex(isPrimary);
+  const primaryIndex = isPrimary(list[newest]) ? newest : list.findLastIndex(isPrimary);
   return list.map((element, index) =>
-    index !== keeper && isObject(element) && isPrimary(element) ? { ...element, primary: false } : element,
+    index !== primaryIndex && isObject(element) && isPrimary(element)
+      ? { ...element, primary: false }
+      : element,
   );
 }

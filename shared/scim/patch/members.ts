@@ -34,7 +34,7 @@ export function splitGroupPatch(operations: readonly PatchOperation[], type: Res
   for (const operation of operations) {
     const { op, path, value } = operation;
     if (path !== undefined) {
-      if (namesMembers(path.path, type)) members.push(...memberOperations(operation, path, type));
+      if (isMembersPath(path.path, type)) members.push(...memberOperations(operation, path, type));
       else attributes.push(operation);
       continue;
     }
@@ -54,15 +54,15 @@ export function splitMembers(value: ScimObject, type: ResourceType) {
   const others: [string, ScimValue][] = [];
   for (const [key, item] of Object.entries(value)) {
     const path = parseAttributePath(key.replace(/\[.*/s, ''));
-    if (path === undefined || !namesMembers(path, type)) others.push([key, item]);
+    if (path === undefined || !isMembersPath(path, type)) others.push([key, item]);
     else if (path.sub === undefined && !key.includes('[')) members = item;
-    else throw wholeMembers();
+    else throw invalidMembersPath();
   }
   return { members, others: Object.fromEntries(others) };
 }
 
 /** True for `members` and any sub-attribute of it, even an unknown one. */
-export const namesMembers = (path: AttributePath, type: ResourceType): boolean =>
+export const isMembersPath = (path: AttributePath, type: ResourceType): boolean =>
   placeOf(type, { ...path, sub: undefined })?.attribute.name === 'members';
 
 /**
@@ -84,7 +84,7 @@ function memberOperations(
   { path, where }: NonNullable<PatchOperation['path']>,
   type: ResourceType,
 ): readonly MemberOperation[] {
-  if (path.sub?.toLowerCase() === 'value') throw wholeMembers();
+  if (path.sub?.toLowerCase() === 'value') throw invalidMembersPath();
   if (path.sub !== undefined) {
     return op === 'replace' && where !== undefined ? [{ kind: 'replaceWhere', where, ids: undefined }] : [];
   }
@@ -116,7 +116,7 @@ function replacements(value: ScimValue, type: ResourceType): readonly string[] |
   return isPart ? undefined : readMemberIds(value, type);
 }
 
-const wholeMembers = () =>
+const invalidMembersPath = () =>
   badRequest('invalidPath', 'members: expected the path of whole members, whose ids never change');
 
 function setOperation(op: PatchOperation['op'], value: ScimValue, type: ResourceType): MemberOperation {
@@ -216,9 +216,9 @@ export function foldMembers(
         move(selected(now(), operation.where, listing), present, absent);
         break;
       case 'replaceWhere': {
-        const meant = replaced(selected(now(), operation.where, listing));
+        const selectedIds = requireSelection(selected(now(), operation.where, listing));
         if (operation.ids === undefined) break;
-        move(meant, present, absent);
+        move(selectedIds, present, absent);
         move(operation.ids, absent, present);
         break;
       }
@@ -240,7 +240,7 @@ function move(ids: Iterable<string>, from: Set<string>, to: Set<string>): void {
 }
 
 /** @throws ScimError noTarget (RFC 7644 section 3.5.2.3) */
-function replaced(members: readonly string[]): readonly string[] {
+function requireSelection(members: readonly string[]): readonly string[] {
   if (members.length > 0) return members;
   throw badRequest('noTarget', 'members: expected a filter that selects a member');
 }

@@ -4,12 +4,12 @@ import type { ScimToken } from '../ports/scim.ts';
 import {
   createToken,
   hashOf,
-  isHashed,
   listTokens,
+  matchesHash,
   NEW_CLIENT,
+  recordUse,
   revokeToken,
   type TokenSummary,
-  usedNow,
 } from './tokens.ts';
 
 /*
@@ -112,8 +112,8 @@ export async function validSecret(
 ): Promise<ScimToken | undefined> {
   const prefix = SECRET_FORM.exec(secret)?.[1];
   const found = prefix === undefined ? undefined : await ports.tokens.find(prefix);
-  const isSame = isHashed(secret, found?.hash);
-  return isSame && found?.client === id ? usedNow(found, ports) : undefined;
+  const isSame = matchesHash(secret, found?.hash);
+  return isSame && found?.client === id ? recordUse(found, ports) : undefined;
 }
 
 /** Returns the lifetime in seconds of an access token for this secret. */

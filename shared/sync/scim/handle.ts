@@ -57,24 +57,24 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
       return { ...answered, reply: toHttp(answered.reply), staleMembers, cause };
     }
     const method = isHead ? 'GET' : request.method;
-    const { token, knownAs } = recognise(request, ports);
-    const early = knownAs && (await ports.connections.find(knownAs));
+    const { token, cachedConnection } = recognise(request, ports);
+    const cached = cachedConnection && (await ports.connections.find(cachedConnection));
     // A token that was valid before is read together with the first reads, in the same request to the table.
-    const admitted = admit(token, knownAs !== undefined, ports);
-    const of = early ?? (await admitted).connection;
+    const admitted = admit(token, cachedConnection !== undefined, ports);
+    const owner = cached ?? (await admitted).connection;
     const answer = async () => {
       const body = readBody(request);
       const { headers, origin } = request;
       const query = readQueryString(request.query);
       const actor = { kind: 'scim', id: prefixOf(token) ?? '' } as const;
-      const types = resourceTypes(of.settings.scim.storeProfile, of.settings.nested === 'flatten');
+      const types = resourceTypes(owner.settings.scim.storeProfile, owner.settings.nested === 'flatten');
       const baseUrl = `${origin}${SCIM_PATH}`;
       return route(
         { method, path, query, headers, body },
         {
           ports,
-          connection: of.name,
-          settings: of.settings,
+          connection: owner.name,
+          settings: owner.settings,
           admitted,
           actor,
           types,
@@ -114,11 +114,11 @@ function pathBelow(path: string): string {
 function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts) {
   const token = /^bearer +(\S+)$/i.exec(headers['authorization']?.trim() ?? '')?.[1];
   if (token === undefined) throw unauthorised('');
-  const knownAs = prefixOf(token) === undefined ? null : limiter.knownAs(token);
-  if (knownAs === null) throw unauthorised(', error="invalid_token"');
-  if (knownAs === undefined) waitFor(limiter.take(`address ${source}`, UNKNOWN_TOKEN_RATE));
+  const cachedConnection = prefixOf(token) === undefined ? null : limiter.cachedConnection(token);
+  if (cachedConnection === null) throw unauthorised(', error="invalid_token"');
+  if (cachedConnection === undefined) waitFor(limiter.take(`address ${source}`, UNKNOWN_TOKEN_RATE));
   else waitFor(limiter.take(`token ${prefixOf(token)}`));
-  return { token, knownAs };
+  return { token, cachedConnection };
 }
 
 /** @throws ScimError 401 unless the token is valid */

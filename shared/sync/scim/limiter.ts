@@ -25,7 +25,7 @@ export interface RateLimiter {
   /** Counts one request of this caller. @returns 0, or the seconds until the next request is allowed */
   take(caller: string, rate?: RequestRate): number;
   /** Returns the connection of a token at its last read, null if it was invalid, undefined if it must be read again. */
-  knownAs(token: string): ConnectionName | null | undefined;
+  cachedConnection(token: string): ConnectionName | null | undefined;
   noteToken(token: string, connection: ConnectionName | null): void;
 }
 
@@ -55,7 +55,7 @@ export function createRateLimiter(clock: () => number): RateLimiter {
       remember(buckets, caller, { left: isFree ? left - 1 : left, atMs: Math.max(nowMs, bucket.atMs) });
       return isFree ? 0 : Math.ceil((1 - left) / perSecond);
     },
-    knownAs(token) {
+    cachedConnection(token) {
       const { connection, atMs } = seen.get(hashOf(token)) ?? {};
       const isForgotten = connection === null && clock() - (atMs ?? 0) >= REFUSED_FOR_MS;
       return isForgotten ? undefined : connection;

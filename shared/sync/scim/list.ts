@@ -3,7 +3,7 @@ import { answerBytes, checkAnswer } from '../../scim/answer.ts';
 import { documentOf } from '../../scim/document.ts';
 import { badRequest, listBody } from '../../scim/errors.ts';
 import { checkFilter, type Filter, matchesFilter, sorted } from '../../scim/filter/evaluate.ts';
-import { askedBy, type Lookup, lookupOf } from '../../scim/filter/lookup.ts';
+import { type Lookup, lookupOf, neededIds } from '../../scim/filter/lookup.ts';
 import { MAX_ANSWER_BYTES } from '../../scim/limits.ts';
 import type { ListQuery } from '../../scim/list-query.ts';
 import type { ResourceType, TypeName } from '../../scim/resource-type.ts';
@@ -85,7 +85,7 @@ async function listPage(ids: readonly string[], { names, query, found, context }
   const isOrdered = names.length === 1 && sortBy === undefined;
   // A cursor belongs to one list. The requested attributes may differ from page to page.
   const scope = hashOf(JSON.stringify([names, filter, sortBy, descending])).slice(0, 8);
-  const from = cursor === undefined ? startIndex - 1 : beginAt({ cursor, scope }, ids, isOrdered);
+  const from = cursor === undefined ? startIndex - 1 : startOfPage({ cursor, scope }, ids, isOrdered);
   const page =
     found === undefined && only !== undefined
       ? await readAll(ids.slice(from, from + count), only, context)
@@ -152,7 +152,7 @@ async function idsOf(type: TypeName, context: ScimContext): Promise<readonly str
  * treat it as opaque.
  * @throws ScimError invalidCursor; expiredCursor if that resource is gone and the list is not ordered by id
  */
-function beginAt(
+function startOfPage(
   { cursor, scope }: { readonly cursor: string; readonly scope: string },
   ids: readonly string[],
   isOrdered: boolean,
@@ -190,7 +190,7 @@ async function findAll(type: ResourceType, { filter, sortBy, descending }: ListQ
     const one = { resource: finished, document: documentOf(finished, type, context.baseUrl) };
     const isWanted =
       filter === undefined ||
-      matchesFilter(filter, await seenBy(filter, one, { context, readMembers }), type);
+      matchesFilter(filter, await documentFor(filter, one, { context, readMembers }), type);
     if (isWanted) found.push(one);
   }
   if (sortBy === undefined) return found;
@@ -247,21 +247,21 @@ interface Reading {
 }
 
 /** Returns the document with the members or groups that the filter needs. */
-async function seenBy(filter: Filter, { resource, document }: Found, { context, readMembers }: Reading) {
+async function documentFor(filter: Filter, { resource, document }: Found, { context, readMembers }: Reading) {
   const isGroup = resource.type === 'Group';
-  const asked = askedBy(filter, isGroup ? 'members' : 'groups', context.types[resource.type]);
-  if (asked !== 'all' && asked.length === 0) return document;
+  const needed = neededIds(filter, isGroup ? 'members' : 'groups', context.types[resource.type]);
+  if (needed !== 'all' && needed.length === 0) return document;
   if (!isGroup) {
     const groups =
-      asked === 'all'
+      needed === 'all'
         ? await groupsOfUser(resource.id, context)
-        : await groupsAmong(resource.id, asked, readMembers);
+        : await groupsAmong(resource.id, needed, readMembers);
     return { ...document, groups };
   }
   // While a whole list is being written, its registers are not the list that readers see.
-  const isWhole = asked === 'all' || resource.replacements.size > 0;
+  const isWhole = needed === 'all' || resource.replacements.size > 0;
   const members = isWhole
     ? (await viewGroup(resource, context)).members
-    : [...(await listedAmong(groupId(resource.id), asked.flatMap(listedIdsOf), context))];
+    : [...(await listedAmong(groupId(resource.id), needed.flatMap(listedIdsOf), context))];
   return { ...document, members: members.map((id) => ({ ...listedMember(id) })) };
 }

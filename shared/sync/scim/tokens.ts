@@ -96,7 +96,7 @@ export const EXPIRES_SOON_MS = 14 * 86_400_000;
 const NO_HASH = hashOf('');
 
 /** Returns whether a token has this hash, in constant time. */
-export const isHashed = (token: string, hash: string | undefined): boolean =>
+export const matchesHash = (token: string, hash: string | undefined): boolean =>
   timingSafeEqual(Buffer.from(hashOf(token)), Buffer.from(hash ?? NO_HASH));
 
 /**
@@ -110,18 +110,18 @@ export async function validToken(token: string, ports: TokenPorts): Promise<Scim
   const found = token.startsWith(ACCESS_MARK)
     ? await secretOfAccess(token, prefix, ports)
     : await ports.tokens.find(prefix);
-  const isSame = token.startsWith(ACCESS_MARK) || isHashed(token, found?.hash);
-  return isSame && found !== undefined ? usedNow(found, ports) : undefined;
+  const isSame = token.startsWith(ACCESS_MARK) || matchesHash(token, found?.hash);
+  return isSame && found !== undefined ? recordUse(found, ports) : undefined;
 }
 
 async function secretOfAccess(token: string, prefix: string, { tokens, clock }: TokenPorts) {
   const { access, secret } = await tokens.findAccess(prefix, hashOf(token));
-  const isGood = isHashed(token, access?.hash) && access !== undefined && access.expiresMs > clock();
+  const isGood = matchesHash(token, access?.hash) && access !== undefined && access.expiresMs > clock();
   return isGood ? secret : undefined;
 }
 
 /** Records the use of a token. @returns undefined if the token has expired or was revoked */
-export async function usedNow(
+export async function recordUse(
   found: ScimToken,
   { tokens, clock }: TokenPorts,
 ): Promise<ScimToken | undefined> {

@@ -91,8 +91,8 @@ async function createGroup(body: ScimObject, context: ScimContext): Promise<Writ
   const id = newResourceId('Group', context);
   const group = groupId(id);
   const named = { emptied: true, present: new Set(ids), absent: new Set<string>() };
-  const asked = await withNestedGroups(group, named, context);
-  const { present } = await withoutDeleted(group, asked, asked.present, context);
+  const requested = await withNestedGroups(group, named, context);
+  const { present } = await withoutDeleted(group, requested, requested.present, context);
   const attributes = checkResource(readResource(others, type), type);
   const joined = [...present].sort();
   checkName({ id, attributes }, context);
@@ -145,7 +145,7 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   const { context } = change;
   const type = context.types.Group;
   const group = groupId(id);
-  const { net, membersChange, found } = await judgeMembers(group, members, context);
+  const { net, membersChange, found } = await decideMembers(group, members, context);
   const rewrite =
     (await advancedOnly(id, change, { edit, membersChange, found })) ??
     (await rewriteResource(id, 'Group', {
@@ -189,14 +189,14 @@ function takesSeveralWrites(current: readonly string[], wanted: ReadonlySet<stri
   return joined > 0 && joined + left > 1;
 }
 
-interface Judged {
+interface DecidedMembers {
   readonly net: MemberChange;
   readonly membersChange: MembersChange;
   readonly found: ScimResource | undefined;
 }
 
 /** Returns the change of a group's members in a request, and whether it changes the list. */
-async function judgeMembers(group: GroupId, operations: readonly MemberOperation[], context: ScimContext) {
+async function decideMembers(group: GroupId, operations: readonly MemberOperation[], context: ScimContext) {
   const { types } = context;
   // A filter selects members of the version in If-Match, so the group is read before its members.
   const isFiltered = needsCurrentMembers(operations);
@@ -205,51 +205,59 @@ async function judgeMembers(group: GroupId, operations: readonly MemberOperation
   const elementOf = (id: string) => ({ ...listedMember(id) });
   const named = foldMembers(operations, { current: new Set(current), type: types.Group, elementOf });
   checkMemberCount(named.present.size + named.absent.size);
-  const asked = await withNestedGroups(group, named, context);
+  const requested = await withNestedGroups(group, named, context);
   const reading = seen === undefined ? readGroup(group, context) : Promise.resolve(seen);
-  return asked.emptied
-    ? judgeWholeList(group, { asked, reading }, context)
-    : judgeDifference(group, { asked, reading }, context);
+  return requested.emptied
+    ? decideWholeList(group, { requested, reading }, context)
+    : decideDifference(group, { requested, reading }, context);
 }
 
 const readGroup = async (group: GroupId, { ports, connection }: ScimContext) =>
   (await ports.scim.read(connection, 'Group', [group]))[0];
 
-interface Asked {
-  readonly asked: MemberChange;
+interface RequestedMembers {
+  readonly requested: MemberChange;
   readonly reading: Promise<ScimResource | undefined>;
 }
 
 /** Looks up only members who are not listed yet, because a deletion removes a user from every list. */
-async function judgeWholeList(group: GroupId, { asked, reading }: Asked, context: ScimContext) {
+async function decideWholeList(
+  group: GroupId,
+  { requested, reading }: RequestedMembers,
+  context: ScimContext,
+) {
   const found = await reading;
   const listed: ReadonlySet<string> = new Set(await listedMembers(group, context));
-  const newcomers = [...asked.present].filter((id) => !listed.has(id));
-  const net = await withoutDeleted(group, asked, newcomers, context);
+  const newcomers = [...requested.present].filter((id) => !listed.has(id));
+  const net = await withoutDeleted(group, requested, newcomers, context);
   const isSame = net.present.size === listed.size && [...listed].every((id) => net.present.has(id));
-  return judged(net, { found, isSame }, context);
+  return decided(net, { found, isSame }, context);
 }
 
 /**
  * Reads the members together with the group; most requests need no other read. A list that is read before the group
  * may be older than its version. Only a list that is read after the group proves that nothing changes.
  */
-async function judgeDifference(group: GroupId, { asked, reading }: Asked, context: ScimContext) {
+async function decideDifference(
+  group: GroupId,
+  { requested, reading }: RequestedMembers,
+  context: ScimContext,
+) {
   const [found, maySame, net] = await Promise.all([
     reading,
-    changesMembers(asked) && isListedSo(group, asked, context),
-    withoutDeleted(group, asked, asked.present, context),
+    changesMembers(requested) && isListedSo(group, requested, context),
+    withoutDeleted(group, requested, requested.present, context),
   ]);
-  const mayStay = (maySame || net !== asked) && changesMembers(net);
+  const mayStay = (maySame || net !== requested) && changesMembers(net);
   const isSame = mayStay && (await isListedSo(group, net, context));
-  return judged(net, { found, isSame }, context);
+  return decided(net, { found, isSame }, context);
 }
 
-function judged(
+function decided(
   net: MemberChange,
   { found, isSame }: { readonly found: ScimResource | undefined; readonly isSame: boolean },
   context: ScimContext,
-): Judged {
+): DecidedMembers {
   // While members are being written, the current list is not the final one.
   const isProved = isSame && found !== undefined && !isOpen(found, context);
   const membersChange = isProved

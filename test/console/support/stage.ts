@@ -24,7 +24,7 @@ export async function openStage(options: Pick<LocalStackOptions, 'world' | 'sett
     prefix: 'groupsync',
     ports: tool.ports,
     describe,
-    spell: (text) => `${text} (pasted)`,
+    formatCommands: (text) => `${text} (pasted)`,
   });
   const serve = async (port: number) => serveConsole({ port, token: TOKEN, page: await loadPage(), handle });
   let served = await serve(0);
