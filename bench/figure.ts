@@ -56,7 +56,6 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
 /** A column of the table. If it `grows` with the number of groups, its exponent is shown too. */
 export type Measure<Run> = readonly [name: string, of: (run: Run) => number, grows: boolean];
 
-/** Formats one row per number of groups, and the exponents below. */
 export function growthTable<Run extends { readonly groups: number }>(
   measures: readonly Measure<Run>[],
   runs: readonly Run[],

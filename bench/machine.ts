@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 
-/** Describes the machine and the commit of the measurement. */
 export function describeMachine(): string {
   const [cpu] = cpus();
   const git = (...args: readonly string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();

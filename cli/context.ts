@@ -28,7 +28,6 @@ export interface Context {
   readonly group: (text: string) => Promise<GroupRef>;
   readonly member: (text: string) => Promise<MemberId>;
   readonly names: (named: Named, of?: ConnectionName) => Promise<Names>;
-  /** A group's name and id, for messages. */
   readonly groupLabel: (ref: GroupRef) => Promise<string>;
   /** `--yes`: do not ask for confirmation. */
   readonly yes: boolean;

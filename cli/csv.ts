@@ -26,7 +26,7 @@ const VERSION_LINE = /^(?:"?version:v[\d.]+"?[,;\t ]*|#TYPE .*)$/i;
 /** Maximum number of lines before the header: one of each kind, and empty ones. */
 const MAX_PREAMBLE = 10;
 
-export interface Separated {
+export interface CsvOptions {
   /** Separator. Without it, the one declared by `sep=`, or else detected from the first lines. */
   readonly delimiter?: string | undefined;
   /** Number of lines to skip at the start. */
@@ -36,12 +36,11 @@ export interface Separated {
 }
 
 /**
- * Parses CSV (RFC 4180) from chunks of text. Lines may end in CRLF, LF or CR. Rows with only empty fields are
- * skipped.
+ * Parses CSV (RFC 4180) from chunks of text. Lines may end in CRLF, LF or CR. Rows with only empty fields are skipped.
  */
 export async function* parseCsv(
   chunks: AsyncIterable<string>,
-  { delimiter, skipLines = 0, onRecognised }: Separated = {},
+  { delimiter, skipLines = 0, onRecognised }: CsvOptions = {},
 ) {
   const { head, rest, passed, named } = await withoutPreamble(withLineFeeds(chunks), skipLines);
   const recognised = delimiter ?? named ?? separatorIn(head);

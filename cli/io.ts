@@ -39,7 +39,6 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** An error with the command to run next. */
 export class HintedError extends Error {
   override readonly name = 'HintedError';
   readonly next: string;

@@ -11,8 +11,7 @@ export async function* withLineFeeds(chunks: AsyncIterable<string>): AsyncGenera
 }
 
 /**
- * Splits chunks of text into lines. Node 24's readline also splits at U+2028 and U+2029, which JSON text may
- * contain.
+ * Splits chunks of text into lines. Node 24's readline also splits at U+2028 and U+2029, which JSON text may contain.
  */
 export async function* linesIn(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let begun = '';

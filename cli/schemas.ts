@@ -92,7 +92,6 @@ const ClientSecret = z.object({
 
 const LogReport = z.object({ entries: z.array(LogEntry), complete: z.boolean() });
 
-/** By the words of the command. */
 export const OUTPUT_SCHEMAS = {
   'connections show': z.object({
     name: text,

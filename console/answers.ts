@@ -20,14 +20,12 @@ import type {
 
 export type { Explanation, HoldRow, ShownDeadLetter } from '../shared/contract/answers.ts';
 
-/** A member of the directory, with name and address if known. */
 export interface PersonName {
   readonly id: string;
   readonly name: string | null;
   readonly email: string | null;
 }
 
-/** One entry of the activity list. */
 export interface Entry {
   readonly at: string;
   readonly actor: { readonly kind: string; readonly id: string; readonly name: string | null };
@@ -85,7 +83,6 @@ export interface Home {
   readonly status: StatusReport;
   readonly holds: readonly HoldLine[];
   readonly failed: readonly GroupLine[];
-  /** Dead letters by cause. */
   readonly causes: readonly Cause[];
   readonly drift: readonly (DriftRow & { readonly name: string | null })[];
   readonly unmatched: readonly Unmatched[];

@@ -2,7 +2,6 @@ import { ENVIRONMENT, type QueueKey, tableName, WEBHOOK } from '../shared/contra
 
 export const REGION = 'us-east-1';
 
-/** Base URLs of the emulated services. */
 export interface Endpoints {
   readonly dynamodb: string;
   readonly sqs: string;
@@ -12,7 +11,7 @@ export interface Endpoints {
 }
 
 /** Variables that would direct the AWS SDK away from the emulators, to a user's profile or to real endpoints. */
-const MISLEADING = [
+const OVERRIDING_VARIABLES = [
   'AWS_PROFILE',
   'AWS_SESSION_TOKEN',
   'AWS_ENDPOINT_URL',
@@ -23,8 +22,7 @@ const MISLEADING = [
 ];
 
 /**
- * Returns the environment variables of the handlers: those of the deployed stack, and the addresses of the
- * emulators.
+ * Returns the environment variables of the handlers: those of the deployed stack, and the addresses of the emulators.
  */
 export function functionEnvironment(stack: {
   prefix: string;
@@ -57,6 +55,6 @@ export function functionEnvironment(stack: {
 
 /** Sets the handlers' environment. Must run before their first call. */
 export function setEnvironment(values: Readonly<Record<string, string>>): void {
-  for (const name of MISLEADING) delete process.env[name];
+  for (const name of OVERRIDING_VARIABLES) delete process.env[name];
   Object.assign(process.env, values);
 }

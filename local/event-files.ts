@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { UsageError } from './usage.ts';
 
-/** One event to publish, with its place in the file. */
 export interface EventLine {
   readonly file: string;
   readonly line: number;

@@ -3,7 +3,6 @@ import { exampleEvents, exampleWorldFile } from './example.ts';
 import { parseWorld, type WorldInput } from './platform/state/world.ts';
 import { UsageError } from './usage.ts';
 
-/** The platform's world and the events to publish. */
 export interface Inputs {
   readonly world: WorldInput;
   readonly events: readonly EventLine[];

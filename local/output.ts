@@ -3,7 +3,6 @@ import type { LocalFile } from './local-file.ts';
 import type { GroupReport } from './report.ts';
 import { groupsSummary, groupsTable } from './table.ts';
 
-/** The result of a run. */
 export interface RunResult {
   readonly converged: boolean;
   readonly groups: readonly GroupReport[];
@@ -22,7 +21,6 @@ export function jsonDocument({ converged, groups, elapsedMs, address }: RunResul
   return `${JSON.stringify({ groups, endpoints, converged, elapsedMs })}\n`;
 }
 
-/** Returns the table of groups, its summary, and the addresses. */
 export function readableReport(
   { converged, groups, elapsedMs, address, page }: RunResult,
   options: { readonly once: boolean; readonly localFile: string; readonly logPath: string },

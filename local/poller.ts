@@ -17,10 +17,9 @@ export interface PollerOptions {
   readonly queueArn: string;
   readonly fn: LocalFunction;
   /**
-   * Seconds until a failed message is received again. Lambda waits for the queue's visibility timeout, six times
-   * the function's timeout, to prevent two runs of one message. Here one process runs both sides and knows when a
-   * run ends, and six minutes is too long for a developer. Receive counts and the redrive policy stay those of the
-   * queue.
+   * Seconds until a failed message is received again. Lambda waits for the queue's visibility timeout, six times the
+   * function's timeout, to prevent two runs of one message. Here one process runs both sides and knows when a run ends,
+   * and six minutes is too long for a developer. Receive counts and the redrive policy stay those of the queue.
    */
   readonly retryAfterSeconds: number;
   /** Called if a whole batch returns to the queue or if the queue cannot be read. */
@@ -123,16 +122,16 @@ async function handle(options: PollerOptions, batch: readonly Message[]): Promis
   const entriesOf = (ids: readonly string[]) =>
     ids.map((id, index) => ({ Id: String(index), ReceiptHandle: handles.get(id) ?? '' }));
   const QueueUrl = options.queueUrl;
-  for (const Entries of inTens(entriesOf(outcome.done))) {
+  for (const Entries of batchesOfTen(entriesOf(outcome.done))) {
     await options.client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
   }
-  for (const entries of inTens(entriesOf(outcome.failed))) {
+  for (const entries of batchesOfTen(entriesOf(outcome.failed))) {
     const Entries = entries.map((entry) => ({ ...entry, VisibilityTimeout: options.retryAfterSeconds }));
     await options.client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
   }
 }
 
 /** SQS takes ten entries in one batch call. */
-function* inTens<Entry>(entries: readonly Entry[]): Generator<Entry[]> {
+function* batchesOfTen<Entry>(entries: readonly Entry[]): Generator<Entry[]> {
   for (let at = 0; at < entries.length; at += RECEIVE_MAX) yield entries.slice(at, at + RECEIVE_MAX);
 }

@@ -1,7 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import type { Backlog } from './convergence.ts';
 
-/** Shows the progress of the stack on standard error. */
 export interface Progress {
   readonly show: (backlog: Backlog) => void;
   /** Prints a line; on a terminal, above the bar. */
@@ -9,7 +8,6 @@ export interface Progress {
   readonly end: () => void;
 }
 
-/** The output of the progress: standard error, or a fake in tests. */
 export interface Screen {
   readonly isTTY?: boolean;
   readonly write: (text: string) => unknown;

@@ -26,7 +26,6 @@ export interface RunDependencies {
   readonly signal: AbortSignal;
   /** Redirects the handlers' standard output to a file and returns a function that prints to the real one. */
   readonly takeOutput: (logPath: string) => { readonly print: (text: string) => void };
-  /** Starts the console. Without it, there is none. */
   readonly startConsole?: typeof startConsole;
 }
 
@@ -61,7 +60,7 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
       onNotification: (text) => output.printLine(text),
     });
     closers.push(stack.stop);
-    await refuseTaken(options.localFile, platform.url);
+    await checkUnused(options.localFile, platform.url);
     writeLocalFile(options.localFile, stack.address);
     const remove = () => removeLocalFile(options.localFile, process.pid);
     closers.push(remove);
@@ -92,7 +91,7 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
  * longer be found.
  */
 async function freeLocalFile({ once, localFile }: StartOptions): Promise<string> {
-  if (!once) await refuseTaken(localFile);
+  if (!once) await checkUnused(localFile);
   const holder = once ? await holderOf(localFile) : undefined;
   if (holder === undefined) return localFile;
   const own = onceFile(dirname(localFile));
@@ -100,7 +99,7 @@ async function freeLocalFile({ once, localFile }: StartOptions): Promise<string>
   return own;
 }
 
-async function refuseTaken(localFile: string, own?: string): Promise<void> {
+async function checkUnused(localFile: string, own?: string): Promise<void> {
   const holder = await holderOf(localFile, own);
   if (holder === undefined) return;
   const fix = 'stop it first, or use another file with --local-file';

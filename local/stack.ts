@@ -38,10 +38,8 @@ export interface StackOptions {
   readonly tables: string | undefined;
   /** File of the secrets; undefined keeps them in memory. */
   readonly secrets: string | undefined;
-  /** A running platform and its credential. */
   readonly platform: { readonly url: string; readonly token: string; readonly company: string };
   readonly settings: readonly (readonly [key: string, value: unknown])[];
-  /** A running directory to read. */
   readonly directory?: OpenDirectory | undefined;
   readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
   /** Batching window of ingest in seconds; undefined means the deployed value. */
@@ -163,9 +161,8 @@ async function registerConnection(
 /** Lambda's longest timeout. */
 const SCHEDULED_TIMEOUT_SECONDS = 900;
 /**
- * All functions, the emulators and the platform share one processor here. A run that times out too early would
- * continue in parallel with its own retry. The factor 5 is still less than the queues' visibility timeouts, which
- * use 6.
+ * All functions, the emulators and the platform share one processor here. A run that times out too early would continue
+ * in parallel with its own retry. The factor 5 is still less than the queues' visibility timeouts, which use 6.
  */
 const TIMEOUT_FACTOR = 5;
 const TIMEOUT_SECONDS: Readonly<Record<FunctionKey, number>> = {

@@ -37,7 +37,6 @@ export function groupsTable(groups: readonly GroupReport[]): string {
 
 const titleOf = ({ name, id }: GroupReport) => name ?? `(${id})`;
 
-/** Returns the line under the table. */
 export function groupsSummary(groups: readonly GroupReport[]): string {
   const states = new Map<string, number>();
   for (const { state } of groups) states.set(state, (states.get(state) ?? 0) + 1);

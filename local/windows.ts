@@ -3,9 +3,8 @@ import { coversChange } from '../shared/domain/wake-up.ts';
 import type { ApplyPorts, WakePorts } from '../shared/sync/ports/bundles.ts';
 
 /**
- * Ends a group's coalescing window early, for use when no more events come. Every sender of a wake-up first stores
- * the scheduled wake-up on the group's item. This function does so too, with the current time instead of the
- * window's end.
+ * Ends a group's coalescing window early, for use when no more events come. Every sender of a wake-up first stores the
+ * scheduled wake-up on the group's item. This function does so too, with the current time instead of the window's end.
  * @returns false if the wake-up waits for something else: a worker is writing the group, or a retry is scheduled
  */
 export async function endWindow(

@@ -106,9 +106,9 @@ async function run(
   if (!result.ok) options.onError(`${fn.name} has failed: ${result.errorMessage}`);
 }
 
-type Called = 'ingest' | 'apply' | 'people' | 'reconcile' | 'directory';
+type CalledFunction = 'ingest' | 'apply' | 'people' | 'reconcile' | 'directory';
 
-function functionOf({ prefix, functions }: WorkOptions, key: Called) {
+function functionOf({ prefix, functions }: WorkOptions, key: CalledFunction) {
   const fn = functions.get(functionName(prefix, key));
   if (fn === undefined) throw new Error(`no function ${functionName(prefix, key)}`);
   return fn;

@@ -9,7 +9,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache/groupsync');
-/** Files that affect the build. */
 const SETTINGS = ['package.json', 'package-lock.json', 'scripts/built.mjs', 'scripts/build.mjs'];
 const HOUR_MS = 3_600_000;
 

@@ -62,7 +62,6 @@ const FOR_ANOTHER = ['00g7', '00g8', '00g9']
   .map((id) => event('group.upserted', { group: { id, name: 'Elsewhere' } }, { connection: 'later' }))
   .join('\n');
 
-/** An editor that corrects a name. */
 const EDITOR = `
 import { readFileSync, writeFileSync } from 'node:fs';
 const file = process.argv[2];

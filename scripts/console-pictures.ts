@@ -77,7 +77,6 @@ async function sendEvents(file: LocalFile): Promise<void> {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Starts a command and waits for output that matches the pattern. */
 async function started(
   args: readonly string[],
   pattern: RegExp,

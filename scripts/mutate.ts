@@ -19,9 +19,9 @@ const CORE = ['shared/domain', 'shared/plan'];
 const TESTS = ['domain', 'plan', 'operate', 'sync', 'sync/reconcile'].map((name) => `test/${name}/*.test.ts`);
 /** Tests that try many worlds or wait for a socket. */
 const NO_TESTS = ['test/{operate,sync}/**/*.{property,integration}.test.ts'];
-const LEAST_NOTICED = 0.9;
+const MIN_NOTICED = 0.9;
 /** Processor time that tests spend on one mutant. The quickest and most specific tests run first. */
-const LONGEST_MS = 1_000;
+const MAX_MS_PER_MUTANT = 1_000;
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 const root = process.cwd();
@@ -64,8 +64,7 @@ for (const file of CORE.flatMap(filesIn)) {
 writeFileSync('noticed.json', '{}');
 
 /**
- * Fewer runs than in `npm test`: a property that needs a thousand runs to detect a changed operator is of no use
- * here.
+ * Fewer runs than in `npm test`: a property that needs a thousand runs to detect a changed operator is of no use here.
  */
 Object.assign(process.env, { GROUPSYNC_RUNS: '100', AWS_REGION: 'us-east-1', NO_COLOR: '1' });
 const vitest = await createVitest('test', {
@@ -103,12 +102,11 @@ for (const line of survivors) console.log(`alive: ${line}${SURVIVORS.has(line) ?
 const unexplained = survivors.filter((line) => !SURVIVORS.has(line)).length;
 const share = 1 - survivors.length / mutants.length;
 console.log(`${mutants.length} mutants, ${(share * 100).toFixed(1)} % noticed, ${unexplained} unexplained`);
-process.exitCode = share >= LEAST_NOTICED && unexplained === 0 ? 0 : 1;
+process.exitCode = share >= MIN_NOTICED && unexplained === 0 ? 0 : 1;
 process.exit();
 
 /**
- * Returns the mutants for each test: those at places that it reaches, while the time limit of a mutant is not
- * exceeded.
+ * Returns the mutants for each test: those at places that it reaches, while the time limit of a mutant is not exceeded.
  */
 function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   const tests = Object.entries(survey)
@@ -117,8 +115,8 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   for (const mutant of mutants) {
     let spentMs = 0;
     for (const { name, ms, places, todo } of tests) {
-      const isMet = mutant.place === undefined ? meets(name, places, mutant) : places.has(mutant.place);
-      if (!isMet || (spentMs > 0 && spentMs + ms > LONGEST_MS)) continue;
+      const isMet = mutant.place === undefined ? mayReach(name, places, mutant) : places.has(mutant.place);
+      if (!isMet || (spentMs > 0 && spentMs + ms > MAX_MS_PER_MUTANT)) continue;
       spentMs += ms;
       todo.push(mutant);
     }
@@ -127,7 +125,7 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
 }
 
 /** Code that runs once at load time has no place that a test reaches. Tests of the core may still depend on it. */
-function meets(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
+function mayReach(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
   return /^test.(domain|plan)/.test(name) || [...places].some((place) => place.startsWith(`${file}:`));
 }
 

@@ -17,7 +17,6 @@ export interface BareCalls {
 
 export type Maker<Call extends BareCall = BareCall> = (call: Call) => Promise<unknown>;
 
-/** Repeats the calls in sequence. */
 export async function makeInOrder(calls: readonly BareCall[], maker: Maker): Promise<void> {
   for (const call of calls) await maker(call);
 }

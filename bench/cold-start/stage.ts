@@ -50,7 +50,7 @@ export async function startStage() {
     },
     reconcile: async () => ({ task: 'feed' }),
     people: async () => ({}),
-    scim: async () => lookUp(stack.address.scimToken),
+    scim: async () => userLookup(stack.address.scimToken),
     // No directory is configured, so the function lists the connections and ends.
     directory: async () => ({}),
   };
@@ -113,7 +113,7 @@ const pathOf = ({ path, query = {} }: Dispatcher.RequestOptions): string => {
 };
 
 /** The first request of most providers, as API Gateway passes it on: does this user exist? */
-const lookUp = (token: string) => ({
+const userLookup = (token: string) => ({
   rawPath: '/scim/v2/Users',
   rawQueryString: 'filter=userName+eq+%22nobody%22',
   headers: { authorization: `Bearer ${token}` },

@@ -8,7 +8,6 @@ export interface AwsCall {
   readonly input: unknown;
 }
 
-/** A call as it was passed to the SDK client or the dispatcher. */
 export type RecordedCall = AwsCall | { readonly to: 'platform'; readonly request: Dispatcher.RequestOptions };
 
 /**

@@ -3,10 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/*
- * SCIMMY with express as in its documentation, with in-memory maps. It is installed in the folder given as
- * argument.
- */
+/* SCIMMY with express as in its documentation, with in-memory maps. It is installed in the folder given as argument. */
 
 const { resolve } = createRequire(join(process.argv[2], 'package.json'));
 const load = async (name) => (await import(pathToFileURL(resolve(name)).href)).default;

@@ -31,8 +31,8 @@ const queueUrls = await createQueues(new SQSClient({ region, credentials, endpoi
 });
 const dynamodb = new DynamoDBClient({ region, credentials, endpoint: front.url, cacheMiddleware: true });
 await createTable(dynamodb, tableName(PREFIX));
-const elsewhere = { secretsManager: front.url, lambda: front.url, scheduler: front.url };
-const endpoints = { ...elsewhere, dynamodb: front.url, sqs: sqs.url };
+const otherEndpoints = { secretsManager: front.url, lambda: front.url, scheduler: front.url };
+const endpoints = { ...otherEndpoints, dynamodb: front.url, sqs: sqs.url };
 setEnvironment(
   functionEnvironment({ prefix: PREFIX, coalesceSeconds: 5, endpoints, queueUrls, hasWebhook: false }),
 );
@@ -47,8 +47,7 @@ while (tokens.length < TOKENS) {
 }
 
 /**
- * Repeats the calls of the requests since `record` with a bare client and the same concurrency. Returns
- * milliseconds.
+ * Repeats the calls of the requests since `record` with a bare client and the same concurrency. Returns milliseconds.
  */
 async function replay(calls: readonly AwsCall[]): Promise<number> {
   const startedMs = performance.now();

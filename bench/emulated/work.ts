@@ -34,8 +34,7 @@ const SILENT_REPORTER = {
 };
 
 /**
- * Runs ingest until the events queue is empty, then apply until the apply queue is empty, with Lambda's batch
- * sizes.
+ * Runs ingest until the events queue is empty, then apply until the apply queue is empty, with Lambda's batch sizes.
  */
 export async function work(services: Services): Promise<void> {
   const { queueUrls, ports } = services;

@@ -25,8 +25,7 @@ async function coldStart(file: string, event: object): Promise<Times> {
 }
 
 /**
- * Bundles the deployed function, and the bare calls together with everything that the function's own sources
- * import.
+ * Bundles the deployed function, and the bare calls together with everything that the function's own sources import.
  */
 function bundleBoth(name: DeployableKey, bareFile: string, folder: string) {
   const { metafile } = bundle({ [name]: HANDLERS[name] }, folder);

@@ -113,7 +113,6 @@ async function changeAlone(prices: Prices): Promise<Priced> {
   };
 }
 
-/** The scheduled tasks. */
 const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promise<unknown>])[] = [
   [
     SCHEDULES.pumpMinutes,
@@ -127,7 +126,6 @@ const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promis
   [SCHEDULES.peopleMinutes, ({ connection, ports }) => refreshPeople(connection, ports)],
 ];
 
-/** Returns the cost of the schedules in a month without changes. */
 async function idleMonth(prices: Prices, { people, groups }: Company): Promise<Priced> {
   const { membersPerGroup, scheduledSeconds } = prices.assumed;
   const rig = await createRig({ coalesceSeconds: 5, people });

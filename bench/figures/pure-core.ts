@@ -24,7 +24,6 @@ function timeOf(size: number, call: () => unknown, members: number): number {
 
 const directory = createDirectory(() => NOW_MS);
 
-/** Joins of different members in a hundred groups. */
 const bodies = (size: number): readonly string[] =>
   Array.from({ length: size }, (_, n) => JSON.stringify(directory.added(`d${n % GROUPS}`, n)));
 

@@ -6,7 +6,6 @@ import { type ChildTask, functionOf, runInChild } from '../memory/run-in-child.t
 import { rewrite, seedGroups } from '../memory/seed.ts';
 import { sumOf } from '../memory/totals.ts';
 
-/** Each person is in twenty groups. */
 const GROUPS_OF_A_PERSON = 20;
 const SIZES = [100, 1_000, 10_000] as const;
 const MANY = [1_000, 10_000, 100_000] as const;
@@ -33,7 +32,6 @@ const NOTHING = async (): Promise<What> => ({});
 const snapshots = (rig: Rig, groups: number, members: number, many: number) =>
   range(many, groups).map((n) => rig.directory.snapshot(`d${n}`, range(members, n % members)));
 
-/** Each function with its task and the preparation. */
 const TASKS: readonly (readonly [
   title: string,
   task: ChildTask['task'],

@@ -39,14 +39,12 @@ const change = async (rig: Rig, events: Parameters<Rig['ingest']>[0]) => {
 
 const readFeed = (rig: Rig) => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
 
-/** Twenty synced groups whose activity events were read. */
 async function settleAndRead(rig: Rig): Promise<void> {
   await settle(rig, 20, 5);
   await readFeed(rig);
   rig.advance(300_000);
 }
 
-/** Runs every schedule for an hour without changes. */
 async function quietHour(rig: Rig): Promise<void> {
   for (let minute = 1; minute <= 60; minute += 1) {
     rig.advance(60_000);

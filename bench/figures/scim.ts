@@ -21,15 +21,13 @@ const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 const LARGE = 20_000;
 const REMOVED = 256;
 /**
- * Packages of the compared server. They are installed in their own folder, because groupsync does not depend on
- * them.
+ * Packages of the compared server. They are installed in their own folder, because groupsync does not depend on them.
  */
 const PEER = ['scimmy@1.3.5', 'scimmy-routers@1.3.2', 'express@5.3.0'];
 const Started = z.object({ url: z.string(), tokens: z.array(z.string()) });
 const Replayed = z.object({ calls: z.number(), ms: z.number() });
 const Resource = z.looseObject({ id: z.string() });
 
-/** Starts a server in its own process, with a client for it. */
 async function start(file: string, args: readonly string[] = []) {
   const script = fileURLToPath(new URL(`../emulated/${file}`, import.meta.url));
   const child = fork(script, [...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
@@ -169,7 +167,6 @@ async function steady(kinds: Prepared) {
   return [0.5, 0.95, 0.99].map((share) => percentile(latencies, share));
 }
 
-/** One large request of each kind. */
 async function large({ send, ask }: Server) {
   const measured = async (what: string, run: () => Promise<string>) => {
     await ask('record');

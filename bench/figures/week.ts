@@ -10,7 +10,6 @@ interface Size {
   readonly days: number;
 }
 
-/** Number of groups that each person is in. */
 const GROUPS_OF_A_PERSON = 20;
 /** Share of the memberships that begin or end per day. */
 const DAILY_SHARE = 0.01;

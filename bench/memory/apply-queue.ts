@@ -3,7 +3,6 @@ import { createQueues, type Queue } from '../../simulate/queues.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import type { Totals } from './totals.ts';
 
-/** The apply queue with counted requests and messages. */
 export function createCountedQueue(options: { readonly totals: Totals; readonly clock: () => number }): {
   readonly sqs: SQSClient;
   readonly queue: Queue;

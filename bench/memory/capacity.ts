@@ -7,13 +7,11 @@ const READ_UNIT_BYTES = 4_096;
 const WRITE_UNIT_BYTES = 1_024;
 
 /**
- * Units of a consistent read. An eventually consistent read costs half. A read that finds nothing costs the
- * minimum.
+ * Units of a consistent read. An eventually consistent read costs half. A read that finds nothing costs the minimum.
  */
 const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_UNIT_BYTES));
 const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / WRITE_UNIT_BYTES));
 
-/** Counts the units of every operation, including those of the index. */
 export const capacityMeter = (totals: Totals): Meter => ({
   read: (bytes, isIndex) => totals.add('dynamodb read units', readUnits(bytes) / (isIndex ? 2 : 1)),
   write: (bytes) => totals.add('dynamodb write units', writeUnits(bytes)),

@@ -29,8 +29,7 @@ export type TaskName = 'pump' | 'feed' | 'sweep' | 'health' | 'people';
 export const REQUEST_SECONDS = 0.01;
 
 /**
- * The limits of a function in the template. `maxConcurrency` is undefined if only the account limits its
- * concurrency.
+ * The limits of a function in the template. `maxConcurrency` is undefined if only the account limits its concurrency.
  */
 export interface Limits {
   readonly seconds: number;
@@ -38,7 +37,6 @@ export interface Limits {
   readonly maxConcurrency: number | undefined;
 }
 
-/** Runs and durations of one function. */
 export interface Usage {
   runs: number;
   seconds: number;
@@ -137,7 +135,6 @@ export async function createChain(people: number) {
   };
   const hasFree = (name: FunctionName) =>
     usageOf(name).now < (limits[name].maxConcurrency ?? Number.POSITIVE_INFINITY);
-  /** Any error ends the simulation. */
   const fail = (error: unknown) =>
     time.at(0, () => {
       throw error;
@@ -260,14 +257,12 @@ export async function createChain(people: number) {
       return Object.fromEntries(taken) as Readonly<Record<FunctionName, Readonly<Usage>>>;
     },
     isIdle: () => events.length + queue.messages.length + usageOf('ingest').now + usageOf('apply').now === 0,
-    /** Sends messages to the events queue now. */
     send: (sent: readonly BenchEvent[]) => send(sent.map((event) => ({ event, sentAtMs: clock() }))),
     onWritten: (listener: typeof written) => {
       written = listener;
     },
     /** Starts a task now. Its errors end the simulation. */
     begin: (task: TaskName) => void runTask(task).catch(fail),
-    /** Runs every task on its schedule from now on. */
     beginSchedules() {
       for (const [n, [task, minutes]] of Object.entries(TASKS).entries()) {
         const again = (atMs: number) =>

@@ -76,7 +76,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** Creates a DynamoDB client for the in-memory table. It counts requests by operation. */
 export function createDynamoDbClient(table: MemoryTable, totals: Totals): DynamoDBClient {
   const handler = inProcess((name, input) => {
     const operation = OPERATIONS[name];

@@ -1,6 +1,5 @@
 import type { Change, Condition, Scalar, Value } from '../../shared/store/table.ts';
 
-/** Placeholders of one request, with plain values. */
 export interface Placeholders {
   readonly names: Readonly<Record<string, string>>;
   readonly values: Readonly<Record<string, Value>>;
@@ -59,7 +58,6 @@ function operand(tokens: (string | Condition)[]): Condition {
 
 const ASSIGNMENT = /^(#\w+) = (?:(:\w+)|if_not_exists\(\1, (:\w+)\))$/;
 
-/** Parses an update expression with SET, ADD and REMOVE. */
 export function parseChange(text: string, { names, values }: Placeholders): Change {
   const change = {
     set: {} as Record<string, Value>,

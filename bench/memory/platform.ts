@@ -8,12 +8,10 @@ import { seededRandom } from '../../simulate/random.ts';
 import type { Totals } from './totals.ts';
 
 /**
- * Short, because each id contains it. The figures should show what groupsync stores, not the length of platform
- * ids.
+ * Short, because each id contains it. The figures should show what groupsync stores, not the length of platform ids.
  */
 export const COMPANY = 'b';
 
-/** Names of platform requests in the totals. */
 const CALLS: Readonly<Record<string, string>> = {
   'platform.list': 'platform GET /groups',
   'platform.create': 'platform POST /groups',

@@ -3,7 +3,6 @@ import { type EnginePorts, type PortsOptions, portsOver } from '../../simulate/e
 
 export interface BenchPortsOptions
   extends Pick<PortsOptions, 'table' | 'sqs' | 'queueUrl' | 'dispatcher' | 'coalesceMs' | 'clock' | 'newId'> {
-  /** Called at each read of the connection's secret. */
   readonly onSecretRead: () => void;
   readonly token: string;
 }

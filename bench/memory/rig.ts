@@ -30,7 +30,6 @@ export interface RigOptions {
 export const CONNECTION: ConnectionName = connectionName('default');
 export const TOKEN = 'bench';
 export const START_MS = Date.UTC(2026, 0, 5, 8);
-/** Time between two batches of events. */
 const BETWEEN_BATCHES_MS = 10;
 
 export function connectionOf(guarded = false): Connection {
@@ -102,8 +101,7 @@ export async function createRig(options: RigOptions) {
       delete: direct.remove.bind(direct),
     },
     /**
-     * From now on, requests go through the AWS SDK and are counted. Before this, and for large sizes, they bypass
-     * it.
+     * From now on, requests go through the AWS SDK and are counted. Before this, and for large sizes, they bypass it.
      */
     countRequests: () => {
       active = counted;
@@ -112,7 +110,6 @@ export async function createRig(options: RigOptions) {
     advance: (ms: number) => {
       time.nowMs += ms;
     },
-    /** Runs ingest with the events in Lambda's batch size. */
     async ingest(events: readonly BenchEvent[]): Promise<void> {
       const { batchSize } = EVENT_SOURCES.ingest;
       for (let at = 0; at < events.length; at += batchSize) {

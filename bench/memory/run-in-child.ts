@@ -8,7 +8,6 @@ import type { BenchEvent } from './directory.ts';
 import type { Rig } from './rig.ts';
 import type { Counts } from './totals.ts';
 
-/** The single task of the child process. */
 export interface ChildTask {
   readonly task: 'sweep' | 'feed' | 'pump' | 'people' | 'ingest' | 'apply';
   readonly nowMs: number;
@@ -34,8 +33,7 @@ export function functionOf(task: ChildTask['task']) {
 }
 
 /**
- * Runs one invocation in a process with the function's memory limit. Table, queue and platform stay in this
- * process.
+ * Runs one invocation in a process with the function's memory limit. Table, queue and platform stay in this process.
  */
 export async function runInChild(
   rig: Rig,

@@ -21,6 +21,5 @@ export function createTotals(): Totals {
   };
 }
 
-/** Returns the sum of all counts whose name has this prefix. */
 export const sumOf = (counts: Counts, prefix: string): number =>
   Object.entries(counts).reduce((sum, [name, count]) => (name.startsWith(prefix) ? sum + count : sum), 0);

@@ -32,7 +32,6 @@ export function settingChange(text: string): SettingChange {
   }
 }
 
-/** Collects the values of a repeatable option. */
 export const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
@@ -47,7 +46,6 @@ export function age(text: string): number {
 const REFRESH_MS = 2_000;
 export const WATCH = ['--watch', 'refresh every 2 s, until Ctrl-C'] as const;
 
-/** Repeats a read-only command if `--watch` is given. */
 export function watched<Typed extends unknown[]>(
   show: (context: Context, ...typed: Typed) => Promise<number>,
 ) {

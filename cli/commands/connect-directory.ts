@@ -113,7 +113,7 @@ function previewLines({ listed, selected, sample, adoptable }: DirectoryPreview)
   return lines;
 }
 
-const NAMED = 5;
+const MAX_NAMED = 5;
 
 const othersLine = (others: readonly string[]): string =>
-  `nothing was stored: ${plural(others.length, 'group')} of this connection came from another source: ${others.slice(0, NAMED).join(', ')}. Only one source may manage a group`;
+  `nothing was stored: ${plural(others.length, 'group')} of this connection came from another source: ${others.slice(0, MAX_NAMED).join(', ')}. Only one source may manage a group`;

@@ -143,17 +143,17 @@ async function readToken({ io }: Context, { tokenStdin }: ConnectOptions): Promi
   if (tokenStdin !== true) {
     if (io.stdin.isTTY !== true)
       throw new UsageError('without a terminal, pass the token on standard input with --token-stdin');
-    return usable(await prompt(io, 'password', { message: 'Token of the OAuth application' }));
+    return nonEmptyToken(await prompt(io, 'password', { message: 'Token of the OAuth application' }));
   }
   let token = '';
   for await (const chunk of io.stdin) {
     token += String(chunk);
     if (token.length > MAX_TOKEN) throw new UsageError('standard input is too long for a token');
   }
-  return usable(token);
+  return nonEmptyToken(token);
 }
 
-function usable(text: string): string {
+function nonEmptyToken(text: string): string {
   const token = text.trim();
   if (token === '') throw new UsageError('expected a token, got nothing');
   return token;

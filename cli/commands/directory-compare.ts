@@ -32,7 +32,7 @@ export async function compare(context: Context, options: DirectoryOptions): Prom
     if (unmanagedCount > 0)
       out.line(
         `${plural(unmanagedCount, 'platform group')} stay as they are: ${unmanaged
-          .slice(0, NAMED)
+          .slice(0, MAX_NAMED)
           .map(({ name, platformId }) => name ?? platformId)
           .join(', ')}`,
       );
@@ -40,7 +40,7 @@ export async function compare(context: Context, options: DirectoryOptions): Prom
   return EXIT.done;
 }
 
-const NAMED = 5;
+const MAX_NAMED = 5;
 
 const ACTIONS = {
   adopt: 'adopted',

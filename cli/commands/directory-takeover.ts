@@ -57,6 +57,6 @@ function linesOf({ groups, unmapped }: TakeoverPlan): readonly string[] {
   );
   for (const { group, name } of unmapped)
     lines.push(`${name ?? group} (${group}): the directory has no such group`);
-  if (unmapped.length > 0) lines.push('rename it in the directory, or let it go: groupsync release GROUP');
+  if (unmapped.length > 0) lines.push('rename it in the directory, or release it: groupsync release GROUP');
   return lines;
 }

@@ -20,7 +20,14 @@ import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { askYes, canAsk } from '../output/ask.ts';
 import { plural, shellWords } from '../output/words.ts';
-import { groupOf, type QueueOption, queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
+import {
+  groupOf,
+  type MessageFilter,
+  type QueueOption,
+  queuesOf,
+  selectionOf,
+  surveyChosen,
+} from './dlq-queue.ts';
 import { toMs } from './explain.ts';
 
 async function findOne(context: Context, id: string, options: QueueOption): Promise<DeadLetter> {
@@ -157,7 +164,7 @@ async function editText(text: string, editor: string, io: Context['io']): Promis
 export async function discard(
   context: Context,
   ids: readonly string[],
-  options: Which & { readonly reason?: string },
+  options: MessageFilter & { readonly reason?: string },
 ): Promise<number> {
   const { out, io } = context;
   const selection = await selectionOf(context, ids, options);

@@ -22,7 +22,7 @@ export interface QueueOption {
 export const queuesOf = ({ queue }: QueueOption): readonly QueueName[] =>
   queue === undefined ? ['events', 'apply'] : [queue];
 
-export interface Which extends QueueOption {
+export interface MessageFilter extends QueueOption {
   readonly group?: string;
   readonly code?: string;
   readonly all?: boolean;
@@ -34,7 +34,11 @@ export const codeOption = () =>
   new Option('--code <code>', 'only messages with this cause').choices(DEAD_LETTER_CODES);
 
 /** @throws UsageError if the options select nothing, or contradict each other */
-export async function selectionOf(context: Context, ids: readonly string[], { group, code, all }: Which) {
+export async function selectionOf(
+  context: Context,
+  ids: readonly string[],
+  { group, code, all }: MessageFilter,
+) {
   const isNarrow = ids.length > 0 || group !== undefined || code !== undefined;
   if (!isNarrow && all !== true) throw new UsageError('expected message ids, --group, --code or --all');
   if (isNarrow && all === true) throw new UsageError('--all excludes ids, --group and --code');
@@ -52,15 +56,13 @@ export async function groupNamed({ connection, ports }: Context, text: string | 
 }
 
 /**
- * Shows a group of another connection as `connection/id`, because names are loaded only for the selected
- * connection.
+ * Shows a group of another connection as `connection/id`, because names are loaded only for the selected connection.
  */
 export const groupOf =
   (names: Names, asked: Pick<Context, 'connection'>) =>
   ({ connection, group }: DeadLetterSummary) =>
     group && (connection === asked.connection ? names.group(group) : `${connection ?? '?'}/${group}`);
 
-/** @param limit maximum number of messages in the list */
 export const surveyed = async (
   context: Context,
   selection: Selection,
@@ -76,8 +78,7 @@ export const surveyed = async (
   });
 
 /**
- * Surveys the selected messages and shows their causes before an action. @throws NotFound if an id prefix is
- * ambiguous
+ * Surveys the selected messages and shows their causes before an action. @throws NotFound if an id prefix is ambiguous
  */
 export async function surveyChosen(context: Context, selection: Selection, options: QueueOption) {
   const survey = await surveyed(context, selection, options);
@@ -118,7 +119,7 @@ export function ageColumn<Row>(title: string, ageMs: (row: Row) => number, title
   };
 }
 
-export interface ReplayFlags extends Which {
+export interface ReplayFlags extends MessageFilter {
   readonly rate?: number;
 }
 

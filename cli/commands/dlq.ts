@@ -13,10 +13,10 @@ import {
   codeOption,
   groupNamed,
   groupOf,
+  type MessageFilter,
   queueOption,
   replay,
   surveyed,
-  type Which,
 } from './dlq-queue.ts';
 
 export function addDlq(program: Command, act: Act): void {
@@ -73,7 +73,7 @@ export function addDlq(program: Command, act: Act): void {
     .action(act(replay));
 }
 
-type ListOptions = Which & { readonly limit: number };
+type ListOptions = MessageFilter & { readonly limit: number };
 
 async function list(context: Context, { code, group, limit, ...options }: ListOptions, _command: Command) {
   const { out } = context;

@@ -49,7 +49,7 @@ export async function decideHold(
   if (!(await context.confirm(question))) return EXIT.failed;
   const request = { reason, digest, decision: hold.decision };
   const users = [...chosen].map(platformUserId);
-  const outcome = await carryOut({ name, ref, users, request }, await context.ports());
+  const outcome = await decide({ name, ref, users, request }, await context.ports());
   out.answer({ group: ref.group, outcome: outcome.kind, digest }, () =>
     out.line(formatOutcome(outcome, name)),
   );
@@ -94,7 +94,7 @@ function noteRemovals(
   if (others > 0) note(`${plural(others, 'other removal')} ${others === 1 ? 'stays' : 'stay'} held`);
 }
 
-interface Deciding {
+interface DecisionInput {
   readonly name: 'approve' | 'reject';
   readonly ref: GroupRef;
   /** Removals named with `--member`; empty means all. */
@@ -102,8 +102,8 @@ interface Deciding {
   readonly request: HoldRequest;
 }
 
-function carryOut(
-  { name, ref, users, request }: Deciding,
+function decide(
+  { name, ref, users, request }: DecisionInput,
   ports: ToolPorts,
 ): Promise<HoldOutcome | AllOrNone> {
   if (name === 'reject') return rejectHold(ref, request, ports);

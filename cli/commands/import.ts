@@ -95,14 +95,14 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
       columns: headings,
       group,
       directory: known.directory,
-      asOf: asOf === 'now' ? undefined : (asOf ?? (await timeOf(resolve(io.cwd, file)))),
+      asOf: asOf === 'now' ? undefined : (asOf ?? (await modificationTime(resolve(io.cwd, file)))),
       compare: (rows, time) => compare(context, known, { rows, asOf: time, kind }),
       onProgress: progress.show,
       signal: io.signal,
       confirm: async (plan) => {
         for (const line of fileLines(plan)) out.note(line);
         for (const line of await changeLines(context, plan.comparison)) out.note(line);
-        out.note(`${plural(plan.rows, 'row')} → ${sendingOf(plan)}`);
+        out.note(`${plural(plan.rows, 'row')} → ${describeMessages(plan)}`);
         if (kind === 'snapshot') out.note('members of these groups that are not in the file will be removed');
         if (io.signal.aborted) throw new Stopped();
         return context.confirm('Publish them?');
@@ -145,7 +145,7 @@ const CONTENT: Readonly<Record<FileKind, string>> = {
   remove: 'people to remove from',
 };
 
-const sendingOf = ({ kind, groups, messages }: Plan): string =>
+const describeMessages = ({ kind, groups, messages }: Plan): string =>
   `${CONTENT[kind ?? 'snapshot']} ${plural(groups, 'group')} in ${plural(messages, 'message')}`;
 
 function kindOf({ add, remove }: ImportFlags): FileKind {
@@ -198,9 +198,10 @@ function headingsOf(text: string): Headings {
 }
 
 /** Returns undefined for standard input, which has no modification time. */
-const timeOf = async (path: string) => (await stat(path).catch(() => undefined))?.mtime.toISOString();
+const modificationTime = async (path: string) =>
+  (await stat(path).catch(() => undefined))?.mtime.toISOString();
 
-interface Known {
+interface OpenedDirectory {
   readonly directory: Directory;
   readonly opened: { readonly ports: ToolPorts; readonly found: Connection } | undefined;
   /** The error that prevented a connection to the deployment. */
@@ -208,7 +209,7 @@ interface Known {
 }
 
 /** A file can be validated without a deployment, but not sent. */
-async function openDirectory(context: Context, dryRun: boolean): Promise<Known> {
+async function openDirectory(context: Context, dryRun: boolean): Promise<OpenedDirectory> {
   try {
     const opened = await context.connected();
     return { directory: createDirectory(opened.found, opened.ports), opened, failure: undefined };
@@ -233,14 +234,18 @@ async function givenGroup(
   return group;
 }
 
-interface Compared {
+interface ComparisonInput {
   readonly rows: AsyncIterable<Row>;
   readonly asOf: string;
   readonly kind: FileKind;
 }
 
 /** Returns undefined if there is no deployment to compare with. */
-async function compare({ out }: Context, { opened, failure }: Known, { rows, asOf, kind }: Compared) {
+async function compare(
+  { out }: Context,
+  { opened, failure }: OpenedDirectory,
+  { rows, asOf, kind }: ComparisonInput,
+) {
   const skipped = (error: unknown) =>
     out.note(`not compared with the current state: ${describeError(error).text.replaceAll('\n', ' ')}`);
   if (opened === undefined) {

@@ -128,7 +128,6 @@ function noteCut({ complete }: { complete: boolean }, { limit }: LogOptions, out
     out.note(`showing at most ${limit} entries (--limit) of the newest 5000; older entries may match`);
 }
 
-/** Formats time, actor, action, member, outcome and cause. */
 export function lineOf(entry: LogEntry, { paint, clip }: Pick<Context['out'], 'paint' | 'clip'>): string {
   const { at, action, outcome, actor } = entry;
   const cause = entry.cause === actor.id ? '' : entry.cause.replace(RESTORES, 'restores ');

@@ -174,7 +174,6 @@ const isUnnamed = ({ kind, member }: GroupPlan['changes'][number]): boolean =>
 const hasContent = ({ action, note, waiting }: GroupPlan): boolean =>
   action !== 'none' || note !== null || waiting !== null;
 
-/** Prints one line per change, with its reason. */
 function showPlans(plans: readonly GroupPlan[], out: Output, names: Names, write = out.line): void {
   const withContent = plans.filter(hasContent);
   for (const plan of withContent) for (const line of linesOf(plan, names, out)) write(line);

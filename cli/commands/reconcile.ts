@@ -125,7 +125,6 @@ const LABELS: Readonly<Record<string, string>> = {
   reported: 'left as is',
   adopted: 'adopted',
 };
-/** Counts that are shown even if they are 0. */
 const ALWAYS_SHOWN = /^(?:read|eventsRead|groupsTouched)$/;
 
 function formatRun({ drift = {}, ...report }: Readonly<Record<string, unknown>>): string {

@@ -23,7 +23,6 @@ export const urlOf = async ({ deployment }: ToolPorts): Promise<string | null | 
     () => undefined,
   );
 
-/** Prints the base URL that an identity provider needs. */
 export function noteUrl(out: Context['out'], url: string | null | undefined): void {
   if (url === null) {
     out.note('this stage has no SCIM server: set `scim` in the settings and deploy (docs/deploy.md)');

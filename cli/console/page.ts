@@ -22,8 +22,7 @@ const INDEX = `<!doctype html>
 </html>`;
 
 /**
- * Returns the page's files. The package contains them built; in a checkout, esbuild builds the script from the
- * sources.
+ * Returns the page's files. The package contains them built; in a checkout, esbuild builds the script from the sources.
  */
 export async function loadPage(): Promise<Page> {
   const isBuilt = existsSync(`${BUILT}app.js`);

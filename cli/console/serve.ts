@@ -29,9 +29,8 @@ const HEADERS = {
 
 /**
  * Serves the console to this machine only. The page itself contains no data, so any local user may load it. Its
- * requests need the token, which is only in the fragment of the printed URL, and browsers never send a fragment.
- * Host and Origin are checked too: another web page may reach this server through its own host name (DNS
- * rebinding).
+ * requests need the token, which is only in the fragment of the printed URL, and browsers never send a fragment. Host
+ * and Origin are checked too: another web page may reach this server through its own host name (DNS rebinding).
  */
 export async function serveConsole(options: ServeOptions) {
   const server = createServer((request, response) => {

@@ -1,12 +1,10 @@
 import type { AdoptedPair } from '../../shared/contract/answers.ts';
 import { plural, shellWords, visible } from './words.ts';
 
-/** The largest number of groups that are listed one by one. */
 const SHOWN = 10;
 
 /**
- * Warns about new groups whose names already exist on the platform, with the commands that adopt the existing
- * groups.
+ * Warns about new groups whose names already exist on the platform, with the commands that adopt the existing groups.
  */
 export function* clashLines(clashes: readonly AdoptedPair[]): Generator<string> {
   if (clashes.length === 0) return;

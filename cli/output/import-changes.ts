@@ -7,7 +7,6 @@ import { plural } from './words.ts';
 
 const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
 
-/** Why members in a file would be pending. */
 const CAUSES = {
   unknown: 'without an employee',
   ambiguous: 'with more than one employee',
@@ -15,7 +14,6 @@ const CAUSES = {
   refused: 'refused by the platform',
 } as const;
 
-/** Returns the changes that a file would make, as lines. */
 export async function changeLines(context: Context, comparison: ImportComparison | undefined) {
   if (comparison === undefined) return [];
   const { added, removed, unmatched, pending = [] } = comparison;
@@ -61,7 +59,7 @@ async function groupLines(context: Context, comparison: ImportComparison): Promi
   }
   if (renamed.length > SHOWN) lines.push(`… and ${renamed.length - SHOWN} more groups will be renamed`);
   for (const group of held) lines.push(`the guard would hold the removals of ${names.group(group)}`);
-  lines.push(...oldLines(changedSince.map(names.group), superseded));
+  lines.push(...outdatedLines(changedSince.map(names.group), superseded));
   if (clashes === null) lines.push('the platform could not be checked for groups with the same names');
   else lines.push(...clashLines(clashes));
   if (clashes !== null && clashes.length > 0) lines.push(...adoptionLines(context));
@@ -90,7 +88,7 @@ async function otherIdLines(
   ];
 }
 
-function oldLines(groups: readonly string[], superseded: number): readonly string[] {
+function outdatedLines(groups: readonly string[], superseded: number): readonly string[] {
   if (groups.length === 0) return [];
   const rest = groups.length > SHOWN ? `, and ${groups.length - SHOWN} more` : '';
   const listed = `${groups.slice(0, SHOWN).join(', ')}${rest}`;

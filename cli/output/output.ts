@@ -43,7 +43,7 @@ export interface Wording {
 }
 
 const WIDTH = 80;
-const NARROWEST = 40;
+const MIN_WIDTH = 40;
 /** In a pipe nothing is cut. A wider table becomes paragraphs. */
 const PIPED_WIDTH = 200;
 const CLEAR_SCREEN = '\u001b[H\u001b[2J\u001b[3J';
@@ -60,7 +60,7 @@ export function createOutput(
   const isCut = (screen: Terminal) => screen.isTTY === true && output !== 'wide';
   const widthOf = ({ isTTY, columns = WIDTH }: Terminal): number => {
     if (output === 'wide') return Number.POSITIVE_INFINITY;
-    return isTTY ? Math.max(NARROWEST, columns) : PIPED_WIDTH;
+    return isTTY ? Math.max(MIN_WIDTH, columns) : PIPED_WIDTH;
   };
   let before = '';
   const print = (text: string) => {

@@ -11,7 +11,7 @@ const HIDDEN = '…';
 const ADDRESS = /[^\s@<>()[\]"',;:=/]+@[^\s@<>()[\]"',;:/]+\.[\p{L}\p{N}-]+/gu;
 const HIDDEN_WITH_ID = /…(?: <…>)? \(([^()\s]+)\)/g;
 /** Matches the rejected text in an error about a line of a file, to the end, because the text may be cut. */
-const READ = /(?<=, got (?:\d+ fields?: )?)".*/s;
+const REJECTED_TEXT = /(?<=, got (?:\d+ fields?: )?)".*/s;
 const NAMING = /name$|mail|login/i;
 const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group)$/;
 /** A dead-lettered message is hidden completely, because it may contain anything. */
@@ -50,17 +50,17 @@ export function createRedactor() {
   const personalTexts = new Set<string>();
   let known = /(?!)/g;
   let counted = 0;
-  const remember = (found: unknown) => {
+  const addName = (found: unknown) => {
     const text = isFields(found) ? found['value'] : found;
     if (typeof text === 'string' && text !== '') personalTexts.add(text).add(visible(text));
   };
-  const learn = (value: unknown): void => {
+  const collectNames = (value: unknown): void => {
     if (!isFields(value) || value instanceof Uint8Array) return;
     const isChange = matchesKind(value, NAMED_CHANGE);
-    remember(reasonOf(value));
+    addName(reasonOf(value));
     for (const [key, one] of entriesOf(value)) {
-      if (NAMING.test(key) || (isChange && CHANGED_VALUES.test(key))) remember(one);
-      learn(one);
+      if (NAMING.test(key) || (isChange && CHANGED_VALUES.test(key))) addName(one);
+      collectNames(one);
     }
   };
   const text = (plain: string): string => {
@@ -70,7 +70,9 @@ export function createRedactor() {
   };
   const hidden = (value: unknown, key: string): unknown => {
     if (typeof value === 'string')
-      return PLAIN_FIELDS.test(key) ? value.replace(ADDRESS, HIDDEN) : text(value.replace(READ, HIDDEN));
+      return PLAIN_FIELDS.test(key)
+        ? value.replace(ADDRESS, HIDDEN)
+        : text(value.replace(REJECTED_TEXT, HIDDEN));
     if (Array.isArray(value)) return value.map((one) => hidden(one, key));
     if (!isFields(value)) return value;
     const isDeadLetter = matchesKind(value, DEAD_LETTER);
@@ -82,7 +84,7 @@ export function createRedactor() {
     return Object.fromEntries(fields);
   };
   return {
-    watch: <Ports extends object>(ports: Ports): Ports => watched(ports, learn),
+    watch: <Ports extends object>(ports: Ports): Ports => watched(ports, collectNames),
     text,
     document: <Document>(document: Document) => hidden(document, '') as Document,
   };
@@ -96,25 +98,25 @@ function anyOf(names: ReadonlySet<string>): RegExp {
 }
 
 /** Ports whose data contain no names of people. */
-const NAMELESS: readonly unknown[] = ['connections', 'deployment', 'mailboxes'];
+const PORTS_WITHOUT_NAMES: readonly unknown[] = ['connections', 'deployment', 'mailboxes'];
 
-function watched<Part extends object>(part: Part, learn: (value: unknown) => void): Part {
+function watched<Part extends object>(part: Part, collectNames: (value: unknown) => void): Part {
   async function* paged(pages: AsyncIterable<unknown>) {
     for await (const page of pages) yield learned(page);
   }
   const learned = (value: unknown): unknown => {
     if (value instanceof Promise) return value.then(learned);
     if (isFields(value) && Symbol.asyncIterator in value) return paged(value as never);
-    if (isPart(value)) return watched(value, learn);
-    learn(value);
+    if (isPart(value)) return watched(value, collectNames);
+    collectNames(value);
     return value;
   };
   return new Proxy(part, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key);
-      if (NAMELESS.includes(key)) return value;
+      if (PORTS_WITHOUT_NAMES.includes(key)) return value;
       if (typeof value === 'function') return (...args: unknown[]) => learned(value.apply(target, args));
-      return isPart(value) ? watched(value, learn) : value;
+      return isPart(value) ? watched(value, collectNames) : value;
     },
   });
 }

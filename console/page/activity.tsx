@@ -8,7 +8,7 @@ import { type Column, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
 const FILTERS = ['person', 'group', 'actor', 'action'] as const;
-const MOST_EXPORTED = 10_000;
+const MAX_EXPORTED = 10_000;
 const MINUTE_MS = 60_000;
 
 export function Activity() {
@@ -31,7 +31,7 @@ export function Activity() {
   );
   const [shown, show] = useState<Entry | null>(null);
   const saveAll = async () => {
-    const { entries } = await get<ActivityAnswer>('activity', { ...params, count: MOST_EXPORTED });
+    const { entries } = await get<ActivityAnswer>('activity', { ...params, count: MAX_EXPORTED });
     download('activity.csv', csv([T.activity.csv, ...entries.map(rowOf)]));
   };
   const details: Column<Entry> = {
@@ -201,7 +201,6 @@ export const Entries = ({ of, none, group = true }: EntriesProps) =>
 interface EntryProps {
   readonly entry: Entry;
   readonly group?: boolean;
-  /** True if all changes are shown. */
   readonly open?: boolean;
 }
 

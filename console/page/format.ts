@@ -13,7 +13,6 @@ export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 export const number = (value: number): string => value.toLocaleString('en');
 
-/** Formats the time since or until an instant. */
 export function fromNow(at: string, nowMs: number): string {
   const ms = nowMs - Date.parse(at);
   if (Math.abs(ms) < 1_500) return T.now;
@@ -32,7 +31,6 @@ export const exact = (at: string): string => `${inZone.format(new Date(at))} (${
 
 const minuteTime = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
-/** Hour and minute in the user's time zone. */
 export const minute = (at: string): string => minuteTime.format(new Date(at));
 
 export const clock = (at: string): string => clockTime.format(new Date(at));

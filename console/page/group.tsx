@@ -186,7 +186,7 @@ function verdictOf({ directory, platform, pending, held }: MemberLine): string {
   return directory ? 'adding' : 'removing';
 }
 
-export const tick = (isMember: boolean) =>
+export const membershipMark = (isMember: boolean) =>
   isMember ? (
     <span class="yes">
       <span aria-hidden="true">●</span> <span class="unseen">{T.group.yes}</span>
@@ -202,7 +202,7 @@ const COLUMNS: readonly Column<MemberLine>[] = [
     title: T.group.columns.name,
     of: (member) => <Member of={member} unknown={T.group.unknownMember} />,
   },
-  { title: T.group.columns.directory, of: ({ directory }) => tick(directory), kind: 'roomy' },
+  { title: T.group.columns.directory, of: ({ directory }) => membershipMark(directory), kind: 'roomy' },
   {
     title: T.group.columns.groupsync,
     of: (member) => {
@@ -217,7 +217,7 @@ const COLUMNS: readonly Column<MemberLine>[] = [
       );
     },
   },
-  { title: T.group.columns.platform, of: ({ platform }) => tick(platform), kind: 'roomy' },
+  { title: T.group.columns.platform, of: ({ platform }) => membershipMark(platform), kind: 'roomy' },
 ];
 
 function Members({ members }: { readonly members: readonly MemberLine[] }) {

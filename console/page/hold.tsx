@@ -16,7 +16,7 @@ import {
   Time,
 } from './parts.tsx';
 import { id, pathTo } from './route.ts';
-import { boxes, type Column, Table } from './table.tsx';
+import { type Column, selectionColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Hold() {
@@ -166,7 +166,8 @@ function People({ title, people, file, picked, pick }: PeopleProps) {
     [name, email, department, id, user].some((value) => value?.toLowerCase().includes(searched)),
   );
   const columns = hasDepartments ? [NAME, DEPARTMENT, ...EVENT_COLUMNS] : [NAME, ...EVENT_COLUMNS];
-  if (pick !== undefined) columns.unshift(boxes(calledOf, ({ user }) => picked?.has(user) === true, pick));
+  if (pick !== undefined)
+    columns.unshift(selectionColumn(calledOf, ({ user }) => picked?.has(user) === true, pick));
   const save = () =>
     download(
       file,

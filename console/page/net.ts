@@ -39,7 +39,6 @@ export async function get<Answer>(name: string, params: Params = {}, signal?: Ab
 export const post = (name: string, body: object, signal?: AbortSignal): Promise<Response> =>
   call(name, {}, { method: 'POST', body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }) });
 
-/** Yields the lines of a streamed response. */
 export async function* lines(response: Response): AsyncGenerator<string> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let incomplete = '';

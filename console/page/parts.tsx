@@ -34,7 +34,6 @@ export function Section(props: Children & { title: string; aside?: ComponentChil
   );
 }
 
-/** Shows a response, a loading indicator, or the error. */
 export function Answered<Answer>(props: {
   loadable: Loadable<Answer>;
   children: (value: Answer) => ComponentChildren;
@@ -242,7 +241,6 @@ export interface Question {
   readonly verb: string;
   readonly danger?: boolean;
   readonly needsReason?: boolean;
-  /** An additional input field. */
   readonly field?: { readonly label: string; readonly isNumber?: boolean; readonly optional?: boolean };
   readonly run: (given: { readonly reason: string; readonly value: string }) => Promise<unknown>;
 }
@@ -252,7 +250,6 @@ export const ask = (question: Question): void => {
   asking.value = question;
 };
 
-/** A button that opens a dialog before it acts. */
 export function Ask({ kind, not, label, ...question }: Question & Omit<ButtonProps, 'onClick'>) {
   return (
     <Button {...(kind && { kind })} {...(label && { label })} not={not} onClick={() => ask(question)}>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Explanation, Home, PersonGroup, PersonName, PersonPage } from '../answers.ts';
 import { Entries } from './activity.tsx';
-import { tick } from './group.tsx';
+import { membershipMark } from './group.tsx';
 import { type Loadable, useAnswer } from './net.ts';
 import {
   Answered,
@@ -135,10 +135,10 @@ function GroupOf({ of, member }: { readonly of: PersonGroup; readonly member: st
       <div class="line">
         <a href={pathTo('groups', group)}>{called}</a>
         <span class="side">
-          {T.person.columns.directory} {tick(directory)}
+          {T.person.columns.directory} {membershipMark(directory)}
         </span>
         <span class="side">
-          {T.person.columns.platform} {tick(platform)}
+          {T.person.columns.platform} {membershipMark(platform)}
         </span>
         <span class="verdict pending">{pending === null ? '' : (T.pending[pending] ?? pending)}</span>
         <Toggle isOpen={isOpen} set={setOpen} label={T.person.explainOf(called)}>
@@ -150,7 +150,6 @@ function GroupOf({ of, member }: { readonly of: PersonGroup; readonly member: st
   );
 }
 
-/** The explanation of one membership, from the event to the write. */
 function Explained({ group, member }: { readonly group: string; readonly member: string }) {
   const loadable = useAnswer<Explanation>('explain', { group, member });
   return (

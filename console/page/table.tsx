@@ -13,8 +13,7 @@ export interface Column<Row> {
   readonly unseen?: boolean;
 }
 
-/** A column of checkboxes to select rows. */
-export const boxes = <Row,>(
+export const selectionColumn = <Row,>(
   nameOf: (row: Row) => string,
   isChosen: (row: Row) => boolean,
   choose: (row: Row) => void,
@@ -45,7 +44,7 @@ interface TableProps<Row> {
   readonly onShow?: (from: number, to: number) => void;
 }
 
-const BEYOND = 8;
+const EXTRA_ROWS = 8;
 
 /** A virtual table. It renders only the rows near the visible area. */
 export function Table<Row>(props: TableProps<Row>) {
@@ -55,8 +54,8 @@ export function Table<Row>(props: TableProps<Row>) {
   useLayoutEffect(() => {
     const measure = () => {
       const top = body.current?.getBoundingClientRect().top ?? 0;
-      const from = Math.max(0, Math.floor(-top / rowHeight) - BEYOND);
-      const to = Math.max(0, Math.ceil((innerHeight - top) / rowHeight) + BEYOND);
+      const from = Math.max(0, Math.floor(-top / rowHeight) - EXTRA_ROWS);
+      const to = Math.max(0, Math.ceil((innerHeight - top) / rowHeight) + EXTRA_ROWS);
       setSpan((before) => (before.from === from && before.to === to ? before : { from, to }));
     };
     measure();

@@ -139,7 +139,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     const plan = await planSettings(connection, changes, ports);
     const all = plan.replans ? await allGroups(connection, ports) : [];
     const { changes: differences, replans, requested } = plan;
-    const effects = all.length > MOST_PREVIEWED ? null : await settingsEffect(all, plan, context);
+    const effects = all.length > MAX_PREVIEWED ? null : await settingsEffect(all, plan, context);
     return { changes: differences, replans, requested, effects, total: sumOf(effects ?? []) };
   }),
   settings: action(settings, async ({ changes }, { connection, ports }) => {
@@ -164,13 +164,13 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     const problems = problemsOf(body, deadLetter.message, context.ports.clock());
     if (problems.length > 0)
       throw new Changed(`not sent: ingest would refuse the message: ${problems.join('; ')}`);
-    const isSent = await context.session.inTurn(() =>
+    const isSent = await context.session.inSequence(() =>
       sendAmended(deadLetter, { body, reason }, context.ports),
     );
     if (!isSent) throw new NotFound(GONE);
   }),
   discard: action(z.object({ ids: groups, reason }), ({ ids, reason }, { ports, session }) =>
-    session.inTurn(async () => {
+    session.inSequence(async () => {
       const deadLetters = await findDeadLetters(ids, BOTH_QUEUES, ports);
       for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, reason, ports);
       return { discarded: deadLetters.length };
@@ -193,7 +193,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   ),
 };
 
-const MOST_PREVIEWED = 500;
+const MAX_PREVIEWED = 500;
 const GONE = 'this dead letter no longer exists, or another consumer is processing it';
 
 async function settingsEffect(

@@ -8,7 +8,6 @@ import { createSession } from './session.ts';
 export interface ConsoleOptions {
   readonly prefix: string;
   readonly ports: ToolPorts;
-  /** Formats an error for the user. */
   readonly describe: (error: unknown) => string;
   /** Completes the commands in a text so that they can be pasted. */
   readonly formatCommands: (text: string, connection: ConnectionName) => string;

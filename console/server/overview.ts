@@ -45,15 +45,13 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
   const activity = shared(createActivity(connection, ports), FRESH_MS, ports);
   const allMembers = shared(() => readAllMembers(connection, ports), NAMES_MS, ports);
 
-  /**
-   * A survey hides the messages from other consumers for a moment, so it runs only if their number changed.
-   */
+  /** A survey hides the messages from other consumers for a moment, so it runs only if their number changed. */
   async function causes({ events, apply }: { events: number | null; apply: number | null }) {
     const counts = `${events} ${apply}`;
     if ((events ?? 0) + (apply ?? 0) === 0) deadLetters.causes = [];
     else if (deadLetters.counts !== counts) {
       const options = { queues: BOTH_QUEUES, limit: 0, patienceSeconds: 0 };
-      deadLetters.causes = (await session.inTurn(() => surveyDeadLetters(ports, options))).causes;
+      deadLetters.causes = (await session.inSequence(() => surveyDeadLetters(ports, options))).causes;
     }
     deadLetters.counts = counts;
     return deadLetters.causes;
@@ -99,14 +97,14 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     allMembers: (): Promise<readonly PersonName[]> => allMembers.get(),
     async groups(filter: GroupFilter): Promise<GroupPage> {
       const { groups, pending } = await current.get();
-      const fitting = sorted(
-        groups.filter((group) => fitsGroup(group, filter)),
+      const matching = sorted(
+        groups.filter((group) => matchesGroup(group, filter)),
         filter.sort,
       );
       const states: Partial<Record<GroupStateName, number>> = {};
       for (const group of groups) states[stateName(group)] = (states[stateName(group)] ?? 0) + 1;
-      const rows = await linesOf(fitting.slice(filter.from, filter.from + filter.count), pending, ports);
-      return { rows, found: fitting.length, total: groups.length, states };
+      const rows = await linesOf(matching.slice(filter.from, filter.from + filter.count), pending, ports);
+      return { rows, found: matching.length, total: groups.length, states };
     },
     /** The revision changes whenever the content of a page may change. */
     async live(): Promise<Live> {
@@ -152,7 +150,7 @@ export interface GroupFilter {
   readonly count: number;
 }
 
-function fitsGroup(group: GroupSummary, { text, state }: GroupFilter): boolean {
+function matchesGroup(group: GroupSummary, { text, state }: GroupFilter): boolean {
   const searched = text.toLowerCase();
   const matchesText =
     group.ref.group.toLowerCase().includes(searched) || group.name?.toLowerCase().includes(searched);

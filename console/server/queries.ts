@@ -34,10 +34,9 @@ import type {
 } from '../answers.ts';
 import { matchesFilter } from './activity.ts';
 import type { Overview } from './overview.ts';
-import { findPeople, type Known, knownOf, nameOf } from './people.ts';
+import { findPeople, type KnownMember, knownMembers, nameOf } from './people.ts';
 import { BOTH_QUEUES, type Session } from './session.ts';
 
-/** The context of a request about one connection. */
 export interface RequestContext {
   readonly connection: ConnectionName;
   readonly prefix: string;
@@ -63,7 +62,7 @@ export const QUERIES: Readonly<Record<string, Query>> = {
       text: query.get('text') ?? '',
       state: query.get('state') || undefined,
       sort: query.get('sort') ?? 'state',
-      ...spanOf(query),
+      ...rangeOf(query),
     }),
   group: async (query, context) => groupDetail(await refOf(query, context), context),
   plan: async (query, context) => namedPlan(await refOf(query, context), context),
@@ -78,7 +77,7 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   },
   activity: async (query, { overview }): Promise<Activity> => {
     const { entries, isCut } = await overview.activity();
-    const { from, count } = spanOf(query);
+    const { from, count } = rangeOf(query);
     const given = (name: string) => query.get(name) || undefined;
     const since = given('since');
     const filter = {
@@ -94,7 +93,7 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   },
   deadLetters: async (_, { connection, ports, session, overview, signal }): Promise<DeadLetters> => {
     const options = { queues: BOTH_QUEUES, limit: DEAD_LETTERS_SHOWN, signal, patienceSeconds: 0 };
-    const survey = await session.inTurn(() => surveyDeadLetters(ports, options));
+    const survey = await session.inSequence(() => surveyDeadLetters(ports, options));
     const names = new Map<string, string>();
     for (const { group, connection: of } of survey.messages) {
       const name = group === null || of !== connection ? null : await overview.nameOf(group);
@@ -111,7 +110,7 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   },
 };
 
-function spanOf(query: URLSearchParams): { readonly from: number; readonly count: number } {
+function rangeOf(query: URLSearchParams): { readonly from: number; readonly count: number } {
   const whole = (name: string, otherwise: number) =>
     Math.max(0, Math.trunc(Number(query.get(name) ?? otherwise)));
   return { from: whole('from', 0) || 0, count: Math.min(whole('count', PAGE) || PAGE, 10_000) };
@@ -159,7 +158,7 @@ async function groupDetail(ref: GroupRef, context: RequestContext): Promise<Grou
   const state = await stateOf(ref, context);
   const [status, known, users, held, { entries }] = await Promise.all([
     readGroupStatus(ref, context.ports),
-    knownOf(state, context.ports),
+    knownMembers(state, context.ports),
     usersOf(state, context),
     heldOf(state, context),
     context.overview.activity(),
@@ -204,7 +203,7 @@ async function holdPage(ref: GroupRef, context: RequestContext): Promise<HoldPag
   const state = await stateOf(ref, context);
   const { hold, approval } = state;
   const [known, users, held, approved] = await Promise.all([
-    knownOf(state, context.ports),
+    knownMembers(state, context.ports),
     usersOf(state, context),
     heldOf(state, context),
     readSet(state, approval, context),
@@ -234,7 +233,7 @@ async function holdPage(ref: GroupRef, context: RequestContext): Promise<HoldPag
   };
 }
 
-function heldPerson(user: string, known: Known | undefined, { registers }: GroupState): HeldPerson {
+function heldPerson(user: string, known: KnownMember | undefined, { registers }: GroupState): HeldPerson {
   if (known === undefined)
     return { id: '', name: null, email: null, user, department: null, lastEvent: null };
   const { register, state, isWanted } = known;
@@ -252,8 +251,7 @@ function heldPerson(user: string, known: Known | undefined, { registers }: Group
 }
 
 /**
- * Returns the latest event that removed members without naming them: a snapshot, or the deletion of the user or
- * group.
+ * Returns the latest event that removed members without naming them: a snapshot, or the deletion of the user or group.
  */
 const latestOf = ({ snapshot, deleted }: GroupState['registers'], floor: string = ''): string =>
   [snapshot, deleted, floor].reduce((latest, stamp) => (stamp > latest ? stamp : latest), '');
@@ -296,7 +294,7 @@ async function personGroup(
   member: MemberId,
   context: RequestContext,
 ): Promise<PersonPage['groups'][number]> {
-  const [known] = await knownOf(state, context.ports, [member]);
+  const [known] = await knownMembers(state, context.ports, [member]);
   const isWanted = known?.isWanted === true;
   return {
     group: state.ref.group,

@@ -27,7 +27,8 @@ export function worldOfEvents(lines: readonly EventLine[], nowMs: number): World
     const message = { body: text, messageId: String(index), sentAtMs: nowMs, receivedAtMs: nowMs };
     return decodeMessage(message).events;
   });
-  for (const { change } of events.toSorted((a, b) => (a.stamp < b.stamp ? -1 : 1))) take(change, state);
+  for (const { change } of events.toSorted((a, b) => (a.stamp < b.stamp ? -1 : 1)))
+    applyChange(change, state);
   const groups = [...state.groups].filter(([, { exists }]) => exists);
   const members = new Set(groups.flatMap(([, group]) => [...group.members]));
   return {
@@ -48,7 +49,7 @@ export function worldOfEvents(lines: readonly EventLine[], nowMs: number): World
   };
 }
 
-function take(change: DirectoryChange, state: State): void {
+function applyChange(change: DirectoryChange, state: State): void {
   switch (change.kind) {
     case 'user.upserted':
       noteEmail(change.user, state);
@@ -63,16 +64,16 @@ function take(change: DirectoryChange, state: State): void {
       Object.assign(groupIn(state, change.group), { exists: true, name: change.name });
       return;
     case 'group.snapshot':
-      takeSnapshot(change, state);
+      applySnapshot(change, state);
       return;
     default:
-      takeMembership(change, state);
+      applyMembership(change, state);
   }
 }
 
 type Membership = Extract<DirectoryChange, { kind: 'member.added' | 'member.removed' }>;
 
-function takeMembership({ kind, group, members }: Membership, state: State): void {
+function applyMembership({ kind, group, members }: Membership, state: State): void {
   const known = groupIn(state, group).members;
   for (const member of members) {
     noteEmail(member, state);
@@ -83,17 +84,21 @@ function takeMembership({ kind, group, members }: Membership, state: State): voi
 
 type Snapshot = Extract<DirectoryChange, { kind: 'group.snapshot' }>;
 
-function takeSnapshot({ group: id, name, members, part }: Snapshot, state: State): void {
+function applySnapshot({ group: id, name, members, part }: Snapshot, state: State): void {
   const group = groupIn(state, id);
   group.exists = true;
   group.name = name ?? group.name;
   for (const member of members) noteEmail(member, state);
-  const whole = part === undefined ? members : wholeOf(group, part, members);
+  const whole = part === undefined ? members : completeSnapshot(group, part, members);
   if (whole !== undefined) group.members = new Set(whole.map((member) => member.id));
 }
 
 /** Stores a part of a snapshot. Returns all its members once the last part is stored, else undefined. */
-function wholeOf(group: Group, { snapshotId, index, count }: SnapshotPart, members: readonly Member[]) {
+function completeSnapshot(
+  group: Group,
+  { snapshotId, index, count }: SnapshotPart,
+  members: readonly Member[],
+) {
   const parts = group.parts.get(snapshotId) ?? new Map<number, readonly Member[]>();
   group.parts.set(snapshotId, parts.set(index, members));
   return parts.size === count ? [...parts.values()].flat() : undefined;

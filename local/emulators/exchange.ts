@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 
-/** One request to an emulated AWS service, with its whole body. */
 export interface AwsRequest {
   readonly method: string;
   readonly path: string;

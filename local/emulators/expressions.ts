@@ -2,10 +2,9 @@ import conditions from 'dynalite/db/conditionParser.js';
 import updates from 'dynalite/db/updateParser.js';
 
 /*
- * dynalite parses every expression again, with a parser that creates all its functions at each call. That took a
- * fifth of the local stack's processor time. The handlers send a few dozen expressions thousands of times with
- * other values. So this cache keeps one tree per expression, names and value types, and fills in the values of each
- * request.
+ * dynalite parses every expression again, with a parser that creates all its functions at each call. That took a fifth
+ * of the local stack's processor time. The handlers send a few dozen expressions thousands of times with other values.
+ * So this cache keeps one tree per expression, names and value types, and fills in the values of each request.
  */
 
 type Values = Readonly<Record<string, object>>;

@@ -21,10 +21,9 @@ export type ToWorker = ExchangeBatch | { readonly kind: 'close' };
 export type Ask = (request: AwsRequest) => Promise<AwsReply | undefined>;
 
 /**
- * Connects the two threads: `answer` serves the other thread's requests. All messages of one turn of the event loop
- * are sent together, because waking the other thread is the main cost.
- * @returns `ask`, which sends a request to the other thread; and `end`, which resolves all open requests as
- * undefined
+ * Connects the two threads: `answer` serves the other thread's requests. All messages of one turn of the event loop are
+ * sent together, because waking the other thread is the main cost.
+ * @returns `ask`, which sends a request to the other thread; and `end`, which resolves all open requests as undefined
  */
 export function startExchange(
   port: Worker | MessagePort,

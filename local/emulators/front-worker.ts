@@ -16,7 +16,7 @@ const post = (message: FromWorker) => main.postMessage(message);
 let front: AwsFront | undefined;
 const { ask } = startExchange(main, async (request) => front?.ask(request).catch(() => undefined));
 
-function askMain(request: AwsRequest): Promise<AwsReply> | undefined {
+function sendToMain(request: AwsRequest): Promise<AwsReply> | undefined {
   const target = request.headers['x-amz-target'];
   if (typeof target === 'string' && target.startsWith('DynamoDB_')) return undefined;
   return ask(request).then((reply) => {
@@ -26,7 +26,7 @@ function askMain(request: AwsRequest): Promise<AwsReply> | undefined {
 }
 
 try {
-  front = await startAwsFront({ ...Options.parse(workerData), services: [askMain] });
+  front = await startAwsFront({ ...Options.parse(workerData), services: [sendToMain] });
   main.on('message', (message: ToWorker) => {
     if (message.kind === 'close') void front?.close().then(() => main.close());
   });

@@ -100,8 +100,7 @@ function replyOf(dynamoDb: RequestListener, { method, path, query, headers, body
 const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
 /**
- * A web page can reach this port through the browser: with a host name that resolves to 127.0.0.1, or by the
- * address.
+ * A web page can reach this port through the browser: with a host name that resolves to 127.0.0.1, or by the address.
  */
 const NOT_LOCAL = new AwsFault(
   'AccessDeniedException',

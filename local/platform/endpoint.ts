@@ -12,7 +12,6 @@ export interface Simulation {
   readonly newId: NewId;
 }
 
-/** One authenticated request with validated parameters. */
 export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly credential: Credential;
   readonly company: CompanyState;

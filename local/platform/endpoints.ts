@@ -7,7 +7,6 @@ import { employeeEndpoints } from './resources/employees.ts';
 import { groupEndpoints } from './resources/groups.ts';
 import { leaveEndpoints } from './resources/leave.ts';
 
-/** All endpoints, in the order of the specification. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...employeeEndpoints,
   ...companyEndpoints,

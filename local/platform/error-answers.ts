@@ -21,7 +21,7 @@ export function noSuchEndpoint(endpoints: readonly Endpoint[], request: FastifyR
 
 /** Sends an error as JSON. An {@link ApiError} is sent unchanged; other errors are converted to one. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  const answer = error instanceof ApiError ? error : fromFramework(error);
+  const answer = error instanceof ApiError ? error : fromFrameworkError(error);
   return reply
     .status(answer.status)
     .headers(answer.headers)
@@ -42,7 +42,7 @@ export function statusOf(error: unknown): number {
   return typeof status === 'number' ? status : 500;
 }
 
-function fromFramework(error: unknown): ApiError {
+function fromFrameworkError(error: unknown): ApiError {
   const status = statusOf(error);
   if (status >= 500 || !(error instanceof Error)) {
     return new ApiError(500, 'internal_error', 'the simulator failed; this is a defect of the simulator');

@@ -32,7 +32,6 @@ export interface FeedQuery {
 export interface FeedPage {
   readonly events: ActivityEvent[];
   readonly next: string;
-  /** True if the feed has no more events now. */
   readonly isEnd: boolean;
 }
 

@@ -13,11 +13,10 @@ export type WorldEmployeeInput = NonNullable<WorldInput['companies'][number]['em
 
 const DAY_MS = 86_400_000;
 /** Direct reports per manager. This sets the depth of the tree. */
-const SPAN = 8;
+const REPORTS_PER_MANAGER = 8;
 
 /**
- * Generates people in the order of their hiring. The first ones are managers; a manager is hired before the
- * reports.
+ * Generates people in the order of their hiring. The first ones are managers; a manager is hired before the reports.
  */
 export function generatePeople(options: {
   count: number;
@@ -29,7 +28,7 @@ export function generatePeople(options: {
   const weighted = DEPARTMENTS.flatMap((department) =>
     Array.from({ length: department.share }, () => department),
   );
-  const managers = Math.ceil(count / SPAN);
+  const managers = Math.ceil(count / REPORTS_PER_MANAGER);
   const ids = Array.from({ length: count }, () => `emp_${random.hex(12)}`);
   return ids.map((id, index) => {
     const firstName = random.pick(FIRST_NAMES);
@@ -72,7 +71,7 @@ export function generatePeople(options: {
       isInternational: place.country !== 'US',
       isRemote,
       isManager,
-      manager: index === 0 ? null : (ids[Math.floor((index - 1) / SPAN)] ?? null),
+      manager: index === 0 ? null : (ids[Math.floor((index - 1) / REPORTS_PER_MANAGER)] ?? null),
       workEmail: `${address}@juniper-vale.example`,
       personalEmail: `${address}.${index + 1}@mail.example`,
       employeeNumber: String(index + 1),
@@ -85,8 +84,7 @@ export function generatePeople(options: {
 }
 
 /**
- * About one in nine has left, one in fifty has not started. Managers are always active, so that every manager
- * exists.
+ * About one in nine has left, one in fifty has not started. Managers are always active, so that every manager exists.
  */
 function stateOf(
   isManager: boolean,
@@ -102,7 +100,7 @@ function stateOf(
 
 function levelOf(index: number, isManager: boolean, random: SeededRandom): string {
   if (index === 0) return LEVELS[0];
-  if (isManager) return index <= SPAN ? LEVELS[1] : LEVELS[2];
+  if (isManager) return index <= REPORTS_PER_MANAGER ? LEVELS[1] : LEVELS[2];
   return random.pick([LEVELS[3], LEVELS[4], LEVELS[4], LEVELS[5]]);
 }
 

@@ -12,7 +12,7 @@ export interface WorldSize {
 }
 
 /** Limits the size of large worlds so that they fit in memory. */
-const MOST_MEMBERS = 2_000;
+const MAX_MEMBERS = 2_000;
 
 type WorldCompanyInput = WorldInput['companies'][number];
 
@@ -128,7 +128,7 @@ function generateGroups({
     const kind = GROUP_KINDS[Math.floor(index / DEPARTMENTS.length) % GROUP_KINDS.length] ?? '';
     const round = Math.floor(index / (DEPARTMENTS.length * GROUP_KINDS.length));
     // The high power makes most groups small; a few contain half of the company.
-    const size = Math.min(MOST_MEMBERS, Math.ceil(random.fraction() ** 6 * active.length * 0.5));
+    const size = Math.min(MAX_MEMBERS, Math.ceil(random.fraction() ** 6 * active.length * 0.5));
     const users = new Set<string>();
     for (let member = 0; member < size; member += 1) users.add(random.pick(active));
     if (random.chance(0.05)) users.add(`usr_left_${random.hex(6)}`);

@@ -9,8 +9,7 @@ interface Balance {
 }
 
 /**
- * Returns a role's balance of each company leave type, in hours: the allowance minus the approved and pending
- * leave.
+ * Returns a role's balance of each company leave type, in hours: the allowance minus the approved and pending leave.
  * @param today YYYY-MM-DD; leave that starts later is a future request
  * @param decimal format of the amounts; the specification shows strings in one endpoint and numbers in the other
  */

@@ -1,5 +1,5 @@
 import { ApiError, badRequest, notFound } from './errors.ts';
-import { calendarDays, leaveDays, MOST_LEAVE_DAYS } from './leave-days.ts';
+import { calendarDays, leaveDays, MAX_LEAVE_DAYS } from './leave-days.ts';
 import type { EmployeeRecord } from './schemas/employee.ts';
 import type { LeaveRecord, LeaveTypeRecord } from './schemas/leave.ts';
 import type { CreateLeave, UpdateLeave } from './schemas/leave-body.ts';
@@ -134,8 +134,8 @@ function complete(request: Unfinished, body: Body, author: LeaveAuthor): LeaveRe
 function checkRules(request: Unfinished, managedBy: LeaveRecord['managedBy'], company: CompanyState): void {
   const days = calendarDays(request);
   if (days < 1) throw badRequest('body.endDate: expected a date that is not before startDate');
-  if (days > MOST_LEAVE_DAYS)
-    throw badRequest(`body.endDate: expected at most ${MOST_LEAVE_DAYS} days of leave`);
+  if (days > MAX_LEAVE_DAYS)
+    throw badRequest(`body.endDate: expected at most ${MAX_LEAVE_DAYS} days of leave`);
   const isKnownPolicy =
     company.leavePolicies.size === 0 || company.leavePolicies.has(request.leavePolicy ?? '');
   if (request.leavePolicy !== null && !isKnownPolicy) {

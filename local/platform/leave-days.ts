@@ -3,7 +3,7 @@ import type { LeaveRequest } from './schemas/leave.ts';
 
 const DAY_MS = 86_400_000;
 /** Longest leave that the simulator accepts; it is computed day by day. */
-export const MOST_LEAVE_DAYS = 3 * 366;
+export const MAX_LEAVE_DAYS = 3 * 366;
 
 export interface LeaveSpan {
   /** YYYY-MM-DD, both inclusive. */

@@ -22,7 +22,6 @@ declare module 'fastify' {
   }
 }
 
-/** Creates the HTTP server for a list of endpoints: faults, authentication, validation, errors and the request log. */
 export function createServer(endpoints: readonly Endpoint[], controls: Controls): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,

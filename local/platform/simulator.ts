@@ -30,11 +30,9 @@ export interface Simulator {
   /** For requests without a socket (`app.inject`). */
   readonly app: FastifyInstance;
   readonly credentials: readonly Credential[];
-  /** Returns the current state in the format of a world file. */
   world(): World;
   /** Listens on 127.0.0.1 only. Port 0 selects a free one. */
   listen(options?: { port?: number }): Promise<{ url: string; port: number }>;
-  /** Closes every connection and the data file. */
   close(): Promise<void>;
 }
 

@@ -1,2 +1,1 @@
-/** The format of all times that the platform returns. */
 export { timestamp } from '../../simulate/platform/rules.ts';

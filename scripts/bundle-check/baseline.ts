@@ -6,7 +6,6 @@ import { parseSync } from 'oxc-parser';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Returns the project's own source files in the bundle. */
 const ownSources = (metafile: Metafile): string[] =>
   Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/') && !path.startsWith('..'));
 

@@ -47,7 +47,6 @@ export function readOutputs(stage: StageOfStack) {
   };
 }
 
-/** The running functions of a deployed stage. */
 export interface Running {
   readonly functions: Readonly<Record<FunctionKey, DeployedFunction>>;
   /** undefined if the stage was deployed without SCIM. */

@@ -11,7 +11,6 @@ export interface Recorder {
   close(): Promise<void>;
 }
 
-/** Returns the real address of a service. */
 export type Upstream = (service: 'dynamodb' | 'sqs' | 'secretsmanager' | 'lambda' | 'scheduler') => string;
 
 const SERVICES = {
@@ -29,7 +28,6 @@ const PATHS = [
   ['scheduler', 'GetSchedule', /^\/schedules\/([^/?]+)/],
 ] as const;
 
-/** The fields of a request that identify its resource. */
 const Subject = z.object({
   IndexName: z.string().optional(),
   QueueUrl: z.string().optional(),

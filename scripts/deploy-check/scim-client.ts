@@ -30,8 +30,7 @@ export async function scimClient(server: DeployedFunction, table: Table): Promis
 }
 
 /**
- * Payload format 2.0 with the fields that the function reads. The body is base64, because it is not
- * `application/json`.
+ * Payload format 2.0 with the fields that the function reads. The body is base64, because it is not `application/json`.
  */
 function eventOf(request: {
   readonly method: string;

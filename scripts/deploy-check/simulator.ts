@@ -33,7 +33,6 @@ const Groups = z.array(
   z.object({ name: z.string(), spokeId: z.string().nullable(), users: z.array(z.string()) }),
 );
 
-/** The Workforce Platform in its own process. */
 export interface Platform {
   readonly baseUrl: string;
   /** Users by group name, both sorted. */

@@ -8,9 +8,8 @@ const MAX_MATCHED_BYTES = 900;
 const MAX_RESOURCE_BYTES = 200_000;
 
 /**
- * Checks `schemas` of a request body (RFC 7643 section 3, RFC 7644 sections 3.4.3, 3.5.2 and 3.7). Additional
- * schemas are accepted: Microsoft Entra ID adds its own schema to groups, and schemas of custom attributes to
- * users.
+ * Checks `schemas` of a request body (RFC 7643 section 3, RFC 7644 sections 3.4.3, 3.5.2 and 3.7). Additional schemas
+ * are accepted: Microsoft Entra ID adds its own schema to groups, and schemas of custom attributes to users.
  * @param isOptional whether the body may omit `schemas`
  * @throws ScimError invalidSyntax
  */

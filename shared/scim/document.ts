@@ -62,7 +62,6 @@ const MAX_TYPED_MEMBERS = 10_000;
 export const isDescribed = (members: number, groups: number): boolean =>
   members <= MAX_DESCRIBED_MEMBERS / groups;
 
-/** A member of a group: a user or a nested group. */
 export interface ListedMember {
   readonly value: string;
   readonly type: TypeName;

@@ -10,7 +10,6 @@ export type ScimValue =
 /** The attributes of a resource under their canonical names. Those of an extension are under its URN. */
 export type ScimObject = { readonly [name: string]: ScimValue };
 
-/** A mutable ScimObject, while it is built. */
 export type ScimDraft = { [name: string]: ScimValue };
 
 export const isObject = (value: unknown): value is ScimObject =>

@@ -50,8 +50,7 @@ export const RequestsQuery = z.object({
 });
 
 /**
- * Registers the test controls. They need no authentication, answer only this machine, and are not in the
- * specification.
+ * Registers the test controls. They need no authentication, answer only this machine, and are not in the specification.
  */
 export function registerControls(app: FastifyInstance, controls: Controls): void {
   const { simulation, faults, log } = controls;
@@ -81,7 +80,7 @@ export function registerControls(app: FastifyInstance, controls: Controls): void
       });
       scope.post<{ Params: { id: string } }>('/groups/:id', (request) => {
         const change = parse(ExternalChange, bodyOf(request), 'body');
-        const { company, group } = locate(simulation, request.params.id, change.company);
+        const { company, group } = findGroup(simulation, request.params.id, change.company);
         const content = wantedContent('PATCH', group, change);
         const changed = changeGroup(group, content, authorOf(simulation, company, change));
         store.commit(changed.changes);
@@ -89,7 +88,7 @@ export function registerControls(app: FastifyInstance, controls: Controls): void
       });
       scope.delete<{ Params: { id: string } }>('/groups/:id', (request) => {
         const by = parse(ChangeAuthor, { ...objectOf(request.query), ...objectOf(bodyOf(request)) }, 'body');
-        const { company, group } = locate(simulation, request.params.id, by.company);
+        const { company, group } = findGroup(simulation, request.params.id, by.company);
         store.commit(deleteGroup(group, authorOf(simulation, company, by)));
         return { ok: true };
       });
@@ -115,7 +114,7 @@ function upsertEmployee(simulation: Simulation, body: unknown) {
   return employee;
 }
 
-function locate(simulation: Simulation, id: string, named: string | undefined) {
+function findGroup(simulation: Simulation, id: string, named: string | undefined) {
   for (const company of simulation.store.state.companies.values()) {
     const group = company.groups.get(id);
     if (group !== undefined && (named === undefined || named === company.id)) return { company, group };
@@ -142,7 +141,6 @@ function parse<T extends z.ZodType>(schema: T, value: unknown, root: string): z.
   return parsed.data;
 }
 
-/** The controls treat an absent body as an empty object. */
 const bodyOf = (request: FastifyRequest): unknown => request.body ?? {};
 
 const objectOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});

@@ -15,7 +15,6 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export const pathOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? '';
 
-/** What faults and the request log need from a simulated API. */
 export interface Traffic {
   readonly faults: Faults;
   readonly log: RequestLog;
@@ -23,7 +22,6 @@ export interface Traffic {
   readonly clock: () => number;
   /** True if a path belongs to the API. Pages, documents and controls have no faults and are not logged. */
   readonly isApi: (path: string) => boolean;
-  /** Returns the body of an error in the API's format. */
   readonly errorBody: (request: FastifyRequest, error: ApiError) => unknown;
 }
 
@@ -79,8 +77,7 @@ const faultType = (body: unknown) => (typeof body === 'string' ? 'text/html; cha
 const faultText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 
 /**
- * Records a request before its response is sent, so that a client with a response always finds its request in the
- * log.
+ * Records a request before its response is sent, so that a client with a response always finds its request in the log.
  */
 export function logRequests(app: FastifyInstance, { log, clock, isApi }: Traffic): void {
   app.addHook('onSend', async (request, reply, payload) => {

@@ -9,7 +9,6 @@ export interface LoggedRequest {
   readonly status: number;
   /** Time of the response, ISO 8601. */
   readonly at: string;
-  /** Length of the request body. */
   readonly bytes: number;
   readonly dropped?: 'before' | 'after';
   readonly body?: unknown;
@@ -22,8 +21,8 @@ export interface RequestLog {
   clear(): void;
 }
 
-export const MOST_REQUESTS = 200_000;
-export const MOST_BODY_BYTES = 256 * 1024 * 1024;
+export const MAX_REQUESTS = 200_000;
+export const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 interface Entry {
   readonly request: LoggedRequest;
@@ -34,7 +33,7 @@ interface Entry {
  * A log of the last 200,000 requests and up to 256 MiB of their bodies. Sequence numbers start at 1 and continue
  * after a clear, so that a client that follows the log misses nothing.
  */
-export function createRequestLog(mostRequests = MOST_REQUESTS, mostBodyBytes = MOST_BODY_BYTES): RequestLog {
+export function createRequestLog(maxRequests = MAX_REQUESTS, maxBodyBytes = MAX_BODY_BYTES): RequestLog {
   let entries: Entry[] = [];
   let last = 0;
   let bodyBytes = 0;
@@ -54,10 +53,10 @@ export function createRequestLog(mostRequests = MOST_REQUESTS, mostBodyBytes = M
       const bytes = body?.length ?? 0;
       entries.push({ request: { seq: last, ...request, bytes }, body });
       bodyBytes += bytes;
-      while (bodyBytes > mostBodyBytes) dropOldestBody();
+      while (bodyBytes > maxBodyBytes) dropOldestBody();
       // Remove a tenth at a time, because removing from the front of a long array is slow.
-      if (entries.length > mostRequests) {
-        const surplus = Math.max(1, Math.floor(mostRequests / 10));
+      if (entries.length > maxRequests) {
+        const surplus = Math.max(1, Math.floor(maxRequests / 10));
         while (oldestBody < surplus) dropOldestBody();
         entries = entries.slice(surplus);
         oldestBody -= surplus;
@@ -79,7 +78,6 @@ export function createRequestLog(mostRequests = MOST_REQUESTS, mostBodyBytes = M
   };
 }
 
-/** Returns the body as JSON if it is JSON, else as text. */
 function readable(body: Buffer): unknown {
   const text = body.toString('utf8');
   try {

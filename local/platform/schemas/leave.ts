@@ -66,7 +66,6 @@ export const ProcessedLeaveRequest = LeaveRequest.omit({ leaveType: true })
   .extend({ leaveTypeUniqueId: z.string() })
   .meta({ id: 'ProcessedLeaveRequest' });
 
-/** A leave request with its company leave type. */
 export const LeaveRecord = LeaveRequest.extend({ companyLeaveType: z.string() });
 export type LeaveRecord = z.infer<typeof LeaveRecord>;
 

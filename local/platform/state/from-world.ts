@@ -42,8 +42,7 @@ const EMPLOYEE_DEFAULTS = {
 
 /**
  * Builds the state from a world. Missing ids and versions are generated.
- * @throws {WorldError} for a duplicate id in a company, a duplicate credential, or a credential of an unknown
- * company
+ * @throws {WorldError} for a duplicate id in a company, a duplicate credential, or a credential of an unknown company
  */
 export function stateFromWorld(world: World, newId: NewId): State {
   const companies = new Map<string, CompanyState>();

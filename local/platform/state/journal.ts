@@ -28,7 +28,7 @@ import { parseWorld } from './world.ts';
 
 const Header = z.object({ groupsyncPlatform: z.literal(1), world: z.unknown() });
 const Line = z.array(Change);
-const LEAST_BYTES_BEFORE_COMPACTION = 8 * 1024 * 1024;
+const MIN_BYTES_BEFORE_COMPACTION = 8 * 1024 * 1024;
 
 /** A data file that cannot be continued. */
 export class JournalError extends Error {
@@ -111,7 +111,7 @@ export function openJournal(file: string, state: State): Journal {
     },
     compactIfDue(current) {
       const changesBytes = totalBytes - worldBytes;
-      if (changesBytes > Math.max(LEAST_BYTES_BEFORE_COMPACTION, 2 * worldBytes)) rewrite(current);
+      if (changesBytes > Math.max(MIN_BYTES_BEFORE_COMPACTION, 2 * worldBytes)) rewrite(current);
     },
     rewrite,
     close: () => closeSync(descriptor),

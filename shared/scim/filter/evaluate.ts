@@ -8,8 +8,7 @@ export type Comparison = (typeof COMPARISONS)[number];
 export type Literal = string | number | boolean | null;
 
 /**
- * A filter as a tree (RFC 7644 section 3.4.2.2). Inside `element`, paths are relative to one value of the
- * attribute.
+ * A filter as a tree (RFC 7644 section 3.4.2.2). Inside `element`, paths are relative to one value of the attribute.
  */
 export type Filter =
   | { readonly kind: 'and' | 'or'; readonly of: readonly Filter[] }
@@ -48,8 +47,7 @@ export function matchesElement(filter: Filter, element: ScimValue, attribute: At
 }
 
 /**
- * Rejects gt, ge, lt and le for values without an order, even if no resource has a value (RFC 7644 section
- * 3.4.2.2).
+ * Rejects gt, ge, lt and le for values without an order, even if no resource has a value (RFC 7644 section 3.4.2.2).
  * @throws ScimError invalidFilter
  */
 export const checkFilter = (filter: Filter, type: ResourceType): void =>

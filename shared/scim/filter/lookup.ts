@@ -57,8 +57,7 @@ const names = (path: AttributePath, list: ListName, type: ResourceType): boolean
   placeOf(type, { ...path, sub: undefined })?.attribute.name === list;
 
 /**
- * Returns the ids in `members eq "x"`, `members.value eq "x"` or `members[value eq "x"]`; undefined for another
- * filter.
+ * Returns the ids in `members eq "x"`, `members.value eq "x"` or `members[value eq "x"]`; undefined for another filter.
  */
 function idsNamedBy(filter: Filter, list: ListName, type: ResourceType): readonly string[] | undefined {
   if (filter.kind === 'element') return names(filter.path, list, type) ? namedIds(filter.where) : undefined;

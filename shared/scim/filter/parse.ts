@@ -52,7 +52,6 @@ export function parsePatchPath(text: string): PatchPath {
   }
 }
 
-/** The tokens and the current position. */
 class Reader {
   readonly #tokens: readonly string[];
   #at = 0;
@@ -163,8 +162,7 @@ function readExpression(reader: Reader, path: AttributePath): Filter {
 }
 
 /**
- * `emails[type eq "work"].value eq "x"` is not in the grammar, but clients send it. Both parts must hold for one
- * value.
+ * `emails[type eq "work"].value eq "x"` is not in the grammar, but clients send it. Both parts must hold for one value.
  */
 function withPart(reader: Reader, where: Filter): Filter {
   if (!reader.isAtPart()) return where;
@@ -185,8 +183,7 @@ function readPart(reader: Reader): string {
 const MAX_FILTER_LENGTH = 8_192;
 
 /**
- * A bracket, a string, or a word. Its position decides whether a word is a path, an operator, a keyword or a
- * number.
+ * A bracket, a string, or a word. Its position decides whether a word is a path, an operator, a keyword or a number.
  */
 const TOKEN = /\s*([()[\]]|"(?:[^"\\]|\\.)*"|[^\s()[\]"]+)/suy;
 /** A number in JSON syntax, so 01 is not one. */

@@ -95,7 +95,6 @@ function memberOperations(
   return [selectedOperation(op, where, value ?? null, type)];
 }
 
-/** Returns the change of the members that a filter selects. */
 function selectedOperation(
   op: PatchOperation['op'],
   where: Filter,
@@ -245,7 +244,6 @@ function requireSelection(members: readonly string[]): readonly string[] {
   throw badRequest('noTarget', 'members: expected a filter that selects a member');
 }
 
-/** How filters see members. */
 interface Listing {
   readonly type: ResourceType;
   /** Returns the list item of an id. By default every id is a user. */

@@ -58,5 +58,4 @@ const groupSchema = (memberTypes: readonly string[]): Schema => ({
 });
 
 export const GROUP_SCHEMA = groupSchema(['User']);
-/** The schema with groups as members. */
 export const NESTING_GROUP_SCHEMA = groupSchema(['User', 'Group']);

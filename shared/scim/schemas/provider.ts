@@ -68,7 +68,6 @@ const pagination = complex(fixed)('pagination', 'Pages of lists (RFC 9865).', [
   attribute('integer', 'maxPageSize', 'Most resources in one answer.', fixed),
 ]);
 
-/** Adds `pagination` to the schema of the service provider configuration. */
 export const withPagination = (schema: Schema): Schema => ({
   ...schema,
   attributes: [...schema.attributes, pagination],
@@ -92,8 +91,7 @@ export const RESOURCE_TYPE: Schema = {
 };
 
 /**
- * Definition of an attribute and of a sub-attribute. They differ only in that a sub-attribute has no
- * sub-attributes.
+ * Definition of an attribute and of a sub-attribute. They differ only in that a sub-attribute has no sub-attributes.
  */
 const definition: readonly Attribute[] = [
   exact('name', 'Name of the attribute.'),

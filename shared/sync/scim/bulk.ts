@@ -20,7 +20,6 @@ export async function runBulk(body: ScimObject, context: ScimContext, run: Run) 
 const TOO_LATE = new ScimError(503, 'not begun, because those before it took too long; send it again');
 const UNRESOLVED = new ScimError(409, 'expected bulkIds of operations that succeed');
 
-/** The state of one bulk request. */
 class Batch {
   readonly #operations: readonly BulkOperation[];
   readonly #failOnErrors: number;
@@ -100,8 +99,7 @@ class Batch {
   }
 
   /**
-   * True if the operation has started but not ended. Then it waits for another one, which makes the reference
-   * circular.
+   * True if the operation has started but not ended. Then it waits for another one, which makes the reference circular.
    */
   #isWaiting(bulkId: string): boolean {
     const index = this.#indexOf(bulkId);
@@ -137,9 +135,8 @@ class Batch {
 }
 
 /**
- * Returns the result of one operation. Only errors include a body; otherwise the location is enough. Only a failed
- * POST has no location (RFC 7644 section 3.7): all other operations refer to a resource, even if it no longer
- * exists.
+ * Returns the result of one operation. Only errors include a body; otherwise the location is enough. Only a failed POST
+ * has no location (RFC 7644 section 3.7): all other operations refer to a resource, even if it no longer exists.
  */
 function answerOf(
   { method, bulkId, path }: BulkOperation,

@@ -34,14 +34,13 @@ export async function claimUnique(resource: ScimResource, context: ScimContext):
   // Almost all values are free, so the holder is read only if the claim failed.
   if (await claim()) return;
   const holder = await freeHolder(unique, resource, context);
-  if (!(await claim(holder))) throw taken(resource.type);
+  if (!(await claim(holder))) throw uniquenessError(resource.type);
   if (holder === undefined || holder === resource.id || !(await isHeldBy(holder, unique, context))) return;
   // The holder saved its resource and verified its claim in between, so it gets the claim back.
   await ports.scim.claim(connection, unique, holder, resource.id);
-  throw taken(resource.type);
+  throw uniquenessError(resource.type);
 }
 
-/** Returns whether a live resource has the value. */
 async function isHeldBy(id: string, value: IndexedValue, { ports, connection }: ScimContext) {
   const [found] = await ports.scim.read(connection, value.type, [id]);
   return hasValue(found, value);
@@ -58,7 +57,7 @@ async function freeHolder(value: IndexedValue, resource: ScimResource, context: 
   if (holder === undefined || holder === resource.id) return holder;
   const [found] = await ports.scim.read(connection, value.type, [holder]);
   const isFree = found === undefined ? await block(holder, value, context) : !hasValue(found, value);
-  if (!isFree) throw taken(value.type);
+  if (!isFree) throw uniquenessError(value.type);
   return holder;
 }
 
@@ -78,8 +77,7 @@ export async function eraseBlocked(blocked: ScimResource, context: ScimContext):
   await record(changes, context);
 }
 
-/** The error for a value that another resource has. */
-export const taken = (type: TypeName) =>
+export const uniquenessError = (type: TypeName) =>
   new ScimError(409, `${UNIQUE_ATTRIBUTE[type]}: expected a value that no other ${type} has`, {
     scimType: 'uniqueness',
   });
@@ -88,5 +86,5 @@ export const taken = (type: TypeName) =>
 export async function verifyClaim(resource: ScimResource, { ports, connection }: ScimContext): Promise<void> {
   const value = uniqueValue(resource);
   if (value === undefined) return;
-  if ((await ports.scim.holder(connection, value)) !== resource.id) throw taken(resource.type);
+  if ((await ports.scim.holder(connection, value)) !== resource.id) throw uniquenessError(resource.type);
 }

@@ -36,7 +36,6 @@ export const createClient = (
   ports: MakingPorts,
 ): ReturnType<typeof createToken> => createToken(connection, ports, { expiresMs, client: NEW_CLIENT });
 
-/** A client and its secrets, oldest first. */
 export interface ClientSummary {
   readonly id: string;
   readonly secrets: readonly TokenSummary[];
@@ -58,7 +57,6 @@ export async function listClients(
 const secretsOf = async (connection: ConnectionName, id: string, ports: TokenPorts) =>
   (await listClients(connection, ports)).find((client) => client.id === id)?.secrets ?? [];
 
-/** Returns whether a client has a valid secret. */
 export const isActiveClient = ({ secrets }: ClientSummary): boolean =>
   secrets.some(({ state }) => state === 'active');
 
@@ -89,8 +87,7 @@ export async function rotateSecret(
 }
 
 /**
- * Revokes a client, its secrets and its access tokens immediately. @returns false if the connection has no such
- * client
+ * Revokes a client, its secrets and its access tokens immediately. @returns false if the connection has no such client
  */
 export async function revokeClient(
   connection: ConnectionName,

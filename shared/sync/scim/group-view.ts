@@ -17,8 +17,7 @@ export interface GroupView {
 }
 
 /**
- * Limit of repeated reads while writes begin during a read. After that, the response gets the tag of an open
- * version.
+ * Limit of repeated reads while writes begin during a read. After that, the response gets the tag of an open version.
  */
 const MAX_READS = 3;
 /** Limit of repeated reads while whole lists begin and end. Each of them is shown completely or not at all. */
@@ -33,10 +32,9 @@ export const etagWithoutMembers = (resource: ScimResource, context: ScimContext)
   isOpen(resource, context) ? openEtagOf(resource.version, 'open') : etagOf(resource.version);
 
 /**
- * Returns the whole list that is being written while readers still see the list before it; undefined if there is
- * none.
+ * Returns the whole list that is being written while readers still see the list before it; undefined if there is none.
  */
-function heldIn(resource: ScimResource, floor: Stamp): Replacement | undefined {
+function openReplacement(resource: ScimResource, floor: Stamp): Replacement | undefined {
   const latest = latestReplacement(resource);
   // The floor is written last and ends all members that are not in the list, so the list is complete from then on.
   return latest === undefined || floor >= latest.held.first ? undefined : latest;
@@ -46,8 +44,7 @@ function heldIn(resource: ScimResource, floor: Stamp): Replacement | undefined {
 interface Found {
   readonly members: readonly MemberId[];
   /**
-   * `exact`: the list of the item's version. `open`: a write is open. `mixed`: a write began after the item was
-   * read.
+   * `exact`: the list of the item's version. `open`: a write is open. `mixed`: a write began after the item was read.
    */
   readonly kind: 'exact' | 'open' | 'mixed';
 }
@@ -76,7 +73,7 @@ export async function viewGroup(
   let known = floor;
   for (let read = 1; ; read += 1) {
     const since = known ?? (await readFloor(ref, ports));
-    const replacement = heldIn(resource, since);
+    const replacement = openReplacement(resource, since);
     const view = await viewOnce(resource, replacement, since, context);
     if (view?.kind === 'exact') return { resource, members: view.members, etag: etagOf(resource.version) };
     if (replacement !== undefined && view !== undefined) return openView(resource, view.members);
@@ -102,7 +99,7 @@ function isReadAgain(
   { view, since, read }: { readonly view: Found | undefined; readonly since: Stamp; readonly read: number },
 ): boolean {
   if (again.state !== 'live' || read >= MAX_REPLACEMENTS_MET) return false;
-  if (view === undefined || heldIn(again, since) !== undefined) return true;
+  if (view === undefined || openReplacement(again, since) !== undefined) return true;
   return view.kind === 'mixed' && read < MAX_READS;
 }
 

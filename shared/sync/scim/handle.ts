@@ -18,13 +18,11 @@ export const SCIM_PATH = '/scim/v2';
 
 export type ScimPorts = DirectoryPorts & TokenEndpointPorts & SourcePorts;
 
-/** The result of a request, for log and metrics. */
 export interface ScimReport {
   readonly reply: HttpReply;
   /** undefined if the request was not authorised. */
   readonly connection: ConnectionName | undefined;
   readonly tokenExpiresSoon: boolean;
-  /** Members in the request that are not users. */
   readonly staleMembers: readonly StaleMembers[];
   /** The internal error, if there was one. */
   readonly cause: unknown;

@@ -1,4 +1,3 @@
-/** One HTTP request as received. */
 export interface HttpRequest {
   readonly method: string;
   /** Path of the URL, not decoded. */

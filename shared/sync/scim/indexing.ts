@@ -40,7 +40,6 @@ export function pointerOf(
   return { type, attribute, value: folded({ name: attribute, caseExact: attribute === 'externalId' }, text) };
 }
 
-/** Returns the index values of a resource, without duplicates. */
 function pointersOf(resource: ScimResource | undefined): readonly IndexedValue[] {
   if (resource === undefined) return [];
   const { type, attributes } = resource;
@@ -60,7 +59,6 @@ function pointersOf(resource: ScimResource | undefined): readonly IndexedValue[]
 
 const nameOf = ({ attribute, value }: IndexedValue): string => `${attribute} ${value}`;
 
-/** Returns whether two revisions have the same index values. */
 export const isIndexedAlike = (before: ScimResource, after: ScimResource): boolean =>
   uniqueValue(before)?.value === uniqueValue(after)?.value &&
   pointersOf(before).map(nameOf).join() === pointersOf(after).map(nameOf).join();

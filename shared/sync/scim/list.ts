@@ -127,8 +127,7 @@ async function showAll(
 }
 
 /**
- * Returns the group if the filter only selects the members of one group. Its pages are read without reading every
- * user.
+ * Returns the group if the filter only selects the members of one group. Its pages are read without reading every user.
  */
 function groupNamedBy(filter: Filter | undefined, type: ResourceType): string | undefined {
   if (filter === undefined || filter.kind === 'and') return undefined;

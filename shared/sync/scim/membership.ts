@@ -14,8 +14,7 @@ import { isEnded, stampOf } from './record.ts';
  */
 const RESTATED_SIZE = 100;
 /**
- * Providers send at most this many members in one operation. For more, the request first reads which ones are
- * listed.
+ * Providers send at most this many members in one operation. For more, the request first reads which ones are listed.
  */
 const LOOKED_UP_SIZE = 1_000;
 
@@ -52,10 +51,9 @@ export async function readFloor(
 }
 
 /**
- * Returns whether a group's list already has the wanted difference. Most lists do not, and the first member shows
- * that.
+ * Returns whether a group's list already has the wanted difference. Most lists do not, and the first member shows that.
  */
-export async function isListedSo(
+export async function isAlreadyListed(
   group: GroupId,
   { present, absent }: MemberChange,
   context: ScimContext,
@@ -111,7 +109,7 @@ async function staleAmong(
 }
 
 /** Adds the members of a new group that is not visible yet. They count once the group itself is recorded. */
-export async function joinFirstMembers(
+export async function addFirstMembers(
   resource: ScimResource,
   ids: readonly string[],
   { ports, connection, actor }: ScimContext,

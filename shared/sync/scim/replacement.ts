@@ -11,7 +11,6 @@ export interface Replacement {
   readonly held: HeldList;
 }
 
-/** Returns the latest one of a group. */
 export function latestReplacement({ replacements }: ScimResource): Replacement | undefined {
   const [latest] = [...replacements].toSorted(([, a], [, b]) => (a.first < b.first ? 1 : -1));
   return latest && { write: latest[0], held: latest[1] };

@@ -54,12 +54,9 @@ export async function finishWrite(
   return found;
 }
 
-/** A request that changes an existing resource. */
 export interface Change {
   readonly context: ScimContext;
-  /** Header If-Match. */
   readonly ifMatch: string | undefined;
-  /** Header If-None-Match. */
   readonly ifNoneMatch?: string | undefined;
 }
 
@@ -97,7 +94,6 @@ export async function rewriteResource(
     readonly edit: (attributes: ScimObject) => ScimObject;
     readonly membersChange?: MembersChange;
     readonly state?: ScimResource['state'];
-    /** The resource as the caller has just read it. */
     readonly found?: ScimResource | undefined;
   },
 ): Promise<Rewrite> {
@@ -118,8 +114,7 @@ export async function rewriteResource(
 }
 
 /**
- * Saves the resource. Claims and index entries are written before, and verified after. @returns whether it was
- * saved
+ * Saves the resource. Claims and index entries are written before, and verified after. @returns whether it was saved
  */
 async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Promise<boolean> {
   const { ports, connection } = context;
@@ -129,7 +124,7 @@ async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Pr
     await pointAt(after, context);
   }
   if (!(await ports.scim.save(connection, after, before))) return false;
-  if (!isIndexed) await keepIfOurs({ before, after }, context);
+  if (!isIndexed) await restoreUnlessHeld({ before, after }, context);
   return true;
 }
 
@@ -209,7 +204,7 @@ async function readForChange(id: string, type: TypeName, context: ScimContext, k
   return found?.state === 'live' ? found : findResource(id, type, context);
 }
 
-async function keepIfOurs({ before, after }: Rewrite, context: ScimContext): Promise<void> {
+async function restoreUnlessHeld({ before, after }: Rewrite, context: ScimContext): Promise<void> {
   try {
     await verifyClaim(after, context);
   } catch (superseded) {
@@ -223,8 +218,7 @@ async function keepIfOurs({ before, after }: Rewrite, context: ScimContext): Pro
 
 /**
  * Ends a change after its registers were written, and releases the index values that it gave up.
- * @param listedAt stamp of the whole list of members that the change wrote; earlier writes have no effect on that
- * list
+ * @param listedAt stamp of the whole list of members that the change wrote; earlier writes have no effect on that list
  */
 export async function settleResource(
   { before, after, write }: Rewrite,
@@ -246,9 +240,8 @@ export async function settleResource(
 }
 
 /**
- * Completes the deletion of a resource that is marked as deleting: records it in the desired state, releases the
- * index entries and removes the resource. Each step may be repeated, so any later request can continue after a
- * crash.
+ * Completes the deletion of a resource that is marked as deleting: records it in the desired state, releases the index
+ * entries and removes the resource. Each step may be repeated, so any later request can continue after a crash.
  */
 export async function finishDeletion(deleting: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;

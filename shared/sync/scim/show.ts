@@ -21,7 +21,6 @@ export interface Shown {
   readonly etag: string;
 }
 
-/** Data that the caller already has. */
 interface Given {
   /** The group's floor, if it was read together with the resource. */
   readonly floor?: Stamp | undefined;

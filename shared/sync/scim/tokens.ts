@@ -19,7 +19,6 @@ export const prefixOf = (token: string): string | undefined => BEARER_FORM.exec(
 
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** Options of `createToken`. */
 interface Creation {
   /** Expiry in milliseconds since 1970; undefined for none. */
   readonly expiresMs?: number | undefined;

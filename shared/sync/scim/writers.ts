@@ -21,8 +21,8 @@ import type { ScimContext } from './context.ts';
 import { createGroupResource, createUserResource, newResourceId } from './creation.ts';
 import { holdMembers, isOpen, viewGroup } from './group-view.ts';
 import {
-  isListedSo,
-  joinFirstMembers,
+  addFirstMembers,
+  isAlreadyListed,
   listedMembers,
   membershipChanges,
   withoutDeleted,
@@ -32,7 +32,6 @@ import { factsOf, record, stampOf } from './record.ts';
 import type { Change, MembersChange, Rewrite } from './resources.ts';
 import { advanceGroup, rewriteResource, settleResource } from './resources.ts';
 
-/** The result of a request's write. */
 export interface Written {
   readonly resource: ScimResource;
   /** All members of a group at this version; undefined if the request does not contain all of them. */
@@ -98,7 +97,7 @@ async function createGroup(body: ScimObject, context: ScimContext): Promise<Writ
   checkName({ id, attributes }, context);
   const resource = await createGroupResource({ id, attributes }, context, async (made) => {
     await noteNesting(group, joined, context);
-    await joinFirstMembers(made, joined, context);
+    await addFirstMembers(made, joined, context);
   });
   return { resource, members: joined };
 }
@@ -147,7 +146,7 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   const group = groupId(id);
   const { net, membersChange, found } = await decideMembers(group, members, context);
   const rewrite =
-    (await advancedOnly(id, change, { edit, membersChange, found })) ??
+    (await advanceIfUnchanged(id, change, { edit, membersChange, found })) ??
     (await rewriteResource(id, 'Group', {
       ...change,
       membersChange,
@@ -245,11 +244,11 @@ async function decideDifference(
 ) {
   const [found, maySame, net] = await Promise.all([
     reading,
-    changesMembers(requested) && isListedSo(group, requested, context),
+    changesMembers(requested) && isAlreadyListed(group, requested, context),
     withoutDeleted(group, requested, requested.present, context),
   ]);
   const mayStay = (maySame || net !== requested) && changesMembers(net);
-  const isSame = mayStay && (await isListedSo(group, net, context));
+  const isSame = mayStay && (await isAlreadyListed(group, net, context));
   return decided(net, { found, isSame }, context);
 }
 
@@ -270,7 +269,7 @@ function decided(
  * Handles requests that only change members or repeat the same attributes, which are the most common. They do not
  * compete for the group's attributes, so each takes one write, whatever their number.
  */
-async function advancedOnly(
+async function advanceIfUnchanged(
   id: string,
   { context, ifMatch, ifNoneMatch }: Change,
   {
