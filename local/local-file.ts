@@ -39,7 +39,7 @@ export function writeLocalFile(path: string, content: LocalFile): void {
   renameSync(draft, target);
 }
 
-/** The file of one run with `--once`. The usual file stays with a stack that keeps running. */
+/** Path for a run with `--once`, so that it does not replace the file of a stack that keeps running. */
 export const onceFile = (folder: string): string => join(folder, `once-${process.pid}.json`);
 
 /**

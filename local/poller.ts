@@ -107,7 +107,7 @@ async function receive(
   return Messages ?? [];
 }
 
-/** Invokes the function with the batch, deletes the messages that are done, and returns the others to the queue. */
+/** Invokes the function with the batch, deletes the processed messages, and returns the others to the queue. */
 async function handle(options: PollerOptions, batch: readonly Message[]): Promise<void> {
   const records = batch.map((message) => toRecord(message, options.queueArn));
   const result = await invoke(options.fn, { Records: records });

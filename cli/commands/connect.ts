@@ -138,7 +138,7 @@ async function prompt(io: Io, kind: 'text' | 'password', question: TextOptions):
 
 const MAX_TOKEN = 65_536;
 
-/** Reads the token from standard input or a hidden prompt. Other users of the machine could read it in an argument. */
+/** Reads the token from standard input or a hidden prompt. Other users of the machine could read an argument. */
 async function readToken({ io }: Context, { tokenStdin }: ConnectOptions): Promise<string> {
   if (tokenStdin !== true) {
     if (io.stdin.isTTY !== true)

@@ -97,7 +97,7 @@ function noteRemovals(
 interface DecisionInput {
   readonly name: 'approve' | 'reject';
   readonly ref: GroupRef;
-  /** Removals named with `--member`; empty means all. */
+  /** Members given with `--member`. An empty list means all members. */
   readonly users: readonly PlatformUserId[];
   readonly request: HoldRequest;
 }

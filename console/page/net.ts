@@ -71,7 +71,7 @@ export async function listen(): Promise<never> {
         if (line.startsWith('data: ')) live.value = JSON.parse(line.slice(6));
       }
     } catch (error) {
-      // A `Refused` error means that the server responds, with a reason in each response.
+      // A `Refused` error contains the reason from the server, so the server is reachable.
       if (error instanceof Refused) goneSince.value = null;
       else if (listenedConnection === connection.value)
         goneSince.value ??= new Date(lastLineMs).toISOString();

@@ -28,12 +28,12 @@ export class LoopbackQueues extends SqsStore {
     return this.getQueueByName(lastSegment(arn, ':'));
   }
 
-  /** Delivers delayed messages now if `mayCome` returns true for their body. */
-  async bringForward(url: string, mayCome: (body: string) => Promise<boolean>): Promise<void> {
+  /** Delivers delayed messages now if `isDue` returns true for their body. */
+  async bringForward(url: string, isDue: (body: string) => Promise<boolean>): Promise<void> {
     const waiting = this.getQueue(url)?.delayedMessages ?? [];
     const bring = async (message: (typeof waiting)[number]) => {
       // If the check fails, the message keeps its delay.
-      if (await mayCome(message.body).catch(() => false)) message.delayUntil = 0;
+      if (await isDue(message.body).catch(() => false)) message.delayUntil = 0;
     };
     await pMap(waiting, bring, { concurrency: 8 });
   }

@@ -19,7 +19,7 @@ const SERVICES = {
   secretsmanager: 'secretsmanager',
 } as const;
 
-/** For the two services whose path contains the operation and the resource. */
+/** Used for the two services whose URL path names the operation and the resource. */
 const PATHS = [
   ['lambda', 'InvokeFunction', /^\/[\d-]+\/functions\/([^/]+)\/invocations/],
   ['lambda', 'GetFunctionConfiguration', /^\/[\d-]+\/functions\/([^/]+)\/configuration/],
