@@ -140,12 +140,12 @@ const TIMEOUT_MS = 2_000;
 
 /** Prints completions. It prints no errors and stops after `TIMEOUT_MS`, so that the shell stays responsive. */
 async function printIds(context: Context, kind: Completable): Promise<number> {
-  const late = new Promise<never[]>((resolve) => setTimeout(resolve, TIMEOUT_MS, []).unref());
+  const timeout = new Promise<never[]>((resolve) => setTimeout(resolve, TIMEOUT_MS, []).unref());
   const read = async () => {
     const { COMPLETIONS } = await import('../../shared/operate/complete.ts');
     return COMPLETIONS[kind](await context.ports(), context.connection);
   };
-  const ids: readonly (string | undefined)[] = await Promise.race([read().catch(() => []), late]);
+  const ids: readonly (string | undefined)[] = await Promise.race([read().catch(() => []), timeout]);
   const shown = ids.filter((id) => id !== undefined && id === visible(id));
   for (const id of new Set(shown)) context.io.stdout.write(`${id}\n`);
   return EXIT.done;
