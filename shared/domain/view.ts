@@ -17,6 +17,15 @@ export interface View extends WrittenFields {
   readonly acceptedDrift?: AcceptedDrift;
 }
 
+/**
+ * The view for a plan. Users who may be in the group count as members, unless they are wanted: wanted users are sent
+ * again.
+ */
+export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
+  const unwanted = [...(view.unshown ?? [])].filter(([user]) => !wanted?.has(user));
+  return unwanted.length === 0 ? view : { ...view, users: new Map([...view.users, ...unwanted]) };
+}
+
 /** Users that writes add to a group and remove from it. In a record of several writes, a user may be in both. */
 export interface UserChange {
   readonly added: ReadonlySet<PlatformUserId>;

@@ -128,15 +128,6 @@ export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId
 }
 
 /**
- * The view for a plan. Users who may be in the group count as members, unless they are wanted: wanted users are sent
- * again.
- */
-export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
-  const unwanted = [...(view.unshown ?? [])].filter(([user]) => !wanted?.has(user));
-  return unwanted.length === 0 ? view : { ...view, users: new Map([...view.users, ...unwanted]) };
-}
-
-/**
  * Whether the platform shows the content of the view. The order and repetition of users do not matter, and a field that
  * is not shown.
  */

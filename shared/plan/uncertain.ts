@@ -1,8 +1,7 @@
 import { eachField, fieldsFrom, fieldsOf, type GroupField, isSameValue } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, Intent, Uncertain } from '../domain/group-state.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
-import type { ObservedGroup, UserChange, View } from '../domain/view.ts';
-import { withUnwanted } from './external-change.ts';
+import { type ObservedGroup, type UserChange, type View, withUnwanted } from '../domain/view.ts';
 import { foldName, renamedTo } from './names.ts';
 
 /** The record of a group's uncertain writes with its users: each of these writes may still take effect. */

@@ -1,9 +1,8 @@
 import type { FlapDamping, GroupState, SuspectedChange } from '../../domain/group-state.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
-import type { ObservedGroup, View } from '../../domain/view.ts';
+import { type ObservedGroup, type View, withUnwanted } from '../../domain/view.ts';
 import { latestStampsOf } from '../accepted-drift.ts';
 import type { Decision, Read } from '../decision.ts';
-import { withUnwanted } from '../external-change.ts';
 import type { Facts, Views, Wanted } from '../facts.ts';
 import { fieldMatches } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';

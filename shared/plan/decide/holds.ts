@@ -1,8 +1,8 @@
 import type { SettledState } from '../../domain/group-state.ts';
 import type { Hold, HoldRule } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
+import { withUnwanted } from '../../domain/view.ts';
 import type { Decision, EndHold, Reserve, Wait, Write } from '../decision.ts';
-import { withUnwanted } from '../external-change.ts';
 import type { Facts, Reservation } from '../facts.ts';
 import { type GuardInput, type GuardVerdict, judgeRemovals } from '../guard.ts';
 import { applicableHold, approvedRemovals, isOver, judgeByHold } from '../hold.ts';
