@@ -63,9 +63,7 @@ for (const file of CORE.flatMap(filesIn)) {
 }
 writeFileSync('noticed.json', '{}');
 
-/**
- * Fewer runs than in `npm test`: a property that needs a thousand runs to detect a changed operator is of no use here.
- */
+/** Fewer runs than in `npm test`: a property that needs 1,000 runs to detect a changed operator is of no use here. */
 Object.assign(process.env, { GROUPSYNC_RUNS: '100', AWS_REGION: 'us-east-1', NO_COLOR: '1' });
 const vitest = await createVitest('test', {
   root: copy,
@@ -105,9 +103,7 @@ console.log(`${mutants.length} mutants, ${(share * 100).toFixed(1)} % noticed, $
 process.exitCode = share >= MIN_NOTICED && unexplained === 0 ? 0 : 1;
 process.exit();
 
-/**
- * Returns the mutants for each test: those at places that it reaches, while the time limit of a mutant is not exceeded.
- */
+/** Returns the mutants for each test: those at places that it reaches, within the time limit of a mutant. */
 function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   const tests = Object.entries(survey)
     .map(([name, { ms, places }]) => ({ name, ms, places: new Set(places), todo: [] as Mutated[] }))

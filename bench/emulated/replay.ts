@@ -7,10 +7,7 @@ import type { Services } from './services.ts';
 /** Enough calls in flight to keep the processor busy. */
 const IN_FLIGHT = 32;
 
-/**
- * Repeats the same calls with the same contents in the same order, without groupsync's code. This is the limit of
- * the process.
- */
+/** Repeats the same calls in the same order, without groupsync's code. This is the limit of the process. */
 export async function replay(calls: readonly RecordedCall[], services: Services): Promise<void> {
   const received: Message[] = [];
   await pMap(

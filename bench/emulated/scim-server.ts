@@ -46,9 +46,7 @@ while (tokens.length < TOKENS) {
   tokens.push((await createToken(DEFAULT_CONNECTION, { ...ports, randomHex })).token);
 }
 
-/**
- * Repeats the calls of the requests since `record` with a bare client and the same concurrency. Returns milliseconds.
- */
+/** Repeats the calls since `record` with a bare client and the same concurrency. Returns milliseconds. */
 async function replay(calls: readonly AwsCall[]): Promise<number> {
   const startedMs = performance.now();
   // The items exist already, so conditions may fail. The emulator does the same work.

@@ -17,9 +17,7 @@ import { startBenchStack } from './world.ts';
  */
 
 const GROUPS = 25;
-/**
- * Groups change in turn: one person joins each. With `leave`, that person leaves in the next turn, ten seconds later.
- */
+/** Groups change in turn: one person joins each. With `leave`, the person leaves in the next turn, after 10 s. */
 const PACES = {
   alone: { changes: 100, perSecond: 2.5, leave: true },
   steady: { changes: 400, perSecond: 50, leave: false },

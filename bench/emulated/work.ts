@@ -33,9 +33,7 @@ const SILENT_REPORTER = {
   metrics: createMetrics({ prefix: 'bench', clock: Date.now, write: () => {} }),
 };
 
-/**
- * Runs ingest until the events queue is empty, then apply until the apply queue is empty, with Lambda's batch sizes.
- */
+/** Runs ingest until the events queue is empty, then apply until its queue is empty, with Lambda's batch sizes. */
 export async function work(services: Services): Promise<void> {
   const { queueUrls, ports } = services;
   const source = { url: queueUrls.events, ...EVENT_SOURCES.ingest };

@@ -24,9 +24,7 @@ async function coldStart(file: string, event: object): Promise<Times> {
   return Times.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
 }
 
-/**
- * Bundles the deployed function, and the bare calls together with everything that the function's own sources import.
- */
+/** Bundles the deployed function, and the bare calls with everything that the function's own sources import. */
 function bundleBoth(name: DeployableKey, bareFile: string, folder: string) {
   const { metafile } = bundle({ [name]: HANDLERS[name] }, folder);
   const source = join(folder, `whole-${name}.ts`);

@@ -20,9 +20,7 @@ const SECONDS = 20;
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 const LARGE = 20_000;
 const REMOVED = 256;
-/**
- * Packages of the compared server. They are installed in their own folder, because groupsync does not depend on them.
- */
+/** Packages of the compared server. They have their own folder, because groupsync does not depend on them. */
 const PEER = ['scimmy@1.3.5', 'scimmy-routers@1.3.2', 'express@5.3.0'];
 const Started = z.object({ url: z.string(), tokens: z.array(z.string()) });
 const Replayed = z.object({ calls: z.number(), ms: z.number() });

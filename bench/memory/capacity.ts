@@ -6,9 +6,7 @@ import type { Totals } from './totals.ts';
 const READ_UNIT_BYTES = 4_096;
 const WRITE_UNIT_BYTES = 1_024;
 
-/**
- * Units of a consistent read. An eventually consistent read costs half. A read that finds nothing costs the minimum.
- */
+/** Units of a consistent read. An eventually consistent read costs half. An empty read costs the minimum. */
 const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_UNIT_BYTES));
 const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / WRITE_UNIT_BYTES));
 

@@ -28,9 +28,7 @@ export type TaskName = 'pump' | 'feed' | 'sweep' | 'health' | 'people';
 /** Assumed duration of one request to AWS; a high estimate. */
 export const REQUEST_SECONDS = 0.01;
 
-/**
- * The limits of a function in the template. `maxConcurrency` is undefined if only the account limits its concurrency.
- */
+/** The limits of a function in the template. `maxConcurrency` is undefined if only the account has a limit. */
 export interface Limits {
   readonly seconds: number;
   readonly memoryGb: number;

@@ -7,9 +7,7 @@ import {
 import { seededRandom } from '../../simulate/random.ts';
 import type { Totals } from './totals.ts';
 
-/**
- * Short, because each id contains it. The figures should show what groupsync stores, not the length of platform ids.
- */
+/** Short, because each id contains it, and the figures should not depend on the length of platform ids. */
 export const COMPANY = 'b';
 
 const CALLS: Readonly<Record<string, string>> = {

@@ -32,9 +32,7 @@ export function functionOf(task: ChildTask['task']) {
   return { name, memoryMb: limitsOfFunctions()[name].memoryGb * 1_024 };
 }
 
-/**
- * Runs one invocation in a process with the function's memory limit. Table, queue and platform stay in this process.
- */
+/** Runs one invocation in a process with the function's memory limit. The services stay in this process. */
 export async function runInChild(
   rig: Rig,
   childTask: ChildTask,

@@ -208,10 +208,7 @@ async function settingsEffect(
   return pMap(effects, async (effect) => ({ ...effect, name: await overview.nameOf(effect.group) }));
 }
 
-/**
- * Replays messages and streams the progress as lines. If the page stops reading, the replay ends after the current
- * batch.
- */
+/** Replays messages and streams the progress. If the page stops reading, it ends after the current batch. */
 function replay(
   { ids, code, rate }: { ids?: string[] | undefined; code?: string | undefined; rate?: number | undefined },
   { connection, ports, signal }: RequestContext,

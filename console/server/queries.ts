@@ -250,9 +250,7 @@ function heldPerson(user: string, known: KnownMember | undefined, { registers }:
   };
 }
 
-/**
- * Returns the latest event that removed members without naming them: a snapshot, or the deletion of the user or group.
- */
+/** Returns the latest event that removed members without naming them: a snapshot or a deletion. */
 const latestOf = ({ snapshot, deleted }: GroupState['registers'], floor: string = ''): string =>
   [snapshot, deleted, floor].reduce((latest, stamp) => (stamp > latest ? stamp : latest), '');
 

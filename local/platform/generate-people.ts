@@ -15,9 +15,7 @@ const DAY_MS = 86_400_000;
 /** Direct reports per manager. This sets the depth of the tree. */
 const REPORTS_PER_MANAGER = 8;
 
-/**
- * Generates people in the order of their hiring. The first ones are managers; a manager is hired before the reports.
- */
+/** Generates people in the order of their hiring. The first are managers, hired before their reports. */
 export function generatePeople(options: {
   count: number;
   nowMs: number;
@@ -83,9 +81,7 @@ export function generatePeople(options: {
   });
 }
 
-/**
- * About one in nine has left, one in fifty has not started. Managers are always active, so that every manager exists.
- */
+/** About one in nine has left; one in fifty has not started. Managers are active, so each manager exists. */
 function stateOf(
   isManager: boolean,
   nowMs: number,

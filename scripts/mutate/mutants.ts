@@ -42,10 +42,7 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
   return mutants;
 }
 
-/**
- * Code that may or may not run: statements in functions, bodies and conditional expressions, by the type of the
- * parent node.
- */
+/** Code that may or may not run: statements in functions, bodies and conditional expressions, by parent node. */
 const PLACES: Readonly<Record<string, readonly [Kind, ...string[]]>> = {
   BlockStatement: ['statement', 'body'],
   SwitchCase: ['statement', 'consequent'],

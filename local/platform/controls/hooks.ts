@@ -76,9 +76,7 @@ const sendFault = (reply: FastifyReply, body: unknown) => reply.type(faultType(b
 const faultType = (body: unknown) => (typeof body === 'string' ? 'text/html; charset=utf-8' : JSON_TYPE);
 const faultText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 
-/**
- * Records a request before its response is sent, so that a client with a response always finds its request in the log.
- */
+/** Records a request before its response is sent, so that the client always finds it in the log. */
 export function logRequests(app: FastifyInstance, { log, clock, isApi }: Traffic): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const path = pathOf(request);
