@@ -4,8 +4,8 @@ import { countCalls, SCENARIOS } from './figures/scenarios.ts';
 import type { Counts } from './memory/totals.ts';
 
 /*
- * The regression gate. What is counted is exact and the same on every machine: requests by operation, capacity units,
- * messages. Never times.
+ * The regression check. It compares only counts that are exact and equal on every machine: requests by operation,
+ * capacity units and messages. It never compares times.
  */
 
 const FILE = new URL('./budget.json', import.meta.url);

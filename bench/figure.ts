@@ -1,4 +1,4 @@
-/** One figure: measured when it is asked for, told in Markdown with the numbers it was computed from. */
+/** One figure. It is measured on request and reported in Markdown with the underlying numbers. */
 export interface Figure {
   readonly name: string;
   readonly title: string;
@@ -7,11 +7,11 @@ export interface Figure {
 }
 
 export interface FigureOptions {
-  /** Also what takes too long for the ten minutes. */
+  /** Includes measurements that take longer than ten minutes. */
   readonly full: boolean;
 }
 
-/** The fewest paired runs behind a ratio. */
+/** Minimum number of paired runs for a ratio. */
 export const PAIRED_RUNS = 5;
 
 export interface Spread {
@@ -38,7 +38,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-/** The exponent b of y = a·x^b, by least squares over the logarithms: 1 is linear, 2 quadratic. */
+/** Returns the exponent b of y = a·x^b, by least squares over the logarithms: 1 is linear, 2 quadratic. */
 export function growthExponent(points: readonly (readonly [x: number, y: number])[]): number {
   const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)] as const);
   const mean = (pick: 0 | 1) => logs.reduce((sum, point) => sum + point[pick], 0) / logs.length;
@@ -47,16 +47,15 @@ export function growthExponent(points: readonly (readonly [x: number, y: number]
   return covariance / logs.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
 }
 
-/** A Markdown table; numbers are grouped by thousands. */
+/** Formats a Markdown table. Numbers are grouped by thousands. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]) => `| ${cells.map(show).join(' | ')} |`;
   return [line(head), line(head.map((_, n) => (n === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n');
 }
 
-/** What is told of each run; of what `grows` with the number of groups, also the exponent. */
+/** A column of the table. If it `grows` with the number of groups, its exponent is shown too. */
 export type Measure<Run> = readonly [name: string, of: (run: Run) => number, grows: boolean];
 
-/** A row for each number of groups, and the exponents beneath. */
 export function growthTable<Run extends { readonly groups: number }>(
   measures: readonly Measure<Run>[],
   runs: readonly Run[],

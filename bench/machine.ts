@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 
-/** Where and on what the figures were measured. */
 export function describeMachine(): string {
   const [cpu] = cpus();
   const git = (...args: readonly string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();

@@ -52,7 +52,7 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** Each figure in a process of its own, one after the other, so that none finds the heap or the caches of another. */
+/** Runs each figure in its own process, in sequence, so that none is affected by the heap or caches of another. */
 async function runAll(): Promise<number> {
   const startedMs = Date.now();
   const sections: string[] = [];
@@ -81,7 +81,7 @@ function runAlone(name: string): Promise<{ readonly code: number | null; readonl
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, text: withoutLogs(text) })));
 }
 
-/** The functions that run in a figure's process log there as they do in Lambda. */
+/** Removes the log lines of functions that run in the figure's process. */
 const withoutLogs = (text: string): string =>
   text
     .split('\n')

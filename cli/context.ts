@@ -10,7 +10,7 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import { type GlobalOptions, type Io, refuseContradictions, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
 import { askLine, askYes, canAsk } from './output/ask.ts';
-import type { Spell } from './output/hints.ts';
+import type { CommandFormatter } from './output/hints.ts';
 import { createOutput, type Output, type Wording } from './output/output.ts';
 
 export interface Context {
@@ -20,26 +20,28 @@ export interface Context {
   readonly connection: ConnectionName;
   readonly connectionGiven: boolean;
   readonly localFile: LocalFile | undefined;
-  readonly spell: Spell;
-  /** Connects to the deployment when first asked. */
+  readonly formatCommands: CommandFormatter;
+  /** Connects to the deployment at the first call. */
   readonly ports: () => Promise<ToolPorts>;
-  /** With the connection that the command is about, or that of another name. @throws NotFound */
+  /** Returns the ports and the named connection; without a name, the one of `--connection`. @throws NotFound */
   readonly connected: (name?: ConnectionName) => Promise<{ ports: ToolPorts; found: Connection }>;
   readonly group: (text: string) => Promise<GroupRef>;
   readonly member: (text: string) => Promise<MemberId>;
   readonly names: (named: Named, of?: ConnectionName) => Promise<Names>;
-  /** One group, as it is named to a person. */
   readonly groupLabel: (ref: GroupRef) => Promise<string>;
   /** `--yes`: do not ask for confirmation. */
   readonly yes: boolean;
-  /** Asks on a terminal; true with `--yes`. @throws UsageError without a terminal */
+  /** Asks for confirmation on a terminal; true with `--yes`. @throws UsageError without a terminal */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** The operator's reason: as given, or asked for on a terminal. @throws UsageError without a terminal */
+  /** Returns the given reason, or prompts for one on a terminal. @throws UsageError without a terminal */
   readonly reason: (given: string | undefined) => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
-/** Makes what a command does its action: it is given its context and then what was typed; its answer is the exit code. */
+/**
+ * Turns a handler into a commander action. The handler gets its context and the parsed arguments and returns the
+ * exit code.
+ */
 export type Act = <Typed extends unknown[]>(
   handler: (context: Context, ...typed: Typed) => Promise<number>,
 ) => (...typed: Typed) => Promise<void>;
@@ -70,7 +72,7 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
     prefix,
     connection,
     connectionGiven: options.connection !== undefined,
-    spell: wording.spell,
+    formatCommands: wording.formatCommands,
     localFile,
     ports,
     connected: async (name = connection) => {
@@ -90,7 +92,7 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
   };
 }
 
-/** How long a group that was just created may be missing on the platform, as the functions have it. */
+/** How long a new group may be missing on the platform. The functions use the same value. */
 const CREATE_SETTLE_MS = 600_000;
 
 function targetOf(options: GlobalOptions, localFile: LocalFile | undefined) {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
 import { withLineFeeds } from './lines.ts';
 
-/** Longest record: a quote that is never closed must not swallow the file. */
+/** Maximum record length. Without it, a missing closing quote would read the rest of the file into one record. */
 const MAX_RECORD_LENGTH = 65_536;
 
 const NO_SEPARATOR = "expected a separator after a closing quote; to choose the separator: --delimiter ';'";
@@ -19,26 +19,28 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['\t', 'tabs'],
 ]);
 
-/** Excel's line that names the separator. */
+/** Excel's line that declares the separator, such as `sep=;`. */
 const SEPARATOR_LINE = /^"?sep=(.)"?[,;\t ]*$/i;
-/** The first line of the bulk files of Entra ID, and of what PowerShell exports. */
+/** First line of Entra ID's bulk files, and of files that PowerShell exports. */
 const VERSION_LINE = /^(?:"?version:v[\d.]+"?[,;\t ]*|#TYPE .*)$/i;
-/** Lines above the header, at most: one of each, and empty ones. */
+/** Maximum number of lines before the header: one of each kind, and empty ones. */
 const MAX_PREAMBLE = 10;
 
-export interface Separated {
-  /** Without it: as `sep=` has it, else as the first lines have them. */
+export interface CsvOptions {
+  /** Separator. Without it, the one declared by `sep=`, or else detected from the first lines. */
   readonly delimiter?: string | undefined;
-  /** Lines to pass over before anything is read. */
+  /** Number of lines to skip at the start. */
   readonly skipLines?: number | undefined;
-  /** Told of a separator that was recognised. */
+  /** Called with the name of a detected separator. */
   readonly onRecognised?: (name: string) => void;
 }
 
-/** Reads CSV as RFC 4180 has it, from text that comes in chunks. Lines may end in CRLF, LF or CR. Rows of empty fields are left out. */
+/**
+ * Parses CSV (RFC 4180) from chunks of text. Lines may end in CRLF, LF or CR. Rows with only empty fields are skipped.
+ */
 export async function* parseCsv(
   chunks: AsyncIterable<string>,
-  { delimiter, skipLines = 0, onRecognised }: Separated = {},
+  { delimiter, skipLines = 0, onRecognised }: CsvOptions = {},
 ) {
   const { head, rest, passed, named } = await withoutPreamble(withLineFeeds(chunks), skipLines);
   const recognised = delimiter ?? named ?? separatorIn(head);
@@ -75,8 +77,8 @@ export async function* parseCsv(
 }
 
 /**
- * Semicolons or tabs where these alone are in the first line outside quotes, else commas. A title has none of them: then the first
- * line below it decides that has one.
+ * Detects the separator: semicolon or tab if the line contains only that one outside quotes, else a comma. A title
+ * line contains no separator; then the first line with a separator decides.
  */
 function separatorIn(head: string): string {
   const plain = head.trimStart().replace(/"(?:[^"]|"")*"/g, '');
@@ -85,7 +87,7 @@ function separatorIn(head: string): string {
   return other === undefined || more.length > 0 ? ',' : other;
 }
 
-/** The text from the header on: behind the lines to skip, and those that only say how the file is written. */
+/** Returns the text from the header on. It drops the lines to skip, and lines that only describe the file's format. */
 async function withoutPreamble(text: AsyncGenerator<string>, skipLines: number) {
   let head = '';
   const wanted = skipLines + MAX_PREAMBLE;

@@ -1,9 +1,9 @@
 import { InvalidSettingError } from '../shared/contract/change-setting.ts';
 import { NotFound } from '../shared/operate/find-group.ts';
-import { Advised, EXIT, type ExitCode, UsageError } from './io.ts';
+import { EXIT, type ExitCode, HintedError, UsageError } from './io.ts';
 import { visible } from './output/words.ts';
 
-/** Texts for AWS errors, by error name. `…` stands for the message of the SDK. */
+/** Texts for AWS errors, by error name. `…` stands for the SDK's message. */
 const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
   [
     /^CredentialsProviderError$/,
@@ -19,7 +19,10 @@ const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
   [/^(TimeoutError|NetworkingError)$/, 'no response: …\nCheck the network, then retry.'],
 ];
 
-/** One or two lines for the operator: what happened and the next step. The first known cause decides, else the outermost error. */
+/**
+ * Returns one or two lines for the operator: what happened and the next step. The first cause with a known text is
+ * used, else the outermost error.
+ */
 export function describeError(error: unknown): { readonly exitCode: ExitCode; readonly text: string } {
   if (error instanceof UsageError) return { exitCode: EXIT.usage, text: error.message };
   if (error instanceof NotFound) return { exitCode: EXIT.failed, text: error.message };
@@ -31,10 +34,10 @@ export function describeError(error: unknown): { readonly exitCode: ExitCode; re
     cause = cause.cause;
   }
   const { name = 'Error', message: reported = String(error) } = error instanceof Error ? error : {};
-  // The message may contain foreign text, so control characters and line breaks are made visible.
+  // The message may contain external text, so control characters and line breaks are made visible.
   const message = visible(reported);
   const next = name === 'PlatformFailure' ? 'groupsync doctor --faults' : undefined;
-  const step = error instanceof Advised ? error.next : next;
+  const step = error instanceof HintedError ? error.next : next;
   const nextLine = step === undefined ? '' : `\nnext: ${step}`;
   const text = PLAIN_MESSAGE.test(name) ? `${message}${nextLine}` : `${message} (${name})`;
   return { exitCode: EXIT.failed, text };
@@ -42,7 +45,7 @@ export function describeError(error: unknown): { readonly exitCode: ExitCode; re
 
 /** Errors whose messages are written for operators. */
 const PLAIN_MESSAGE =
-  /^(?:Error|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused|Advised)$/;
+  /^(?:Error|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused|HintedError)$/;
 const MAX_CAUSES = 6;
 
 function knownText(error: Error): string | undefined {

@@ -1,18 +1,17 @@
 #!/usr/bin/env node
 /*
- * The command. In a checkout it is built of the sources when it runs first after a change; where nothing can be built (a folder
- * that is read only), tsx runs the sources as they are. tsx and the sources are found beside this file, not beside the current folder,
- * so that the command works from anywhere. The package has no sources but what was built of them. Two commands run a
- * server of their own; every other asks one.
+ * The entry point of the command. In a checkout, it builds the sources at the first run after a change. If it cannot
+ * build (a read-only folder), tsx runs the sources directly. Both are resolved relative to this file, so the command
+ * works from any folder. The package contains only the built files. `start` and `platform` run servers of their own.
  */
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// The SDK's notice about the Node of 2027 is not for an operator who asks for a status.
+// The SDK warns about Node versions of 2027, which does not concern an operator.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 
-// Node 22 and later store what they have compiled, so the next command starts faster.
+// Node 22 and later cache compiled code, so the next command starts faster.
 module.enableCompileCache?.();
 
 const isCheckout = existsSync(new URL('./main.ts', import.meta.url));

@@ -7,25 +7,25 @@ export interface Terminal {
   write(text: string): unknown;
 }
 
-/** All that the command line has of the world outside: a test gives it another one. */
+/** All access to the environment. Tests replace it. */
 export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & Terminal;
   readonly stderr: Writable & Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Aborted by Ctrl-C: commands end between two steps and say what was done. */
+  /** Aborted by Ctrl-C. Commands stop between two steps and report what was done. */
   readonly signal: AbortSignal;
-  /** Login name of the person, for the audit. */
+  /** Login name of the operator, for the audit. */
   readonly user: string;
   readonly openTool: (target: ToolTarget) => Promise<Tool>;
 }
 
-/** As documented in docs/cli.md. */
+/** Exit codes, documented in docs/cli.md. */
 export const EXIT = { done: 0, failed: 1, usage: 2, attention: 3 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A person pressed Ctrl-C at a question: exit 1, and nothing was changed. */
+/** The operator pressed Ctrl-C at a prompt: exit code 1, and nothing was changed. */
 export class Stopped extends Error {
   override readonly name = 'Stopped';
 
@@ -34,14 +34,13 @@ export class Stopped extends Error {
   }
 }
 
-/** The command line, or something that it names, cannot be used: exit 2. */
+/** The command line, or a file that it names, cannot be used: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What failed, and the command that comes next. */
-export class Advised extends Error {
-  override readonly name = 'Advised';
+export class HintedError extends Error {
+  override readonly name = 'HintedError';
   readonly next: string;
 
   constructor(message: string, next: string) {
@@ -61,19 +60,19 @@ export interface GlobalOptions {
   readonly color?: boolean;
   readonly quiet?: boolean;
   readonly yes?: boolean;
-  /** `--no-names` makes it false. */
+  /** False with `--no-names`. */
   readonly names?: boolean;
   readonly output?: 'wide' | 'csv';
-  /** Of commands that show something again and again. */
+  /** Option of commands that refresh their output. */
   readonly watch?: boolean;
   readonly follow?: boolean;
 }
 
-/** @throws UsageError if standard output would have to be two things */
+/** @throws UsageError for output options that exclude each other */
 export function refuseContradictions({ json, output, watch, follow }: GlobalOptions): void {
-  const again = watch ? '--watch' : follow ? '--follow' : undefined;
   if (json && output) throw new UsageError('--json and --output exclude each other');
-  if (again && output === 'csv') throw new UsageError(`${again} and --output csv exclude each other`);
+  if (watch && output === 'csv') throw new UsageError('--watch and --output csv exclude each other');
+  if (follow && output === 'csv') throw new UsageError('--follow and --output csv exclude each other');
   if (json && watch)
     throw new UsageError('--watch and --json exclude each other; in scripts, repeat the command with --json');
 }

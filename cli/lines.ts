@@ -1,4 +1,4 @@
-/** Text in chunks, its lines ended by LF where they end in CRLF, LF or CR. */
+/** Converts the line ends CRLF and CR to LF in chunks of text. */
 export async function* withLineFeeds(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let before = '';
   for await (const chunk of chunks) {
@@ -10,7 +10,9 @@ export async function* withLineFeeds(chunks: AsyncIterable<string>): AsyncGenera
   if (before !== '') yield '\n';
 }
 
-/** Its lines. The readline of Node 24 ends them at U+2028 and U+2029 too, which JSON may hold as they are. */
+/**
+ * Splits chunks of text into lines. Node 24's readline also splits at U+2028 and U+2029, which JSON text may contain.
+ */
 export async function* linesIn(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let begun = '';
   for await (const chunk of withLineFeeds(chunks)) {

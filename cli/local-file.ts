@@ -7,7 +7,7 @@ import { UsageError } from './io.ts';
 
 export const DEFAULT_LOCAL_FILE = '.groupsync/local.json';
 
-/** What the command line needs of the file by which a local stack (npm start) is found. */
+/** The fields that the CLI uses from the file of a local stack (npm start). */
 const LocalFile = z.object({
   pid: z.int().positive(),
   region: z.string(),
@@ -28,7 +28,7 @@ export type LocalFile = z.infer<typeof LocalFile>;
 
 const start = 'to run a local stack: npm start; to name its file: --local-file';
 
-/** @throws UsageError if there is no such file, or its stack has gone */
+/** @throws UsageError if the file does not exist, or its stack no longer runs */
 export function readLocalFile(path: string, cwd: string): LocalFile {
   let text: string;
   try {
@@ -47,7 +47,7 @@ export function readLocalFile(path: string, cwd: string): LocalFile {
   return parsed.data;
 }
 
-/** The platform simulator shows a group that it made at once; a few seconds are for its test controls. */
+/** The platform simulator shows a new group immediately. A few seconds allow for its fault injection. */
 const LOCAL_SETTLE_MS = 5_000;
 
 export function localTarget(file: LocalFile): Omit<ToolTarget, 'user'> {

@@ -2,19 +2,20 @@ import { userInfo } from 'node:os';
 import type { Io } from './io.ts';
 import { run } from './run.ts';
 
-/** A second Ctrl-C within this is npm's copy of the terminal's, not impatience. */
-const ECHO_MS = 1_000;
+/** A second Ctrl-C within this time is ignored, because npm forwards the terminal's signal once more. */
+const REPEATED_SIGNAL_MS = 1_000;
 
 const stopping = new AbortController();
 let firstMs = 0;
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => {
-    if (stopping.signal.aborted && Date.now() - firstMs > ECHO_MS) process.exit(130);
+    if (stopping.signal.aborted && Date.now() - firstMs > REPEATED_SIGNAL_MS) process.exit(130);
     if (!stopping.signal.aborted) firstMs = Date.now();
     stopping.abort();
   });
 }
-// A reader that closes the pipe (`| head`) stops us as Ctrl-C does. A closed pipe changes no exit code.
+// A reader that closes the pipe (`| head`) stops the command as Ctrl-C does. A closed pipe does not change the exit
+// code.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   error.code === 'EPIPE' ? stopping.abort() : process.exit(1),
 );
@@ -31,7 +32,7 @@ const io: Io = {
   openTool: async (target) => (await import('../shared/runtime/wire-tool.ts')).wireTool(target),
 };
 process.exitCode = await run(process.argv.slice(2), io);
-// Sockets that the SDK keeps alive, and a terminal that was read from, must not keep the process alive.
+// Sockets that the SDK keeps open, and a terminal that was read, must not keep the process running.
 process.stdin.unref?.();
 setTimeout(() => process.exit(), 500).unref();
 

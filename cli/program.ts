@@ -34,7 +34,7 @@ Examples:
   groupsync plan 00g1                         what would be written, and why
   groupsync dlq replay --code unknown_connection`;
 
-/** Every command. What a command does is in shared/operate: here it is asked for and printed. */
+/** All commands. `shared/operate` does the work; the commands parse arguments and print results. */
 export function createProgram(act: Act): Command {
   const program = new Command('groupsync')
     .description("Syncs the groups of the Workforce Platform with the groups of a company's directory.")

@@ -2,18 +2,18 @@ import { type Command, CommanderError } from 'commander';
 import { type Act, createContext } from './context.ts';
 import { describeError } from './describe-error.ts';
 import { EXIT, type GlobalOptions, type Io } from './io.ts';
-import { createSpell, type Spell } from './output/hints.ts';
+import { type CommandFormatter, createCommandFormatter } from './output/hints.ts';
 import { visibleLines } from './output/words.ts';
 import { createProgram } from './program.ts';
 
 /**
- * Runs one command line. Nothing is thrown: what went wrong is on standard error, in a line or two.
+ * Runs one command line. It does not throw: errors are printed to standard error in one or two lines.
  * @param args without the interpreter and the script
  * @returns the exit code: 0 done, 1 failed, 2 usage, 3 done but something needs attention
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   let exitCode: number = EXIT.done;
-  let spell: Spell = (text) => text;
+  let formatCommands: CommandFormatter = (text) => text;
   const act: Act =
     (handler) =>
     async (...typed) => {
@@ -22,9 +22,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       const redactor =
         options.names === false ? (await import('./output/redactor.ts')).createRedactor() : undefined;
       const names = program.commands.map((one) => one.name());
-      const paste = createSpell(names, io.env, options);
-      spell = (text, of) => paste(redactor?.text(text) ?? text, of);
-      const context = createContext(io, options, { spell, redactor });
+      const complete = createCommandFormatter(names, io.env, options);
+      formatCommands = (text, of) => complete(redactor?.text(text) ?? text, of);
+      const context = createContext(io, options, { formatCommands, redactor });
       try {
         exitCode = await handler(context, ...typed);
       } finally {
@@ -39,7 +39,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     command.configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(visibleLines(text)),
-      // If `list` may be omitted, an unknown subcommand is an argument of `list`.
+      // If `list` may be omitted, commander reports an unknown subcommand as an argument of `list`.
       outputError: (text, write) =>
         write(text.replace(/^error: /, 'groupsync: ').replace(/(?<=for 'list')\..*/, `; try ${others}`)),
     });
@@ -48,11 +48,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Help and version were asked for and given; `groupsync` alone shows the help, and is no mistake either.
+    // Help and version are not errors. `groupsync` without a command prints the help, which is not an error either.
     if (error instanceof CommanderError)
       return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.done : EXIT.usage;
     const { exitCode: code, text } = describeError(error);
-    io.stderr.write(`groupsync: ${visibleLines(spell(text))}\n`);
+    io.stderr.write(`groupsync: ${visibleLines(formatCommands(text))}\n`);
     return code;
   }
 }

@@ -42,7 +42,7 @@ import {
 } from '../shared/contract/answers.ts';
 import { Finding } from '../shared/contract/contract-report.ts';
 
-/* What each command prints with `--json`, for scripts; a test holds the commands' real output against it. */
+/* The JSON that each command prints with `--json`. A test compares it with the commands' real output. */
 
 const Skipped = z.object({ connection: text, skipped: text }).describe('Another run is in progress.');
 
@@ -58,8 +58,6 @@ const Connect = z.union([
     })
     .describe('With --directory.'),
 ]);
-
-/* Of commands that change something, of connections and of SCIM. */
 
 const Decided = z.object({
   group: text,
@@ -94,7 +92,6 @@ const ClientSecret = z.object({
 
 const LogReport = z.object({ entries: z.array(LogEntry), complete: z.boolean() });
 
-/** By the words of the command, as they are typed. */
 export const OUTPUT_SCHEMAS = {
   'connections show': z.object({
     name: text,

@@ -4,7 +4,7 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { type Io, Stopped, UsageError } from './io.ts';
 
-/** Text of a file in UTF-8, in chunks. @throws UsageError for another encoding, Stopped at Ctrl-C */
+/** Decodes a UTF-8 file in chunks. @throws UsageError for another encoding, Stopped at Ctrl-C */
 export async function* utf8Chunks(io: Io, file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
@@ -23,8 +23,9 @@ interface Decoding {
 }
 
 /**
- * Text of a file that a spreadsheet or an exporter has written: UTF-8, UTF-16 of either byte order, or else Windows-1252, which is
- * Latin-1 with more characters. Up to its first byte that is no UTF-8 such a file must be ASCII: else it is damaged UTF-8.
+ * Decodes a file of a spreadsheet or an exporter: UTF-8, UTF-16 of either byte order, or Windows-1252 (a superset
+ * of Latin-1). A file is read as Windows-1252 only if it is ASCII before its first byte that is not UTF-8.
+ * Otherwise it is damaged UTF-8.
  * @throws UsageError for damaged UTF-8, Stopped at Ctrl-C
  */
 export async function* textChunks(io: Io, file: string, { onRecognised }: Decoding): AsyncGenerator<string> {
@@ -48,7 +49,10 @@ export async function* textChunks(io: Io, file: string, { onRecognised }: Decodi
   yield rest;
 }
 
-/** For a file that begins with this chunk. UTF-8 is decoded strictly, because the file may be in Windows-1252. */
+/**
+ * Returns the decoder for a file that starts with this chunk. UTF-8 is decoded strictly, because the file may be
+ * Windows-1252.
+ */
 function decoderFor(file: string, chunk: Uint8Array, onRecognised: Decoding['onRecognised']): TextDecoder {
   refuseOther(file, chunk);
   const encoding = encodingOf(chunk);
@@ -58,7 +62,7 @@ function decoderFor(file: string, chunk: Uint8Array, onRecognised: Decoding['onR
 }
 
 const WORKBOOK = 'an Excel workbook; save it as "CSV UTF-8"';
-/** What files are that begin with these bytes (hexadecimal), or with such a text. */
+/** Formats that are not CSV, by their first bytes (hexadecimal) or by their text. */
 const SIGNATURES: readonly (readonly [string, string])[] = [
   ['504b0304', WORKBOOK],
   ['d0cf11e0', WORKBOOK],
@@ -73,7 +77,7 @@ const OTHER_TEXTS: readonly (readonly [RegExp, string])[] = [
 ];
 const BEGINNING = 64;
 
-/** @throws UsageError for a file that certainly is no CSV */
+/** @throws UsageError for a file that is certainly not CSV */
 function refuseOther(file: string, chunk: Uint8Array): void {
   const beginning = Buffer.from(chunk.subarray(0, BEGINNING));
   const hex = beginning.toString('hex');
@@ -89,7 +93,7 @@ const damaged = (file: string) =>
     `${file}: expected UTF-8, UTF-16 or Windows-1252, got UTF-8 with damaged characters; export it again`,
   );
 
-/** @returns undefined if a strict decoder meets no UTF-8 */
+/** @returns undefined if a strict decoder finds bytes that are not UTF-8 */
 function decoded(decoder: TextDecoder, chunk?: Uint8Array): string | undefined {
   try {
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
@@ -101,7 +105,10 @@ function decoded(decoder: TextDecoder, chunk?: Uint8Array): string | undefined {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them
 const isPlain = (text: string): boolean => /^[\u0000-\u007f]*$/.test(text);
 
-/** By the byte order mark, or by the zeros that every second byte is where the text begins in ASCII. */
+/**
+ * Detects the encoding by the byte order mark. Without one, a zero in the first two bytes shows UTF-16 text that
+ * starts with an ASCII character.
+ */
 function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le';
   if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0)) return 'utf-16be';

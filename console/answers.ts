@@ -16,23 +16,21 @@ import type {
   Survey,
 } from '../shared/contract/answers.ts';
 
-/* What the server of the console answers: what the commands answer with `--json`, with names beside the ids. */
+/* The responses of the console's server: the JSON of the commands, with names next to the ids. */
 
 export type { Explanation, HoldRow, ShownDeadLetter } from '../shared/contract/answers.ts';
 
-/** A member of the directory, with name and address if known. */
 export interface PersonName {
   readonly id: string;
   readonly name: string | null;
   readonly email: string | null;
 }
 
-/** One entry of the activity list. */
 export interface Entry {
   readonly at: string;
   readonly actor: { readonly kind: string; readonly id: string; readonly name: string | null };
   readonly action: string;
-  /** null: the entry concerns the connection. */
+  /** null if the entry concerns the connection. */
   readonly group: string | null;
   readonly groupName: string | null;
   readonly cause: string;
@@ -85,7 +83,6 @@ export interface Home {
   readonly status: StatusReport;
   readonly holds: readonly HoldLine[];
   readonly failed: readonly GroupLine[];
-  /** Dead letters by cause. */
   readonly causes: readonly Cause[];
   readonly drift: readonly (DriftRow & { readonly name: string | null })[];
   readonly unmatched: readonly Unmatched[];
@@ -120,7 +117,7 @@ export interface HeldPerson extends PersonName {
 export interface HoldPage {
   readonly group: string;
   readonly name: string | null;
-  /** null: the group has no hold (any more). */
+  /** null if the group has no hold (any more). */
   readonly hold: (HoldRow & { readonly by: string | null; readonly reason: string | null }) | null;
   /** Approved removals that are not written yet, while the others stay held; null after they are written. */
   readonly approved: { readonly removes: number; readonly by: string; readonly reason: string } | null;
@@ -174,7 +171,7 @@ export interface PersonPage {
 export interface Activity {
   readonly entries: readonly Entry[];
   readonly found: number;
-  /** Whether older entries were not searched. */
+  /** True if older entries were not searched. */
   readonly isCut: boolean;
 }
 
@@ -198,7 +195,7 @@ export interface ConnectionPage {
   readonly credential: CredentialReport;
   readonly feedAgeMs: number | null;
   readonly sources: readonly SourceReport[];
-  /** null: no directory is read. */
+  /** null if no directory is read. */
   readonly reader: DirectoryStatus | null;
   /** Groups with changes that are not written yet. */
   readonly backlog: number;
@@ -216,17 +213,17 @@ export interface SettingsPreview {
   readonly replans: boolean;
   /** Settings that do not change until another person confirms the change. */
   readonly requested: readonly string[];
-  /** null: there are too many groups to plan them all here. */
+  /** null if there are too many groups to plan them all here. */
   readonly effects: readonly (PlanEffect & { readonly group: string; readonly name: string | null })[] | null;
   readonly total: PlanEffect;
 }
 
-/** Changes of the plans that this setting causes. Changes that wait anyway are not counted. */
+/** Changes of the plans that a setting would cause. Changes that are due anyway are not counted. */
 export interface PlanEffect {
   readonly added: number;
   readonly removed: number;
   readonly held: number;
-  /** Changes that are planned now, and would not be made any more. */
+  /** Changes that are planned now but would no longer be made. */
   readonly dropped: number;
 }
 
@@ -235,6 +232,6 @@ export interface ReplayProgress {
   readonly replayed: number;
   readonly failed: number;
   readonly remaining: number | null;
-  /** Why the replay ended early without being stopped by the operator. */
+  /** The error that ended the replay early. */
   readonly problem?: string;
 }

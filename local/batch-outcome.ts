@@ -5,7 +5,7 @@ const BatchResponse = z
   .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish() })
   .nullable();
 
-/** Which messages of a batch go, which come back, and why the whole batch does where it does. */
+/** Message ids of a batch: those to delete, those to return to the queue, and the reason if the whole batch failed. */
 export interface BatchOutcome {
   readonly done: readonly string[];
   readonly failed: readonly string[];
@@ -13,12 +13,14 @@ export interface BatchOutcome {
 }
 
 /**
- * Reads a function's answer to a batch (Lambda developer guide, "Success and failure conditions" of partial batch
+ * Reads a function's response to a batch (Lambda developer guide, "Success and failure conditions" of partial batch
  * responses):
  *
- *   error, no JSON object, empty or unknown id, wrong key name | the whole batch comes back
+ *   response                                                   | result
+ *   -----------------------------------------------------------|----------------------------------------
+ *   error, no JSON object, empty or unknown id, wrong key name | the whole batch returns to the queue
  *   null, {}, empty or null batchItemFailures                  | the whole batch is done
- *   ids of the batch                                           | those come back, the others are done
+ *   ids of the batch                                           | these return, all others are done
  */
 export function batchOutcome(ids: readonly string[], result: InvocationResult): BatchOutcome {
   if (!result.ok) return allFailed(ids, `${result.errorType}: ${result.errorMessage}`);

@@ -10,8 +10,8 @@ import type { ConnectionSettings } from '../shared/contract/settings.ts';
 import { UsageError } from './usage.ts';
 
 /**
- * The settings of the local connection: the defaults, changed by `--setting`.
- * @throws UsageError for a setting that does not exist or does not take the value
+ * Returns the default settings with the changes of `--setting` applied.
+ * @throws UsageError if a setting does not exist or does not accept the value
  */
 export function localSettings(
   baseUrl: string,
@@ -28,7 +28,7 @@ export function localSettings(
   }
 }
 
-/** Stores the content of a secret. The same content is not stored again: a new version would look like a rotation. */
+/** Creates or updates a secret. An unchanged value is not stored again: a new version would look like a rotation. */
 export async function storeSecret(client: SecretsManagerClient, Name: string, held: object): Promise<void> {
   const SecretString = JSON.stringify(held);
   try {

@@ -2,16 +2,19 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const BIN = fileURLToPath(new URL('../cli/groupsync.mjs', import.meta.url));
-const PATIENCE_MS = 20_000;
+const START_TIMEOUT_MS = 20_000;
 
-/** Starts `groupsync console` on this stack, as a process of its own. @returns its address; undefined: it has none */
+/**
+ * Starts `groupsync console` for this stack in a child process.
+ * @returns the URL of the console, undefined if it did not start within the timeout; and a function that stops it
+ */
 export async function startConsole(localFile: string) {
   const args = [BIN, '--local-file', localFile, 'console', '--no-open'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
   const url = await new Promise<string | undefined>((resolve) => {
     child.stdout.once('data', (line) => resolve(String(line).trim()));
     child.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined));
-    setTimeout(() => resolve(undefined), PATIENCE_MS).unref();
+    setTimeout(() => resolve(undefined), START_TIMEOUT_MS).unref();
   });
   const stop = () => void child.kill();
   process.once('exit', stop);

@@ -3,7 +3,7 @@ import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { AS_WANTED } from '../shared/plan/waiting.ts';
 import type { GroupReport } from './report.ts';
 
-/** How far the stack has come. `groups` is undefined until the queues are empty for the first time. */
+/** Work that is left. `groups` is undefined while a queue still holds messages. */
 export interface Backlog {
   /** Messages visible, delayed or in flight. */
   readonly events: number;
@@ -18,7 +18,7 @@ export interface ConvergenceOptions {
   readonly applyQueueUrl: string;
   readonly readGroups: () => Promise<readonly GroupReport[]>;
   readonly onBacklog: (backlog: Backlog) => void;
-  /** Called while groups are still to be woken and no event is left that could change them. */
+  /** Called when only the apply queue holds messages: no further event can change the waiting groups. */
   readonly onLastEvent?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   readonly pollMs?: number;
@@ -27,10 +27,10 @@ export interface ConvergenceOptions {
 const POLL_MS = 100;
 
 /**
- * Waits until nothing is visible, delayed or in flight in the queues of events and of apply, and no group is dirty.
- * A dirty group that is as wanted, and is only checked once more at the deadline of an earlier write, does not count.
- * This must be seen twice in a row, because a queue's counts and the groups are not read in one instant.
- * @returns the groups as they are then, or as last read where `signal` ends the wait
+ * Waits until both queues are empty (no message visible, delayed or in flight) and no group is dirty. A dirty group
+ * does not count if its content is already correct and it only waits for the deadline of an earlier write. Both
+ * conditions must hold twice in a row, because the queue counts and the groups are not read at the same instant.
+ * @returns the groups at that moment; if `signal` ends the wait, the groups as read then
  */
 export async function untilConverged(
   options: ConvergenceOptions,

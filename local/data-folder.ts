@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { isRunning } from './local-file.ts';
 import { UsageError } from './usage.ts';
 
-/** The folder of `--data`, held by this process until `release`. */
+/** The files of `--data`. This process holds the folder's lock until it calls `release`. */
 export interface DataFolder {
   readonly tables: string;
   readonly platform: string;
@@ -19,7 +19,7 @@ export interface DataFolder {
 
 const Lock = z.object({ pid: z.int().positive(), startedAt: z.string() });
 
-/** @throws UsageError where another process uses the folder, or it cannot be written. */
+/** @throws UsageError if another process uses the folder, or if it cannot be written */
 export function openDataFolder(path: string, nowMs: number): DataFolder {
   const folder = resolve(path);
   try {
@@ -38,7 +38,7 @@ export function openDataFolder(path: string, nowMs: number): DataFolder {
   };
 }
 
-/** The lock of a process that is gone (kill -9) is taken over. */
+/** Takes over the lock if its process no longer runs (for example after kill -9). */
 function takeLock(lock: string, path: string): void {
   const mine = JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid) });
   for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -70,8 +70,8 @@ function readLock(lock: string): z.infer<typeof Lock> | undefined {
 const isHeld = ({ pid, startedAt }: z.infer<typeof Lock>) => isRunning(pid) && startOf(pid) === startedAt;
 
 /**
- * When the process started, in clock ticks since boot (proc(5), field 22 of `stat`): tells a process from a later one
- * with the same id. Empty where there is no /proc; the id alone decides then.
+ * Returns the start time of the process in clock ticks since boot (proc(5), field 22 of `stat`). A reused process
+ * id has another start time. Empty if there is no /proc; then only the id is compared.
  */
 function startOf(pid: number): string {
   try {
@@ -87,7 +87,7 @@ function readOrChooseEnd(file: string, nowMs: number): number {
     const kept = Number(readFileSync(file, 'utf8'));
     if (Number.isFinite(kept) && kept > 0) return kept;
   } catch {
-    // The first start.
+    // This is the first start.
   }
   writeFileSync(file, String(nowMs));
   return nowMs;

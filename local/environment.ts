@@ -2,7 +2,6 @@ import { ENVIRONMENT, type QueueKey, tableName, WEBHOOK } from '../shared/contra
 
 export const REGION = 'us-east-1';
 
-/** Base URLs of the emulated services. */
 export interface Endpoints {
   readonly dynamodb: string;
   readonly sqs: string;
@@ -11,8 +10,8 @@ export interface Endpoints {
   readonly scheduler: string;
 }
 
-/** Variables that would lead the AWS SDK past the emulators: to a person's profile, or to real endpoints. */
-const MISLEADING = [
+/** Variables that would direct the AWS SDK away from the emulators, to a user's profile or to real endpoints. */
+const OVERRIDING_VARIABLES = [
   'AWS_PROFILE',
   'AWS_SESSION_TOKEN',
   'AWS_ENDPOINT_URL',
@@ -22,7 +21,7 @@ const MISLEADING = [
   'AWS_WEB_IDENTITY_TOKEN_FILE',
 ];
 
-/** What the handlers find in `process.env`: what the stack gives them when deployed, and where the emulators are. */
+/** Returns the environment variables of the handlers: those of the deployed stack, and the emulators' addresses. */
 export function functionEnvironment(stack: {
   prefix: string;
   coalesceSeconds: number;
@@ -52,8 +51,8 @@ export function functionEnvironment(stack: {
   };
 }
 
-/** Puts the handlers' environment in place. Must run before they are first called. */
+/** Sets the handlers' environment. Must run before their first call. */
 export function setEnvironment(values: Readonly<Record<string, string>>): void {
-  for (const name of MISLEADING) delete process.env[name];
+  for (const name of OVERRIDING_VARIABLES) delete process.env[name];
   Object.assign(process.env, values);
 }

@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { UsageError } from './usage.ts';
 
-/** One event as it will be published, and where it stands. */
 export interface EventLine {
   readonly file: string;
   readonly line: number;
@@ -9,9 +8,9 @@ export interface EventLine {
 }
 
 /**
- * The lines of a JSONL file, blank ones left out. They are not judged here: what is no event is published as well, and
- * the dead-letter queue says why it was refused.
- * @throws UsageError where the file cannot be read.
+ * Returns the lines of a JSONL file without blank lines. It does not validate them: a line that is not an event is
+ * published too, and the dead-letter queue shows why it was rejected.
+ * @throws UsageError if the file cannot be read
  */
 export function readEventFile(file: string): EventLine[] {
   return readTextFile(file, '--events')
@@ -20,7 +19,7 @@ export function readEventFile(file: string): EventLine[] {
     .filter(({ text }) => text.trim() !== '');
 }
 
-/** The text of a file that a flag names, without a byte order mark. @throws UsageError where it cannot be read. */
+/** Returns the text of a file named by a flag, without a byte order mark. @throws UsageError if it cannot be read */
 export function readTextFile(file: string, flag: string): string {
   try {
     if (statSync(file).isDirectory()) throw new Error('it is a folder');

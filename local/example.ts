@@ -8,7 +8,7 @@ const TimedEvent = z.looseObject({ time: z.string() });
 
 export const exampleWorldFile = (): string => fileURLToPath(new URL('company.world.json', EXAMPLES));
 
-/** The example company's half year, moved in time so that it ends at `endMs`. */
+/** Returns the example company's events of half a year, shifted so that they end at `endMs`. */
 export function exampleEvents(endMs: number): EventLine[] {
   const lines = readEventFile(fileURLToPath(new URL('company.events.jsonl', EXAMPLES)));
   const events = lines.map(({ text }) => TimedEvent.parse(JSON.parse(text)));

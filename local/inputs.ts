@@ -3,14 +3,13 @@ import { exampleEvents, exampleWorldFile } from './example.ts';
 import { parseWorld, type WorldInput } from './platform/state/world.ts';
 import { UsageError } from './usage.ts';
 
-/** What a run starts from. */
 export interface Inputs {
   readonly world: WorldInput;
   readonly events: readonly EventLine[];
 }
 
 /**
- * Reads every file before anything is started.
+ * Reads all files before anything starts.
  * @param exampleEndMs the instant at which the bundled example's events end
  * @throws UsageError naming the file that cannot be used
  */

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
 
-/** A function of the stack as the local stack runs it. */
 export interface LocalFunction {
   readonly name: string;
   readonly timeoutSeconds: number;
   readonly handler: (event: unknown, context: Context) => unknown;
 }
 
-/** What Lambda answers: the function's result as JSON text, or its error. */
+/** Lambda's response: the function's result as JSON text, or its error. */
 export type InvocationResult =
   | { readonly ok: true; readonly payload: string }
   | { readonly ok: false; readonly errorType: string; readonly errorMessage: string };
 
 /**
- * Runs a function as Lambda does: the event and the result cross as JSON, a thrown error is a result, and a function
- * that is not done in time has failed. Unlike Lambda, nothing can stop it then: it runs on, its result unused.
+ * Runs a function as Lambda does. Event and result are serialised as JSON, a thrown error becomes a result, and a
+ * timeout counts as a failure. Unlike Lambda, a timeout cannot stop the function: it continues and its result is
+ * ignored.
  */
 export async function invoke(fn: LocalFunction, event: unknown): Promise<InvocationResult> {
   const deadlineMs = Date.now() + fn.timeoutSeconds * 1000;
@@ -58,7 +58,7 @@ function contextOf({ name }: LocalFunction, deadlineMs: number): Context {
     logGroupName: `/aws/lambda/${name}`,
     logStreamName: 'local',
     getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
-    // Callback style is not offered: Node 24's Lambda runtime no longer has it.
+    // Node 24's Lambda runtime no longer has the callback style.
     done: () => undefined,
     fail: () => undefined,
     succeed: () => undefined,

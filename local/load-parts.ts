@@ -12,7 +12,7 @@ import type { StackParts } from './parts.ts';
 import { startScim } from './scim-endpoint.ts';
 import { endWindow } from './windows.ts';
 
-/** The handlers as they are deployed, and the shared code behind the stack's own few questions. */
+/** Loads the deployed handlers and the shared code that the local stack calls itself. */
 export async function loadParts(): Promise<StackParts> {
   const { ports } = wireLocalStack();
   return {
@@ -22,7 +22,7 @@ export async function loadParts(): Promise<StackParts> {
       reconcile,
       people,
     },
-    // Loaded only if a directory is read.
+    // The module is loaded only if a directory is read.
     directory: async (event, context) => (await import('../functions/directory.ts')).handler(event, context),
     putConnection: async (connection) => {
       const known = await ports.connections.find(connection.name);
@@ -34,7 +34,8 @@ export async function loadParts(): Promise<StackParts> {
     endPreviousWork: async (connection) => {
       const { pk } = connectionKey(connection);
       for await (const leases of ports.table.query({ partition: pk, prefix: 'LEASE#' })) {
-        // The leases are not deleted: their tokens would start from 1 again, and the guarded stores would refuse them.
+        // The leases are not deleted: their tokens would start from 1 again, and the guarded stores would refuse
+        // them.
         for (const { pk, sk } of leases) await ports.table.update({ pk, sk }, { remove: ['untilMs'] });
       }
       for await (const groups of ports.index.all(connection)) {

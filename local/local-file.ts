@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 
 /**
- * Where a running local stack is found: endpoints are base URLs, queue URLs work as they are. It holds a token, so
- * only its owner may read it.
+ * Addresses of a running local stack: base URLs of the services, and queue URLs. The file contains tokens, so only
+ * its owner may read it.
  */
 export const LocalFile = z.object({
   pid: z.int().positive(),
@@ -30,7 +30,7 @@ export const LocalFile = z.object({
 });
 export type LocalFile = z.infer<typeof LocalFile>;
 
-/** Writes the file in one step: a reader sees all of it or none. */
+/** Replaces the file atomically: a reader sees the old or the new content. */
 export function writeLocalFile(path: string, content: LocalFile): void {
   const target = resolve(path);
   const draft = `${target}.${content.pid}.tmp`;
@@ -39,13 +39,13 @@ export function writeLocalFile(path: string, content: LocalFile): void {
   renameSync(draft, target);
 }
 
-/** The file of one run with `--once`: a stack that stays keeps the usual one. */
+/** Path for a run with `--once`, so that it does not replace the file of a stack that keeps running. */
 export const onceFile = (folder: string): string => join(folder, `once-${process.pid}.json`);
 
 /**
- * The process of the running stack that the file tells of. A process id may be in use again (in a container it always
- * is), so the stack's platform must take connections too.
- * @param own platform of the stack that asks: a port of its own is no sign of another
+ * Returns the process id of the running stack that the file describes, if any. The id alone is not enough: it may
+ * be in use again (always in a container). So the stack's platform must also accept a connection.
+ * @param own platform URL of the calling stack; a file with this URL does not belong to another stack
  */
 export async function holderOf(path: string, own?: string): Promise<number | undefined> {
   const found = readLocalFile(path);
@@ -78,12 +78,12 @@ function readLocalFile(path: string): LocalFile | undefined {
   try {
     return LocalFile.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
-    // None, or not one of ours.
+    // The file does not exist, or it is not a local file.
     return undefined;
   }
 }
 
-/** Removes the file if it is still ours: another stack may have taken its place. */
+/** Removes the file if this process wrote it; another stack may have replaced it. */
 export function removeLocalFile(path: string, pid: number): void {
   if (readLocalFile(path)?.pid === pid) rmSync(path, { force: true });
 }

@@ -6,7 +6,7 @@ import { UsageError } from './usage.ts';
 
 export interface OpenPlatform {
   readonly url: string;
-  /** The first credential of an app; the connection uses it. */
+  /** The first credential of an OAuth application. The connection uses it. */
   readonly token: string;
   readonly company: string;
   readonly close: () => Promise<void>;
@@ -14,8 +14,8 @@ export interface OpenPlatform {
 
 /**
  * Starts the platform simulator for the stack.
- * @param options.dataFile where its state is kept; what is there already wins over the world
- * @throws UsageError where world or data file cannot be used
+ * @param options.dataFile file of its state; existing state takes precedence over `world`
+ * @throws UsageError if the world or the data file cannot be used
  */
 export async function openPlatform(options: {
   world: WorldInput;

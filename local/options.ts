@@ -5,15 +5,15 @@ import { UsageError } from './usage.ts';
 
 const DEFAULT_LOCAL_FILE = '.groupsync/local.json';
 
-/** What `npm start` was asked for. Durations are in seconds. */
+/** Options of `npm start`. Durations are in seconds. */
 export interface StartOptions {
   readonly once: boolean;
   readonly timeout: number;
-  /** Undefined: the bundled example. */
+  /** Undefined means the bundled example. */
   readonly events: readonly string[] | undefined;
   readonly world: string | undefined;
   readonly empty: boolean;
-  /** The kind of directory that is read, in place of events. */
+  /** The kind of directory to read instead of publishing events. */
   readonly directory: 'google' | undefined;
   readonly setting: readonly (readonly [key: string, value: unknown])[];
   readonly awsPort: number;
@@ -42,8 +42,8 @@ Examples:
 
 /**
  * Reads the command line.
- * @returns the options, or the help text where that was asked for
- * @throws UsageError with one line that says what is wrong
+ * @returns the options, or the help text if requested
+ * @throws UsageError with a one-line reason
  */
 export function parseOptions(args: readonly string[]): StartOptions | { readonly help: string } {
   let help = '';
@@ -70,7 +70,7 @@ export function parseOptions(args: readonly string[]): StartOptions | { readonly
   return { ...NOT_GIVEN, ...options, ...ownFile };
 }
 
-/** What commander leaves out where the flag is not given. */
+/** Values of flags that are not given; commander leaves them out. */
 const NOT_GIVEN = {
   once: false,
   events: undefined,
@@ -90,7 +90,6 @@ const oneLine = (message: string) =>
     .replaceAll('\n', ' ')
     .trim();
 
-/** The flags of `npm start`. */
 export function commandLine(): Command {
   return new Command('npm start --')
     .description(
@@ -134,7 +133,7 @@ const portOption = (flags: string, description: string) =>
 
 const collect = (file: string, before: readonly string[] = []) => [...before, file];
 
-/** A value that is no JSON is taken as text: `drift=report` is what people write. */
+/** A value that is not JSON is used as text, because users write `drift=report`. */
 function collectSetting(text: string, before: StartOptions['setting'] = []): StartOptions['setting'] {
   const split = text.indexOf('=');
   if (split < 1) throw new InvalidArgumentError('expected KEY=VALUE');

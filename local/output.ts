@@ -3,25 +3,24 @@ import type { LocalFile } from './local-file.ts';
 import type { GroupReport } from './report.ts';
 import { groupsSummary, groupsTable } from './table.ts';
 
-/** How a run stands when it is shown. */
 export interface RunResult {
   readonly converged: boolean;
   readonly groups: readonly GroupReport[];
   readonly elapsedMs: number;
   readonly address: LocalFile;
-  /** Address of the console, where there is one. */
+  /** URL of the console, if it runs. */
   readonly page?: string | undefined;
 }
 
 /**
- * The document of `--json`, as one line: npm prints two lines of its own before it unless it is told `--silent`, and
- * the last line is the document either way. The endpoints are those of the local file, without process and tokens. */
+ * Returns the document of `--json` as one line. Without `--silent`, npm prints two lines before it; the document is
+ * always the last line. The endpoints are those of the local file, without the process id and the tokens.
+ */
 export function jsonDocument({ converged, groups, elapsedMs, address }: RunResult): string {
   const { pid: _pid, platformToken: _token, scimToken: _scimToken, ...endpoints } = address;
   return `${JSON.stringify({ groups, endpoints, converged, elapsedMs })}\n`;
 }
 
-/** The table, what it comes to, and where everything is. */
 export function readableReport(
   { converged, groups, elapsedMs, address, page }: RunResult,
   options: { readonly once: boolean; readonly localFile: string; readonly logPath: string },

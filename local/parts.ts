@@ -5,24 +5,23 @@ import type { LocalFunction } from './invocation.ts';
 import type { GroupReport } from './report.ts';
 import type { ScimEndpoint } from './scim-endpoint.ts';
 
-/** What the stack runs: the deployed handlers, and the few things that a person would do through the command line. */
+/** The deployed handlers, and the actions that an operator would do through the CLI. */
 export interface StackParts {
   readonly handlers: Readonly<Record<FunctionKey, LocalFunction['handler']>>;
-  /** Reads the directory of the connection. */
   readonly directory: LocalFunction['handler'];
-  /** Writes the connection; one that exists keeps what is not given here. */
+  /** Creates or updates the connection. An existing one keeps the fields that are not given here. */
   readonly putConnection: (connection: {
     readonly name: ConnectionName;
     readonly company: string;
     readonly settings: ConnectionSettings;
   }) => Promise<void>;
   readonly readGroups: (connection: ConnectionName) => Promise<readonly GroupReport[]>;
-  /** Ends the window that a wake-up waits for; false where it waits for something else. */
+  /** Ends the coalescing window of a wake-up; false if the wake-up waits for something else. */
   readonly endWindow: (wakeUp: string) => Promise<boolean>;
   readonly startScim: (connection: ConnectionName) => Promise<ScimEndpoint>;
-  /** Ends leases, open intents and wake-ups of a killed process. They would delay its successor. */
+  /** Ends the leases, open intents and wake-ups of a killed process. They would delay this one. */
   readonly endPreviousWork: (connection: ConnectionName) => Promise<void>;
 }
 
-/** Loads the parts once the environment is in place, because the handlers read it when they are first called. */
+/** Loads the parts after the environment is set, because the handlers read it at their first call. */
 export type LoadParts = () => Promise<StackParts>;

@@ -17,28 +17,28 @@ export interface PollerOptions {
   readonly queueArn: string;
   readonly fn: LocalFunction;
   /**
-   * When a failed message is received again. Lambda leaves it until the queue's visibility timeout ends: six times the
-   * function's timeout, as a guard against two runs of one message. Here one process runs both sides and knows when a
-   * run is over, and six minutes is too long for a developer to wait. The queue keeps receive counts and redrive.
+   * Seconds until a failed message is received again. Lambda waits for the queue's visibility timeout, six times the
+   * function's timeout, to prevent two runs of one message. Here one process runs both sides and knows when a run ends,
+   * and six minutes is too long for a developer. Receive counts and the redrive policy stay those of the queue.
    */
   readonly retryAfterSeconds: number;
-  /** A whole batch came back, or the queue could not be read. */
+  /** Called if a whole batch returns to the queue or if the queue cannot be read. */
   readonly onError: (message: string) => void;
 }
 
 export interface Poller {
-  /** Ends the long poll at once and resolves when the invocations in flight are done. */
+  /** Ends the long poll at once. Resolves when the invocations in flight are done. */
   readonly stop: () => Promise<void>;
 }
 
-/** SQS's longest long poll and largest receive. */
+/** SQS's limits for a long poll and for one receive. */
 const LONG_POLL_SECONDS = 20;
 const RECEIVE_MAX = 10;
 const PAUSE_AFTER_ERROR_MS = 200;
 
 /**
- * Lambda's event source mapping for one queue: at most `maximumConcurrency` invocations at once, and one batch more that
- * was received meanwhile. A stop leaves that one to the queue.
+ * Lambda's event source mapping for one queue. At most `maximumConcurrency` invocations run at once, and one more
+ * batch may already be received. After a stop, that batch stays in the queue.
  */
 export function startPoller(options: PollerOptions): Poller {
   const stopping = new AbortController();
@@ -70,8 +70,8 @@ export function startPoller(options: PollerOptions): Poller {
 }
 
 /**
- * One batch: waits for a first message, then, as long as the batching window lasts, for more. A standard queue's
- * batch may be larger than one receive; with no window it is what one receive gives.
+ * Receives one batch: waits for a first message, and then for more until the batching window ends. The batch of a
+ * standard queue may be larger than one receive; without a window, it is one receive.
  */
 async function collect({ client, source, queueUrl }: PollerOptions, signal: AbortSignal): Promise<Message[]> {
   const batch = await receive(
@@ -107,7 +107,7 @@ async function receive(
   return Messages ?? [];
 }
 
-/** Invokes the function with the batch, deletes what is done, and lets the rest come back. */
+/** Invokes the function with the batch, deletes the processed messages, and returns the others to the queue. */
 async function handle(options: PollerOptions, batch: readonly Message[]): Promise<void> {
   const records = batch.map((message) => toRecord(message, options.queueArn));
   const result = await invoke(options.fn, { Records: records });
@@ -122,16 +122,16 @@ async function handle(options: PollerOptions, batch: readonly Message[]): Promis
   const entriesOf = (ids: readonly string[]) =>
     ids.map((id, index) => ({ Id: String(index), ReceiptHandle: handles.get(id) ?? '' }));
   const QueueUrl = options.queueUrl;
-  for (const Entries of inTens(entriesOf(outcome.done))) {
+  for (const Entries of batchesOfTen(entriesOf(outcome.done))) {
     await options.client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
   }
-  for (const entries of inTens(entriesOf(outcome.failed))) {
+  for (const entries of batchesOfTen(entriesOf(outcome.failed))) {
     const Entries = entries.map((entry) => ({ ...entry, VisibilityTimeout: options.retryAfterSeconds }));
     await options.client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
   }
 }
 
 /** SQS takes ten entries in one batch call. */
-function* inTens<Entry>(entries: readonly Entry[]): Generator<Entry[]> {
+function* batchesOfTen<Entry>(entries: readonly Entry[]): Generator<Entry[]> {
   for (let at = 0; at < entries.length; at += RECEIVE_MAX) yield entries.slice(at, at + RECEIVE_MAX);
 }

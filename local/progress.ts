@@ -1,15 +1,13 @@
 import { SingleBar } from 'cli-progress';
 import type { Backlog } from './convergence.ts';
 
-/** Shows on standard error how far the stack has come. */
 export interface Progress {
   readonly show: (backlog: Backlog) => void;
-  /** A line of its own, above the bar where there is one. */
-  readonly say: (line: string) => void;
+  /** Prints a line; on a terminal, above the bar. */
+  readonly printLine: (line: string) => void;
   readonly end: () => void;
 }
 
-/** What the progress is written to: standard error, or a test's. */
 export interface Screen {
   readonly isTTY?: boolean;
   readonly write: (text: string) => unknown;
@@ -17,12 +15,12 @@ export interface Screen {
 
 const QUIET_MS = 2000;
 
-/** A bar on a terminal; elsewhere a line when something has changed, at most every two seconds. */
+/** Shows a bar on a terminal. Elsewhere it prints a line after a change, at most every two seconds. */
 export function startProgress(screen: Screen, published: number, clock: () => number): Progress {
   return screen.isTTY === true ? barProgress(screen, published) : lineProgress(screen, clock);
 }
 
-/** The bar counts events taken up, and then, once more, groups written: two queues that follow on each other. */
+/** Half of the bar counts the events taken from their queue, the other half the apply messages that are done. */
 function barProgress(screen: Screen, published: number): Progress {
   const bar = new SingleBar({
     format: '{bar} {percentage}% | {what}',
@@ -34,15 +32,15 @@ function barProgress(screen: Screen, published: number): Progress {
   });
   const total = Math.max(1, published);
   bar.start(total * 2, 0, { what: 'starting' });
-  let mostApply = 1;
+  let maxApply = 1;
   return {
     show(backlog) {
-      mostApply = Math.max(mostApply, backlog.apply);
+      maxApply = Math.max(maxApply, backlog.apply);
       const taken = Math.max(0, total - backlog.events);
-      const written = backlog.events > 0 ? 0 : total * (1 - backlog.apply / mostApply);
+      const written = backlog.events > 0 ? 0 : total * (1 - backlog.apply / maxApply);
       bar.update(Math.floor(taken + written), { what: describe(backlog) });
     },
-    say(line) {
+    printLine(line) {
       screen.write(`\r\u001B[K${line}\n`);
     },
     end: () => bar.stop(),
@@ -61,7 +59,7 @@ function lineProgress(screen: Screen, clock: () => number): Progress {
       lastMs = nowMs;
       screen.write(`${line}\n`);
     },
-    say: (line) => void screen.write(`${line}\n`),
+    printLine: (line) => void screen.write(`${line}\n`),
     end: () => undefined,
   };
 }

@@ -9,11 +9,11 @@ const ATTEMPTS = 5;
 
 export interface Published {
   readonly sent: number;
-  /** Lines that SQS refuses, with the reason, in order. */
+  /** Lines that SQS rejected, with the reason, in order. */
   readonly refused: readonly { readonly line: EventLine; readonly reason: string }[];
 }
 
-/** Sends each line as one message, in order as far as a standard queue has any. */
+/** Sends each line as one message. A standard queue keeps their order only roughly. */
 export async function publish(
   client: SQSClient,
   queueUrl: string,
@@ -56,7 +56,7 @@ function pack(lines: readonly EventLine[]) {
   return { batches, tooLarge };
 }
 
-/** Sends what failed without the sender's fault again. @returns what SQS refuses. */
+/** Sends a batch and retries failures that are not the sender's fault. @returns the lines that SQS rejected */
 async function sendBatch(client: SQSClient, queueUrl: string, batch: readonly EventLine[]) {
   const refused: Published['refused'][number][] = [];
   let left = batch;

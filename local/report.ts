@@ -1,4 +1,4 @@
-/** One group as `npm start -- --json` prints it. Scripts rely on the field names. */
+/** One group as `npm start -- --json` prints it. The field names are public. */
 export interface GroupReport {
   readonly connection: string;
   readonly id: string;
@@ -6,13 +6,13 @@ export interface GroupReport {
   readonly platformId: string | null;
   readonly version: string | number | null;
   readonly state: 'in_sync' | 'dirty' | 'held' | 'failed' | 'paused' | 'deleted' | 'unnamed' | (string & {});
-  /** Present members, pending included. */
+  /** Members in the directory, including pending ones. */
   readonly wanted: number;
-  /** Confirmed on the platform. */
+  /** Members confirmed on the platform. */
   readonly applied: number;
-  /** Platform ids, sorted. */
+  /** Platform user ids, sorted. */
   readonly users: readonly string[];
   readonly pending: readonly { readonly id: string; readonly cause: string; readonly sinceMs: number }[];
-  /** Why its changes are not written yet; null if they do not wait. */
+  /** Why the group's changes are not written yet; null if nothing delays them. */
   readonly waiting: { readonly until: string; readonly code: string; readonly reason: string } | null;
 }

@@ -20,22 +20,21 @@ import { publish } from './publish.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';
 import { UsageError } from './usage.ts';
 
-export interface Surroundings {
+export interface RunDependencies {
   readonly loadParts: LoadParts;
   /** Aborted by SIGTERM or Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Takes standard output from the handlers, which log to it, and gives it to the run. */
+  /** Redirects the handlers' standard output to a file and returns a function that prints to the real one. */
   readonly takeOutput: (logPath: string) => { readonly print: (text: string) => void };
-  /** Starts the page; without it there is none. */
   readonly startConsole?: typeof startConsole;
 }
 
 /**
- * Runs the local stack from its first read to its last close.
+ * Runs the local stack from start to stop.
  * @returns the exit code: 0 converged or stopped, 1 not converged in time
- * @throws UsageError for a command line or file that cannot be used
+ * @throws UsageError if the command line or a file cannot be used
  */
-export async function runLocal(given: StartOptions, around: Surroundings): Promise<number> {
+export async function runLocal(given: StartOptions, dependencies: RunDependencies): Promise<number> {
   const startedMs = Date.now();
   localSettings('http://127.0.0.1', given.setting);
   const options = { ...given, localFile: await freeLocalFile(given) };
@@ -48,48 +47,51 @@ export async function runLocal(given: StartOptions, around: Surroundings): Promi
     closers.push(platform.close);
     const directory = options.directory && (await openDirectory(worldOfEvents(events, Date.now())));
     closers.push(() => directory?.close());
-    const { print } = around.takeOutput(logPath(options.localFile));
-    const say = { line: (line: string) => void process.stderr.write(`${line}\n`) };
+    const { print } = dependencies.takeOutput(logPath(options.localFile));
+    const output = { printLine: (line: string) => void process.stderr.write(`${line}\n`) };
     const stack = await startStack({
       ...stackOptions(options),
       tables: data?.tables,
       secrets: data?.secrets,
       platform,
       directory,
-      loadParts: around.loadParts,
-      onError: (message) => say.line(message),
-      onNotification: (text) => say.line(text),
+      loadParts: dependencies.loadParts,
+      onError: (message) => output.printLine(message),
+      onNotification: (text) => output.printLine(text),
     });
     closers.push(stack.stop);
-    await refuseTaken(options.localFile, platform.url);
+    await checkUnused(options.localFile, platform.url);
     writeLocalFile(options.localFile, stack.address);
     const remove = () => removeLocalFile(options.localFile, process.pid);
     closers.push(remove);
-    // Also where a defect or the last moment ends the process before the stack has closed.
+    // This also covers an exit before the stack has closed, after a defect or a forced exit.
     process.once('exit', remove);
     closers.push(() => process.off('exit', remove));
     const outcome = await converge(stack, {
       ...options,
       events: directory === undefined ? events : [],
-      signal: around.signal,
-      say,
+      signal: dependencies.signal,
+      output,
     });
     const result = { ...outcome, elapsedMs: Date.now() - startedMs, address: stack.address };
     const hasPage = options.console && !options.once && !options.json;
-    const page = hasPage ? await around.startConsole?.(options.localFile) : undefined;
+    const page = hasPage ? await dependencies.startConsole?.(options.localFile) : undefined;
     closers.push(() => page?.stop());
     if (options.once || outcome.converged) print(show({ ...result, page: page?.url }, options));
     if (options.once) return outcome.converged ? 0 : 1;
-    if (!around.signal.aborted) await once(around.signal, 'abort');
+    if (!dependencies.signal.aborted) await once(dependencies.signal, 'abort');
     return 0;
   } finally {
     for (const close of closers.reverse()) await close();
   }
 }
 
-/** A running stack keeps its file: it could not be found any more, nor would its end take away what is not its own. */
+/**
+ * Returns a local file that no running stack uses. If this run replaced another stack's file, that stack could no
+ * longer be found.
+ */
 async function freeLocalFile({ once, localFile }: StartOptions): Promise<string> {
-  if (!once) await refuseTaken(localFile);
+  if (!once) await checkUnused(localFile);
   const holder = once ? await holderOf(localFile) : undefined;
   if (holder === undefined) return localFile;
   const own = onceFile(dirname(localFile));
@@ -97,14 +99,14 @@ async function freeLocalFile({ once, localFile }: StartOptions): Promise<string>
   return own;
 }
 
-async function refuseTaken(localFile: string, own?: string): Promise<void> {
+async function checkUnused(localFile: string, own?: string): Promise<void> {
   const holder = await holderOf(localFile, own);
   if (holder === undefined) return;
   const fix = 'stop it first, or use another file with --local-file';
   throw new UsageError(`${localFile}: in use by the stack of process ${holder}; ${fix}`);
 }
 
-/** Where the handlers' output goes: beside the local file. Runs with `--once` leave one log, not one each. */
+/** File of the handlers' output, next to the local file. All runs with `--once` share one log. */
 const logPath = (localFile: string): string =>
   join(dirname(localFile), `${basename(localFile, '.json').replace(/^once-\d+$/, 'once')}.log`);
 
@@ -113,26 +115,27 @@ const show = (result: Parameters<typeof jsonDocument>[0], options: StartOptions)
     ? jsonDocument(result)
     : readableReport(result, { ...options, logPath: logPath(options.localFile) });
 
-/** Publishes the events and waits until they have had their effect, with `--once` no longer than `--timeout`. */
+/** Publishes the events and waits until they are applied; with `--once`, at most `--timeout`. */
 async function converge(
   stack: Stack,
   options: Pick<StartOptions, 'once' | 'timeout'> & {
     readonly events: readonly EventLine[];
     readonly signal: AbortSignal;
-    /** While the progress is shown, lines go through it. */
-    readonly say: { line: (line: string) => void };
+    /** While the progress is shown, lines are printed through it. */
+    readonly output: { printLine: (line: string) => void };
   },
 ) {
-  const { events, say } = options;
+  const { events, output } = options;
   const { eventsQueueUrl, applyQueueUrl } = stack.address;
   const deadline = AbortSignal.timeout(options.timeout * 1000);
   const progress = startProgress(process.stderr, events.length, Date.now);
-  const plainLine = say.line;
-  say.line = progress.say;
+  const printDirectly = output.printLine;
+  output.printLine = progress.printLine;
   try {
     const { sent, refused } = await publish(stack.sqs, eventsQueueUrl, events);
-    for (const { line, reason } of refused) say.line(`${line.file}:${line.line}: not published: ${reason}`);
-    if (events.length > 0) say.line(`published ${sent} events`);
+    for (const { line, reason } of refused)
+      output.printLine(`${line.file}:${line.line}: not published: ${reason}`);
+    if (events.length > 0) output.printLine(`published ${sent} events`);
     return await untilConverged({
       client: stack.sqs,
       eventsQueueUrl,
@@ -144,7 +147,7 @@ async function converge(
     });
   } finally {
     progress.end();
-    say.line = plainLine;
+    output.printLine = printDirectly;
   }
 }
 
@@ -164,7 +167,7 @@ const stackOptions = (
   },
 });
 
-/** As the functions take it: `shared/runtime/config.ts`. */
+/** The same limit as in `shared/runtime/config.ts`. */
 const LONGEST_WINDOW_SECONDS = 898;
 
 function coalesceSeconds(text: string | undefined): number {

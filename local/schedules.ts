@@ -1,19 +1,19 @@
-/** A part that runs again and again, never twice at once. */
+/** A task that runs periodically, never twice at the same time. */
 export interface Schedule {
   readonly name: string;
   readonly everySeconds: () => number;
   readonly isEnabled: () => boolean;
-  /** Takes effect at once: the next run is one whole period away. */
+  /** Takes effect at once: the next run starts one whole period later. */
   readonly update: (change: { enabled: boolean; everySeconds: number }) => void;
-  /** Runs it now, in addition to its schedule. If a run is in progress, the call shares that run. */
+  /** Runs the task now, in addition to its schedule. If a run is in progress, the call waits for that run. */
   readonly runNow: () => Promise<void>;
-  /** No run begins after this; resolves when the current run is done. */
+  /** Prevents further runs. Resolves when the current run is done. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Runs `task` every so many seconds, counted from the end of one run to the start of the next. The first run is one
- * period from now. A run that fails is reported and the next one comes in its time.
+ * Runs `task` periodically. The period starts at the end of a run, and the first run starts one period from now. A
+ * failed run is reported and does not stop the schedule.
  */
 export function startSchedule(options: {
   name: string;

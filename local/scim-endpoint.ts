@@ -11,20 +11,20 @@ import type { HttpReply, HttpRequest } from '../shared/sync/scim/http.ts';
 import { createToken, revokeToken } from '../shared/sync/scim/tokens.ts';
 
 export interface ScimEndpoint {
-  /** Base URL, as a provider's admin page asks for it. */
+  /** Base URL, in the form that a provider's admin page expects. */
   readonly url: string;
-  /** For the connection given, until `stop`. */
+  /** Valid for the given connection until `stop`. */
   readonly token: string;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Of a request, but for its body. The longest filter that is judged, with each character percent-encoded, fits in; Node's
- * own limit of 16 KB would end the request with an answer that is not SCIM's.
+ * Limit of a request without its body. It fits the longest filter that is accepted, with each character
+ * percent-encoded. Node's default of 16 KB would end such a request with a response that is not SCIM.
  */
 const MAX_HEAD_BYTES = 128 * 1024;
 
-/** Serves SCIM on this machine alone, as API Gateway and the function `scim` do when deployed. */
+/** Serves SCIM on this machine only, as API Gateway and the function `scim` do when deployed. */
 export async function startScim(
   { port, connection }: { readonly port: number; readonly connection: ConnectionName },
   wired: ReturnType<typeof wireScim>,
@@ -42,7 +42,7 @@ export async function startScim(
     async stop() {
       server.close().closeAllConnections();
       await once(server, 'close');
-      // With --data the table outlives the process, and the token should not.
+      // With --data the table outlives the process. The token must not.
       await revokeToken(connection, kept.prefix, ports);
     },
   };
@@ -81,7 +81,7 @@ function requestOf(
   };
 }
 
-/** The body, or as much of it as shows that it is too long; undefined where the client went away. */
+/** Returns the body, or enough of it to show that it is too long; undefined if the client disconnected. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -98,10 +98,8 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> 
 
 function send(response: ServerResponse, { status, headers, body }: HttpReply): void {
   const hasBody = body !== '';
-  response.writeHead(status, {
-    ...headers,
-    ...(hasBody ? { 'content-length': Buffer.byteLength(body) } : {}),
-  });
+  if (hasBody) response.setHeader('content-length', Buffer.byteLength(body));
+  response.writeHead(status, headers);
   response.end(hasBody ? body : undefined);
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as late } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -34,21 +34,19 @@ export interface StackOptions {
   readonly prefix: string;
   readonly coalesceSeconds: number;
   readonly ports: { readonly aws: number; readonly sqs: number };
-  /** Folder of the tables; in memory where undefined. */
+  /** Folder of the tables; undefined keeps them in memory. */
   readonly tables: string | undefined;
-  /** File of the secrets; in memory where undefined. */
+  /** File of the secrets; undefined keeps them in memory. */
   readonly secrets: string | undefined;
-  /** A running platform and the credential to use there. */
   readonly platform: { readonly url: string; readonly token: string; readonly company: string };
   readonly settings: readonly (readonly [key: string, value: unknown])[];
-  /** A running directory to read. */
   readonly directory?: OpenDirectory | undefined;
   readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
-  /** How long ingest gathers events for a batch; as deployed without it. */
-  readonly gatherSeconds?: number | undefined;
+  /** Batching window of ingest in seconds; undefined means the deployed value. */
+  readonly batchingWindowSeconds?: number | undefined;
   readonly loadParts: LoadParts;
   readonly onError: (message: string) => void;
-  /** Receives notifications; without it none are sent. */
+  /** Receives notifications. Without it, none are sent. */
   readonly onNotification?: (text: string) => void;
 }
 
@@ -56,9 +54,9 @@ export interface Stack {
   readonly address: LocalFile;
   readonly sqs: SQSClient;
   readonly parts: StackParts;
-  /** For when nothing more comes: groups are woken now that wait for the end of their window. */
+  /** Wakes all groups that wait for the end of their coalescing window. For use when no more events come. */
   readonly endWindows: () => Promise<void>;
-  /** Ends pollers and schedules, then the emulators. Waits for running work no longer than `graceMs`. */
+  /** Stops pollers and schedules, then the emulators. Waits at most `graceMs` for running work. */
   readonly stop: (graceMs?: number) => Promise<void>;
 }
 
@@ -66,7 +64,7 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 const GRACE_MS = 3500;
 
 /**
- * Starts emulators, registers the connection `default`, reads the people once, and only then lets the pollers and
+ * Starts the emulators, registers the connection `default` and reads the people once. Only then do the pollers and
  * schedules run the handlers.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
@@ -104,7 +102,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await registerConnection(options, parts, { aws: front.url, webhook: webhook?.url });
     for (const fn of localFunctions(options.prefix, parts)) functions.set(fn.name, fn);
     let isStopping = false;
-    // What fails because the stack stops is no news.
+    // Errors that the stop itself causes are not reported.
     const onError = (message: string) => void (isStopping || options.onError(message));
     const isDirectoryRead = options.directory !== undefined;
     const work = await startWork({
@@ -126,7 +124,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         isStopping = true;
         await Promise.race([
           Promise.all([work.stop(), scim.stop()]),
-          late(graceMs, undefined, { ref: false }),
+          delay(graceMs, undefined, { ref: false }),
         ]);
         client.destroy();
         await closeEmulators();
@@ -138,7 +136,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** The address and the credential are written at every start: ports change, and a world file may be another one. */
+/** The address and the credential are written at every start, because the port and the world file may have changed. */
 async function registerConnection(
   options: StackOptions,
   parts: StackParts,
@@ -160,16 +158,16 @@ async function registerConnection(
   await parts.endPreviousWork(DEFAULT_CONNECTION);
 }
 
-/** Lambda's longest. */
+/** Lambda's longest timeout. */
 const SCHEDULED_TIMEOUT_SECONDS = 900;
 /**
- * All functions, the emulators and the platform share a processor here, perhaps with other work. A run that is given up
- * too soon goes on beside its own repetition. Five times is still less than the queues' visibility timeouts, six times.
+ * All functions, the emulators and the platform share one processor here. A run that times out too early would continue
+ * in parallel with its own retry. The factor 5 is still less than the queues' visibility timeouts, which use 6.
  */
-const PATIENCE = 5;
+const TIMEOUT_FACTOR = 5;
 const TIMEOUT_SECONDS: Readonly<Record<FunctionKey, number>> = {
-  ingest: PATIENCE * EVENT_SOURCES.ingest.functionTimeoutSeconds,
-  apply: PATIENCE * EVENT_SOURCES.apply.functionTimeoutSeconds,
+  ingest: TIMEOUT_FACTOR * EVENT_SOURCES.ingest.functionTimeoutSeconds,
+  apply: TIMEOUT_FACTOR * EVENT_SOURCES.apply.functionTimeoutSeconds,
   reconcile: SCHEDULED_TIMEOUT_SECONDS,
   people: SCHEDULED_TIMEOUT_SECONDS,
 };

@@ -4,9 +4,9 @@ import { parseOptions } from './options.ts';
 import { runLocal } from './run.ts';
 import { UsageError } from './usage.ts';
 
-/** Stopping takes less; what has not ended by then is not waited for. */
-const LAST_MOMENT_MS = 4500;
-const ECHO_MS = 1000;
+/** Stopping takes less time than this. After it, the process exits without waiting any longer. */
+const FORCED_EXIT_MS = 4500;
+const REPEATED_SIGNAL_MS = 1000;
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
   const isUsage = error instanceof UsageError;
@@ -14,7 +14,7 @@ process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`npm start: ${isUsage ? reason.replaceAll('\n', ' ') : reason}\n`);
   return isUsage ? 2 : 1;
 });
-// Sockets that the SDK keeps alive must not keep the process alive.
+// Sockets that the SDK keeps open must not keep the process running.
 setTimeout(() => process.exit(), 500).unref();
 
 async function main(args: readonly string[]): Promise<number> {
@@ -23,9 +23,9 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(options.help);
     return 0;
   }
-  // The SDK's notice about the Node of 2027 is not for someone who tries the demo.
+  // The SDK warns about Node versions of 2027, which does not concern a user of the demo.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
-  // Read while the emulators start.
+  // The import runs while the emulators start.
   const parts = import('./load-parts.ts');
   return runLocal(options, {
     loadParts: async () => (await parts).loadParts(),
@@ -36,18 +36,18 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /**
- * Aborts at SIGTERM or Ctrl-C. A second one ends the process as it is, and so does the last moment; a second one right
- * after the first is npm's copy of the terminal's.
+ * Returns a signal that aborts at SIGTERM or Ctrl-C. A second signal ends the process at once. It is ignored within
+ * a second of the first, because npm forwards the terminal's signal once more.
  */
 function stopSignal(exitCode: number): AbortSignal {
   const stopping = new AbortController();
   let firstMs = 0;
   const stop = () => {
-    if (stopping.signal.aborted && Date.now() - firstMs > ECHO_MS) process.exit(130);
+    if (stopping.signal.aborted && Date.now() - firstMs > REPEATED_SIGNAL_MS) process.exit(130);
     if (stopping.signal.aborted) return;
     firstMs = Date.now();
     stopping.abort();
-    setTimeout(() => process.exit(exitCode), LAST_MOMENT_MS).unref();
+    setTimeout(() => process.exit(exitCode), FORCED_EXIT_MS).unref();
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import type { GroupReport } from './report.ts';
 
-/** Widths between the borders; with them and their padding a row is 79 columns. */
+/** Widths between the borders. With borders and padding, a row has 79 columns. */
 const COLUMNS = [
   { title: 'group', width: 28 },
   { title: 'wanted', width: 8 },
@@ -12,7 +12,7 @@ const COLUMNS = [
 ] as const;
 const CHARACTERS = { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' };
 
-/** The groups by name as a table of at most 80 columns; long names end in an ellipsis. */
+/** Formats the groups, sorted by name, as a table of at most 80 columns. Long names end in an ellipsis. */
 export function groupsTable(groups: readonly GroupReport[]): string {
   const table = new Table({
     head: COLUMNS.map(({ title }) => title),
@@ -37,7 +37,6 @@ export function groupsTable(groups: readonly GroupReport[]): string {
 
 const titleOf = ({ name, id }: GroupReport) => name ?? `(${id})`;
 
-/** One line under the table. */
 export function groupsSummary(groups: readonly GroupReport[]): string {
   const states = new Map<string, number>();
   for (const { state } of groups) states.set(state, (states.get(state) ?? 0) + 1);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Takes the place of Slack or Teams: shows what people would be told. */
+/** Stands in for Slack or Teams and shows the notifications that would be sent there. */
 export async function startWebhook(show: (text: string) => void) {
   const server = createServer(async (request, response) => {
     let body = '';

@@ -3,9 +3,9 @@ import { coversChange } from '../shared/domain/wake-up.ts';
 import type { ApplyPorts, WakePorts } from '../shared/sync/ports/bundles.ts';
 
 /**
- * Ends a group's coalescing window early, for when no more events come. As every sender of a wake-up does, this first
- * stores the scheduled wake-up on the group's item, with the current time instead of the window's end.
- * @returns false if the wake-up waits for something else: a worker is writing the group, or will retry later
+ * Ends a group's coalescing window early, for use when no more events come. Every sender of a wake-up first stores the
+ * scheduled wake-up on the group's item. This function does so too, with the current time instead of the window's end.
+ * @returns false if the wake-up waits for something else: a worker is writing the group, or a retry is scheduled
  */
 export async function endWindow(
   wakeUp: string,

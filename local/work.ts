@@ -22,11 +22,11 @@ const TASKS = {
   people: { fn: 'people', event: {} },
 } as const satisfies Readonly<Record<ScheduleKey, { fn: string; event: object }>>;
 const RETRY_AFTER_SECONDS = 2;
-/** As deployed, the directory is read every five minutes; a person who tries it would not wait for that. */
+/** The deployed interval is five minutes, which is too long for a user of the demo. */
 const DIRECTORY_EVERY_SECONDS = 15;
 /**
- * Lambda gives each run of a function its own processor; here all share one. As many as deployed would each take so
- * long over a large import that none was done in time, and two would write the same users in turns, each again.
+ * Lambda gives each run of a function its own processor; here all runs share one. With the deployed concurrency,
+ * none of the runs of a large import would end in time. Two runs would also rewrite the same users in turns.
  */
 const RUNS_AT_ONCE = { ingest: 1, apply: EVENT_SOURCES.apply.maximumConcurrency } as const;
 
@@ -36,17 +36,17 @@ export interface WorkOptions {
   readonly queueUrls: Readonly<Record<QueueKey, string>>;
   readonly functions: ReadonlyMap<string, LocalFunction>;
   readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
-  readonly gatherSeconds?: number | undefined;
+  readonly batchingWindowSeconds?: number | undefined;
   readonly isDirectoryRead: boolean;
-  /** Filled with the schedules by name, so that the Scheduler adapter sees them. */
+  /** Filled with the schedules by name, so that the Scheduler emulator can list them. */
   readonly schedules: Map<string, Schedule>;
   readonly onError: (message: string) => void;
 }
 
 /**
- * Runs the handlers as the deployed event sources and schedules do. The people are read once before anything is
- * applied, else every member would be unknown at first; then what an earlier run left dirty is enqueued again,
- * because the queues did not outlive it.
+ * Runs the handlers as the deployed event sources and schedules do. First it reads the people once; otherwise every
+ * member would be unknown at first. Then it enqueues the groups that an earlier run left dirty, because the queues
+ * are in memory.
  */
 export async function startWork(options: WorkOptions): Promise<{ stop: () => Promise<void> }> {
   await run(options, 'people', {});
@@ -63,7 +63,7 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
   }
   const pollers: Poller[] = (['ingest', 'apply'] as const).map((key) => {
     const source = EVENT_SOURCES[key];
-    const maximumBatchingWindowSeconds = options.gatherSeconds ?? source.maximumBatchingWindowSeconds;
+    const maximumBatchingWindowSeconds = options.batchingWindowSeconds ?? source.maximumBatchingWindowSeconds;
     return startPoller({
       client: options.client,
       source: { ...source, maximumBatchingWindowSeconds, maximumConcurrency: RUNS_AT_ONCE[key] },
@@ -83,7 +83,7 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
   };
 }
 
-/** Reads the directory once before anything else is expected, and then again and again. */
+/** Reads the directory once, and then periodically. */
 async function startDirectory(options: WorkOptions): Promise<readonly Schedule[]> {
   await run(options, 'directory', {});
   const schedule = startSchedule({
@@ -95,7 +95,7 @@ async function startDirectory(options: WorkOptions): Promise<readonly Schedule[]
   return [schedule];
 }
 
-/** A failed run is reported; the schedule brings the next one. */
+/** A failed run is reported. The schedule starts the next one. */
 async function run(
   options: WorkOptions,
   key: 'people' | 'reconcile' | 'directory',
@@ -106,9 +106,9 @@ async function run(
   if (!result.ok) options.onError(`${fn.name} has failed: ${result.errorMessage}`);
 }
 
-type Called = 'ingest' | 'apply' | 'people' | 'reconcile' | 'directory';
+type CalledFunction = 'ingest' | 'apply' | 'people' | 'reconcile' | 'directory';
 
-function functionOf({ prefix, functions }: WorkOptions, key: Called) {
+function functionOf({ prefix, functions }: WorkOptions, key: CalledFunction) {
   const fn = functions.get(functionName(prefix, key));
   if (fn === undefined) throw new Error(`no function ${functionName(prefix, key)}`);
   return fn;

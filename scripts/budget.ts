@@ -6,10 +6,10 @@ import * as z from 'zod';
 
 /** The size limits of the project. To exceed a limit, raise it here in a commit that gives the reason. */
 const Budget = z.strictObject({
-  /** Lines of code, by the folders that are counted together. */
+  /** Lines of code, per group of folders. */
   lines: z.record(z.string(), z.int()),
   runtimeDependencies: z.int(),
-  /** What `npm ci` installs, in millions of bytes. */
+  /** Size of what `npm ci` installs, in millions of bytes. */
   installedMegabytes: z.int(),
 });
 const Package = z.looseObject({ dependencies: z.record(z.string(), z.string()).default({}) });
@@ -36,7 +36,7 @@ function countLines(root: string, folders: readonly string[]): number {
   return code.reduce((sum, path) => sum + readFileSync(path, 'utf8').split('\n').length - 1, 0);
 }
 
-/** What git tracks; where there is no git, all that is there. */
+/** Returns the files that git tracks; without git, all files. */
 function codeOf(root: string, folders: readonly string[]): string[] {
   const args = ['ls-files', '-z', '--', ...folders];
   const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
@@ -44,7 +44,7 @@ function codeOf(root: string, folders: readonly string[]): string[] {
   return folders.flatMap((folder) => filesIn(join(root, folder), (path) => !path.includes('node_modules')));
 }
 
-/** Tools keep caches of their own beside the packages, in folders with a dot. */
+/** Tools keep their caches next to the packages, in folders that start with a dot. */
 const isInstalled = (path: string) => !/^\.(?!bin|package-lock)/.test(path);
 
 function filesIn(folder: string, isWanted: (path: string) => boolean): string[] {

@@ -1,9 +1,9 @@
 import { build } from 'esbuild';
 
-/** What has files of its own, and the bundler. The rest is bundled: one file starts faster. */
+/** Packages that load files of their own, and the bundler. All others are bundled, because one file starts faster. */
 const NOT_BUNDLED = ['dynalite', 'fastify', 'esbuild'];
 
-/** Builds programs that run on Node from this project's sources, all at one depth. @param more esbuild's options */
+/** Builds Node programs from this project's sources, all into one folder. @param more esbuild's options */
 export const buildPrograms = ({ external = [], ...more }) =>
   build({
     entryNames: '[name]',

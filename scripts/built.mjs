@@ -1,6 +1,6 @@
 /*
- * Programs of a checkout, built once and again when one of their sources has changed. Read file by file through tsx, the sources and
- * the SDK take longer to load than a command takes to run.
+ * Builds the programs of a checkout once, and again when a source has changed. If tsx read them file by file, the
+ * sources and the SDK would take longer to load than a command takes to run.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -9,13 +9,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache/groupsync');
-/** What decides how programs are built. */
 const SETTINGS = ['package.json', 'package-lock.json', 'scripts/built.mjs', 'scripts/build.mjs'];
 const HOUR_MS = 3_600_000;
 
 /**
- * The folder that holds the entries as `<name>.mjs`, built if it is not there yet.
- * @param sources all folders that the entries are built of, beside packages
+ * Returns the folder that contains the entries as `<name>.mjs`. Builds it if necessary.
+ * @param sources all folders that the entries import from, except packages
  */
 export async function builtFolder(entryPoints, sources) {
   const program = basename(entryPoints[0], '.ts');
@@ -24,7 +23,7 @@ export async function builtFolder(entryPoints, sources) {
   return pathToFileURL(`${folder}/`);
 }
 
-/** Changes with every change of a source. */
+/** Returns a key that changes with every change of a source. */
 function keyOf(entryPoints, sources) {
   const files = sources.flatMap((name) =>
     readdirSync(join(ROOT, name), { recursive: true }).map((file) => join(name, file)),
@@ -37,7 +36,7 @@ function keyOf(entryPoints, sources) {
   return key.digest('hex').slice(0, 20);
 }
 
-/** Two builds at once each have a folder of their own; the one that is done first gets the name. */
+/** Builds into a temporary folder, because two builds may run at once. The first one to finish renames its folder. */
 async function buildInto(name, { program, entryPoints, sources }) {
   const { buildPrograms } = await import('./build.mjs');
   const outdir = `${name}-${process.pid}`;
@@ -63,7 +62,10 @@ async function buildInto(name, { program, entryPoints, sources }) {
   }
 }
 
-/** Files beside the sources are found from there; only the thread of the emulator is built beside the stack. */
+/**
+ * Keeps `import.meta.url` of the sources, so that they find files next to them. Only the emulator's thread is built
+ * next to the stack.
+ */
 function findFilesBesideSources({ onLoad }) {
   onLoad({ filter: /[\\/](?:local|cli)[\\/].*\.ts$/ }, ({ path }) => {
     if (path.endsWith('front-thread.ts')) return undefined;

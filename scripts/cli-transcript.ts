@@ -9,8 +9,8 @@ import { openPlatform } from '../local/open-platform.ts';
 import { startStack } from '../local/stack.ts';
 
 /*
- * Writes docs/cli/transcript.md: every command, run as its own process against a local stack in this one, with what it
- * really prints. Run it with `npm run docs:transcript` after a change of the command line.
+ * Writes docs/cli/transcript.md: every command with its real output, each run in its own process against a local
+ * stack. Run it with `npm run docs:transcript` after a change of the CLI.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -48,7 +48,7 @@ const event = (type: string, data: object, extra: object = {}) =>
     id: `e-${type}-${JSON.stringify(data).length}`,
     source: 'okta/acme',
     type: `directory.${type}`,
-    // A little ahead, so that it is newer than the import that is made in the meantime.
+    // The time is slightly in the future, so that the event is newer than an import that runs before it.
     time: new Date(Date.now() + AHEAD_MS).toISOString(),
     data,
     ...extra,
@@ -62,14 +62,13 @@ const FOR_ANOTHER = ['00g7', '00g8', '00g9']
   .map((id) => event('group.upserted', { group: { id, name: 'Elsewhere' } }, { connection: 'later' }))
   .join('\n');
 
-/** An editor that corrects a name. */
 const EDITOR = `
 import { readFileSync, writeFileSync } from 'node:fs';
 const file = process.argv[2];
 writeFileSync(file, readFileSync(file, 'utf8').replace('Elsewhere', 'Corrected'));
 `;
 
-/** A heading, a command line, or a wait. */
+/** A heading, a command line, or a wait in milliseconds. */
 type Step = string | { readonly run: string; readonly stdin?: string } | { readonly wait: number };
 
 const STEPS: readonly Step[] = [
@@ -137,7 +136,7 @@ const STEPS: readonly Step[] = [
   { run: 'scim client revoke CLIENT --yes' },
 ];
 
-/** What changes from run to run, so that the same command line gives the same page. */
+/** Replaces values that change from run to run, so that the same CLI produces the same page. */
 function steady(text: string): string {
   return text
     .replace(/\b[0-9a-f]{12}\b/g, '7531a74bda49')
@@ -239,7 +238,7 @@ function groupsync(
   return new Promise((resolve) => child.on('close', (code) => resolve({ output, code })));
 }
 
-// The handlers log to standard output, as Lambda wants it.
+// Discards the handlers' log, which Lambda requires on standard output.
 const write = process.stdout.write.bind(process.stdout);
 process.stdout.write = (() => true) as typeof process.stdout.write;
 const text = await transcribe();

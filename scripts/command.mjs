@@ -1,7 +1,7 @@
-/* The command line of a checkout, built. */
+/* Runs the CLI of a checkout from its built files. */
 import { builtFolder } from './built.mjs';
 
-/** @returns false where nothing can be built, and nothing was run */
+/** @returns false if it could not be built; then nothing was run */
 export async function runBuilt() {
   const folder = await builtFolder(['cli/main.ts'], ['cli', 'console', 'shared']).catch(() => undefined);
   if (folder === undefined) return false;

@@ -7,8 +7,9 @@ import { LocalFile } from '../local/local-file.ts';
 import { openBrowser } from '../test/console/support/browser.ts';
 
 /*
- * Takes the pictures of docs/console.md: the example company on the local stack, with one case of everything that may
- * need an operator. `npm run docs:pictures`; with --all each page also at 320 and 1,600 pixels, light and dark.
+ * Takes the screenshots of docs/console.md: the example company on the local stack, with one example of everything
+ * that may need an operator. Run `npm run docs:pictures`. With --all it takes each page also at 320 and 1,600
+ * pixels, light and dark.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -37,7 +38,7 @@ function event(type: string, data: object): string {
   return JSON.stringify({ specversion: '1.0', ...named, type: `directory.${type}`, time, data });
 }
 
-/** Sends a snapshot that leaves three members in a group, people without a match, and messages that cannot be read. */
+/** Sends a snapshot that leaves three members in a group, people without a match, and invalid messages. */
 async function sendEvents(file: LocalFile): Promise<void> {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const sqs = new SQSClient({ region: file.region, endpoint: file.sqs, credentials });
@@ -76,7 +77,6 @@ async function sendEvents(file: LocalFile): Promise<void> {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Starts a command and waits for what it says. */
 async function started(
   args: readonly string[],
   pattern: RegExp,

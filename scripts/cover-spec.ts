@@ -1,6 +1,9 @@
 import { type CoveredItem, measureCoverage } from '../test/platform/support/coverage.ts';
 
-/** Prints every endpoint, parameter and field of the specification with the tests that exercise it; 1 where one has none. */
+/**
+ * Prints every endpoint, parameter and field of the specification with the tests that cover it. Returns 1 if one
+ * has no test.
+ */
 function report(items: readonly CoveredItem[]): number {
   for (const { endpoint, kind, name, cases } of items) {
     const tests = cases.length === 0 ? 'NO TEST' : cases.join(' | ');

@@ -23,7 +23,7 @@ import {
   type Running,
   readOutputs,
   run,
-  tableBirthday,
+  tableCreatedAt,
 } from './deploy-check/deployment.ts';
 import {
   FIRST_GROUPS,
@@ -39,11 +39,11 @@ import { scimClient } from './deploy-check/scim-client.ts';
 import { COMPANY, type Platform, startPlatform, TOKEN } from './deploy-check/simulator.ts';
 
 /*
- * `npm run deploy:check`: a whole life of the stack on an emulator of AWS. Deploy two stages, send events through the
- * deployed queues, run the deployed bundles, see the groups on the platform simulator, diff, update in place, destroy.
- * The emulator is any that AWS_ENDPOINT_URL names and that knows CloudFormation, IAM, KMS, SQS, DynamoDB, Lambda,
- * API Gateway, Scheduler, CloudWatch, SNS, Secrets Manager, S3, SSM and STS. Only loopback addresses are taken: this must never meet
- * a real account.
+ * `npm run deploy:check`: the whole life of a stack on an AWS emulator. It deploys two stages, sends events through
+ * the deployed queues, runs the deployed bundles and checks the groups on the platform simulator. Then it diffs,
+ * updates in place and destroys the stages. AWS_ENDPOINT_URL names the emulator. Only loopback addresses are
+ * accepted, so that the check never reaches a real account. The emulator must support CloudFormation, IAM, KMS,
+ * SQS, DynamoDB, Lambda, API Gateway, Scheduler, CloudWatch, SNS, Secrets Manager, S3, SSM and STS.
  */
 
 const REGION = 'eu-west-1';
@@ -69,7 +69,7 @@ function main(): Promise<void> | void {
   return check(endpoint);
 }
 
-/** Nothing of the person's own AWS configuration reaches the command line or the functions. */
+/** Returns an environment without the user's own AWS configuration, for the CDK CLI and the functions. */
 function environmentFor(endpoint: string): Environment {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   const s3 = new URL(endpoint);
@@ -79,7 +79,8 @@ function environmentFor(endpoint: string): Environment {
     HOME,
     ...(TMPDIR === undefined ? {} : { TMPDIR }),
     AWS_ENDPOINT_URL: endpoint,
-    // CloudFormation reads its template from here: emulators tell bucket from host by the name "localhost".
+    // CloudFormation reads its template from this address. Emulators need the host name "localhost" to separate
+    // bucket and host.
     AWS_ENDPOINT_URL_S3_FOR_CLOUDFORMATION:
       process.env['AWS_ENDPOINT_URL_S3_FOR_CLOUDFORMATION'] ?? s3.origin,
     AWS_ACCESS_KEY_ID: 'testing',
@@ -103,9 +104,9 @@ interface Check {
   readonly env: Environment;
   readonly folder: string;
   readonly platform: Platform;
-  /** The stage that lives, is updated and destroyed with its data kept. */
+  /** The stage that is deployed, updated, and destroyed with its data kept. */
   readonly stage: StageOfStack;
-  /** The one beside it, which keeps nothing. */
+  /** The second stage, which keeps nothing. */
   readonly second: StageOfStack;
 }
 
@@ -188,7 +189,7 @@ async function checkStages(on: Check): Promise<void> {
     }),
   );
   await step('destroy both: the first keeps its data, the second was told not to', async () => {
-    const born = await tableBirthday(clients, changed);
+    const createdAt = await tableCreatedAt(clients, changed);
     await cdk.destroy(changed);
     await cdk.destroy(second);
     expectEqual(
@@ -196,12 +197,12 @@ async function checkStages(on: Check): Promise<void> {
       [...(await queuesOf(clients, changed)), ...(await queuesOf(clients, second))],
       [],
     );
-    expectEqual('the table of the first stage', await tableBirthday(clients, changed), born);
-    expectEqual('the table of the second stage', await tableBirthday(clients, second), undefined);
+    expectEqual('the table of the first stage', await tableCreatedAt(clients, changed), createdAt);
+    expectEqual('the table of the second stage', await tableCreatedAt(clients, second), undefined);
   });
 }
 
-/** What `groupsync connect` leaves behind: the credential and the connection. */
+/** Stores a credential and a connection, as `groupsync connect` does. */
 async function connect({ clients, stage, platform }: Check): Promise<void> {
   await clients.secrets.send(
     new CreateSecretCommand({

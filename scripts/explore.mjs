@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 
 /*
- * Runs the property tests with a new seed and 25 times as many runs as `npm test`. GROUPSYNC_SEED repeats an earlier run;
- * GROUPSYNC_RUNS sets the number of runs for each property. The arguments are the folders and files to test.
+ * Runs the property tests with a new seed and 25 times as many runs as `npm test`. GROUPSYNC_SEED repeats an earlier
+ * run. GROUPSYNC_RUNS sets the number of runs per property. The arguments are the folders and files to test.
  */
 const { GROUPSYNC_SEED = String(randomInt(2 ** 31)), GROUPSYNC_RUNS = '10000' } = process.env;
 const asked = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OUTPUT_SCHEMAS } from '../cli/schemas.ts';
 import { NATIVE_DATA, NATIVE_TYPES, nativeEvent } from '../shared/contract/events/native.ts';
 
-/** JSON Schemas from the very schemas that the decoder reads with, and that the tests hold the commands against. */
+/** JSON Schemas, generated from the schemas that the decoder uses and that tests check the commands with. */
 export const JSON_SCHEMAS = [
   ...NATIVE_TYPES.map((type) =>
     schemaFile(`docs/events/${type}`, nativeEvent(type), {

@@ -9,18 +9,19 @@ import type { Surveyed, Work } from './mutate/runner.ts';
 import { SURVIVORS } from './mutate/survivors.ts';
 
 /*
- * Changes the pure core one small thing at a time and runs its tests and stories: each change should be noticed. Works on
- * a copy, where every file of the core stands for any of its mutants, so that nothing is loaded again: a test is run once,
- * to see where it comes by, and then for each mutant there. `--only TEXT` takes the files whose path contains TEXT.
+ * Mutation test of the pure core: makes one small change at a time and runs the tests, which should fail. It works
+ * on a copy in which every core file can switch to any of its mutants, so nothing is loaded again. Each test runs
+ * once to record the places that it reaches, and then once for each mutant there. `--only TEXT` selects files whose
+ * path contains TEXT.
  */
 
 const CORE = ['shared/domain', 'shared/plan'];
 const TESTS = ['domain', 'plan', 'operate', 'sync', 'sync/reconcile'].map((name) => `test/${name}/*.test.ts`);
-/** They try many worlds, or wait for a socket. */
+/** Tests that try many worlds or wait for a socket. */
 const NO_TESTS = ['test/{operate,sync}/**/*.{property,integration}.test.ts'];
-const LEAST_NOTICED = 0.9;
-/** Of the processor's time: so long tests look for one mutant, the quickest and most particular first. */
-const LONGEST_MS = 1_000;
+const MIN_NOTICED = 0.9;
+/** Processor time that tests spend on one mutant. The quickest and most specific tests run first. */
+const MAX_MS_PER_MUTANT = 1_000;
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 const root = process.cwd();
@@ -62,12 +63,21 @@ for (const file of CORE.flatMap(filesIn)) {
 }
 writeFileSync('noticed.json', '{}');
 
-/** Fewer tries than in `npm test`: a property that needs a thousand to notice a changed operator is no help anyway. */
+/** Fewer runs than in `npm test`: a property that needs 1,000 runs to detect a changed operator is of no use here. */
 Object.assign(process.env, { GROUPSYNC_RUNS: '100', AWS_REGION: 'us-east-1', NO_COLOR: '1' });
 const vitest = await createVitest('test', {
-  ...{ root: copy, config: false, watch: false, isolate: false, maxWorkers: 1, fileParallelism: false },
-  ...{ include: TESTS, exclude: NO_TESTS, runner: join(copy, 'scripts/mutate/runner.ts'), reporters: [{}] },
-  ...{ testTimeout: 600_000, dangerouslyIgnoreUnhandledErrors: true },
+  root: copy,
+  config: false,
+  watch: false,
+  isolate: false,
+  maxWorkers: 1,
+  fileParallelism: false,
+  include: TESTS,
+  exclude: NO_TESTS,
+  runner: join(copy, 'scripts/mutate/runner.ts'),
+  reporters: [{}],
+  testTimeout: 600_000,
+  dangerouslyIgnoreUnhandledErrors: true,
 });
 const { testModules } = await vitest.start();
 const failing = testModules.filter((module) => !module.ok()).map(({ moduleId }) => moduleId);
@@ -90,10 +100,10 @@ for (const line of survivors) console.log(`alive: ${line}${SURVIVORS.has(line) ?
 const unexplained = survivors.filter((line) => !SURVIVORS.has(line)).length;
 const share = 1 - survivors.length / mutants.length;
 console.log(`${mutants.length} mutants, ${(share * 100).toFixed(1)} % noticed, ${unexplained} unexplained`);
-process.exitCode = share >= LEAST_NOTICED && unexplained === 0 ? 0 : 1;
+process.exitCode = share >= MIN_NOTICED && unexplained === 0 ? 0 : 1;
 process.exit();
 
-/** Which mutants each test is to notice: those that it comes by, as long as others have left time for it. */
+/** Returns the mutants for each test: those at places that it reaches, within the time limit of a mutant. */
 function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   const tests = Object.entries(survey)
     .map(([name, { ms, places }]) => ({ name, ms, places: new Set(places), todo: [] as Mutated[] }))
@@ -101,8 +111,8 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   for (const mutant of mutants) {
     let spentMs = 0;
     for (const { name, ms, places, todo } of tests) {
-      const isMet = mutant.place === undefined ? meets(name, places, mutant) : places.has(mutant.place);
-      if (!isMet || (spentMs > 0 && spentMs + ms > LONGEST_MS)) continue;
+      const isMet = mutant.place === undefined ? mayReach(name, places, mutant) : places.has(mutant.place);
+      if (!isMet || (spentMs > 0 && spentMs + ms > MAX_MS_PER_MUTANT)) continue;
       spentMs += ms;
       todo.push(mutant);
     }
@@ -110,12 +120,12 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   return Object.fromEntries(tests.map(({ name, todo }) => [name, todo]));
 }
 
-/** Of what is evaluated once, where it is loaded, no test comes by: the tests of the core may read it. */
-function meets(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
+/** Code that runs once at load time has no place that a test reaches. Tests of the core may still depend on it. */
+function mayReach(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
   return /^test.(domain|plan)/.test(name) || [...places].some((place) => place.startsWith(`${file}:`));
 }
 
-/** What the others import: the file as it is, until the runner puts a mutant there. */
+/** Returns the module that all others import: the original file, until the runner switches it to a mutant. */
 function switchedSource(file: string, source: string): string {
   const { staticExports } = parseSync(file, source).module;
   const names = staticExports
@@ -127,7 +137,7 @@ function switchedSource(file: string, source: string): string {
     (globalThis.switches ??= {})['${file}'] = (now = original) => { ({ ${names} } = now); };`;
 }
 
-/** The same line of text for the same mutant, wherever in the file it moves. */
+/** Returns a line that identifies a mutant and stays the same if its code moves within the file. */
 function describe(file: string, source: string, { start, end, text }: Mutant): string {
   const lineStart = source.lastIndexOf('\n', start) + 1;
   const lineEnd = source.indexOf('\n', end);

@@ -8,8 +8,8 @@ import packageJson from '../package.json' with { type: 'json' };
 import { buildPrograms } from './build.mjs';
 
 /*
- * What `npm pack` puts into the package beside the examples: every entry built into `dist/`, all at one depth, so that
- * what a source finds relative to itself (`../examples`) is found relative to what was built of it.
+ * Builds what `npm pack` adds to the package: every entry in `dist/`, all in one folder. So a path that a source
+ * resolves relative to itself (`../examples`) is the same for the built file.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
@@ -32,7 +32,7 @@ await buildPrograms({
   minifyWhitespace: true,
   sourcemap: true,
   sourcesContent: false,
-  // What only `cdk deploy` needs.
+  // Packages that only `cdk deploy` needs.
   external: Object.keys(packageJson.peerDependencies),
 });
 bundleHandlers(join(DIST, 'functions'));
@@ -41,7 +41,7 @@ for (const [path, { body }] of Object.entries(await loadPage())) {
   if (path !== '/') writeFileSync(join(DIST, 'console', path), body);
 }
 
-/** What a company's own CDK app, and a script that reads `--json`, are compiled against. */
+/** Type declarations for a company's own CDK app, and for scripts that read `--json`. */
 const types = {
   extends: '../tsconfig.json',
   compilerOptions: {

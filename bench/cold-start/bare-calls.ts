@@ -1,12 +1,12 @@
-/** A request of a first event, to be made once more. */
+/** A recorded request of a first event, to be repeated. */
 export type BareCall =
-  /** As the connector made it, by the name of its command. */
+  /** A DynamoDB command by its class name, with its input. */
   | { readonly to: 'table'; readonly command: string; readonly input: unknown }
   | { readonly to: 'queue' | 'secret' }
-  /** Path with its query, asked for with GET. */
+  /** A GET of this path with its query. */
   | { readonly to: 'platform'; readonly path: string };
 
-/** The calls of a first event in their order, and where to make those that are not DynamoDB's. */
+/** The calls of a first event in order, and the addresses for those that do not go to DynamoDB. */
 export interface BareCalls {
   readonly calls: readonly BareCall[];
   readonly applyQueueUrl: string;
@@ -17,7 +17,6 @@ export interface BareCalls {
 
 export type Maker<Call extends BareCall = BareCall> = (call: Call) => Promise<unknown>;
 
-/** One after the other, as they were recorded. */
 export async function makeInOrder(calls: readonly BareCall[], maker: Maker): Promise<void> {
   for (const call of calls) await maker(call);
 }

@@ -21,7 +21,7 @@ const COMMANDS: Readonly<Record<string, new (input: never) => UpdateItemCommand>
   UpdateItemCommand,
 } as never;
 
-/** Calls to the table and to the queue, with all that such a function must import. */
+/** Returns a function that makes calls to the table and the queue, with all imports that such a function needs. */
 export function createMaker({ applyQueueUrl }: BareCalls): Maker {
   const table = new DynamoDBClient({ cacheMiddleware: true });
   const queue = new SQSClient({});
@@ -38,5 +38,5 @@ export function createMaker({ applyQueueUrl }: BareCalls): Maker {
   };
 }
 
-/** The packages that ingest must use, and the calls of its first event. */
+/** Imports the packages that ingest needs and repeats the calls of its first event. */
 export const handler = (calls: BareCalls): Promise<void> => makeInOrder(calls.calls, createMaker(calls));

@@ -1,5 +1,5 @@
-// One cold start: node first-call.mjs BUNDLE EVENT. Prints the milliseconds of the import, of it
-// with the first call, and of the processor since the process began.
+// Measures one cold start: node first-call.mjs BUNDLE EVENT. Prints three times in milliseconds: the import, the
+// import with the first call, and the processor time since the process started.
 import { pathToFileURL } from 'node:url';
 
 const [bundle, event] = process.argv.slice(2);

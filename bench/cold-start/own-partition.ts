@@ -2,14 +2,14 @@ import { BatchWriteItemCommand, type DynamoDBClient, ScanCommand } from '@aws-sd
 import type { AwsCall } from '../emulated/recorder.ts';
 import type { BareCall } from './bare-calls.ts';
 
-const OWN = 'bare ';
+const COPY_PREFIX = 'bare ';
 const WRITES_IN_BATCH = 25;
 
-/** Copies every item to a partition beside it, so that what is read there is as large as what the connector reads. */
+/** Copies every item to a second partition, so that repeated calls read as much data as the original ones. */
 export async function copyToOwnPartition(client: DynamoDBClient, table: string): Promise<void> {
   const { Items = [] } = await client.send(new ScanCommand({ TableName: table }));
-  const copies = Items.filter(({ pk }) => !pk?.S?.startsWith(OWN)).map((item) => ({
-    PutRequest: { Item: { ...item, pk: { S: `${OWN}${item['pk']?.S}` } } },
+  const copies = Items.filter(({ pk }) => !pk?.S?.startsWith(COPY_PREFIX)).map((item) => ({
+    PutRequest: { Item: { ...item, pk: { S: `${COPY_PREFIX}${item['pk']?.S}` } } },
   }));
   for (let at = 0; at < copies.length; at += WRITES_IN_BATCH) {
     const batch = copies.slice(at, at + WRITES_IN_BATCH);
@@ -17,10 +17,10 @@ export async function copyToOwnPartition(client: DynamoDBClient, table: string):
   }
 }
 
-/** The same request about the copies. Its condition is as long and holds always: nothing here waits for its turn. */
+/** Returns the same request for the copies. Its condition is as long and always true, so no request fails. */
 export function inOwnPartition({ make, input }: AwsCall): BareCall {
   const text = JSON.stringify(input)
-    .replaceAll(/"(:?pk)":\{"S":"/g, `"$1":{"S":"${OWN}`)
+    .replaceAll(/"(:?pk)":\{"S":"/g, `"$1":{"S":"${COPY_PREFIX}`)
     .replaceAll(
       '"ConditionExpression":"',
       '"ConditionExpression":"attribute_exists(#n0) OR NOT attribute_exists(#n0) OR ',

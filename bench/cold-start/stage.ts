@@ -14,7 +14,7 @@ import { copyToOwnPartition, inOwnPartition } from './own-partition.ts';
 const PREFIX = 'bench';
 const PEOPLE = 200;
 
-/** The local stack with a group of ten in sync and no pollers: the bench passes messages to the bundles itself. */
+/** The local stack with a synced group of ten and no pollers. The benchmark passes messages to the bundles itself. */
 export async function startStage() {
   const real = { handlers: undefined as Awaited<ReturnType<typeof loadParts>>['handlers'] | undefined };
   const { stack, url, token, stop } = await startBenchStack({
@@ -40,7 +40,7 @@ export async function startStage() {
   await ingested(recordsOf(directory.snapshot('d0', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])));
   await settled();
 
-  /** What each function is called with first; for apply a group is made dirty before. */
+  /** The first event of each function. For apply, a group is made dirty before. */
   const events: Readonly<Record<DeployableKey, () => Promise<object>>> = {
     ingest: async () => join(),
     apply: async () => {
@@ -50,15 +50,15 @@ export async function startStage() {
     },
     reconcile: async () => ({ task: 'feed' }),
     people: async () => ({}),
-    scim: async () => lookUp(stack.address.scimToken),
-    // No directory is read: it lists the connections and ends.
+    scim: async () => userLookup(stack.address.scimToken),
+    // No directory is configured, so the function lists the connections and ends.
     directory: async () => ({}),
   };
   return {
     eventFor: (name: DeployableKey) => events[name](),
-    /** The calls of a new worker's first event, to be made once more. */
+    /** Records the calls of a new worker's first event, to repeat them later. */
     async recordFirst(name: DeployableKey): Promise<BareCalls> {
-      // A module of its own, so that nothing is remembered from an earlier event.
+      // A separate module instance, so that nothing is cached from an earlier event.
       const { handler } = await import(`../../functions/${name}.ts?first`);
       const event = await events[name]();
       const recording = startRecording();
@@ -80,7 +80,7 @@ export async function startStage() {
 
 const CONTEXT = { awsRequestId: 'bench', getRemainingTimeInMillis: () => 60_000 };
 
-/** A batch of one, as the event source mapping gives it. */
+/** Returns a batch of one message, as the event source mapping delivers it. */
 const recordsOf = (body: object) => ({
   Records: [
     {
@@ -94,26 +94,26 @@ const recordsOf = (body: object) => ({
   ],
 });
 
-/** The secret is read before the first call to the platform; that is not recorded. */
+/** Adds the read of the secret before the first platform call, because it is not recorded. */
 function bareCalls(recorded: readonly RecordedCall[]): readonly BareCall[] {
   const calls = recorded.flatMap((call): readonly BareCall[] => {
     if (call.to === 'dynamodb') return [inOwnPartition(call)];
     if (call.to === 'platform') return [{ to: 'platform', path: pathOf(call.request) }];
-    // The stack's own pollers receive meanwhile.
+    // The stack's own pollers receive at the same time; their calls are left out.
     return call.make.name === SendMessageBatchCommand.name ? [{ to: 'queue' }] : [];
   });
   const first = calls.findIndex(({ to }) => to === 'platform');
   return first < 0 ? calls : [...calls.slice(0, first), { to: 'secret' }, ...calls.slice(first)];
 }
 
-/** Writes become reads of the same thing: they would be refused here, being made a second time. */
+/** Writes are repeated as reads of the same path, because the platform would reject a second write. */
 const pathOf = ({ path, query = {} }: Dispatcher.RequestOptions): string => {
   const parameters = new URLSearchParams(query as Record<string, string>).toString();
   return parameters === '' ? path : `${path}?${parameters}`;
 };
 
-/** What providers ask before anything else: is this user known? As API Gateway gives it to the function. */
-const lookUp = (token: string) => ({
+/** The first request of most providers, as API Gateway passes it on: does this user exist? */
+const userLookup = (token: string) => ({
   rawPath: '/scim/v2/Users',
   rawQueryString: 'filter=userName+eq+%22nobody%22',
   headers: { authorization: `Bearer ${token}` },

@@ -8,12 +8,11 @@ export interface AwsCall {
   readonly input: unknown;
 }
 
-/** A call as the SDK client or the dispatcher was given it. */
 export type RecordedCall = AwsCall | { readonly to: 'platform'; readonly request: Dispatcher.RequestOptions };
 
 /**
- * Remembers every call that leaves this process, in order, until `stop`. The clients of the SDK are made inside the
- * connector, so their classes are listened to.
+ * Records every call that leaves this process, in order, until `stop`. The engine creates its own SDK clients, so
+ * their classes are patched.
  */
 export function startRecording(): { readonly calls: readonly RecordedCall[]; readonly stop: () => void } {
   const calls: RecordedCall[] = [];
@@ -31,7 +30,7 @@ const awsCall = (to: AwsCall['to'], command: object): AwsCall => ({
   input: (command as { readonly input: unknown }).input,
 });
 
-/** The method may be inherited: then it is again afterwards. */
+/** Calls `onCall` before each call of the method. An inherited method is inherited again afterwards. */
 function listen<Call>(of: { readonly prototype: object }, method: string, onCall: (call: Call) => void) {
   const prototype = of.prototype as Record<string, (call: Call, ...rest: unknown[]) => unknown>;
   const { [method]: before } = prototype;

@@ -4,10 +4,10 @@ import pMap from 'p-map';
 import type { RecordedCall } from './recorder.ts';
 import type { Services } from './services.ts';
 
-/** Enough that no call waits for another while there is a processor to do its work. */
+/** Enough calls in flight to keep the processor busy. */
 const IN_FLIGHT = 32;
 
-/** Makes the same calls with the same contents in the same order, and nothing else: the limit of this process. */
+/** Repeats the same calls in the same order, without groupsync's code. This is the limit of the process. */
 export async function replay(calls: readonly RecordedCall[], services: Services): Promise<void> {
   const received: Message[] = [];
   await pMap(
@@ -30,7 +30,7 @@ export async function replay(calls: readonly RecordedCall[], services: Services)
   );
 }
 
-/** Queues and receipts have other names here. */
+/** Replaces queue URLs and receipt handles, which differ in this run. */
 async function replaySqs(
   { make, input }: Extract<RecordedCall, { to: 'dynamodb' | 'sqs' }>,
   { sqs, queueUrls }: Services,

@@ -15,12 +15,13 @@ import { CREDENTIALS as credentials, REGION as region } from '../memory/sdk-wire
 import { type AwsCall, startRecording } from './recorder.ts';
 
 /*
- * The SCIM endpoint of the local stack over its emulators in a process of its own, as a peer is. Apply is not at work: it
- * runs elsewhere when deployed. The parent is told url and tokens, and may ask for `record` and then `replay`.
+ * The SCIM endpoint of the local stack in its own process, with its emulators. Apply does not run, because it runs
+ * elsewhere when deployed. The process sends its URL and tokens to the parent, which may send `record` and then
+ * `replay`.
  */
 
 const PREFIX = 'bench';
-/** More than one token's share of requests is sent. */
+/** The benchmark sends more requests than one token may. */
 const TOKENS = 40;
 
 const front = await startFrontThread({ port: 0, services: [] });
@@ -30,8 +31,8 @@ const queueUrls = await createQueues(new SQSClient({ region, credentials, endpoi
 });
 const dynamodb = new DynamoDBClient({ region, credentials, endpoint: front.url, cacheMiddleware: true });
 await createTable(dynamodb, tableName(PREFIX));
-const elsewhere = { secretsManager: front.url, lambda: front.url, scheduler: front.url };
-const endpoints = { ...elsewhere, dynamodb: front.url, sqs: sqs.url };
+const otherEndpoints = { secretsManager: front.url, lambda: front.url, scheduler: front.url };
+const endpoints = { ...otherEndpoints, dynamodb: front.url, sqs: sqs.url };
 setEnvironment(
   functionEnvironment({ prefix: PREFIX, coalesceSeconds: 5, endpoints, queueUrls, hasWebhook: false }),
 );
@@ -45,10 +46,10 @@ while (tokens.length < TOKENS) {
   tokens.push((await createToken(DEFAULT_CONNECTION, { ...ports, randomHex })).token);
 }
 
-/** The calls of the requests since `record`, made once more by a bare client, as many at once as requests were. */
+/** Repeats the calls since `record` with a bare client and the same concurrency. Returns milliseconds. */
 async function replay(calls: readonly AwsCall[]): Promise<number> {
   const startedMs = performance.now();
-  // What was written stands already, so conditions may be refused: as much work for the emulator.
+  // The items exist already, so conditions may fail. The emulator does the same work.
   const send = ({ make, input }: AwsCall) =>
     dynamodb.send(new make(input as never) as never).catch(() => undefined);
   await pMap(calls, send, { concurrency: 8 });

@@ -17,13 +17,13 @@ import { TOKEN, worldOf } from './world.ts';
 export const TABLE_NAME = 'bench';
 const COMPANY = 'bench';
 
-/** The emulators of the local stack and the platform's simulator in this process, with the connector's ports over them. */
+/** Starts the local emulators and the platform simulator in this process, with groupsync's ports on top. */
 export async function startServices({ people }: { readonly people: number }) {
   const front = await startAwsFront({ port: 0, services: [] });
   const queues = await startSqs(0);
   const simulator = createSimulator({ world: worldOf(people), clock: Date.now, newId: counted() });
   const { url: platform } = await simulator.listen();
-  // What a bare replay sends carries versions of another run: the work is the same with the check off.
+  // A replay sends versions of another run. Without the version check, the work is the same.
   await fetch(`${platform}/_simulator/settings`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -40,7 +40,7 @@ export async function startServices({ people }: { readonly people: number }) {
     sqs,
     queueUrl: (key) => queueUrls[key],
     dispatcher,
-    // Nothing is delayed: while a group waits for the bench to fetch its message, further changes send no other.
+    // No delay: while a wake-up is queued for a group, further changes of the group send no other.
     coalesceMs: 0,
     clock: Date.now,
     newId: counted(),
@@ -74,7 +74,7 @@ export async function startServices({ people }: { readonly people: number }) {
 
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
-/** Ids that are the same in every run. */
+/** Returns ids that are equal in every run. */
 function counted(): () => string {
   let last = 0;
   return () => {

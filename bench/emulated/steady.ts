@@ -7,16 +7,17 @@ import { createDirectory } from '../memory/directory.ts';
 import { startBenchStack } from './world.ts';
 
 /*
- * One measurement of latency over the local stack, pollers and windows included, in a process of its own because the
- * handlers read their environment once:
+ * One measurement of latency on the local stack, including pollers and coalescing windows. It runs in its own
+ * process, because the handlers read their environment only once:
  *
  *     node --import tsx bench/emulated/steady.ts WINDOW_SECONDS PACE
  *
- * The last line of its output is the result: percentiles of joins, and of leaves. Before it come the handlers' logs.
+ * The last line of the output is the result: percentiles of joins, and of leaves. The lines before it are the
+ * handlers' logs.
  */
 
 const GROUPS = 25;
-/** The groups change in turn: one person joins each. With `leave`, they leave it again in the next turn, ten seconds later. */
+/** Groups change in turn: one person joins each. With `leave`, the person leaves in the next turn, after 10 s. */
 const PACES = {
   alone: { changes: 100, perSecond: 2.5, leave: true },
   steady: { changes: 400, perSecond: 50, leave: false },
@@ -78,7 +79,7 @@ async function main(coalesceSeconds: number, pace: Pace): Promise<void> {
   console.log(JSON.stringify(percentiles));
 }
 
-/** Until each change is shown by a write that came after it. */
+/** Waits until a later write shows each change, and returns the latencies. */
 async function latenciesOf(changes: readonly Change[], url: string) {
   for (;;) {
     const writes = await writesOf(url);
@@ -98,7 +99,7 @@ async function groupsOf(url: string) {
   return State.parse(await readJson(`${url}/_simulator/state`)).companies.flatMap(({ groups }) => groups);
 }
 
-/** Every write that sets a group's members, from the platform's own log. */
+/** Returns every write that sets a group's members, from the platform's request log. */
 async function writesOf(url: string) {
   const spokeIds = new Map((await groupsOf(url)).map(({ id, spokeId }) => [id, spokeId]));
   const { requests } = Requests.parse(await readJson(`${url}/_simulator/requests?bodies=1`));

@@ -15,7 +15,7 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { BenchEvent } from '../memory/directory.ts';
 import type { Services } from './services.ts';
 
-/** SQS gives and takes at most ten messages in one call. */
+/** SQS's limit of messages per call. */
 const BATCH = 10;
 
 export async function publish({ sqs, queueUrls }: Services, events: readonly BenchEvent[]): Promise<void> {
@@ -27,13 +27,13 @@ export async function publish({ sqs, queueUrls }: Services, events: readonly Ben
   }
 }
 
-/** What the functions say, thrown away once it is said. */
+/** Formats logs and metrics as the functions do, and discards them. */
 const SILENT_REPORTER = {
   logger: createLogger({ level: 'info', clock: Date.now, write: () => {} }),
   metrics: createMetrics({ prefix: 'bench', clock: Date.now, write: () => {} }),
 };
 
-/** Empties the events queue through ingest, then the apply queue through apply, in batches as Lambda makes them. */
+/** Runs ingest until the events queue is empty, then apply until its queue is empty, with Lambda's batch sizes. */
 export async function work(services: Services): Promise<void> {
   const { queueUrls, ports } = services;
   const source = { url: queueUrls.events, ...EVENT_SOURCES.ingest };

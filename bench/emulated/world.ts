@@ -5,10 +5,10 @@ import type { WorldInput } from '../../local/platform/state/world.ts';
 import { startStack } from '../../local/stack.ts';
 
 export const TOKEN = 'bench-token';
-/** In seconds. */
+/** Longer than any measurement, in seconds. */
 const NEVER = 86_400;
 
-/** A company of people `r<n>` / `u<n>` / `p<n>@bench.test`, and one credential. */
+/** A company of people `r<n>` / `u<n>` / `p<n>@bench.test`, with one credential. */
 export const worldOf = (people: number): WorldInput => ({
   companies: [
     {
@@ -31,7 +31,7 @@ interface BenchStackOptions {
   readonly loadParts: LoadParts;
 }
 
-/** The local stack over a platform of so many people, without a guard, its schedules asleep. */
+/** Starts the local stack with this many people, without the guard and without schedules. */
 export async function startBenchStack({ people, ...options }: BenchStackOptions) {
   const simulator = createSimulator({ world: worldOf(people), clock: Date.now, newId: randomUUID });
   const { url } = await simulator.listen();

@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHILD = fileURLToPath(new URL('../cold-start/first-call.mjs', import.meta.url));
 const RUNS = 21;
 const CALL_THE_PLATFORM: ReadonlySet<DeployableKey> = new Set(['apply', 'reconcile', 'people']);
-/** Milliseconds of the import, of it with the first event, and of the processor for both. */
+/** Milliseconds: import, import with the first event, and processor time of both. */
 const Times = z.tuple([z.number(), z.number(), z.number()]);
 type Times = z.infer<typeof Times>;
 
@@ -24,7 +24,7 @@ async function coldStart(file: string, event: object): Promise<Times> {
   return Times.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
 }
 
-/** The function as it is deployed; and the bare calls in a bundle of all that the function's own sources import, the packages kept whole. */
+/** Bundles the deployed function, and the bare calls with everything that the function's own sources import. */
 function bundleBoth(name: DeployableKey, bareFile: string, folder: string) {
   const { metafile } = bundle({ [name]: HANDLERS[name] }, folder);
   const source = join(folder, `whole-${name}.ts`);
@@ -78,7 +78,7 @@ export const coldStartFigure: Figure = {
   name: 'cold-start',
   title: 'Cold start',
   async run() {
-    // Inside the project, so that the bundler finds the packages.
+    // The folder is inside the project, so that the bundler finds the packages.
     mkdirSync(join(ROOT, 'dist'), { recursive: true });
     const folder = mkdtempSync(join(ROOT, 'dist/bench-cold-start-'));
     try {

@@ -87,24 +87,24 @@ export const queueDollars = (prices: Prices, requests: number): number =>
 export const readPrices = (): Prices =>
   Prices.parse(JSON.parse(readFileSync(new URL('../prices.json', import.meta.url), 'utf8')));
 
-/** So many changes, ten minutes apart, read the platform's secret once. */
+/** Number of changes, ten minutes apart. Together they read the platform's secret once. */
 const CHANGES = 6;
 
-/** The dearest case: a change that comes alone, and so is a batch, a window and a write of its own. */
+/** The most expensive case: a single change, with its own batch, window and write. */
 async function changeAlone(prices: Prices): Promise<Priced> {
   const { membersPerGroup, ingestSeconds, applySeconds } = prices.assumed;
   const rig = await createRig({ coalesceSeconds: 5, people: membersPerGroup + 10 });
   await rig.ingest([rig.directory.snapshot('d0', range(membersPerGroup))]);
   await rig.drain();
-  rig.pass(3_600_000);
+  rig.advance(3_600_000);
   rig.totals.take();
   for (let change = 1; change <= CHANGES; change += 1) {
     await rig.ingest([rig.directory.added('d0', membersPerGroup + change)]);
     await rig.drain();
-    rig.pass(600_000);
+    rig.advance(600_000);
   }
   const counts = rig.totals.take();
-  // For each queue one receive and one delete by the event source mapping, and the producer's send.
+  // Per queue: the producer's send, and one receive and one delete by the event source mapping.
   const queues = queueDollars(prices, 5);
   const lambda = lambdaDollars(prices, 1, ingestSeconds) + lambdaDollars(prices, 1, applySeconds);
   return {
@@ -113,7 +113,6 @@ async function changeAlone(prices: Prices): Promise<Priced> {
   };
 }
 
-/** What the schedules run. */
 const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promise<unknown>])[] = [
   [
     SCHEDULES.pumpMinutes,
@@ -127,7 +126,6 @@ const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promis
   [SCHEDULES.peopleMinutes, ({ connection, ports }) => refreshPeople(connection, ports)],
 ];
 
-/** What the schedules cost in a month in which nothing happens. */
 async function idleMonth(prices: Prices, { people, groups }: Company): Promise<Priced> {
   const { membersPerGroup, scheduledSeconds } = prices.assumed;
   const rig = await createRig({ coalesceSeconds: 5, people });
@@ -138,7 +136,7 @@ async function idleMonth(prices: Prices, { people, groups }: Company): Promise<P
   let dollars = prices.secretsManager.perSecretMonth;
   let platformCalls = 0;
   for (const [everyMinutes, run] of TASKS) {
-    rig.pass(300_000);
+    rig.advance(300_000);
     rig.totals.take();
     await run(rig);
     const counts = rig.totals.take();
@@ -150,7 +148,7 @@ async function idleMonth(prices: Prices, { people, groups }: Company): Promise<P
   return { dollars, platformCalls };
 }
 
-/** What is billed beside the calls of the schedules: parts of the template, and what healthy runs report. */
+/** Returns fixed costs in addition to the schedules' calls: resources of the template, and what healthy runs report. */
 function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: number])[] {
   const { cloudWatch, xray, kms, assumedPerRun } = prices;
   const { template } = synthesise();
@@ -175,7 +173,7 @@ function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: 
   metrics.emit('SweepCompleted', 1);
   metrics.emit('PeopleRefreshed', 1);
   const own = lines.flatMap((line) => JSON.parse(line)._aws.CloudWatchMetrics[0].Dimensions).length;
-  // An event source mapping waits at its queue with five receives of twenty seconds each.
+  // An event source mapping polls its queue with five receives of twenty seconds each.
   const receives = parts('AWS::Lambda::EventSourceMapping').length * 15 * MINUTES_PER_MONTH;
   const keys = parts('AWS::KMS::Key').length * kms.perKeyMonth;
   return [
@@ -188,7 +186,10 @@ function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: 
   ];
 }
 
-/** Lists both sides whole, keeps nothing, writes what differs: one call per group and page to the directory. */
+/**
+ * The cost of a design that lists both sides completely, stores nothing and writes the differences. It makes one
+ * directory call per group and page.
+ */
 function fullScanMonth(prices: Prices, { people, groups }: Company, changes: number): Priced {
   const { fullScanMinutes, directoryPageSize, membersPerGroup, apiCallSeconds } = prices.assumed;
   const runs = MINUTES_PER_MONTH / fullScanMinutes;

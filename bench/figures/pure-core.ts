@@ -7,14 +7,14 @@ import { type Figure, growthExponent, PAIRED_RUNS, showSpread, spreadOf, table }
 import { createDirectory } from '../memory/directory.ts';
 
 const SIZES = [10, 1_000, 100_000] as const;
-/** A message holds at most 10,000 events, and decoding has no memory of the ones before. */
+/** A message contains at most 10,000 events, and decoding keeps no state between messages. */
 const DECODED_SIZES = [10, 100, 1_000] as const;
 const NOW_MS = Date.UTC(2026, 0, 5, 8);
-/** Work of one measurement, in members: small sizes are repeated until they can be timed. */
+/** Members per measurement. Small sizes are repeated until they can be timed. */
 const MEMBERS_PER_MEASUREMENT = 100_000;
 const GROUPS = 100;
 
-/** Microseconds of one call at this size. */
+/** Returns the microseconds of one call with this size. */
 function timeOf(size: number, call: () => unknown, members: number): number {
   const calls = Math.max(1, Math.round(members / size));
   const startedMs = performance.now();
@@ -24,7 +24,6 @@ function timeOf(size: number, call: () => unknown, members: number): number {
 
 const directory = createDirectory(() => NOW_MS);
 
-/** Joins of different members in a hundred groups. */
 const bodies = (size: number): readonly string[] =>
   Array.from({ length: size }, (_, n) => JSON.stringify(directory.added(`d${n % GROUPS}`, n)));
 
@@ -41,7 +40,7 @@ function decode(body: string): readonly DirectoryEvent[] {
   return events;
 }
 
-/** A group of which one member in ten left and as many others joined. */
+/** A group in which one member in ten left and as many others joined. */
 function planInput(size: number): DraftInput {
   const user = (n: number): PlatformUserId => platformUserId(`u${n}`);
   const range = Array.from({ length: size }, (_, n) => n);
@@ -66,14 +65,17 @@ const LARGEST = Math.max(...SIZES);
 const batchesOf = <Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
 
-/** Beyond what one message may carry at 100,000 members, so the event is decoded in parts and put together. */
+/** A snapshot of 100,000 members exceeds the size of one message, so it is decoded in parts. */
 const snapshotOf = (group: string, size: number): readonly DirectoryEvent[] =>
   batchesOf(
     Array.from({ length: size }, (_, n) => n),
     10_000,
   ).flatMap((members) => decode(JSON.stringify(directory.snapshot(group, [...members]))));
 
-/** Every size works through as much data: the same ten events again and again would never leave the processor's cache. */
+/**
+ * Calls with different inputs in turn, so that every size uses as much data. Repeating the same ten events would
+ * measure the processor's cache.
+ */
 function inTurn<Input>(inputs: readonly Input[], call: (input: Input) => unknown): () => unknown {
   let next = 0;
   return () => {

@@ -1,16 +1,15 @@
 import { groupId } from '../../shared/domain/ids.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { type Figure, growthTable, type Measure } from '../figure.ts';
-import { type Errand, functionOf, runApart } from '../memory/apart.ts';
 import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
+import { type ChildTask, functionOf, runInChild } from '../memory/run-in-child.ts';
 import { rewrite, seedGroups } from '../memory/seed.ts';
 import { sumOf } from '../memory/totals.ts';
 
-/** Each person is in twenty groups. */
 const GROUPS_OF_A_PERSON = 20;
 const SIZES = [100, 1_000, 10_000] as const;
 const MANY = [1_000, 10_000, 100_000] as const;
-/** As many groups as one batch of the apply queue names. */
+/** The number of groups in one batch of the apply queue. */
 const NEW_GROUPS = 10;
 const BATCH = 100;
 const AT_REST_MS = 3_600_000;
@@ -24,19 +23,18 @@ async function seeded(groups: number, members: number): Promise<Rig> {
   await rig.drain();
   await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
   await seedGroups(rig, groups, members);
-  rig.pass(AT_REST_MS);
+  rig.advance(AT_REST_MS);
   return rig;
 }
 
-type What = Omit<Errand, 'nowMs' | 'task'>;
+type What = Omit<ChildTask, 'nowMs' | 'task'>;
 const NOTHING = async (): Promise<What> => ({});
 const snapshots = (rig: Rig, groups: number, members: number, many: number) =>
   range(many, groups).map((n) => rig.directory.snapshot(`d${n}`, range(members, n % members)));
 
-/** What each function does, and what is there for it to do. */
 const TASKS: readonly (readonly [
   title: string,
-  task: Errand['task'],
+  task: ChildTask['task'],
   prepare: (rig: Rig, groups: number, members: number) => Promise<What>,
 ])[] = [
   ['Sweep, everything in sync', 'sweep', NOTHING],
@@ -68,7 +66,7 @@ const TASKS: readonly (readonly [
   ],
 ];
 
-type Run = Awaited<ReturnType<typeof runApart>> & { readonly groups: number };
+type Run = Awaited<ReturnType<typeof runInChild>> & { readonly groups: number };
 
 const MEASURES: readonly Measure<Run>[] = [
   ['seconds', ({ ms }) => ms / 1_000, true],
@@ -95,7 +93,7 @@ export const scaleFigure: Figure = {
         for (const groups of sizes) {
           const rig = await seeded(groups, members);
           const what = await prepare(rig, groups, members);
-          runs.push({ groups, ...(await runApart(rig, { task, nowMs: rig.clock(), ...what })) });
+          runs.push({ groups, ...(await runInChild(rig, { task, nowMs: rig.clock(), ...what })) });
           if ((runs.at(-1)?.peakMb ?? 0) > memoryMb) throw new Error(`${title}: more than ${memoryMb} MB`);
         }
         parts.push(

@@ -6,7 +6,7 @@ import { requeueDue } from '../../shared/sync/requeue.ts';
 import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
 import type { Counts } from '../memory/totals.ts';
 
-/** One thing that happens every day, whose calls are counted; `prepare` is not. */
+/** A typical event whose calls are counted. The calls of `prepare` are not. */
 export interface Scenario {
   readonly name: string;
   readonly people: number;
@@ -17,16 +17,16 @@ export interface Scenario {
 
 const range = (length: number, from = 0) => Array.from({ length }, (_, n) => from + n);
 
-/** Groups `d0`, `d1`, … of so many members each are made so. */
+/** Writes groups `d0`, `d1`, … with this many members each. */
 async function write(rig: Rig, groups: number, members: number): Promise<void> {
   await rig.ingest(range(groups).map((n) => rig.directory.snapshot(`d${n}`, range(members))));
   await rig.drain();
-  // Past the window, so that what is counted begins in one of its own.
-  rig.pass(600_000);
+  // After the coalescing window, so that the counted change starts its own.
+  rig.advance(600_000);
   await rig.ports.connections.find(CONNECTION);
 }
 
-/** Brings groups in sync with a second write: the change after the first write costs one write unit more. */
+/** Syncs the groups with a second write, because the change after a first write costs one more write unit. */
 async function settle(rig: Rig, groups: number, members: number): Promise<void> {
   await write(rig, groups, members - 1);
   await write(rig, groups, members);
@@ -39,17 +39,15 @@ const change = async (rig: Rig, events: Parameters<Rig['ingest']>[0]) => {
 
 const readFeed = (rig: Rig) => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
 
-/** Twenty groups in sync, whose activity events were read. */
 async function settleAndRead(rig: Rig): Promise<void> {
   await settle(rig, 20, 5);
   await readFeed(rig);
-  rig.pass(300_000);
+  rig.advance(300_000);
 }
 
-/** Runs every schedule for an hour without changes. */
 async function quietHour(rig: Rig): Promise<void> {
   for (let minute = 1; minute <= 60; minute += 1) {
-    rig.pass(60_000);
+    rig.advance(60_000);
     await requeueDue(CONNECTION, rig.ports);
     if (minute % SCHEDULES.feedMinutes === 0) await readFeed(rig);
   }
@@ -114,7 +112,7 @@ export const SCENARIOS: readonly Scenario[] = [
     run: async (rig) => {
       const event = rig.directory.added('d0', 20);
       await change(rig, [event]);
-      rig.pass(600_000);
+      rig.advance(600_000);
       rig.totals.take();
       await change(rig, [event]);
     },

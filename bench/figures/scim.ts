@@ -20,13 +20,12 @@ const SECONDS = 20;
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 const LARGE = 20_000;
 const REMOVED = 256;
-/** The peer that npm installs; in a folder of its own, because nothing here depends on it. */
+/** Packages of the compared server. They have their own folder, because groupsync does not depend on them. */
 const PEER = ['scimmy@1.3.5', 'scimmy-routers@1.3.2', 'express@5.3.0'];
 const Started = z.object({ url: z.string(), tokens: z.array(z.string()) });
 const Replayed = z.object({ calls: z.number(), ms: z.number() });
 const Resource = z.looseObject({ id: z.string() });
 
-/** A server in a process of its own, and a client of it. */
 async function start(file: string, args: readonly string[] = []) {
   const script = fileURLToPath(new URL(`../emulated/${file}`, import.meta.url));
   const child = fork(script, [...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
@@ -71,7 +70,7 @@ const user = (name: string) => ({
 });
 const range = (length: number) => Array.from({ length }, (_, n) => n);
 
-/** The same users and groups on each server, and the requests of an identity provider by their kind. */
+/** Creates the same users and groups on each server. Returns the requests of an identity provider by kind. */
 async function prepare({ send }: Server) {
   const make = async (path: string, body: object) =>
     Resource.parse(JSON.parse(await send('POST', path, body))).id;
@@ -87,7 +86,7 @@ async function prepare({ send }: Server) {
   );
   const change = (n: number, op: object) =>
     send('PATCH', `/Groups/${groups[n % GROUPS]}`, { schemas: [PATCH_OP], Operations: [op] });
-  /** In none of the groups that they join at their turn. */
+  /** A person who is not yet in the group. */
   const joiner = (n: number) => memberOf((n % GROUPS) * 20 + MEMBERS + Math.floor(n / GROUPS));
   const kinds = {
     'filter by userName': (n: number) =>
@@ -115,7 +114,7 @@ async function perSecond(kinds: Prepared, kind: Kind, { from, count }: { from: n
   return (count * 1_000) / (performance.now() - startedMs);
 }
 
-/** One kind after the other, each server in its turn; ours also against the bare calls that it made. */
+/** Measures each kind on both servers in turn. groupsync is also compared with the bare calls that it made. */
 async function sideBySide(ours: Server, peer: Server | undefined) {
   const [mine, peerPrepared] = [await prepare(ours), peer && (await prepare(peer))];
   const rates = new Map<Kind, { mine: number[]; peer: number[]; bare: number[]; calls: number }>();
@@ -144,7 +143,10 @@ async function sideBySide(ours: Server, peer: Server | undefined) {
   return { prepared: mine, rows };
 }
 
-/** Requests of one tenant begin at their time, whether or not those before them have ended: no respite for the slow. */
+/**
+ * Starts the requests of one tenant at fixed times, even if earlier ones have not ended, so that slow requests do
+ * not reduce the load.
+ */
 async function steady(kinds: Prepared) {
   const [filter, , group, post, add, remove] = Object.values(kinds);
   const mix = [filter, add, remove, group, filter, post, filter, add, remove, group];
@@ -155,7 +157,7 @@ async function steady(kinds: Prepared) {
     const dueMs = startedMs + (n * 1_000) / PER_SECOND;
     if (dueMs > performance.now()) await sleep(dueMs - performance.now());
     const send = mix[n % mix.length];
-    // Numbers that were not used before: names are unique. Who joined leaves again.
+    // Unused numbers, because names are unique. A person who joined leaves again.
     const sent = Promise.resolve(send?.(5_000 + n - (send === remove ? 1 : 0)));
     inFlight.push(sent.then(() => void latencies.push(performance.now() - dueMs)));
   }
@@ -163,7 +165,6 @@ async function steady(kinds: Prepared) {
   return [0.5, 0.95, 0.99].map((share) => percentile(latencies, share));
 }
 
-/** One request of each kind that names very many. */
 async function large({ send, ask }: Server) {
   const measured = async (what: string, run: () => Promise<string>) => {
     await ask('record');
@@ -200,7 +201,7 @@ async function large({ send, ask }: Server) {
   return [made.row, replaced.row, removed.row];
 }
 
-/** @returns the folder of the peer, undefined where npm cannot install it here */
+/** @returns the folder of the compared server; undefined if npm cannot install it */
 function installPeer(): string | undefined {
   const folder = join(tmpdir(), 'groupsync-bench-peers');
   if (existsSync(join(folder, 'node_modules', 'scimmy-routers'))) return folder;

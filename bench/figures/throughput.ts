@@ -9,13 +9,13 @@ const EVENTS = 1_000;
 const GROUPS = 20;
 const PEOPLE = 200;
 
-/** The directory knows all people and has the groups; what is measured is joins, one message each. */
+/** All people and groups exist in the directory. The measurement sends joins, one message each. */
 async function prepared(): Promise<Services> {
   const services = await startServices({ people: PEOPLE });
   const directory = createDirectory(Date.now);
-  const everybody = Array.from({ length: PEOPLE }, (_, n) => n);
+  const people = Array.from({ length: PEOPLE }, (_, n) => n);
   await publish(services, [
-    directory.snapshot('all', everybody),
+    directory.snapshot('all', people),
     ...Array.from({ length: GROUPS }, (_, n) => directory.snapshot(`d${n}`, [0])),
   ]);
   await work(services);
@@ -31,7 +31,7 @@ const joins = (): readonly BenchEvent[] => {
 
 interface Timed {
   readonly ms: number;
-  /** Of this process, emulators included: what others do on the machine does not weigh on it. */
+  /** Processor time of this process, including the emulators. Other load on the machine hardly affects it. */
   readonly cpuMs: number;
 }
 
@@ -50,10 +50,10 @@ async function timed(run: () => Promise<void>): Promise<Timed> {
   return { ms: performance.now() - startedMs, cpuMs: (user + system) / 1_000 };
 }
 
-/** Runs the connector once, then repeats its recorded calls without it, over services in the same state. */
+/** Runs the engine once. Then repeats its recorded calls without the engine, on services in the same state. */
 async function pair(): Promise<Pair> {
   const first = await prepared();
-  // Made now: what the directory says later counts.
+  // Created now, because the time of an event decides which one is newer.
   const events = joins();
   await publish(first, events);
   const recording = startRecording();

@@ -10,9 +10,8 @@ interface Size {
   readonly days: number;
 }
 
-/** Each person is in so many groups. */
 const GROUPS_OF_A_PERSON = 20;
-/** Of the memberships, so many begin or end a day. */
+/** Share of the memberships that begin or end per day. */
 const DAILY_SHARE = 0.01;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -33,7 +32,7 @@ interface Change {
 const membersOf = (group: number, { members }: Size, people: number): readonly number[] =>
   Array.from({ length: members }, (_, n) => (((group * members) / GROUPS_OF_A_PERSON + n) % people) | 0);
 
-/** Joins of people who are not in the group, and leaves of some who are, at any time of day or night. */
+/** Random joins of people outside the group and leaves of members, at any time of day. */
 function drawChanges(size: Size, people: number, startMs: number): readonly Change[] {
   const random = seededRandom(size.groups);
   const inside = Array.from({ length: size.groups }, (_, n) => new Set(membersOf(n, size, people)));
@@ -52,7 +51,7 @@ function drawChanges(size: Size, people: number, startMs: number): readonly Chan
     });
 }
 
-/** An import of all groups, one message each, and then so many days of lone changes; beside both runs all that is scheduled. */
+/** An import of all groups, one message each, and then days with single changes. All schedules run in both parts. */
 async function simulateWeek(size: Size) {
   const prices = readPrices();
   const people = Math.max(2 * size.members, (size.groups * size.members) / GROUPS_OF_A_PERSON);
@@ -90,7 +89,7 @@ async function simulateWeek(size: Size) {
   if (!chain.isIdle())
     throw new Error(`of ${size.groups} groups only ${platform.groups.size} came within a day`);
   const importSeconds = ((platform.writes.at(-1)?.atMs ?? Number.NaN) - sentMs) / 1_000;
-  // What follows from it on the schedules is part of it.
+  // Includes the schedules' work that follows from the import.
   await runUntil(clock() + HOUR_MS);
   const imported = { ...priced(), seconds: importSeconds };
   const writesBefore = platform.writes.length;
@@ -161,11 +160,11 @@ const MEASURES: readonly Measure<WeekRun>[] = [
   ['minutes', ({ minutes }) => minutes, true],
 ];
 
-/** What each function needed of what it may, in the import and after it. */
+/** Compares each function's usage with its limits, during the import and after it. */
 function limitsTable(runs: readonly WeekRun[]): string {
   const rows = runs.flatMap((run) =>
     FUNCTIONS.map((name) => {
-      const { mapConcurrently, seconds }: Limits = run.limits[name];
+      const { maxConcurrency, seconds }: Limits = run.limits[name];
       const [during, after]: readonly Usage[] = [run.imported.usage[name], run.usage[name]] as const;
       return [
         `${name}, ${run.groups.toLocaleString('en-GB')} groups`,
@@ -173,7 +172,7 @@ function limitsTable(runs: readonly WeekRun[]): string {
         after?.runs ?? 0,
         during?.most ?? 0,
         after?.most ?? 0,
-        mapConcurrently ?? 'account',
+        maxConcurrency ?? 'account',
         during?.longest ?? 0,
         after?.longest ?? 0,
         seconds,
@@ -198,7 +197,7 @@ export const weekFigure: Figure = {
   name: 'week',
   title: 'A week of a company',
   async run({ full }) {
-    const liveAll = async (sizes: readonly Size[]) => {
+    const simulateAll = async (sizes: readonly Size[]) => {
       const runs: WeekRun[] = [];
       for (const size of sizes) {
         runs.push(await simulateWeek(size));
@@ -209,8 +208,8 @@ export const weekFigure: Figure = {
       }
       return runs;
     };
-    const days = await liveAll(full ? FULL_DAYS : []);
-    const weeks = await liveAll(full ? FULL_WEEKS : WEEKS);
+    const days = await simulateAll(full ? FULL_DAYS : []);
+    const weeks = await simulateAll(full ? FULL_WEEKS : WEEKS);
     for (const { groups, limits, usage, imported } of [...days, ...weeks])
       for (const name of FUNCTIONS)
         if (Math.max(usage[name].longest, imported.usage[name].longest) > limits[name].seconds)

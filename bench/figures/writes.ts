@@ -6,7 +6,7 @@ import { sumOf } from '../memory/totals.ts';
 const WINDOW_SECONDS = 5;
 const BURSTS = [1, 100, 10_000] as const;
 const GROUPS = [1, 10, 100] as const;
-/** A whole number of windows since 1970, so that a burst begins where we say in its window. */
+/** A whole number of windows since 1970, so that the offset of a burst within its window is known. */
 const ALIGNED_MS = Math.ceil(Date.UTC(2026, 0, 5, 8) / 300_000) * 300_000;
 
 interface Outcome {
@@ -15,8 +15,8 @@ interface Outcome {
 }
 
 /**
- * A burst of joins spread over the groups in turn, each by a message of its own. Sent at one of five places in the
- * window, so that some bursts lie across a window's end, where two writes of a group are right.
+ * A burst of joins over the groups in turn, one message each. It starts at one of five offsets in the window, so
+ * that some bursts cross the end of a window. Two writes per group are then correct.
  */
 async function burst(changes: number, groups: number, offsetMs: number): Promise<Outcome> {
   const people = Math.ceil(changes / groups) + 1;
@@ -24,7 +24,7 @@ async function burst(changes: number, groups: number, offsetMs: number): Promise
   const ids = Array.from({ length: groups }, (_, n) => `d${n}`);
   await rig.ingest(ids.map((id) => rig.directory.snapshot(id, [0])));
   await rig.drain();
-  rig.pass(600_000 + offsetMs - ((rig.clock() - ALIGNED_MS) % (WINDOW_SECONDS * 1_000)));
+  rig.advance(600_000 + offsetMs - ((rig.clock() - ALIGNED_MS) % (WINDOW_SECONDS * 1_000)));
   rig.totals.take();
 
   const events = Array.from({ length: changes }, (_, n) =>
@@ -41,7 +41,7 @@ async function burst(changes: number, groups: number, offsetMs: number): Promise
   return { writes, groupWindows: Math.min(groups, changes) * windows };
 }
 
-/** The connector that this one is not: it reads each message and patches the group that the message names. */
+/** A naive connector, for comparison: it reads each message and patches the group of the message. */
 async function naiveWrites(messages: number): Promise<number> {
   const rig = await createRig({ coalesceSeconds: 0, people: 1 });
   await rig.ingest([rig.directory.snapshot('d0', [0])]);

@@ -3,7 +3,6 @@ import { createQueues, type Queue } from '../../simulate/queues.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import type { Totals } from './totals.ts';
 
-/** The apply queue, whose requests and messages are counted. */
 export function createCountedQueue(options: { readonly totals: Totals; readonly clock: () => number }): {
   readonly sqs: SQSClient;
   readonly queue: Queue;
@@ -16,6 +15,6 @@ export function createCountedQueue(options: { readonly totals: Totals; readonly 
     for (const _ of answer.Successful ?? []) totals.add('sqs messages');
     return answer;
   };
-  // The connector only sends.
+  // The engine uses only `send`.
   return { sqs: { send } as unknown as SQSClient, queue: queues.of.apply };
 }

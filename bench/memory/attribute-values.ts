@@ -1,6 +1,6 @@
 import type { Item, Value } from '../../shared/store/table.ts';
 
-/** DynamoDB's form of a value on the wire, as far as groupsync uses it. */
+/** DynamoDB's wire format of a value, limited to the types that groupsync uses. */
 export type Wire =
   | { readonly S: string }
   | { readonly N: string }

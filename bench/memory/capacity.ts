@@ -6,15 +6,14 @@ import type { Totals } from './totals.ts';
 const READ_UNIT_BYTES = 4_096;
 const WRITE_UNIT_BYTES = 1_024;
 
-/** A consistent read; half of it where the read is eventually consistent. Nothing found costs the minimum. */
+/** Units of a consistent read. An eventually consistent read costs half. An empty read costs the minimum. */
 const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_UNIT_BYTES));
 const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / WRITE_UNIT_BYTES));
 
-/** Counts the units of every operation, those of the index included. */
 export const capacityMeter = (totals: Totals): Meter => ({
   read: (bytes, isIndex) => totals.add('dynamodb read units', readUnits(bytes) / (isIndex ? 2 : 1)),
   write: (bytes) => totals.add('dynamodb write units', writeUnits(bytes)),
-  // A write whose condition fails is paid for all the same.
+  // A write whose condition fails is billed too.
   refused(bytes) {
     totals.add('dynamodb write units', writeUnits(bytes));
     totals.add('dynamodb writes refused');

@@ -25,17 +25,16 @@ export const FUNCTIONS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 export type TaskName = 'pump' | 'feed' | 'sweep' | 'health' | 'people';
 
-/** Of one request to AWS, generously. */
+/** Assumed duration of one request to AWS; a high estimate. */
 export const REQUEST_SECONDS = 0.01;
 
-/** What the template allows a function; undefined where only the account bounds how many run at once. */
+/** The limits of a function in the template. `maxConcurrency` is undefined if only the account has a limit. */
 export interface Limits {
   readonly seconds: number;
   readonly memoryGb: number;
-  readonly mapConcurrently: number | undefined;
+  readonly maxConcurrency: number | undefined;
 }
 
-/** What one function did. */
 export interface Usage {
   runs: number;
   seconds: number;
@@ -45,7 +44,7 @@ export interface Usage {
 }
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
-/** Of the time that a run has, the part in which ingest begins something new, and after which it only answers. */
+/** Parts of a run's time limit: until the first, ingest starts new work; after the second, it only reports. */
 const [START_UNTIL, STOP_AT] = [0.5, 0.85];
 const RESERVE_MS = 30_000;
 const TASKS: Readonly<Record<TaskName, number>> = {
@@ -57,7 +56,7 @@ const TASKS: Readonly<Record<TaskName, number>> = {
 };
 const FINE = new Set(['written', 'in_sync', 'nothing_to_do', 'postponed']);
 
-/** Time-out, memory and concurrency of each function, as CloudFormation reads them. */
+/** Returns the timeout, memory and concurrency of each function in the CloudFormation template. */
 export function limitsOfFunctions(): Readonly<Record<FunctionName, Limits>> {
   const { template } = synthesise();
   const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
@@ -68,16 +67,16 @@ export function limitsOfFunctions(): Readonly<Record<FunctionName, Limits>> {
     if (one === undefined) throw new Error(`the template has no function ${name}`);
     const { Timeout, MemorySize, ReservedConcurrentExecutions: reserved } = one.Properties;
     const fed = mappings.find(({ Properties }) => Properties.FunctionName.Ref === id)?.Properties;
-    const mapConcurrently: number | undefined = reserved ?? fed?.ScalingConfig.MaximumConcurrency;
-    return [name, { seconds: Timeout, memoryGb: MemorySize / 1_024, mapConcurrently }];
+    const maxConcurrency: number | undefined = reserved ?? fed?.ScalingConfig.MaximumConcurrency;
+    return [name, { seconds: Timeout, memoryGb: MemorySize / 1_024, maxConcurrency }];
   });
   return Object.fromEntries(limits);
 }
 
 /**
- * The whole chain in simulated time. Each request and call takes its time, those that a function makes side by side
- * together; each invocation has a container of its own with what that remembers; no more of a function run at once than
- * the template allows, and what finds none free waits.
+ * Simulates the whole system in simulated time. Each request and call takes time, and concurrent ones overlap. Each
+ * invocation has its own container, which keeps its caches. A function runs at most as often as the template
+ * allows; further work waits.
  */
 export async function createChain(people: number) {
   const { ingestSeconds, applySeconds, scheduledSeconds, apiCallSeconds } = readPrices().assumed;
@@ -133,8 +132,7 @@ export async function createChain(people: number) {
     });
   };
   const hasFree = (name: FunctionName) =>
-    usageOf(name).now < (limits[name].mapConcurrently ?? Number.POSITIVE_INFINITY);
-  /** Whatever fails ends the life. */
+    usageOf(name).now < (limits[name].maxConcurrency ?? Number.POSITIVE_INFINITY);
   const fail = (error: unknown) =>
     time.at(0, () => {
       throw error;
@@ -216,7 +214,7 @@ export async function createChain(people: number) {
     }
   };
   queues.listen((key, wantedMs) => {
-    // Those of some milliseconds are found by one look.
+    // Wake-ups within 10 ms are handled together.
     const atMs = Math.ceil(wantedMs / 10) * 10;
     if (key !== 'apply' || planned.has(atMs)) return;
     planned.add(atMs);
@@ -249,7 +247,7 @@ export async function createChain(people: number) {
     platform,
     limits,
     directory: createDirectory(clock),
-    /** What each function did since the last look. */
+    /** Returns what each function did since the previous call. */
     takeUsage() {
       const taken = FUNCTIONS.map((name) => [name, { ...usageOf(name) }] as const);
       for (const one of usage.values())
@@ -257,14 +255,12 @@ export async function createChain(people: number) {
       return Object.fromEntries(taken) as Readonly<Record<FunctionName, Readonly<Usage>>>;
     },
     isIdle: () => events.length + queue.messages.length + usageOf('ingest').now + usageOf('apply').now === 0,
-    /** Messages to the events queue, sent now. */
     send: (sent: readonly BenchEvent[]) => send(sent.map((event) => ({ event, sentAtMs: clock() }))),
     onWritten: (listener: typeof written) => {
       written = listener;
     },
-    /** A task is begun now; what it throws ends the life. */
+    /** Starts a task now. Its errors end the simulation. */
     begin: (task: TaskName) => void runTask(task).catch(fail),
-    /** From now on every task in its time. */
     beginSchedules() {
       for (const [n, [task, minutes]] of Object.entries(TASKS).entries()) {
         const again = (atMs: number) =>

@@ -31,7 +31,7 @@ const REFUSED: WireAnswer = {
   },
 };
 
-/** Marks where a page ended; nothing but this table reads it back. */
+/** Attribute that marks the end of a page. Only this table reads it. */
 const CURSOR = 'pk';
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -76,7 +76,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** A DynamoDB client over the table in memory; counts requests by operation. */
 export function createDynamoDbClient(table: MemoryTable, totals: Totals): DynamoDBClient {
   const handler = inProcess((name, input) => {
     const operation = OPERATIONS[name];
@@ -97,7 +96,7 @@ const conditionOf = (input: Expressions) =>
     ? undefined
     : parseCondition(input.ConditionExpression, placeholdersOf(input));
 
-/** As dynamo-table.ts writes them: the partition, and a prefix or a range of the sort key. */
+/** Parses the key conditions that dynamo-table.ts writes: the partition, and a prefix or a range of the sort key. */
 function pageRequestOf(input: QueryInput): PageRequest {
   const values = input.ExpressionAttributeValues ?? {};
   const text = (name: string) => String(plain(values[name] as Wire) as Value);

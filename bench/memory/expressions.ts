@@ -1,6 +1,5 @@
 import type { Change, Condition, Scalar, Value } from '../../shared/store/table.ts';
 
-/** Placeholders of one request, already in plain values. */
 export interface Placeholders {
   readonly names: Readonly<Record<string, string>>;
   readonly values: Readonly<Record<string, Value>>;
@@ -10,7 +9,7 @@ const TOKEN =
   /\s*(?:(\(|\)|AND\b|OR\b)|(attribute_exists|attribute_not_exists)\((#[\w.#]+)\)|(#[\w.#]+) (=|<>|<|>) (:\w+))/y;
 const KINDS = { '=': 'equal', '<': 'less', '>': 'greater' } as const;
 
-/** Reads a condition expression: comparisons, existence, AND, OR and parentheses, as shared/store writes them. */
+/** Parses a condition expression: comparisons, existence, AND, OR and parentheses, as written by shared/store. */
 export function parseCondition(text: string, { names, values }: Placeholders): Condition {
   const tokens: (string | Condition)[] = [];
   TOKEN.lastIndex = 0;
@@ -59,7 +58,6 @@ function operand(tokens: (string | Condition)[]): Condition {
 
 const ASSIGNMENT = /^(#\w+) = (?:(:\w+)|if_not_exists\(\1, (:\w+)\))$/;
 
-/** Reads an update expression of SET, ADD and REMOVE. */
 export function parseChange(text: string, { names, values }: Placeholders): Change {
   const change = {
     set: {} as Record<string, Value>,
@@ -86,7 +84,7 @@ export function parseChange(text: string, { names, values }: Placeholders): Chan
   return change;
 }
 
-/** A path has a placeholder for each of its parts. */
+/** Every part of a path is a placeholder. */
 const nameOf = (names: Placeholders['names'], path: string): string =>
   path
     .trim()

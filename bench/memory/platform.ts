@@ -7,10 +7,9 @@ import {
 import { seededRandom } from '../../simulate/random.ts';
 import type { Totals } from './totals.ts';
 
-/** Short, as it stands in each id: the figures are of what groupsync stores, not of how long a platform's ids are. */
+/** Short, because each id contains it, and the figures should not depend on the length of platform ids. */
 export const COMPANY = 'b';
 
-/** What the totals call a request, by the platform's name of it. */
 const CALLS: Readonly<Record<string, string>> = {
   'platform.list': 'platform GET /groups',
   'platform.create': 'platform POST /groups',
@@ -24,7 +23,7 @@ const CALLS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A platform that obeys, whose requests are counted; each is answered in one turn of the event loop, so that counts do
+ * A platform without faults that counts its requests. Each response takes one turn of the event loop, so counts do
  * not depend on the machine. Its people: role `r<n>`, user `u<n>`, address `p<n>@bench.test`.
  */
 export function createCountedPlatform(options: {

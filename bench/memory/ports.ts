@@ -3,14 +3,13 @@ import { type EnginePorts, type PortsOptions, portsOver } from '../../simulate/e
 
 export interface BenchPortsOptions
   extends Pick<PortsOptions, 'table' | 'sqs' | 'queueUrl' | 'dispatcher' | 'coalesceMs' | 'clock' | 'newId'> {
-  /** Told of each read of the connection's secret. */
   readonly onSecretRead: () => void;
   readonly token: string;
 }
 
 export type BenchPorts = EnginePorts & { readonly deadLetters: DeadLetterQueue };
 
-/** The engine over clients, clock and ids of the bench's choice; it waits for nothing and loses nothing. */
+/** The engine's ports with the given clients, clock and ids. They never sleep. */
 export function benchPorts({ onSecretRead, token, ...options }: BenchPortsOptions): BenchPorts {
   const ports = portsOver({
     ...options,

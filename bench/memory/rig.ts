@@ -21,16 +21,15 @@ import { createTotals } from './totals.ts';
 export interface RigOptions {
   readonly coalesceSeconds: number;
   readonly people: number;
-  /** Whether removals are guarded, as they are by default; most figures want no holds. */
+  /** True turns on the guard, which is the product's default. Most figures need no holds. */
   readonly guarded?: boolean;
-  /** Milliseconds since 1970 at which the clock stands. */
+  /** Start of the clock, in milliseconds since 1970. */
   readonly startMs?: number;
 }
 
 export const CONNECTION: ConnectionName = connectionName('default');
 export const TOKEN = 'bench';
 export const START_MS = Date.UTC(2026, 0, 5, 8);
-/** How much later each batch of events is taken up than the one before it. */
 const BETWEEN_BATCHES_MS = 10;
 
 export function connectionOf(guarded = false): Connection {
@@ -39,8 +38,8 @@ export function connectionOf(guarded = false): Connection {
 }
 
 /**
- * The connector with everything around it in memory: use cases, stores, queue and platform client are the real ones;
- * DynamoDB, SQS and the platform answer in the same process, and time moves only when nothing is due.
+ * groupsync in memory. Use cases, stores, queue and platform client are the real ones. DynamoDB, SQS and the
+ * platform respond in the same process. Time advances only when nothing is due.
  */
 export async function createRig(options: RigOptions) {
   const totals = createTotals();
@@ -92,7 +91,7 @@ export async function createRig(options: RigOptions) {
     platform,
     directory: createDirectory(clock),
     sqs,
-    /** What DynamoDB does, one request each. */
+    /** DynamoDB's operations, one request each. */
     requests: {
       get: direct.look.bind(direct),
       getMany: direct.getMany.bind(direct),
@@ -101,15 +100,16 @@ export async function createRig(options: RigOptions) {
       update: direct.update.bind(direct),
       delete: direct.remove.bind(direct),
     },
-    /** From now on through the AWS SDK, which counts requests to DynamoDB too; before, and at large sizes, beside it. */
+    /**
+     * From now on, requests go through the AWS SDK and are counted. Before this, and for large sizes, they bypass it.
+     */
     countRequests: () => {
       active = counted;
       totals.take();
     },
-    pass: (ms: number) => {
+    advance: (ms: number) => {
       time.nowMs += ms;
     },
-    /** Takes up events in batches as Lambda gives them to ingest. */
     async ingest(events: readonly BenchEvent[]): Promise<void> {
       const { batchSize } = EVENT_SOURCES.ingest;
       for (let at = 0; at < events.length; at += batchSize) {
@@ -117,7 +117,7 @@ export async function createRig(options: RigOptions) {
         time.nowMs += BETWEEN_BATCHES_MS;
       }
     },
-    /** Lets time pass until the apply queue is empty, running apply on what is due. */
+    /** Advances the time and runs apply until the apply queue is empty. */
     async drain(): Promise<void> {
       for (let due = queue.nextDueMs(); due !== undefined; due = queue.nextDueMs()) {
         time.nowMs = Math.max(time.nowMs, due);

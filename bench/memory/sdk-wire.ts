@@ -1,4 +1,4 @@
-/** What an AWS SDK client sends and gets, as far as a handler in the same process must know. */
+/** The parts of an AWS SDK request that an in-process handler needs. */
 export interface WireRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -10,8 +10,8 @@ export interface WireAnswer {
 }
 
 /**
- * A request handler for an AWS SDK client that answers in the same process: everything the SDK does is done, except the
- * socket. Each answer comes in one turn of the event loop, so counts do not depend on the machine.
+ * A request handler for an AWS SDK client that responds in the same process. The SDK does all its work except for
+ * the socket. Each response takes one turn of the event loop, so counts do not depend on the machine.
  */
 export const inProcess = (answer: (operation: string, input: unknown) => WireAnswer) => ({
   handle: async (request: WireRequest) => {

@@ -19,8 +19,8 @@ import { COMPANY } from './platform.ts';
 import { CONNECTION, type Rig } from './rig.ts';
 
 /**
- * Adds groups to those that the connector made itself, as copies of what it stored for `d0`: in sync with the platform,
- * with this many members each. For jobs that read groups but not their members (sweep, feed).
+ * Adds synced groups with this many members by copying what the engine stored for `d0`. For jobs that read groups
+ * but not their members (sweep, feed).
  */
 export async function seedGroups(rig: Rig, groups: number, members: number): Promise<void> {
   const { table } = rig.ports;
@@ -45,7 +45,7 @@ export async function seedGroups(rig: Rig, groups: number, members: number): Pro
   }
 }
 
-/** We write this group once more, a join, of which the feed tells. */
+/** Writes a group with one more member, which creates an event in the feed. */
 export async function rewrite(rig: Rig, { id, spokeId, users, version }: HeldGroup): Promise<void> {
   const platform = await rig.ports.platforms.open(rig.connection);
   const joined = [...users, `joins-${id}`].map(platformUserId);

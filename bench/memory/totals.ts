@@ -3,7 +3,7 @@ export type Counts = Readonly<Record<string, number>>;
 
 export interface Totals {
   add(name: string, by?: number): void;
-  /** What was counted since the last look, names sorted; nothing that stayed at zero. */
+  /** Returns the counts since the previous call, sorted by name and without zeros. */
   take(): Counts;
 }
 
@@ -21,6 +21,5 @@ export function createTotals(): Totals {
   };
 }
 
-/** The sum of all counts whose name begins so. */
 export const sumOf = (counts: Counts, prefix: string): number =>
   Object.entries(counts).reduce((sum, [name, count]) => (name.startsWith(prefix) ? sum + count : sum), 0);

@@ -4,7 +4,7 @@ import type { SettingChange } from '../../shared/operate/settings.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../io.ts';
 
-/** The examples below a command's help. A test runs each of them. */
+/** Returns the examples below a command's help. A test runs each of them. */
 export const examples = (...lines: readonly string[]) =>
   ['after', ['\nExamples:', ...lines.map((line) => `  groupsync ${line}`)].join('\n')] as const;
 
@@ -20,7 +20,7 @@ export const positiveNumber = numeric('a number above 0', (n) => n > 0 && Number
 export const wholeNumber = numeric('a whole number above 0', (n) => n > 0 && Number.isInteger(n));
 export const port = numeric('a port from 0 to 65535', (n) => Number.isInteger(n) && n >= 0 && n <= 65_535);
 
-/** A value that is no JSON is taken as text: `drift=report` is what people write. */
+/** A value that is not JSON is used as text, because users write `drift=report`. */
 export function settingChange(text: string): SettingChange {
   const split = text.indexOf('=');
   if (split < 1) throw new UsageError(`expected KEY=VALUE, got "${text}"`);
@@ -32,7 +32,6 @@ export function settingChange(text: string): SettingChange {
   }
 }
 
-/** An option that may be given again. */
 export const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
@@ -44,10 +43,9 @@ export function age(text: string): number {
   throw new InvalidArgumentError('expected a duration such as 30m, 2h or 7d');
 }
 
-const EVERY_MS = 2_000;
+const REFRESH_MS = 2_000;
 export const WATCH = ['--watch', 'refresh every 2 s, until Ctrl-C'] as const;
 
-/** Repeats a read-only command with `--watch`. */
 export function watched<Typed extends unknown[]>(
   show: (context: Context, ...typed: Typed) => Promise<number>,
 ) {
@@ -57,7 +55,7 @@ export function watched<Typed extends unknown[]>(
     const { out, io } = context;
     for (;;) {
       const exitCode = await show(context, ...typed);
-      await sleep(EVERY_MS, undefined, { signal: io.signal }).catch(() => undefined);
+      await sleep(REFRESH_MS, undefined, { signal: io.signal }).catch(() => undefined);
       if (io.signal.aborted) return exitCode;
       out.startAgain();
     }

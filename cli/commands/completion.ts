@@ -9,10 +9,10 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 interface Entry {
-  /** Words that lead to the command, after the program's own name. */
+  /** Words of the command line that lead to the command, without the program's name. */
   readonly path: readonly string[];
   readonly words: readonly string[];
-  /** What its arguments name, where the deployment can be asked for that. */
+  /** Kind of the command's argument, if its values can be read from the deployment. */
   readonly ids: Completable | '';
 }
 
@@ -31,7 +31,7 @@ function idsOf([first, second]: readonly string[], { registeredArguments: [argum
   return IDS[name] ?? '';
 }
 
-/** Everything that can be typed, read from the commands themselves. */
+/** Returns the shell script, generated from the program's commands and options. */
 function completionScript(program: Command, shell: string): string {
   if (!SHELLS.some((one) => one === shell)) {
     throw new UsageError(`expected one of ${SHELLS.join(', ')}, got "${shell}"`);
@@ -61,7 +61,10 @@ const cases = (entries: readonly Entry[]): string =>
 const KINDS: readonly Completable[] = ['connection', 'group', 'hold', 'letter', 'token', 'client'];
 const GLOBALS_WITH_VALUE = ['--connection', '--prefix', '--region', '--profile', '--local-file'] as const;
 
-/** Both shells find the longest command in what was typed, and offer its words. In zsh `path` is where programs are. */
+/**
+ * Both shells find the longest command in the typed words and offer its completions. (They avoid the variable
+ * `path`: zsh uses it for PATH.)
+ */
 const SCRIPTS: Readonly<Record<Shell, (entries: readonly Entry[]) => string>> = {
   bash: (entries) => `# groupsync completion for bash: source <(groupsync completion bash)
 _groupsync() {
@@ -133,16 +136,16 @@ const FISH_IDS = `function __groupsync_ids
   groupsync $globals completion fish --ids $argv[1] 2>/dev/null
 end`;
 
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
-/** Prints completions. Completion prints no error, and gives up after `PATIENCE_MS`. */
+/** Prints completions. It prints no errors and stops after `TIMEOUT_MS`, so that the shell stays responsive. */
 async function printIds(context: Context, kind: Completable): Promise<number> {
-  const late = new Promise<never[]>((resolve) => setTimeout(resolve, PATIENCE_MS, []).unref());
+  const timeout = new Promise<never[]>((resolve) => setTimeout(resolve, TIMEOUT_MS, []).unref());
   const read = async () => {
     const { COMPLETIONS } = await import('../../shared/operate/complete.ts');
     return COMPLETIONS[kind](await context.ports(), context.connection);
   };
-  const ids: readonly (string | undefined)[] = await Promise.race([read().catch(() => []), late]);
+  const ids: readonly (string | undefined)[] = await Promise.race([read().catch(() => []), timeout]);
   const shown = ids.filter((id) => id !== undefined && id === visible(id));
   for (const id of new Set(shown)) context.io.stdout.write(`${id}\n`);
   return EXIT.done;

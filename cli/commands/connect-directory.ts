@@ -9,11 +9,11 @@ import { changeSettings } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
-import { Advised, EXIT } from '../io.ts';
+import { EXIT, HintedError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { type DirectoryOptions, type NamedDirectory, namedDirectory } from './directory-source.ts';
 
-/** Tries a directory, shows what it would bring, and stores its key and the setting after a yes. */
+/** Previews a directory and, after confirmation, stores its key and the setting `directory`. */
 export async function connectDirectory(
   context: Context,
   name: ConnectionName,
@@ -58,7 +58,7 @@ const previewByKey = (
     .then((directory) => previewDirectory(connection, directory, setting, ports))
     .catch((error: Error) => {
       if (!(error instanceof DirectoryError)) throw error;
-      throw new Advised(
+      throw new HintedError(
         `nothing was stored: ${error.message}; docs/read-google.md`,
         'groupsync directory status',
       );
@@ -74,8 +74,8 @@ const Tried = z.object({
 });
 
 /**
- * Only the role of the deployed function can sign in without a key, so the function tries the directory. It cannot call the
- * platform, so the platform's groups are compared here.
+ * Without a key, only the role of the deployed function can sign in, so the function reads the directory. It cannot
+ * call the platform, so this command compares the result with the platform's groups.
  */
 async function previewByFunction(
   { connection, setting }: NamedDirectory,
@@ -85,36 +85,35 @@ async function previewByFunction(
   const answer = await ports.functions
     .run('directory', { connection: name, preview: setting })
     .catch((cause: Error) => {
-      throw new Advised(`nothing was stored: ${cause.message}; docs/read-google.md`, 'groupsync doctor');
+      throw new HintedError(`nothing was stored: ${cause.message}; docs/read-google.md`, 'groupsync doctor');
     });
   const [{ steps, trial }] = Tried.parse(answer).reports;
   if (trial !== null) return comparePlatform(connection, trial, ports);
   const failed = steps.find(({ problem }) => problem !== null);
   const fix = failed === undefined ? '' : `\n${fixOfStep(failed, setting, name)}`;
-  throw new Advised(
+  throw new HintedError(
     `nothing was stored: ${failed?.problem ?? 'no step was tried'}${fix}`,
     'groupsync doctor',
   );
 }
 
-/** Only a key lets this command read the directory itself. */
+/** Options for `directory takeover`. They need a key, because that command reads the directory itself. */
 const optionsLine = ({ directory, administrator = '' }: DirectoryOptions): string =>
   `--directory ${directory} --administrator ${shellWord(administrator)} --key FILE`;
 
 function previewLines({ listed, selected, sample, adoptable }: DirectoryPreview): readonly string[] {
-  return [
-    `${plural(listed, 'group')} in the directory, ${selected} selected`,
-    ...sample.map(
-      ({ group, name, members, matched, problem }) =>
-        `     ${name} (${group}): ${problem ?? `${plural(members, 'member')}, ${matched} with an employee`}`,
-    ),
-    ...(selected > sample.length ? [`     and ${selected - sample.length} more`] : []),
-    ...(adoptable === null ? ['the platform could not be read: its groups are not compared'] : []),
-    ...(adoptable ? [`${plural(adoptable, 'existing platform group')} would be adopted`] : []),
-  ];
+  const lines = [`${plural(listed, 'group')} in the directory, ${selected} selected`];
+  for (const { group, name, members, matched, problem } of sample) {
+    const result = problem ?? `${plural(members, 'member')}, ${matched} with an employee`;
+    lines.push(`     ${name} (${group}): ${result}`);
+  }
+  if (selected > sample.length) lines.push(`     and ${selected - sample.length} more`);
+  if (adoptable === null) lines.push('the platform could not be read: its groups are not compared');
+  else if (adoptable > 0) lines.push(`${plural(adoptable, 'existing platform group')} would be adopted`);
+  return lines;
 }
 
-const NAMED = 5;
+const MAX_NAMED = 5;
 
 const othersLine = (others: readonly string[]): string =>
-  `nothing was stored: ${plural(others.length, 'group')} of this connection came from another source: ${others.slice(0, NAMED).join(', ')}. Only one source may manage a group`;
+  `nothing was stored: ${plural(others.length, 'group')} of this connection came from another source: ${others.slice(0, MAX_NAMED).join(', ')}. Only one source may manage a group`;

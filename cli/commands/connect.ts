@@ -96,10 +96,13 @@ function printNext(
   name: ConnectionName,
   { observing, probed }: { readonly observing: boolean; readonly probed: boolean },
 ): void {
-  // Named as an argument, it would be missing in the hints: they would be about another company.
+  // A name given as an argument is not in the global options. Without this, the hints would be about the default
+  // connection.
   const own = name === connection ? '' : `--connection ${name} `;
-  const nextVerbs = [...(observing ? ['plan', 'resume'] : []), ...(probed ? [] : ['probe'])];
-  for (const verb of [...nextVerbs, 'doctor']) out.note(`next: groupsync ${own}${verb}`);
+  const nextVerbs = observing ? ['plan', 'resume'] : [];
+  if (!probed) nextVerbs.push('probe');
+  nextVerbs.push('doctor');
+  for (const verb of nextVerbs) out.note(`next: groupsync ${own}${verb}`);
   out.note('dead-lettered messages may be waiting for this connection');
   out.note('next: groupsync dlq replay --code unknown_connection');
 }
@@ -135,22 +138,22 @@ async function prompt(io: Io, kind: 'text' | 'password', question: TextOptions):
 
 const MAX_TOKEN = 65_536;
 
-/** From standard input or a hidden prompt, never from an argument: those are for everybody on the machine to see. */
+/** Reads the token from standard input or a hidden prompt. Other users of the machine could read an argument. */
 async function readToken({ io }: Context, { tokenStdin }: ConnectOptions): Promise<string> {
   if (tokenStdin !== true) {
     if (io.stdin.isTTY !== true)
       throw new UsageError('without a terminal, pass the token on standard input with --token-stdin');
-    return usable(await prompt(io, 'password', { message: 'Token of the OAuth application' }));
+    return nonEmptyToken(await prompt(io, 'password', { message: 'Token of the OAuth application' }));
   }
   let token = '';
   for await (const chunk of io.stdin) {
     token += String(chunk);
     if (token.length > MAX_TOKEN) throw new UsageError('standard input is too long for a token');
   }
-  return usable(token);
+  return nonEmptyToken(token);
 }
 
-function usable(text: string): string {
+function nonEmptyToken(text: string): string {
   const token = text.trim();
   if (token === '') throw new UsageError('expected a token, got nothing');
   return token;
@@ -181,12 +184,13 @@ function printInspection({ checks, preview, adoption }: Inspection, { out }: Con
 function matchLines(preview: MatchPreview): readonly string[] {
   const { members, matched, unmatched, ambiguous, byRule, newlyMatched = 0 } = preview;
   if (members === 0) return [];
-  const joining = `     ${newlyMatched} of them match no employee now, and would be added to their groups`;
-  return [
+  const lines = [
     `match of ${plural(members, 'known member')}: ${matched} matched, ${unmatched} unmatched, ${ambiguous} ambiguous`,
     ...byRule.map((one) => `     ${one.rule}: ${one.matched}`),
-    ...(newlyMatched > 0 ? [joining] : []),
   ];
+  if (newlyMatched > 0)
+    lines.push(`     ${newlyMatched} of them match no employee now, and would be added to their groups`);
+  return lines;
 }
 
 const SHOWN_PAIRS = 10;
@@ -208,7 +212,7 @@ function adoptionLines({ existing, directory, bySpokeId, byName }: AdoptionPlan)
   return lines;
 }
 
-/** Without the people index no member can be matched; the schedule would come within the hour. */
+/** Without an index of employees, no member can be matched. The schedule would read them only within the next hour. */
 async function readPeople({ out }: Context, ports: ToolPorts, connection: ConnectionName): Promise<void> {
   out.note('reading employees …');
   await ports.functions.run('people', { connection }).catch(({ message }: Error) => {

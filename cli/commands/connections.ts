@@ -163,7 +163,6 @@ const settingLines = ({ settings, unknownSettings = [] }: Connection): readonly 
   ...unknownSettings.map((key) => `  ${key} is unknown to this version: stored, but ignored`),
 ];
 
-/** What the probe found of the platform. */
 function contractLines(
   contract: { readonly at: string; readonly findings: readonly Finding[] } | null,
   connection: string,
@@ -201,16 +200,16 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
 }
 
 /** Planning thousands of groups takes minutes. For more groups than this, only the command is shown. */
-const MOST_PREVIEWED = 500;
+const MAX_PREVIEWED = 500;
 
-/** Shows what the change would write, before the operator confirms it. */
+/** Shows the writes that a change would cause, before the operator confirms it. */
 async function previewChange(context: Context, plan: SettingsPlan, changes: readonly string[]) {
   const { out } = context;
   const { name } = plan.connection;
   const refs = await allGroups(name, await context.ports());
   const seeAll = `groupsync --connection ${name} plan ${changes.map((change) => `--with ${shellWord(change)}`).join(' ')}`;
   out.note(`every group will be planned again; to see the plan: ${seeAll}`);
-  if (refs.length > MOST_PREVIEWED) return;
+  if (refs.length > MAX_PREVIEWED) return;
   const planning = async () => planningWith(plan, plan.effective, await context.ports());
   const effects = await effectOn(context, refs, planning);
   if (effects === undefined || refs.length === 0) return;

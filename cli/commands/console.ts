@@ -21,7 +21,7 @@ export function addConsole(program: Command, act: Act): void {
 }
 
 async function serve(
-  { out, io, prefix, connection, ports, spell }: Context,
+  { out, io, prefix, connection, ports, formatCommands }: Context,
   flags: { readonly port: number; readonly open: boolean },
 ): Promise<number> {
   // Loaded here, so that other commands do not load the console.
@@ -36,7 +36,7 @@ async function serve(
     prefix,
     ports: tool,
     describe: (error) => describeError(error).text,
-    spell: (text, of) => spell(text, of === connection ? undefined : of),
+    formatCommands: (text, of) => formatCommands(text, of === connection ? undefined : of),
   });
   const served = await serveConsole({ port: flags.port, token, page, handle }).catch((error: Error) => {
     throw new UsageError(`--port ${flags.port}: ${error.message}`, { cause: error });
@@ -56,7 +56,10 @@ async function serve(
 
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };
 
-/** By a file that only its owner may read: every user of the machine sees the arguments of a process. */
+/**
+ * Opens the URL through a file that only its owner may read. Every user of the machine can see a process's
+ * arguments, and the URL contains the token.
+ */
 function openBrowser(url: string): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'groupsync-console-'));
   const file = join(folder, 'open.html');

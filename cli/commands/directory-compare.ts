@@ -3,14 +3,14 @@ import { compareDirectory } from '../../shared/operate/directory/compare.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
-import { advised, chosenDirectory, type DirectoryOptions } from './directory-source.ts';
+import { chosenDirectory, type DirectoryOptions, withHint } from './directory-source.ts';
 
-/** Prints what a first run of the reader would change on the platform. */
+/** Prints the changes that a first run of the reader would make on the platform. */
 export async function compare(context: Context, options: DirectoryOptions): Promise<number> {
   const { out } = context;
   const { connection, directory, ports } = await chosenDirectory(context, options);
   out.note(`reading the directory of ${connection.name} and the platform …`);
-  const comparison = await advised(compareDirectory(connection, directory, ports));
+  const comparison = await withHint(compareDirectory(connection, directory, ports));
   const { groups, changes, unmanaged, unmanagedCount } = comparison;
   out.answer(comparison, () => {
     out.line(totalsLine(comparison));
@@ -32,7 +32,7 @@ export async function compare(context: Context, options: DirectoryOptions): Prom
     if (unmanagedCount > 0)
       out.line(
         `${plural(unmanagedCount, 'platform group')} stay as they are: ${unmanaged
-          .slice(0, NAMED)
+          .slice(0, MAX_NAMED)
           .map(({ name, platformId }) => name ?? platformId)
           .join(', ')}`,
       );
@@ -40,7 +40,7 @@ export async function compare(context: Context, options: DirectoryOptions): Prom
   return EXIT.done;
 }
 
-const NAMED = 5;
+const MAX_NAMED = 5;
 
 const ACTIONS = {
   adopt: 'adopted',

@@ -7,10 +7,10 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type Directory, DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
-import { Advised, UsageError } from '../io.ts';
+import { HintedError, UsageError } from '../io.ts';
 import { utf8Chunks } from '../text-file.ts';
 
-/** How a directory is named that a connection does not read yet. */
+/** Options that describe a directory which the connection does not read yet. */
 export interface DirectoryOptions {
   readonly directory?: string;
   readonly administrator?: string;
@@ -31,13 +31,13 @@ const KEY_OPTIONS = '--administrator ADDRESS and --key FILE';
 const EXPECTED =
   '--directory: expected --administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS';
 
-/** Only `connect` has these: without a key, the deployed function reads the directory, and no other command can. */
+/** Only `connect` has these options: without a key, only the deployed function can read the directory. */
 export const keylessOptions = (): readonly Option[] => [
   new Option('--provider <name>', 'workload identity provider, to sign in without a stored key'),
   new Option('--service-account <address>', 'the service account that reads, with --provider'),
 ];
 
-/** The setting `directory`, as the options have it. @throws UsageError */
+/** Converts the options to the setting `directory`. @throws UsageError */
 function settingOf(options: DirectoryOptions): object {
   const { directory: kind, administrator, key, provider, serviceAccount, directoryUrl: baseUrl } = options;
   const isFederated = provider !== undefined && serviceAccount !== undefined;
@@ -56,14 +56,14 @@ function settingOf(options: DirectoryOptions): object {
 export interface NamedDirectory {
   readonly plan: SettingsPlan;
   readonly setting: DirectorySetting;
-  /** undefined: the deployed function signs in as its role. */
+  /** Content of the key file; undefined if the deployed function signs in as its role. */
   readonly key: unknown;
-  /** The connection as it would be with this directory. */
+  /** The connection with this directory in its settings. */
   readonly connection: Connection;
   readonly present: () => Promise<Directory>;
 }
 
-/** The directory that the options name. @throws UsageError */
+/** Returns the directory that the options describe. @throws UsageError */
 export async function namedDirectory(
   context: Context,
   name: ConnectionName,
@@ -78,7 +78,7 @@ export async function namedDirectory(
   return { plan, setting, key, connection, present: () => ports.directoryApplicants.present(setting, key) };
 }
 
-/** The directory that the options name, or else the one that the connection reads. */
+/** Returns the directory that the options describe; without options, the one that the connection reads. */
 export async function chosenDirectory(
   context: Context,
   options: DirectoryOptions,
@@ -87,7 +87,7 @@ export async function chosenDirectory(
   if (options.directory !== undefined) {
     if (options.key === undefined) throw new UsageError(`--directory: expected ${KEY_OPTIONS} too`);
     const { connection, present } = await namedDirectory(context, found.name, options);
-    return { connection, directory: await advised(present()), ports };
+    return { connection, directory: await withHint(present()), ports };
   }
   if (found.settings.directory === null) {
     throw new UsageError(`${found.name} reads no directory: expected --directory KIND, ${KEY_OPTIONS}`);
@@ -97,14 +97,14 @@ export async function chosenDirectory(
       `${found.name} reads its directory without a key, as only the deployed function can: expected --directory KIND, ${KEY_OPTIONS}`,
     );
   }
-  return { connection: found, directory: await advised(ports.directoryApplicants.stored(found)), ports };
+  return { connection: found, directory: await withHint(ports.directoryApplicants.stored(found)), ports };
 }
 
-/** A directory that cannot be read is no fault of the command. */
-export const advised = <Answer>(asked: Promise<Answer>): Promise<Answer> =>
+/** Turns an error of the directory into a message with the next command, because the command itself was correct. */
+export const withHint = <Answer>(asked: Promise<Answer>): Promise<Answer> =>
   asked.catch((error: Error) => {
     if (!(error instanceof DirectoryError)) throw error;
-    throw new Advised(
+    throw new HintedError(
       `nothing was changed: ${error.message}; docs/read-google.md`,
       'groupsync directory status',
     );

@@ -3,24 +3,24 @@ import { planTakeover, takeOverGroups } from '../../shared/operate/directory/tak
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
-import { advised, chosenDirectory, type DirectoryOptions } from './directory-source.ts';
+import { chosenDirectory, type DirectoryOptions, withHint } from './directory-source.ts';
 
 export interface TakeoverOptions extends DirectoryOptions {
   readonly dryRun?: boolean;
 }
 
-/** Gives the groups of other sources to the reader, after a yes. */
+/** After confirmation, moves the groups of other sources to the reader. */
 export async function takeover(context: Context, options: TakeoverOptions): Promise<number> {
   const { out } = context;
   const { connection, directory, ports } = await chosenDirectory(context, options);
-  const plan = await advised(planTakeover(connection, directory, ports));
+  const plan = await withHint(planTakeover(connection, directory, ports));
   const { groups, unmapped } = plan;
   const unchanged = { connection: connection.name, observing: connection.observing, ...plan, busy: [] };
   if (groups.length === 0 || options.dryRun === true) {
     out.answer(unchanged, () => printPlan(context, plan));
     return unmapped.length > 0 ? EXIT.attention : EXIT.done;
   }
-  // With --json the answer has the plan.
+  // These lines are notes, because with --json standard output contains the final report.
   for (const line of linesOf(plan)) out.note(line);
   const question = `Take over ${plural(groups.length, 'group')}? Nothing is written until \`groupsync resume\`.`;
   if (!(await context.confirm(question))) return EXIT.failed;
@@ -51,10 +51,12 @@ function printPlan({ out }: Context, plan: TakeoverPlan): void {
   for (const line of linesOf(plan)) out.line(line);
 }
 
-const linesOf = ({ groups, unmapped }: TakeoverPlan): readonly string[] => [
-  ...groups.map(
+function linesOf({ groups, unmapped }: TakeoverPlan): readonly string[] {
+  const lines = groups.map(
     ({ group, name, directoryGroup, by }) => `${name ?? group} (${group}) → ${directoryGroup}: ${BY[by]}`,
-  ),
-  ...unmapped.map(({ group, name }) => `${name ?? group} (${group}): the directory has no such group`),
-  ...(unmapped.length > 0 ? ['rename it in the directory, or let it go: groupsync release GROUP'] : []),
-];
+  );
+  for (const { group, name } of unmapped)
+    lines.push(`${name ?? group} (${group}): the directory has no such group`);
+  if (unmapped.length > 0) lines.push('rename it in the directory, or release it: groupsync release GROUP');
+  return lines;
+}

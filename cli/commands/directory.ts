@@ -10,7 +10,7 @@ import { readDirectoryGroups, readDirectoryStatus } from '../../shared/operate/d
 import { formatSource } from '../../shared/operate/status.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { Act, Context } from '../context.ts';
-import { Advised, EXIT } from '../io.ts';
+import { EXIT, HintedError } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { compare } from './directory-compare.ts';
@@ -83,14 +83,13 @@ function statusLines(
   const named = Object.entries(states).filter(([, number]) => number > 0);
   const parts = named.map(([state, number]) => `${number} ${state}`);
   const others = `${plural(otherSource, 'group')} of another source, ${differing} of them differ from the directory`;
-  return [
-    `${kind}: ${plural(count, 'group')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`,
-    ...(stopped === null ? [] : [red(`stopped since ${stopped.since}: ${stopped.reason}`)]),
-    ...(short > 0 ? [`fewer members listed than counted: ${plural(short, 'group')}`] : []),
-    ...(freshness === null ? [] : [formatSource(freshness, duration)]),
-    `listed ${listedAt ?? 'never'}; oldest read ${oldestReadAt ?? 'none'}; due now: ${due}`,
-    ...(otherSource > 0 ? [others] : []),
-  ];
+  const lines = [`${kind}: ${plural(count, 'group')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`];
+  if (stopped !== null) lines.push(red(`stopped since ${stopped.since}: ${stopped.reason}`));
+  if (short > 0) lines.push(`fewer members listed than counted: ${plural(short, 'group')}`);
+  if (freshness !== null) lines.push(formatSource(freshness, duration));
+  lines.push(`listed ${listedAt ?? 'never'}; oldest read ${oldestReadAt ?? 'none'}; due now: ${due}`);
+  if (otherSource > 0) lines.push(others);
+  return lines;
 }
 
 interface GroupsOptions extends DirectoryOptions {
@@ -134,17 +133,17 @@ interface ReadOptions {
 const ACCEPT =
   'Delete the groups that the directory does not find? Above the limit of the guard, each deletion is held for an approval.';
 
-/** The deployed function reads, with its own permissions and its own lease. */
+/** The deployed function reads the directory, with its own permissions and lease. */
 async function read(context: Context, { full = false, acceptDeletions }: ReadOptions): Promise<number> {
   const { out, connection } = context;
   const { ports } = await context.connected();
   if (acceptDeletions === true && !(await context.confirm(ACCEPT))) return EXIT.failed;
   out.note(`reading the directory of ${connection} …`);
   const ran = ports.functions
-    .run('directory', { connection, full, ...(acceptDeletions && { acceptDeletions }) })
+    .run('directory', { connection, full, acceptDeletions })
     .catch((cause: Error) => {
       if (!(cause instanceof FunctionFailed)) throw cause;
-      throw new Advised(cause.message, 'groupsync directory status');
+      throw new HintedError(cause.message, 'groupsync directory status');
     });
   const [report] = Answer.parse(await ran).reports;
   if ('skipped' in report) {

@@ -20,7 +20,14 @@ import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { askYes, canAsk } from '../output/ask.ts';
 import { plural, shellWords } from '../output/words.ts';
-import { groupOf, type QueueOption, queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
+import {
+  groupOf,
+  type MessageFilter,
+  type QueueOption,
+  queuesOf,
+  selectionOf,
+  surveyChosen,
+} from './dlq-queue.ts';
 import { toMs } from './explain.ts';
 
 async function findOne(context: Context, id: string, options: QueueOption): Promise<DeadLetter> {
@@ -73,7 +80,7 @@ function print(deadLetter: ShownDeadLetter, names: Names, { out }: Context): voi
     );
   }
   out.line();
-  // What is no JSON keeps to one line.
+  // Text that is not JSON is printed in one line.
   const shown = pretty(deadLetter.body).slice(0, SHOWN_BODY);
   for (const line of parseJson(deadLetter.body).ok ? shown.split('\n') : [shown]) out.line(line);
 }
@@ -94,7 +101,7 @@ function rewritten(body: string, indent = 0): string {
   }
 }
 
-/** The message goes back while a person thinks, and is taken again, by its id, when they are done. */
+/** The message returns to the queue while the operator edits it. Afterwards it is received again by its id. */
 export async function edit(context: Context, id: string, { reason }: { reason: string }): Promise<number> {
   const { out, io } = context;
   const editor = editorOf(io);
@@ -115,7 +122,7 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
     return EXIT.done;
   }
   if (!(await context.confirm('Replace the original message?'))) return EXIT.failed;
-  // Indented for the editor only: a large message would not fit then.
+  // The editor shows indented JSON. The message is sent compact, because a large one would exceed the size limit.
   const body = rewritten(edited);
   const sent = await sendAmended(deadLetter, { body, reason }, ports);
   out.answer({ id: deadLetter.message.id, sent }, () =>
@@ -128,14 +135,14 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
   return sent ? EXIT.done : EXIT.failed;
 }
 
-/** @throws UsageError at once where there is none, before anything is looked for */
+/** @throws UsageError if no editor is set; checked before the queues are read */
 function editorOf(io: Context['io']): string {
   const editor = io.env['VISUAL'] || io.env['EDITOR'] || (canAsk(io) ? 'vi' : undefined);
   if (editor === undefined) throw new UsageError('set EDITOR or VISUAL to an editor');
   return editor;
 }
 
-/** Readable by its owner only, and gone afterwards: a message holds names and addresses. */
+/** The file is readable only by its owner and is deleted afterwards, because messages contain names and addresses. */
 async function editText(text: string, editor: string, io: Context['io']): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'groupsync-edit-'));
   const file = join(folder, 'message.json');
@@ -157,7 +164,7 @@ async function editText(text: string, editor: string, io: Context['io']): Promis
 export async function discard(
   context: Context,
   ids: readonly string[],
-  options: Which & { readonly reason?: string },
+  options: MessageFilter & { readonly reason?: string },
 ): Promise<number> {
   const { out, io } = context;
   const selection = await selectionOf(context, ids, options);

@@ -22,7 +22,7 @@ export interface QueueOption {
 export const queuesOf = ({ queue }: QueueOption): readonly QueueName[] =>
   queue === undefined ? ['events', 'apply'] : [queue];
 
-export interface Which extends QueueOption {
+export interface MessageFilter extends QueueOption {
   readonly group?: string;
   readonly code?: string;
   readonly all?: boolean;
@@ -33,28 +33,36 @@ export const queueOption = () =>
 export const codeOption = () =>
   new Option('--code <code>', 'only messages with this cause').choices(DEAD_LETTER_CODES);
 
-/** @throws UsageError if it is not said which */
-export async function selectionOf(context: Context, ids: readonly string[], { group, code, all }: Which) {
+/** @throws UsageError if the options select nothing, or contradict each other */
+export async function selectionOf(
+  context: Context,
+  ids: readonly string[],
+  { group, code, all }: MessageFilter,
+) {
   const isNarrow = ids.length > 0 || group !== undefined || code !== undefined;
   if (!isNarrow && all !== true) throw new UsageError('expected message ids, --group, --code or --all');
   if (isNarrow && all === true) throw new UsageError('--all excludes ids, --group and --code');
   return { ids: ids.length === 0 ? undefined : ids, group: await groupNamed(context, group), code };
 }
 
-/** A dead-lettered message may be about an unknown group. Text that matches no group's id or name is then used as the id. */
+/**
+ * A dead-lettered message may be about an unknown group. Text that matches no group's id or name is then used as
+ * the id.
+ */
 export async function groupNamed({ connection, ports }: Context, text: string | undefined) {
   if (text === undefined) return undefined;
   const found = await findGroup(connection, text, await ports(), true).catch(unlessNothing);
   return found ?? { connection, group: groupId(text) };
 }
 
-/** A group of another connection is shown as `connection/id`: names are loaded only for the selected connection. */
+/**
+ * Shows a group of another connection as `connection/id`, because names are loaded only for the selected connection.
+ */
 export const groupOf =
   (names: Names, asked: Pick<Context, 'connection'>) =>
   ({ connection, group }: DeadLetterSummary) =>
     group && (connection === asked.connection ? names.group(group) : `${connection ?? '?'}/${group}`);
 
-/** @param limit of the messages that are listed one by one */
 export const surveyed = async (
   context: Context,
   selection: Selection,
@@ -69,7 +77,9 @@ export const surveyed = async (
     onElsewhere: reportElsewhere(context),
   });
 
-/** What is to be done to dead-lettered messages is shown first. @throws NotFound if a beginning of an id fits several */
+/**
+ * Surveys the selected messages and shows their causes before an action. @throws NotFound if an id prefix is ambiguous
+ */
 export async function surveyChosen(context: Context, selection: Selection, options: QueueOption) {
   const survey = await surveyed(context, selection, options);
   for (const id of selection.ids ?? []) {
@@ -81,7 +91,7 @@ export async function surveyChosen(context: Context, selection: Selection, optio
   return survey;
 }
 
-/** Reports once that other readers hold messages: SQS hides a message from everyone but the reader that received it. */
+/** Returns a function that reports once that other consumers hold messages, which SQS hides from this reader. */
 const reportElsewhere = ({ out }: Context) => {
   let note = out.note;
   return (messages: number, seconds: number): void => {
@@ -99,25 +109,30 @@ export const CAUSE_COLUMNS: readonly Column<Survey['causes'][number]>[] = [
   ageColumn('newest', ({ newestMs }) => newestMs),
 ];
 
-/** An age; as CSV the instant of it. */
-export function ageColumn<Row>(title: string, ageMs: (row: Row) => number, titleInFile = title): Column<Row> {
+/** A column with an age. In CSV it contains the time instead. */
+export function ageColumn<Row>(title: string, ageMs: (row: Row) => number, titleInCsv = title): Column<Row> {
   return {
     title,
     of: (row) => duration(ageMs(row)),
     align: 'right',
-    inFile: { title: titleInFile, of: (row) => new Date(Date.now() - ageMs(row)).toISOString() },
+    csv: { title: titleInCsv, of: (row) => new Date(Date.now() - ageMs(row)).toISOString() },
   };
 }
 
-export interface ReplayFlags extends Which {
+export interface ReplayFlags extends MessageFilter {
   readonly rate?: number;
 }
 
 const NONE: ReplayReport = {
-  ...{ replayed: 0, failed: 0, remaining: 0, failedAgain: 0, because: null, cancelled: false },
+  replayed: 0,
+  failed: 0,
+  remaining: 0,
+  failedAgain: 0,
+  because: null,
+  cancelled: false,
 };
 
-/** Shows what would be replayed, asks, and replays queue after queue. */
+/** Shows the selected messages, asks for confirmation, and replays them queue by queue. */
 export async function replay(context: Context, ids: readonly string[], options: ReplayFlags) {
   const { out } = context;
   const asked = await selectionOf(context, ids, options);
@@ -172,7 +187,7 @@ async function replayAll(context: Context, selection: Selection, options: Replay
   } finally {
     progress.end();
   }
-  // What a stopped replay has not come to is counted by the plan.
+  // If the replay was cancelled, the plan gives the number of messages that it did not reach.
   return { ...total, remaining: Math.max(total.remaining, total.cancelled ? planned - total.replayed : 0) };
 }
 

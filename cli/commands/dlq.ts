@@ -13,10 +13,10 @@ import {
   codeOption,
   groupNamed,
   groupOf,
+  type MessageFilter,
   queueOption,
   replay,
   surveyed,
-  type Which,
 } from './dlq-queue.ts';
 
 export function addDlq(program: Command, act: Act): void {
@@ -73,7 +73,7 @@ export function addDlq(program: Command, act: Act): void {
     .action(act(replay));
 }
 
-type ListOptions = Which & { readonly limit: number };
+type ListOptions = MessageFilter & { readonly limit: number };
 
 async function list(context: Context, { code, group, limit, ...options }: ListOptions, _command: Command) {
   const { out } = context;
@@ -118,7 +118,7 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
   for (const step of nextSteps(survey, idOf)) out.note(`next: ${step}`);
 }
 
-/** The shortest prefixes that distinguish the ids. */
+/** Returns a function that shortens ids to the shortest distinct prefix. */
 function shortIds(messages: Survey['messages']): (id: string) => string {
   const ids = messages.map(({ id }) => id);
   let length = SHORT_ID;
@@ -126,12 +126,11 @@ function shortIds(messages: Survey['messages']): (id: string) => string {
   return (id) => id.slice(0, length);
 }
 
-/** Suggests a replay of each cause that is fixed, and a look at the first message that is still refused. */
+/** Suggests a replay for each cause with messages that can be replayed, and `show` for the first one that cannot. */
 function nextSteps({ causes, messages }: Survey, idOf: (id: string) => string): readonly string[] {
   const fixed = causes.filter(({ count, refused }) => refused < count).map(({ code }) => code);
   const first = messages.find(({ refusal }) => refusal !== null);
-  return [
-    ...fixed.map((code) => `groupsync dlq replay --code ${code}`),
-    ...(first === undefined ? [] : [`groupsync dlq show ${shellWords(idOf(first.id))}`]),
-  ];
+  const steps = fixed.map((code) => `groupsync dlq replay --code ${code}`);
+  if (first !== undefined) steps.push(`groupsync dlq show ${shellWords(idOf(first.id))}`);
+  return steps;
 }

@@ -31,9 +31,9 @@ async function doctor(
   const alarmClient = tool.deployment.alarms;
   if (alarms === true && alarmClient === undefined)
     throw new UsageError('--alarms: the local stack has no alarms');
-  const rung =
+  const alarmChecks =
     alarms === true && alarmClient ? await checkAlarms({ prefix, alarms: alarmClient }, tool) : undefined;
-  const all = rung ?? (await examine({ prefix, connection: chosen }, tool)).checks;
+  const all = alarmChecks ?? (await examine({ prefix, connection: chosen }, tool)).checks;
   const wrong = all.filter(({ ok }) => !ok);
   const checks = faults === true ? wrong : all;
   out.answer({ checks }, () => {
@@ -79,14 +79,18 @@ export async function tryPlatform({ io, out, connected }: Context, name: Context
   return probePlatform({ connection, signal: io.signal, report: (what) => out.note(what) }, ports);
 }
 
-export const linesOf = ({ findings, kept, stopped, left }: ProbeReport): readonly string[] => [
-  ...findings.map(({ about, found }) => `${about}: ${found}`),
-  ...(stopped === null ? [] : [`the probe is incomplete: ${stopped}`]),
-  ...left.map((group) => `could not delete the test group; delete it on the platform: ${group}`),
-  kept
-    ? 'report stored with the connection'
-    : 'report not stored: PATCH with a version could not be tested; run the probe again',
-];
+export function linesOf({ findings, kept, stopped, left }: ProbeReport): readonly string[] {
+  const lines = findings.map(({ about, found }) => `${about}: ${found}`);
+  if (stopped !== null) lines.push(`the probe is incomplete: ${stopped}`);
+  for (const group of left)
+    lines.push(`could not delete the test group; delete it on the platform: ${group}`);
+  lines.push(
+    kept
+      ? 'report stored with the connection'
+      : 'report not stored: PATCH with a version could not be tested; run the probe again',
+  );
+  return lines;
+}
 
 const Notified = z.array(z.object({ target: z.string(), failure: z.string().nullable() }));
 const Answer = z.object({ reports: z.array(z.object({ notified: Notified })) });
@@ -107,7 +111,10 @@ export function addNotify(program: Command, act: Act): void {
       .action(act((context: Context) => notifyTargets(context, name === 'list')));
 }
 
-/** Lists the notification targets, or sends each a test message, through `reconcile`, the function that has them. */
+/**
+ * Lists the notification targets, or sends a test message to each. The function `reconcile` does both, because only
+ * it has the targets.
+ */
 async function notifyTargets({ out, connection, connected }: Context, silent: boolean): Promise<number> {
   const { ports } = await connected();
   const answer = await ports.functions.run('reconcile', { task: 'notify', connection, silent });

@@ -34,7 +34,7 @@ export function addEvents(program: Command, act: Act): void {
     );
 }
 
-/** Which connections there are is judged only if a deployment can be asked. */
+/** Connection names are checked only if a deployment can be reached. */
 async function validating({ ports, connection, connectionGiven, out }: Context): Promise<Validating> {
   const given = connectionGiven ? connection : undefined;
   try {
@@ -51,7 +51,11 @@ async function validating({ ports, connection, connectionGiven, out }: Context):
 async function send(context: Context, file: string): Promise<number> {
   const ports = await context.ports();
   const { connection, connectionGiven, io } = context;
-  const options = { ...(connectionGiven && { connection }), keptBy: connection, signal: io.signal };
+  const options = {
+    connection: connectionGiven ? connection : undefined,
+    keptBy: connection,
+    signal: io.signal,
+  };
   const report = await sendEvents(linesOf(context, file), options, ports);
   return showReport(context, report, 'sent', EXIT.attention);
 }
@@ -64,7 +68,7 @@ async function* linesOf(context: Context, file: string): AsyncGenerator<EventLin
       if (text.trim() !== '') yield { line, text };
     }
   } catch (cause) {
-    // The code that stopped it reports where.
+    // The caller checks the signal and reports where the command stopped.
     if (!(cause instanceof Stopped)) throw cause;
   }
 }
@@ -77,7 +81,7 @@ function showReport({ out }: Context, report: EventsReport, verb: string, onErro
   return report.errorCount === 0 ? EXIT.done : onErrors;
 }
 
-/** Lines of one kind. */
+/** Maximum number of lines per kind. */
 export const SHOWN = 20;
 
 export function printErrors({ errors, errorCount }: EventsReport, { line, paint }: Context['out']): void {

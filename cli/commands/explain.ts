@@ -67,13 +67,13 @@ function printMembership(membership: PersonReport['groups'][number], out: Contex
   if (write !== null) out.line(out.paint.dim(`  write ${write.action} at ${write.at}; ${write.cause}`));
 }
 
-/** Stamps have nine digits. */
+/** Shortens the nine fractional digits of a stamp to milliseconds. */
 export const toMs = (time: string | null) => time?.replace(/(\.\d{3})\d*Z$/, '$1Z');
 
 const formatEvent = ({ id, source, time, actor }: ExplainedEvent): string =>
   `${id} of ${source}, ${toMs(time)}${actor === null ? '' : `, by ${named(actor.id, actor.name)}`}`;
 
-/** What a person can do, by what was decided. */
+/** Suggests actions for the operator, depending on the outcome. */
 function hintsOf({ decision: { outcome }, member, match }: Explanation): readonly string[] {
   if (outcome === 'pending:ambiguous') {
     const roles = [match.bound ?? [], ...match.rules.map(({ found }) => found.map(({ id }) => id))].flat();

@@ -14,7 +14,7 @@ export interface Wait {
 
 const TIMEOUT_MS = 60_000;
 
-/** What was begun is done by apply: waits for it, and says how it went. */
+/** Waits until apply has processed the groups, and reports the result. */
 export async function follow(
   context: Context,
   refs: readonly GroupRef[],
@@ -29,7 +29,7 @@ export async function follow(
     writesOnly,
     signal: io.signal,
     onWaiting: (group, waiting) => out.note(`${group} is ${formatWaiting(waiting)}`),
-    ...(refs.length > 1 && { onProgress: progress.show }),
+    onProgress: refs.length > 1 ? progress.show : undefined,
   }).finally(progress.end);
   const failed = synced.filter(({ state }) => state === 'failed');
   const [found = failed[0]] = refs.length === 1 ? synced : [];
@@ -43,7 +43,7 @@ export async function follow(
   return stopped === null && (writesOnly || failed.length === 0) ? EXIT.done : EXIT.attention;
 }
 
-/** What is to be done where a closed gate, or a connection that only observes, keeps everything back. */
+/** Suggests the command that unblocks writes if the gate is closed or the connection only observes. */
 export async function noteObstacle({ out, connection, ports }: Context): Promise<void> {
   const { gates, connections } = await ports();
   const [gate, found] = await Promise.all([gates.read(connection), connections.find(connection)]);

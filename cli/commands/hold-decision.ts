@@ -49,7 +49,7 @@ export async function decideHold(
   if (!(await context.confirm(question))) return EXIT.failed;
   const request = { reason, digest, decision: hold.decision };
   const users = [...chosen].map(platformUserId);
-  const outcome = await carryOut({ name, ref, users, request }, await context.ports());
+  const outcome = await decide({ name, ref, users, request }, await context.ports());
   out.answer({ group: ref.group, outcome: outcome.kind, digest }, () =>
     out.line(formatOutcome(outcome, name)),
   );
@@ -61,7 +61,10 @@ const approveQuestion = (removes: number): string =>
 
 type ReadHold = Awaited<ReturnType<typeof readHold>>;
 
-/** A whole digest may be of a set that others have joined since. @throws NotFound if the hold is over another set */
+/**
+ * A full digest may be that of an earlier set of removals, to which others were added since.
+ * @throws NotFound if a digest prefix does not match the hold
+ */
 function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): string {
   const digest = given?.length === hold.digest.length ? given : hold.digest;
   if (digest.startsWith(given ?? '')) return digest;
@@ -70,7 +73,7 @@ function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): strin
   );
 }
 
-/** @throws Error where a script would decide again what is decided */
+/** @throws Error if a script (`--yes`) would replace an earlier decision without `--again` */
 function refuseDecided({ state, hold }: ReadHold, { again }: Decision, isScript: boolean): void {
   const decided = formatDecision(hold.decision);
   if (decided === undefined || !isScript || again === true) return;
@@ -91,16 +94,16 @@ function noteRemovals(
   if (others > 0) note(`${plural(others, 'other removal')} ${others === 1 ? 'stays' : 'stay'} held`);
 }
 
-interface Deciding {
+interface DecisionInput {
   readonly name: 'approve' | 'reject';
   readonly ref: GroupRef;
-  /** With `--member`: these removals only. */
+  /** Members given with `--member`. An empty list means all members. */
   readonly users: readonly PlatformUserId[];
   readonly request: HoldRequest;
 }
 
-function carryOut(
-  { name, ref, users, request }: Deciding,
+function decide(
+  { name, ref, users, request }: DecisionInput,
   ports: ToolPorts,
 ): Promise<HoldOutcome | AllOrNone> {
   if (name === 'reject') return rejectHold(ref, request, ports);
@@ -109,7 +112,7 @@ function carryOut(
 
 const SHOWN = 20;
 
-/** The platform user of a held removal that an operator names. @throws NotFound */
+/** Returns the platform user of a held removal, found by id, name or address. @throws NotFound */
 function heldMember(text: string, members: readonly HeldMember[], formatMember: FormatMember): string {
   const all = members.map((one) => {
     const { user, member, name, email } = one;

@@ -26,14 +26,16 @@ export function formatHold(
   { removes, keeps, share, rule, decision }: Hold,
 ): readonly string[] {
   const decided = formatDecision(decision);
-  return [
+  const lines = [
     `${group}: ${plural(removes, 'removal')}, ${plural(keeps, 'member')} would stay (${percent(share)}, rule ${rule})`,
-    ...(rule === 'deleted_groups' ? ['the directory deleted the group, and many others within an hour'] : []),
-    ...(decided === undefined ? [] : [`already decided: ${decided}`]),
   ];
+  if (rule === 'deleted_groups')
+    lines.push('the directory deleted the group, and many others within an hour');
+  if (decided !== undefined) lines.push(`already decided: ${decided}`);
+  return lines;
 }
 
-/** undefined while the hold waits for a decision. */
+/** Returns undefined while the hold waits for a decision. */
 export const formatDecision = (decision: HoldDecision): string | undefined =>
   decision.kind === 'waiting'
     ? undefined

@@ -82,13 +82,13 @@ async function list({ out, connection, connected, names }: Context, _options: ob
           title: 'share',
           of: ({ share }) => percent(share),
           align: 'right',
-          inFile: { title: 'share', of: ({ share }) => share },
+          csv: { title: 'share', of: ({ share }) => share },
         },
         { title: 'decision', of: ({ decision }) => decision },
         {
           title: 'expires',
           of: ({ expiresAt }) => expiresAt.slice(0, 10),
-          inFile: { title: 'expires', of: ({ expiresAt }) => expiresAt },
+          csv: { title: 'expires', of: ({ expiresAt }) => expiresAt },
         },
       ],
       'no holds',
@@ -113,21 +113,21 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
       out.line(
         `${plural(state.approval.removes, 'other removal')} not written yet: ${formatDecision(state.approval.decision)}`,
       );
-    for (const line of eventsBehind(members)) out.line(line);
-    if (csv === undefined) out.table(members, whoColumns(formatMember));
+    for (const line of causingEvents(members)) out.line(line);
+    if (csv === undefined) out.table(members, memberColumns(formatMember));
   });
   for (const verb of ['approve', 'reject'])
     out.note(`next: groupsync holds ${verb} --digest ${hold.digest.slice(0, 12)} ${shellWords(id)}`);
   return EXIT.done;
 }
 
-const whoColumns = (formatMember: FormatMember): readonly Column<HeldMember>[] => [
+const memberColumns = (formatMember: FormatMember): readonly Column<HeldMember>[] => [
   { title: 'member', of: formatMember, whole: 'id' },
   { title: 'because', of: ({ because }) => because },
   {
     title: 'event',
     of: ({ event }) => event?.time?.slice(0, 19) ?? null,
-    inFile: { title: 'event', of: ({ event }) => event?.time ?? '' },
+    csv: { title: 'event', of: ({ event }) => event?.time ?? '' },
   },
 ];
 
@@ -144,8 +144,8 @@ const FILE_COLUMNS: readonly Column<HeldMember>[] = [
 
 const SHOWN_EVENTS = 5;
 
-/** One line for each event that removes members, the event with the most removals first. */
-function eventsBehind(members: readonly HeldMember[]): readonly string[] {
+/** Returns one line per event that removes members, the event with the most removals first. */
+function causingEvents(members: readonly HeldMember[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { because, event } of members) {
     const by = event === null ? '' : `: event ${event.id} of ${event.source}, ${event.time?.slice(0, 19)}Z`;

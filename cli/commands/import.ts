@@ -74,7 +74,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
   const { dryRun = false, columns, asOf, skipLines } = flags;
   const { out, io, connection } = context;
   const headings = columns === undefined ? undefined : headingsOf(columns);
-  const kind = flags.add ? 'add' : flags.remove ? 'remove' : 'snapshot';
+  const kind = kindOf(flags);
   const { parseCsv } = await import('../csv.ts');
   const progress = out.progress('sending');
   const known = await openDirectory(context, dryRun);
@@ -95,14 +95,14 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
       columns: headings,
       group,
       directory: known.directory,
-      asOf: asOf === 'now' ? undefined : (asOf ?? (await timeOf(resolve(io.cwd, file)))),
+      asOf: asOf === 'now' ? undefined : (asOf ?? (await modificationTime(resolve(io.cwd, file)))),
       compare: (rows, time) => compare(context, known, { rows, asOf: time, kind }),
       onProgress: progress.show,
       signal: io.signal,
       confirm: async (plan) => {
         for (const line of fileLines(plan)) out.note(line);
         for (const line of await changeLines(context, plan.comparison)) out.note(line);
-        out.note(`${plural(plan.rows, 'row')} → ${sendingOf(plan)}`);
+        out.note(`${plural(plan.rows, 'row')} → ${describeMessages(plan)}`);
         if (kind === 'snapshot') out.note('members of these groups that are not in the file will be removed');
         if (io.signal.aborted) throw new Stopped();
         return context.confirm('Publish them?');
@@ -130,18 +130,27 @@ type Plan = Pick<
   'ignoredColumns' | 'noPeople' | 'otherGroups' | 'kind' | 'groups' | 'messages'
 >;
 
-const fileLines = ({ ignoredColumns, noPeople = 0, otherGroups = 0 }: Plan): readonly string[] => [
-  ...(ignoredColumns === undefined ? [] : [`columns not read: ${ignoredColumns.join(', ')}`]),
-  ...(otherGroups === 0 ? [] : [`${plural(otherGroups, 'row')} of other groups skipped`]),
-  ...(noPeople === 0
-    ? []
-    : [`${plural(noPeople, 'row')} skipped: nested group, device or example, not a person`]),
-];
+function fileLines({ ignoredColumns, noPeople = 0, otherGroups = 0 }: Plan): readonly string[] {
+  const lines: string[] = [];
+  if (ignoredColumns !== undefined) lines.push(`columns not read: ${ignoredColumns.join(', ')}`);
+  if (otherGroups > 0) lines.push(`${plural(otherGroups, 'row')} of other groups skipped`);
+  if (noPeople > 0)
+    lines.push(`${plural(noPeople, 'row')} skipped: nested group, device or example, not a person`);
+  return lines;
+}
 
-function sendingOf({ kind, groups, messages }: Plan): string {
-  const what =
-    kind === 'add' ? 'people to add to' : kind === 'remove' ? 'people to remove from' : 'snapshots of';
-  return `${what} ${plural(groups, 'group')} in ${plural(messages, 'message')}`;
+const CONTENT: Readonly<Record<FileKind, string>> = {
+  snapshot: 'snapshots of',
+  add: 'people to add to',
+  remove: 'people to remove from',
+};
+
+const describeMessages = ({ kind, groups, messages }: Plan): string =>
+  `${CONTENT[kind ?? 'snapshot']} ${plural(groups, 'group')} in ${plural(messages, 'message')}`;
+
+function kindOf({ add, remove }: ImportFlags): FileKind {
+  if (add) return 'add';
+  return remove ? 'remove' : 'snapshot';
 }
 
 function printNext(
@@ -156,7 +165,7 @@ function printNext(
   if (sent && (comparison?.held.length ?? 0) > 0) context.out.note('next: groupsync holds');
 }
 
-/** The flags that were given, with what was recognised in the file. */
+/** Returns the given options plus the ones detected from the file, for the suggested command. */
 function argumentsOf(
   { columns, delimiter: sign, skipLines }: ImportReport,
   flags: ImportFlags,
@@ -168,8 +177,8 @@ function argumentsOf(
     group: flags.group,
     columns: flags.columns ?? columns,
   }).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`]));
-  const kind = flags.add ? ['--add'] : flags.remove ? ['--remove'] : [];
-  return [...options, ...kind];
+  const kind = kindOf(flags);
+  return kind === 'snapshot' ? options : [...options, `--${kind}`];
 }
 
 function delimiter(text: string): string {
@@ -188,18 +197,19 @@ function headingsOf(text: string): Headings {
   return new Map(headings);
 }
 
-/** Standard input has none. */
-const timeOf = async (path: string) => (await stat(path).catch(() => undefined))?.mtime.toISOString();
+/** Returns undefined for standard input, which has no modification time. */
+const modificationTime = async (path: string) =>
+  (await stat(path).catch(() => undefined))?.mtime.toISOString();
 
-interface Known {
+interface OpenedDirectory {
   readonly directory: Directory;
   readonly opened: { readonly ports: ToolPorts; readonly found: Connection } | undefined;
-  /** Why no deployment could be asked. */
+  /** The error that prevented a connection to the deployment. */
   readonly failure: unknown;
 }
 
-/** A file can be checked without a deployment; it is not sent without one. */
-async function openDirectory(context: Context, dryRun: boolean): Promise<Known> {
+/** A file can be validated without a deployment, but not sent. */
+async function openDirectory(context: Context, dryRun: boolean): Promise<OpenedDirectory> {
   try {
     const opened = await context.connected();
     return { directory: createDirectory(opened.found, opened.ports), opened, failure: undefined };
@@ -224,14 +234,18 @@ async function givenGroup(
   return group;
 }
 
-interface Compared {
+interface ComparisonInput {
   readonly rows: AsyncIterable<Row>;
   readonly asOf: string;
   readonly kind: FileKind;
 }
 
-/** Without a deployment a file is not compared with the present state. */
-async function compare({ out }: Context, { opened, failure }: Known, { rows, asOf, kind }: Compared) {
+/** Returns undefined if there is no deployment to compare with. */
+async function compare(
+  { out }: Context,
+  { opened, failure }: OpenedDirectory,
+  { rows, asOf, kind }: ComparisonInput,
+) {
   const skipped = (error: unknown) =>
     out.note(`not compared with the current state: ${describeError(error).text.replaceAll('\n', ' ')}`);
   if (opened === undefined) {
@@ -252,7 +266,7 @@ async function compare({ out }: Context, { opened, failure }: Known, { rows, asO
   }
 }
 
-/** A dry run needs no deployment. */
+/** Ports of a dry run, which needs no deployment. */
 const unused = () => Promise.reject(new Error('dry run: nothing was sent'));
 const offline = () => ({
   events: { send: unused },

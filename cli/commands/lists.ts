@@ -38,7 +38,7 @@ async function showPending({ out, connection, connected, names }: Context): Prom
           title: 'for',
           of: ({ sinceMs }) => duration(Date.now() - sinceMs),
           align: 'right',
-          inFile: { title: 'since', of: ({ sinceMs }) => new Date(sinceMs).toISOString() },
+          csv: { title: 'since', of: ({ sinceMs }) => new Date(sinceMs).toISOString() },
         },
       ],
       'no member is pending',
@@ -60,13 +60,13 @@ async function showDrift(context: Context, { group, since }: { group?: string; s
   const { group: groupName, user } = await context.names({ groups, usersOf: groups });
   out.answer({ drift }, () => {
     out.table(
-      drift.flatMap(eachOf),
+      drift.flatMap(rowsPerMember),
       [
         {
           title: 'seen',
           of: ({ detectedAt }) => detectedAt.slice(0, 16),
           whole: true,
-          inFile: { title: 'seen', of: ({ detectedAt }) => detectedAt },
+          csv: { title: 'seen', of: ({ detectedAt }) => detectedAt },
         },
         { title: 'group', of: (row) => groupName(row.group), whole: 'id' },
         { title: 'kind', of: ({ kind }) => kind, whole: true },
@@ -81,8 +81,8 @@ async function showDrift(context: Context, { group, since }: { group?: string; s
   return EXIT.done;
 }
 
-/** A row for each member that another client added or removed, so that `explain` can be run for each. */
-function eachOf(row: DriftRow) {
+/** Returns one row for each member that another client added or removed, so that `explain` can be run for each. */
+function rowsPerMember(row: DriftRow) {
   const [was, is] = [row.before ?? [], row.after ?? []].map((side) => [side].flat());
   const rows = Array.from({ length: Math.max(1, was?.length ?? 0, is?.length ?? 0) }, (_, at) => at);
   return rows.map((at) => ({ ...row, was: was?.[at] ?? null, is: is?.[at] ?? null }));

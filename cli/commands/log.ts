@@ -59,14 +59,23 @@ export function addLog(program: Command, act: Act): void {
 async function filterOf(context: Context, ref: GroupRef | undefined, options: LogOptions) {
   const { since, member, actor, action, outcome, limit } = options;
   const { clock } = await context.ports();
+  const subject =
+    member === undefined ? { taken: ref && { group: ref } } : await aboutMember(context, member, ref);
   return {
-    ...{ group: ref?.group, actor, action, outcome, limit },
+    group: ref?.group,
+    actor,
+    action,
+    outcome,
+    limit,
     sinceMs: since === undefined ? undefined : clock() - since,
-    ...(member === undefined ? { taken: ref && { group: ref } } : await aboutMember(context, member, ref)),
+    ...subject,
   };
 }
 
-/** Finds the ids of a member. Changes name platform users, but the operator may know the directory's id only, or neither. */
+/**
+ * Returns all ids of a member. Changes contain platform user ids, but the operator may know only the directory's id
+ * or a name.
+ */
 async function aboutMember({ connection, ports, member }: Context, text: string, group?: GroupRef) {
   const found = await member(text).catch(unlessNothing);
   if (found === undefined) return { member: new Set([text]) };
@@ -78,17 +87,18 @@ async function aboutMember({ connection, ports, member }: Context, text: string,
   return { member: new Set<string>(ids), taken: { group, member: found } };
 }
 
-const LOOK_EVERY_MS = 2_000;
+const POLL_MS = 2_000;
 /** The index may be behind, and clocks differ. So the last seconds are read again. */
 const OVERLAP_MS = 10_000;
-const MOST_AT_ONCE = 1_000;
+const MAX_PER_READ = 1_000;
 
 async function showLog(context: Context, options: LogOptions): Promise<number> {
   const { out, connection, io } = context;
   const { ports } = await context.connected();
   const ref = options.group === undefined ? undefined : await context.group(options.group);
   const { taken, ...filter } = await filterOf(context, ref, options);
-  // To look for them again and again would be to read all members each time; the writes that they cause name them.
+  // With --follow, events are left out: each query would read all members. The writes that events cause show the
+  // members.
   const found = await readLog(connection, options.follow ? filter : { ...filter, taken }, ports);
   noteCut(found, options, out);
   if (options.follow !== true) {
@@ -105,10 +115,10 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
       seen.add(entry.id);
       out.entry(entry, (shown) => lineOf(shown, out));
     }
-    await ports.sleep(LOOK_EVERY_MS, io.signal).catch(() => undefined);
-    const sinceMs = Math.max(filter.sinceMs ?? 0, ports.clock() - LOOK_EVERY_MS - OVERLAP_MS);
+    await ports.sleep(POLL_MS, io.signal).catch(() => undefined);
+    const sinceMs = Math.max(filter.sinceMs ?? 0, ports.clock() - POLL_MS - OVERLAP_MS);
     if (!io.signal.aborted)
-      ({ entries } = await readLog(connection, { ...filter, sinceMs, limit: MOST_AT_ONCE }, ports));
+      ({ entries } = await readLog(connection, { ...filter, sinceMs, limit: MAX_PER_READ }, ports));
   }
   return EXIT.done;
 }
@@ -118,7 +128,6 @@ function noteCut({ complete }: { complete: boolean }, { limit }: LogOptions, out
     out.note(`showing at most ${limit} entries (--limit) of the newest 5000; older entries may match`);
 }
 
-/** Time, actor, action, member, outcome and cause. */
 export function lineOf(entry: LogEntry, { paint, clip }: Pick<Context['out'], 'paint' | 'clip'>): string {
   const { at, action, outcome, actor } = entry;
   const cause = entry.cause === actor.id ? '' : entry.cause.replace(RESTORES, 'restores ');
@@ -126,17 +135,17 @@ export function lineOf(entry: LogEntry, { paint, clip }: Pick<Context['out'], 'p
   const what = [
     paint.bold(action),
     ...about,
-    muchOf(entry, clip),
+    changesText(entry, clip),
     outcome === 'written' ? '' : outcome,
   ].filter(Boolean);
   return `${at}  ${named(actor.id, actor.name)}  ${what.join('  ')}  ${paint.dim(clip(entry.reason ?? cause, CLIPPED))}`;
 }
 
-/** A write that puts drift right names its records before it says what they were. */
+/** The cause of a restoring write starts with the ids of its drift records. */
 const RESTORES = /^drift [0-9a-f, ]+; /;
 
-/** `add_member user_0342`, or of several how many of each kind. */
-function muchOf({ action, changes, changeCount }: LogEntry, clip: Clip): string {
+/** Formats the changes: `add_member user_0342`, or the number of changes per kind. */
+function changesText({ action, changes, changeCount }: LogEntry, clip: Clip): string {
   const [only] = changes;
   if (changeCount === 1 && only) {
     const isOneSided = (only.before === null) !== (only.after === null);
@@ -146,7 +155,8 @@ function muchOf({ action, changes, changeCount }: LogEntry, clip: Clip): string 
   for (const { kind } of changes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const more = changeCount - changes.length;
   const summary = [...counts].map(([kind, count]) => `${count} ${kind}`);
-  return [...summary, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  if (more > 0) summary.push(`${more} more`);
+  return summary.join(', ');
 }
 
 export const named = (id: string | null, name: string | null): string =>
@@ -202,7 +212,7 @@ async function verify({ out, ports }: Context, ref: GroupRef): Promise<number> {
 
 type Clip = Context['out']['clip'];
 
-/** A dead-lettered message that was edited is stored whole; on a terminal its beginning is enough. */
+/** An edited dead-lettered message is stored whole. On a terminal, this many characters are shown. */
 const CLIPPED = 60;
 
 const fromTo = (before: string | null, after: string | null, clip: Clip): string =>

@@ -12,8 +12,8 @@ const FIELDS: readonly { readonly value: MemberIdField; readonly label: string; 
 ];
 
 /**
- * The settings of a connection, with `memberIdField` set to the id that groups hold. A new connection uses the id that
- * existing groups show. If they show none, the command asks. Without a terminal the setting does not change.
+ * Returns the settings with `memberIdField` set to the id that the platform's groups contain. A new connection uses the
+ * id found in existing groups. If there is none, the command prompts. Without a terminal the setting does not change.
  */
 export async function settleMemberIdField(
   context: Context,

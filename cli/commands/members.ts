@@ -97,7 +97,7 @@ async function exportMembers(
   return EXIT.done;
 }
 
-/** A row for each membership; a group without members has one row, which names it alone. */
+/** Returns one row per membership. A group without members has one row with only its id and name. */
 function csvOf({ groups }: ExportReport): string {
   const rows = groups.flatMap(({ group, name, members }) =>
     members.length === 0

@@ -65,7 +65,7 @@ const PLANS_AT_ONCE = 8;
 
 export type Planned = Partial<Planning<ToolPorts>>;
 
-/** @param given as if the connection had these settings, over these ports */
+/** @param given settings and ports to plan with, instead of those of the connection */
 async function planAll(
   context: Context,
   refs: readonly GroupRef[],
@@ -122,11 +122,11 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
   if (stopped !== null) out.line(out.paint.red(`stopped waiting: ${stopped}`));
 }
 
-/** The plans; if the platform does not answer, the reason is reported and there are no plans. */
+/** Returns the plans. If the platform does not respond, reports the reason and returns no plans. */
 export const planOrReport = (context: Context, refs: readonly GroupRef[]) =>
-  unlessUnseen(context, [], () => planAll(context, refs));
+  unlessPlatformFails(context, [], () => planAll(context, refs));
 
-async function unlessUnseen<Result>(
+async function unlessPlatformFails<Result>(
   { out }: Context,
   otherwise: Result,
   plan: () => Promise<Result>,
@@ -138,14 +138,14 @@ async function unlessUnseen<Result>(
   });
 }
 
-/** How the plans of groups differ from the present ones; undefined if the platform cannot be asked. */
+/** Compares the current plans with those of `planning`. Returns undefined if the platform does not respond. */
 export const effectOn = (context: Context, refs: readonly GroupRef[], planning: () => Promise<Planned>) =>
-  unlessUnseen(context, undefined, async () => {
+  unlessPlatformFails(context, undefined, async () => {
     const before = await planAll(context, refs);
     return effectsOf(before, await planAll(context, refs, await planning()));
   });
 
-/** "1 added, 0 removed, 2 held; 1 planned change would not be made" */
+/** Example: "1 added, 0 removed, 2 held; 1 planned change would not be made" */
 export function effectText({ added, removed, held, dropped }: Omit<GroupEffect, 'group'>): string {
   const gone = dropped === 0 ? '' : `; ${plural(dropped, 'planned change')} would not be made`;
   return `${added} added, ${removed} removed, ${held} held${gone}`;
@@ -153,15 +153,17 @@ export function effectText({ added, removed, held, dropped }: Omit<GroupEffect, 
 
 const SETTLED = new Set(['in_sync', 'deleted', 'unknown', 'excluded']);
 
-/** Changes of one plan that are listed before the rest is only counted. */
+/** Maximum number of changes to list per plan. The rest is only counted. */
 const SHOWN = 50;
 
 const namedIn = (plans: readonly GroupPlan[]): Named => {
-  const busy = plans.filter(isBusy);
+  const withContent = plans.filter(hasContent);
   return {
-    groups: busy.map(({ group }) => group),
-    members: busy.flatMap(({ changes }) => changes.slice(0, SHOWN).flatMap(({ member }) => member ?? [])),
-    usersOf: busy
+    groups: withContent.map(({ group }) => group),
+    members: withContent.flatMap(({ changes }) =>
+      changes.slice(0, SHOWN).flatMap(({ member }) => member ?? []),
+    ),
+    usersOf: withContent
       .filter(({ action, changes }) => action === 'hold' || changes.some(isUnnamed))
       .map(({ group }) => group),
   };
@@ -169,15 +171,14 @@ const namedIn = (plans: readonly GroupPlan[]): Named => {
 
 const isUnnamed = ({ kind, member }: GroupPlan['changes'][number]): boolean =>
   member == null && kind.endsWith('_member');
-const isBusy = ({ action, note, waiting }: GroupPlan): boolean =>
+const hasContent = ({ action, note, waiting }: GroupPlan): boolean =>
   action !== 'none' || note !== null || waiting !== null;
 
-/** Plans for people: one line per change, with its reason. */
 function showPlans(plans: readonly GroupPlan[], out: Output, names: Names, write = out.line): void {
-  const busy = plans.filter(isBusy);
-  for (const plan of busy) for (const line of linesOf(plan, names, out)) write(line);
-  const quiet = plans.length - busy.length;
-  if (quiet > 0) write(out.paint.dim(`${quiet} of ${plural(plans.length, 'group')}: nothing to do`));
+  const withContent = plans.filter(hasContent);
+  for (const plan of withContent) for (const line of linesOf(plan, names, out)) write(line);
+  const unchanged = plans.length - withContent.length;
+  if (unchanged > 0) write(out.paint.dim(`${unchanged} of ${plural(plans.length, 'group')}: nothing to do`));
 }
 
 function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<string> {

@@ -8,13 +8,13 @@ import { collectPages } from '../../shared/sync/async-collections.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
 import type { Act, Context } from '../context.ts';
-import { Advised, EXIT } from '../io.ts';
+import { EXIT, HintedError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
 import { effectOn, effectText } from './plan.ts';
 
-/** Functions answer for each connection; of a report whatever it holds is passed on. */
+/** Functions report for each connection. All fields of a report are passed on. */
 const Answer = z.object({ reports: z.array(z.record(z.string(), z.unknown())) });
 const Skipped = z.object({ skipped: z.string() });
 
@@ -46,7 +46,7 @@ export function addReconcile(program: Command, act: Act): void {
     );
 }
 
-/** Also for a new release that compares addresses otherwise: run it with the new command before the deployment. */
+/** Also useful before an upgrade that changes how addresses are compared: run the new CLI before the deployment. */
 async function previewRefresh(context: Context): Promise<number> {
   const { out, connection } = context;
   const { ports, found } = await context.connected();
@@ -67,7 +67,7 @@ async function previewRefresh(context: Context): Promise<number> {
   return EXIT.done;
 }
 
-/** Clocks differ, so older records are read too. Records from before the run are left out by their ids. */
+/** Clocks differ, so older records are read too. Records from before the run are excluded by their ids. */
 const RECENT_MS = 120_000;
 
 /** Runs the task in the deployed function, with its permissions and locks. Waits for the result and reports it. */
@@ -86,14 +86,14 @@ async function runNow(
     const { state } = await ports.gates.read(connection);
     // A pause stops writes only, so it does not explain a failed read.
     const fix = state === 'paused' ? undefined : fixForGate({ state }, connection);
-    throw new Advised(cause.message, fix ?? 'groupsync doctor --faults');
+    throw new HintedError(cause.message, fix ?? 'groupsync doctor --faults');
   });
   const answer = Answer.parse(await ran);
   const [report = {}] = answer.reports;
   const skipped = Skipped.safeParse(report);
   const isFollowed = wait && !skipped.success;
   const code = isFollowed ? await follow(context, await dirtyGroups(context)) : EXIT.done;
-  // Drift is found by apply, after the run: the run itself reports what came of the one before.
+  // Apply finds drift after the run. The run itself reports only the drift found before it.
   const drift = isFollowed ? await readDrift() : [];
   const found = drift.filter(({ id, settledBy }) => !known.has(`${id} ${settledBy}`));
   const own = isFollowed ? { ...report, ...countsOf(found) } : report;
@@ -110,17 +110,21 @@ function countsOf(found: readonly DriftRecord[]) {
 }
 
 const LABELS: Readonly<Record<string, string>> = {
-  ...{ read: 'employees read', changed: 'changed', gone: 'gone', asked: 'asked for by id' },
-  ...{ woken: 'groups checked again', eventsRead: 'events of the feed read' },
-  ...{ groupsTouched: 'groups touched', echoes: 'only by us' },
-  ...{
-    orphans: 'unlinked managed groups',
-    missing: 'linked groups gone',
-    reenqueued: 'groups woken',
-  },
-  ...{ restored: 'restored', reported: 'left as is', adopted: 'adopted' },
+  read: 'employees read',
+  changed: 'changed',
+  gone: 'gone',
+  asked: 'asked for by id',
+  woken: 'groups checked again',
+  eventsRead: 'events of the feed read',
+  groupsTouched: 'groups touched',
+  echoes: 'only by us',
+  orphans: 'unlinked managed groups',
+  missing: 'linked groups gone',
+  reenqueued: 'groups woken',
+  restored: 'restored',
+  reported: 'left as is',
+  adopted: 'adopted',
 };
-/** Counts that are shown even if they are 0. */
 const ALWAYS_SHOWN = /^(?:read|eventsRead|groupsTouched)$/;
 
 function formatRun({ drift = {}, ...report }: Readonly<Record<string, unknown>>): string {
@@ -130,5 +134,6 @@ function formatRun({ drift = {}, ...report }: Readonly<Record<string, unknown>>)
       ? `${report[key]} ${label}`.replace(/^1 (\w+)s\b/, '1 $1')
       : [],
   );
-  return [...counts, ...(kinds.length === 0 ? [] : [`by others: ${kinds.join(', ')}`])].join('; ');
+  if (kinds.length > 0) counts.push(`by others: ${kinds.join(', ')}`);
+  return counts.join('; ');
 }

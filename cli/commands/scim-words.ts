@@ -6,24 +6,23 @@ import { age } from './arguments.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Of a token or a client secret. */
+/** Default validity of a token or a client secret. */
 export const DEFAULT_LIFE_MS = 180 * DAY_MS;
 
-/** Milliseconds; infinite for `never`. */
+/** Returns milliseconds; infinity for `never`. */
 export function lifetime(text: string): number {
   const ms = text === 'never' ? Number.POSITIVE_INFINITY : age(text);
   if (text === 'never' || ms <= 10 * 366 * DAY_MS) return ms;
   throw new InvalidArgumentError('expected at most ten years, or never');
 }
 
-/** null: there is no server; undefined: there is one, but its address cannot be read. A token is made either way. */
+/** Returns the base URL; null if the stage has no SCIM server, undefined if its address cannot be read. */
 export const urlOf = async ({ deployment }: ToolPorts): Promise<string | null | undefined> =>
   deployment.scim().then(
     (facts) => (facts === undefined ? null : facts.url),
     () => undefined,
   );
 
-/** Notes the base URL that an identity provider asks for. */
 export function noteUrl(out: Context['out'], url: string | null | undefined): void {
   if (url === null) {
     out.note('this stage has no SCIM server: set `scim` in the settings and deploy (docs/deploy.md)');

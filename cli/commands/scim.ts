@@ -64,17 +64,17 @@ async function list({ out, connection, connected }: Context): Promise<number> {
       {
         title: 'created',
         of: ({ createdMs }) => ago(createdMs),
-        inFile: { title: 'created', of: ({ createdMs }) => instant(createdMs) },
+        csv: { title: 'created', of: ({ createdMs }) => instant(createdMs) },
       },
       {
         title: 'expires',
         of: ({ expiresMs }) => instant(expiresMs)?.slice(0, 10) ?? 'never',
-        inFile: { title: 'expires', of: ({ expiresMs }) => instant(expiresMs) ?? '' },
+        csv: { title: 'expires', of: ({ expiresMs }) => instant(expiresMs) ?? '' },
       },
       {
         title: 'last used',
         of: ({ lastUsedMs }) => ago(lastUsedMs),
-        inFile: { title: 'last used', of: ({ lastUsedMs }) => instant(lastUsedMs) ?? '' },
+        csv: { title: 'last used', of: ({ lastUsedMs }) => instant(lastUsedMs) ?? '' },
       },
     ]),
   );

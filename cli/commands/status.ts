@@ -90,7 +90,7 @@ const DRIFT: Readonly<Record<string, string>> = {
   adopt: 'adopt: external changes become the wanted state',
 };
 
-/** What keeps most from happening comes first. */
+/** Suggests next commands. The most serious obstacle comes first. */
 function nextSteps(status: StatusReport) {
   const { connection, gate, failingCalls, observing, credential, holds, groups, queues } = status;
   const { settingRequests } = status;
@@ -109,7 +109,7 @@ function nextSteps(status: StatusReport) {
   return steps.flatMap(([isDue, step]) => (isDue ? [step] : []));
 }
 
-/** Of the daily check, and of `connect`. */
+/** Formats the result of the last credential check (daily, and by `connect`). */
 function formatCredential({ goodAgeMs, failure }: StatusReport['credential']): string {
   const good = goodAgeMs === null ? 'not checked yet; checked once a day' : `good ${duration(goodAgeMs)} ago`;
   return failure === null ? good : `${good}; then: ${shortened(failure.message)}`;
@@ -154,7 +154,7 @@ function printGroup(group: GroupStatus, names: Names, { out }: Context): void {
       title: 'for',
       of: ({ sinceMs }) => duration(nowMs - sinceMs),
       align: 'right',
-      inFile: { title: 'since', of: ({ sinceMs }) => new Date(sinceMs).toISOString() },
+      csv: { title: 'since', of: ({ sinceMs }) => new Date(sinceMs).toISOString() },
     },
   ]);
 }
@@ -174,7 +174,7 @@ async function showGroups(context: Context, { state }: { state?: string }, _comm
   return EXIT.done;
 }
 
-/** As people sort names, the same on every machine. */
+/** Sorts names in natural order, the same on every machine. */
 const BY_NAME = new Intl.Collator('en', { numeric: true });
 
 const GROUP_COLUMNS: readonly Column<GroupReport>[] = [
@@ -189,7 +189,7 @@ const GROUP_COLUMNS: readonly Column<GroupReport>[] = [
 const WAITING_COLUMN: Column<GroupReport> = {
   title: 'waits',
   of: ({ waiting }) => (waiting === null ? null : formatWaiting(waiting)),
-  inFile: {
+  csv: {
     title: 'waits until',
     of: ({ waiting }) => waiting?.until ?? '',
   },

@@ -4,7 +4,7 @@ import { UsageError } from '../io.ts';
 import type { Page } from './serve.ts';
 
 const SOURCES = fileURLToPath(new URL('../../console/page/', import.meta.url));
-/** Next to the built package; a checkout has no such folder. */
+/** Folder of the built page in the package. A checkout does not have it. */
 const BUILT = fileURLToPath(new URL('./console/', import.meta.url));
 
 const INDEX = `<!doctype html>
@@ -21,7 +21,9 @@ const INDEX = `<!doctype html>
 <body><div id="app"></div></body>
 </html>`;
 
-/** The page as one script and one style sheet: as the package has them, or made of the sources in a checkout. */
+/**
+ * Returns the page's files. The package contains them built; in a checkout, esbuild builds the script from the sources.
+ */
 export async function loadPage(): Promise<Page> {
   const isBuilt = existsSync(`${BUILT}app.js`);
   const file = (name: string) => readFileSync(`${isBuilt ? BUILT : SOURCES}${name}`, 'utf8');

@@ -16,7 +16,7 @@ export interface ServeOptions {
   readonly handle: (request: Request) => Promise<Response>;
 }
 
-/** Nothing of the page comes from elsewhere, goes elsewhere, or stays in the browser. */
+/** The page may not load from other servers, send to them, or be cached. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -28,9 +28,9 @@ const HEADERS = {
 };
 
 /**
- * Serves the console to this machine only. The page itself holds no data, so any local user may fetch it. Its requests
- * need the token, which is only in the fragment of the address in the terminal, and browsers never send a fragment.
- * Host and Origin are checked too: a foreign page may reach us through a host name of its own (DNS rebinding).
+ * Serves the console to this machine only. The page itself contains no data, so any local user may load it. Its
+ * requests need the token, which is only in the fragment of the printed URL, and browsers never send a fragment. Host
+ * and Origin are checked too: another web page may reach this server through its own host name (DNS rebinding).
  */
 export async function serveConsole(options: ServeOptions) {
   const server = createServer((request, response) => {
@@ -88,7 +88,7 @@ function refusalOf(headers: IncomingMessage['headers'], port: number): string | 
   return isOurs || isOpening ? undefined : 'refused: request from another page';
 }
 
-/** Every path is a place in the one page. */
+/** All other paths return the single page, which does its own routing. */
 function staticFile(method: string, path: string, page: Page): Response {
   if (method !== 'GET' && method !== 'HEAD') return problem(405, 'only GET');
   const [name = '/'] = path.split('?');

@@ -4,12 +4,12 @@ import { visible } from './words.ts';
 
 export const canAsk = ({ stdin, stderr }: Io): boolean => stdin.isTTY === true && stderr.isTTY === true;
 
-/** What was typed before a question was there to be read: long enough for what the terminal holds to arrive. */
+/** Time in which input typed before the prompt arrives from the terminal and is discarded. */
 const TYPED_AHEAD_MS = 40;
 const CTRL_C = '\u0003';
 
 /**
- * Asks for one line on standard error. What was typed before the question is no answer to it.
+ * Prompts for one line on standard error. Input typed before the prompt is discarded.
  * @throws Stopped at Ctrl-C and at the end of the input
  */
 export async function askLine({ stdin, stderr, signal }: Io, question: string): Promise<string> {
@@ -41,7 +41,7 @@ async function dropTypedAhead(stdin: Io['stdin'] & { setRawMode?: (raw: boolean)
   if (isStopped) throw new Stopped();
 }
 
-/** Only `y` and `yes` mean yes. @throws UsageError without a terminal */
+/** Returns true only for `y` and `yes`. @throws UsageError without a terminal */
 export async function askYes(io: Io, question: string): Promise<boolean> {
   if (!canAsk(io)) {
     throw new UsageError('this command needs confirmation, and there is no terminal; add --yes');

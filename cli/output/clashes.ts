@@ -1,10 +1,11 @@
 import type { AdoptedPair } from '../../shared/contract/answers.ts';
 import { plural, shellWords, visible } from './words.ts';
 
-/** The largest number of groups that are listed one by one. */
 const SHOWN = 10;
 
-/** A warning about new groups whose names already exist on the platform, with the commands that adopt the existing groups. */
+/**
+ * Warns about new groups whose names already exist on the platform, with the commands that adopt the existing groups.
+ */
 export function* clashLines(clashes: readonly AdoptedPair[]): Generator<string> {
   if (clashes.length === 0) return;
   yield `warning: ${plural(clashes.length, 'group')} on the platform would be duplicated: same name, not managed by groupsync`;

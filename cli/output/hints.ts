@@ -1,18 +1,18 @@
 import type { GlobalOptions } from '../io.ts';
 import { shellWord } from './words.ts';
 
-/** Says a text in which commands are named so that they can be pasted as they stand; `of`: about another connection. */
-export type Spell = (text: string, of?: string) => string;
+/** Completes the commands in a text so that they can be pasted. `of`: the connection that the text is about. */
+export type CommandFormatter = (text: string, of?: string) => string;
 
 /**
- * Messages name commands plainly (`groupsync dlq list`). A person who typed `npx groupsync --local …` has to type that
- * again: it is put into every command of a text, behind the name, where options of all commands may stand.
+ * Messages contain plain commands (`groupsync dlq list`). If the operator typed `npx groupsync --local …`, the commands
+ * must be run the same way. So this inserts the same program name and global options into every command of a text.
  */
-export function createSpell(
+export function createCommandFormatter(
   commands: readonly string[],
   { npm_command: npm }: Readonly<Record<string, string | undefined>>,
   options: GlobalOptions,
-): Spell {
+): CommandFormatter {
   const program = npm === 'exec' ? 'npx groupsync' : 'groupsync';
   const optionsText = (names: readonly ('localFile' | 'prefix' | 'region' | 'profile')[]) =>
     names.flatMap((name) => {
@@ -24,7 +24,7 @@ export function createSpell(
     options.localFile === undefined && options.local === true
       ? ['--local', ...optionsText(['prefix'])]
       : optionsText(['localFile', 'prefix', 'region', 'profile']);
-  // Text in quotes and names of parts (groupsync-events) are no commands; `connect` names its connection itself.
+  // Quoted text and resource names (groupsync-events) are not commands. `connect` names its connection itself.
   const named = new RegExp(
     `(?<![\\w"./-])groupsync (?!probe [0-9a-f]{6}\\b)(?=(${commands.join('|')}|--connection)\\b)`,
     'g',

@@ -7,7 +7,6 @@ import { plural } from './words.ts';
 
 const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
 
-/** Why members of a file will wait. */
 const CAUSES = {
   unknown: 'without an employee',
   ambiguous: 'with more than one employee',
@@ -15,16 +14,16 @@ const CAUSES = {
   refused: 'refused by the platform',
 } as const;
 
-/** What a file would change, line by line. */
 export async function changeLines(context: Context, comparison: ImportComparison | undefined) {
   if (comparison === undefined) return [];
   const { added, removed, unmatched, pending = [] } = comparison;
-  return [
+  const lines = [
     ...(await personLines(context, comparison)),
     `${added} added (+), ${removed} removed (−); ${unmatched} of those added match no employee on the platform (?)`,
-    ...(pending.length === 0 ? [] : [pendingLine(pending)]),
-    ...(await groupLines(context, comparison)),
   ];
+  if (pending.length > 0) lines.push(pendingLine(pending));
+  lines.push(...(await groupLines(context, comparison)));
+  return lines;
 }
 
 function pendingLine(pending: NonNullable<ImportComparison['pending']>): string {
@@ -54,20 +53,17 @@ async function groupLines(context: Context, comparison: ImportComparison): Promi
   const shown = context.out.shown(comparison);
   const { held, renamed, clashes, changedSince = [], newGroups = [], superseded = 0 } = shown;
   const names = await context.names({ groups: [...held, ...changedSince] });
-  return [
-    ...newLines(newGroups),
-    ...(await otherIdLines(context, shown.otherIds ?? [])),
-    ...renamed
-      .slice(0, SHOWN)
-      .map(({ group, before, groupName }) => `${withId(before, group)} will be renamed to ${groupName}`),
-    ...(renamed.length > SHOWN ? [`… and ${renamed.length - SHOWN} more groups will be renamed`] : []),
-    ...held.map((group) => `the guard would hold the removals of ${names.group(group)}`),
-    ...oldLines(changedSince.map(names.group), superseded),
-    ...(clashes === null
-      ? ['the platform could not be checked for groups with the same names']
-      : clashLines(clashes)),
-    ...(clashes !== null && clashes.length > 0 ? adoptionLines(context) : []),
-  ];
+  const lines = [...newLines(newGroups), ...(await otherIdLines(context, shown.otherIds ?? []))];
+  for (const { group, before, groupName } of renamed.slice(0, SHOWN)) {
+    lines.push(`${withId(before, group)} will be renamed to ${groupName}`);
+  }
+  if (renamed.length > SHOWN) lines.push(`… and ${renamed.length - SHOWN} more groups will be renamed`);
+  for (const group of held) lines.push(`the guard would hold the removals of ${names.group(group)}`);
+  lines.push(...outdatedLines(changedSince.map(names.group), superseded));
+  if (clashes === null) lines.push('the platform could not be checked for groups with the same names');
+  else lines.push(...clashLines(clashes));
+  if (clashes !== null && clashes.length > 0) lines.push(...adoptionLines(context));
+  return lines;
 }
 
 function newLines(groups: NonNullable<ImportComparison['newGroups']>): readonly string[] {
@@ -92,7 +88,7 @@ async function otherIdLines(
   ];
 }
 
-function oldLines(groups: readonly string[], superseded: number): readonly string[] {
+function outdatedLines(groups: readonly string[], superseded: number): readonly string[] {
   if (groups.length === 0) return [];
   const rest = groups.length > SHOWN ? `, and ${groups.length - SHOWN} more` : '';
   const listed = `${groups.slice(0, SHOWN).join(', ')}${rest}`;
@@ -103,13 +99,13 @@ function oldLines(groups: readonly string[], superseded: number): readonly strin
   ];
 }
 
-/** A single group can be adopted once the directory has it, and before apply has created another. */
+/** A single group can be adopted only after the directory sends it and before apply creates another one. */
 const adoptionLines = ({ connection }: Context): readonly string[] => [
   `  to adopt every group whose name is exactly the same and unique, first: groupsync connections set ${connection} adoptExisting=byName`,
   '  to adopt single groups, first: groupsync pause',
   '  after the import, run the commands above, and then: groupsync resume',
 ];
 
-/** A member or group that the directory has not named yet has the name of the file. */
+/** If the directory has not sent a name for a member or group yet, the file's name is shown. */
 const named = (known: string, id: string, ofFile: string | null) =>
   known === id ? withId(ofFile ?? undefined, id) : known;

@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import type { GlobalOptions, Io, Terminal } from '../io.ts';
-import type { Spell } from './hints.ts';
+import type { CommandFormatter } from './hints.ts';
 import { createPaint, type Paint } from './paint.ts';
 import type { Redactor } from './redactor.ts';
 import { type Column, renderCsv, renderTable } from './table.ts';
@@ -9,55 +9,58 @@ import { jsonText } from './words.ts';
 /** Answers go to standard output; notes go to standard error. */
 export interface Output {
   readonly json: boolean;
-  /** `-o`: every row, and every cell as long as it is. */
+  /** With `-o`: all rows, and no cell is cut. */
   readonly inFull: boolean;
   readonly paint: Paint;
-  /** A text in one line, cut on a terminal only, to `most` characters. */
+  /** Returns the text in one line. On a terminal it is cut to `most` characters. */
   clip(text: string, most: number): string;
-  /** With `--json` the document; without, whatever `show` prints of it. */
+  /** Prints the document with `--json`; otherwise calls `show`. */
   answer<Document>(document: Document, show: (document: Document) => void): void;
-  /** What may be shown of an answer, without the names that are not wanted: before any of it is cut. */
+  /** Returns the document without the redacted names (`--no-names`). Call it before cutting any text. */
   readonly shown: <Document>(document: Document) => Document;
-  /** One line, whatever is in it: a second one could be taken for our own words. */
+  /**
+   * Prints one line. Line breaks in the text are made visible, because a second line could pass for groupsync's own
+   * text.
+   */
   line(text?: string): void;
-  /** One of many answers, in one line. */
+  /** Prints one of many answers, in one line. */
   entry<Document>(document: Document, show: (document: Document) => string): void;
-  /** Where there are no rows, `none` alone. */
+  /** Prints a table; if there are no rows, only `none`. */
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none?: string): void;
-  /** To standard error; `--quiet` silences it. */
+  /** Prints to standard error; not with `--quiet`. */
   note(text: string): void;
-  /** A table in addition to the answer. @param write default: standard error */
+  /** Prints a table in addition to the answer. @param write default: standard error */
   noteTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], write?: (text: string) => void): void;
   progress(what: string): Progress;
-  /** The next answer takes the place of this one: the screen of a terminal, for `--watch`. */
+  /** Clears the terminal before the next answer, for `--watch`. */
   startAgain(): void;
 }
 
-/** How every text is put: with commands that can be pasted, and with `--no-names` without names. */
+/** Applied to every text: completes commands for pasting, and redacts names with `--no-names`. */
 export interface Wording {
-  readonly spell: Spell;
+  readonly formatCommands: CommandFormatter;
   readonly redactor: Redactor | undefined;
 }
 
 const WIDTH = 80;
-const NARROWEST = 40;
-/** Wider tables become paragraphs in a pipe, where nothing is cut. */
+const MIN_WIDTH = 40;
+/** In a pipe nothing is cut. A wider table becomes paragraphs. */
 const PIPED_WIDTH = 200;
 const CLEAR_SCREEN = '\u001b[H\u001b[2J\u001b[3J';
 
 export function createOutput(
   { stdout, stderr, env }: Io,
   options: GlobalOptions,
-  { spell, redactor }: Wording,
+  { formatCommands, redactor }: Wording,
 ): Output {
   const { json = false, quiet = false, output } = options;
-  // https://no-color.org: any value but the empty one.
+  // https://no-color.org: any value except the empty string.
   const wantsColor = options.color !== false && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   const { paint, shown: seen } = createPaint(wantsColor && stdout.isTTY === true && !json);
   const isCut = (screen: Terminal) => screen.isTTY === true && output !== 'wide';
   const widthOf = ({ isTTY, columns = WIDTH }: Terminal): number => {
     if (output === 'wide') return Number.POSITIVE_INFINITY;
-    return isTTY ? Math.max(NARROWEST, columns) : PIPED_WIDTH;
+    return isTTY ? Math.max(MIN_WIDTH, columns) : PIPED_WIDTH;
   };
   let before = '';
   const print = (text: string) => {
@@ -65,20 +68,20 @@ export function createOutput(
     before = '';
   };
   const note = (text: string) => {
-    if (!quiet) stderr.write(`${seen(spell(text))}\n`);
+    if (!quiet) stderr.write(`${seen(formatCommands(text))}\n`);
   };
   const shown = <Document>(document: Document) => redactor?.document(document) ?? document;
   const text = (value: string | number | null) => {
     const shownText = String(value ?? '–');
     return redactor?.text(shownText) ?? shownText;
   };
-  /** Cells may name commands too; in a file for a spreadsheet they stay as they are. */
-  const plain = <Row>({ inFile, ...column }: Column<Row>): Column<Row> => {
-    const { of, ...rest } = output === 'csv' ? { ...column, ...inFile } : column;
-    return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : spell(text(of(row)))) };
+  /** Commands in cells are completed too, except in CSV. */
+  const plain = <Row>({ csv, ...column }: Column<Row>): Column<Row> => {
+    const { of, ...rest } = output === 'csv' ? { ...column, ...csv } : column;
+    return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : formatCommands(text(of(row)))) };
   };
   // CSV output contains only the rows.
-  const line = (text = '') => (output === 'csv' ? note(text) : print(seen(spell(text))));
+  const line = (text = '') => (output === 'csv' ? note(text) : print(seen(formatCommands(text))));
   let hasRows = false;
   return {
     json,
@@ -123,7 +126,7 @@ export interface Progress {
   end(): void;
 }
 
-/** A bar on a terminal, nothing elsewhere: a log is no place for it. */
+/** Shows a bar on a terminal. Elsewhere it prints nothing, to keep logs readable. */
 export function startProgress(screen: Terminal, what: string, quiet: boolean): Progress {
   if (quiet || screen.isTTY !== true) return { show: () => undefined, end: () => undefined };
   const bar = new SingleBar({

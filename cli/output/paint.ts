@@ -6,8 +6,8 @@ const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39] } as
 export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string>>;
 
 /**
- * Colours that outside text cannot forge. Painted text carries a random mark. Terminal codes replace the mark only after
- * all other control characters in the text were made visible.
+ * Colours that external text cannot forge. Coloured text contains a random mark. The mark is replaced by terminal
+ * codes only after all other control characters in the text were made visible.
  */
 export function createPaint(wanted: boolean) {
   const mark = `;${randomUUID()}-`;

@@ -1,23 +1,28 @@
 import { visible } from './words.ts';
 
 /*
- * `--no-names`: the redactor watches all data that a command reads, collects the names in it, and removes them from all
- * output: also from reasons, errors and free text. Ids and fixed texts stay. Addresses are recognised by their form.
+ * `--no-names`: the redactor watches all data that a command reads and collects the names in it. It removes these
+ * names from all output, including reasons, errors and free text. Ids and fixed texts stay. Addresses are
+ * recognised by their form.
  */
 export type Redactor = ReturnType<typeof createRedactor>;
 
 const HIDDEN = '…';
 const ADDRESS = /[^\s@<>()[\]"',;:=/]+@[^\s@<>()[\]"',;:/]+\.[\p{L}\p{N}-]+/gu;
 const HIDDEN_WITH_ID = /…(?: <…>)? \(([^()\s]+)\)/g;
-/** The rejected text in an error about a line of a file, to the end: the text may be cut. */
-const READ = /(?<=, got (?:\d+ fields?: )?)".*/s;
+/** Matches the rejected text in an error about a line of a file, to the end, because the text may be cut. */
+const REJECTED_TEXT = /(?<=, got (?:\d+ fields?: )?)".*/s;
 const NAMING = /name$|mail|login/i;
 const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group)$/;
 /** A dead-lettered message is hidden completely, because it may contain anything. */
 const DEAD_LETTER = /_deadLetter$|^dlq_(?:edit|discard)$/;
 const CHANGED_VALUES = /^(?:before|after|reason)$/;
 const EMPTY: Readonly<Record<string, unknown>> = {
-  ...{ body: HIDDEN, groupName: HIDDEN, scim: null, attributes: {}, values: {} },
+  body: HIDDEN,
+  groupName: HIDDEN,
+  scim: null,
+  attributes: {},
+  values: {},
 };
 /** Fields that contain only ids or fixed texts. */
 const PLAIN_FIELDS =
@@ -28,7 +33,10 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 const matchesKind = ({ kind, action }: Fields, form: RegExp) =>
   form.test(String(kind)) || form.test(String(action));
 
-/** The reason that an operator gave, which may name a person. A single word such as “ok” is not hidden: it would be replaced everywhere. */
+/**
+ * Returns the reason that an operator gave, which may contain a person's name. A single word such as “ok” is not
+ * hidden, because it would be replaced everywhere.
+ */
 function reasonOf(value: Fields): unknown {
   const isOfPerson = 'actor' in value || 'by' in value || value['state'] === 'paused';
   const { reason } = value;
@@ -42,17 +50,17 @@ export function createRedactor() {
   const personalTexts = new Set<string>();
   let known = /(?!)/g;
   let counted = 0;
-  const remember = (found: unknown) => {
+  const addName = (found: unknown) => {
     const text = isFields(found) ? found['value'] : found;
     if (typeof text === 'string' && text !== '') personalTexts.add(text).add(visible(text));
   };
-  const learn = (value: unknown): void => {
+  const collectNames = (value: unknown): void => {
     if (!isFields(value) || value instanceof Uint8Array) return;
     const isChange = matchesKind(value, NAMED_CHANGE);
-    remember(reasonOf(value));
+    addName(reasonOf(value));
     for (const [key, one] of entriesOf(value)) {
-      if (NAMING.test(key) || (isChange && CHANGED_VALUES.test(key))) remember(one);
-      learn(one);
+      if (NAMING.test(key) || (isChange && CHANGED_VALUES.test(key))) addName(one);
+      collectNames(one);
     }
   };
   const text = (plain: string): string => {
@@ -62,7 +70,9 @@ export function createRedactor() {
   };
   const hidden = (value: unknown, key: string): unknown => {
     if (typeof value === 'string')
-      return PLAIN_FIELDS.test(key) ? value.replace(ADDRESS, HIDDEN) : text(value.replace(READ, HIDDEN));
+      return PLAIN_FIELDS.test(key)
+        ? value.replace(ADDRESS, HIDDEN)
+        : text(value.replace(REJECTED_TEXT, HIDDEN));
     if (Array.isArray(value)) return value.map((one) => hidden(one, key));
     if (!isFields(value)) return value;
     const isDeadLetter = matchesKind(value, DEAD_LETTER);
@@ -74,43 +84,43 @@ export function createRedactor() {
     return Object.fromEntries(fields);
   };
   return {
-    watch: <Ports extends object>(ports: Ports): Ports => watched(ports, learn),
+    watch: <Ports extends object>(ports: Ports): Ports => watched(ports, collectNames),
     text,
     document: <Document>(document: Document) => hidden(document, '') as Document,
   };
 }
 
-/** Matches whole words. The longest name comes first, because one name may be part of another. A colour code ends in a letter. */
+/** Matches whole words. The longest name comes first, because one name may be part of another. */
 function anyOf(names: ReadonlySet<string>): RegExp {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
   const alternatives = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
   return new RegExp(`(?<=^|[^\\p{L}\\p{N}_-])(?:${alternatives})(?![\\p{L}\\p{N}_-])`, 'gu');
 }
 
-/** Parts whose data contain no names of people. */
-const NAMELESS: readonly unknown[] = ['connections', 'deployment', 'mailboxes'];
+/** Ports whose data contain no names of people. */
+const PORTS_WITHOUT_NAMES: readonly unknown[] = ['connections', 'deployment', 'mailboxes'];
 
-function watched<Part extends object>(part: Part, learn: (value: unknown) => void): Part {
+function watched<Part extends object>(part: Part, collectNames: (value: unknown) => void): Part {
   async function* paged(pages: AsyncIterable<unknown>) {
     for await (const page of pages) yield learned(page);
   }
   const learned = (value: unknown): unknown => {
     if (value instanceof Promise) return value.then(learned);
     if (isFields(value) && Symbol.asyncIterator in value) return paged(value as never);
-    if (isPart(value)) return watched(value, learn);
-    learn(value);
+    if (isPart(value)) return watched(value, collectNames);
+    collectNames(value);
     return value;
   };
   return new Proxy(part, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key);
-      if (NAMELESS.includes(key)) return value;
+      if (PORTS_WITHOUT_NAMES.includes(key)) return value;
       if (typeof value === 'function') return (...args: unknown[]) => learned(value.apply(target, args));
-      return isPart(value) ? watched(value, learn) : value;
+      return isPart(value) ? watched(value, collectNames) : value;
     },
   });
 }
 
-/** Whether the value is a port with methods, not data. A platform has ports of its own. */
+/** True if the value is a port with methods, not data. A platform port contains further ports. */
 const isPart = (value: unknown): value is object =>
   isFields(value) && Object.values(value).some((one) => typeof one === 'function');

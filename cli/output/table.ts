@@ -1,4 +1,4 @@
-// @ts-expect-error Only what the package exports has types.
+// @ts-expect-error Only the package's exports have types.
 import { strlen } from 'cli-table3/src/utils.js';
 import { visible } from './words.ts';
 
@@ -6,19 +6,19 @@ export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => string | number | null;
   readonly align?: 'left' | 'right';
-  /** People type it again, so it is never cut: all of it, or the id in brackets at its end. */
+  /** This part is never cut, because users type it again. It is the whole text, or the id in brackets at its end. */
   readonly whole?: true | 'id';
-  /** For a spreadsheet, where people see a time in words: the same as a program reads it. */
-  readonly inFile?: { readonly title: string; readonly of: (row: Row) => string | number | null };
+  /** Title and value in CSV, where programs read a value that the terminal shows in words, such as a time. */
+  readonly csv?: { readonly title: string; readonly of: (row: Row) => string | number | null };
 }
 
-/** Borders and padding of a column, and the border at the end. */
+/** Width of a column's border and padding, without the border at the end. */
 const FRAME = 3;
 const LEAST = 6;
 
 /**
- * A table of at most `width` columns, in which texts that do not fit end in an ellipsis. Where not even that is enough
- * for what must stay whole, or nothing is to be cut, each row is a paragraph with a line for each of its columns.
+ * Renders a table of at most `width` characters. Texts that do not fit end in an ellipsis. If the parts that must
+ * not be cut do not fit, each row becomes a paragraph with one line per column.
  */
 export function renderTable<Row>(
   rows: readonly Row[],
@@ -49,14 +49,17 @@ function padded(text: string, width: number, align?: 'left' | 'right'): string {
   return align === 'right' ? room + short : short + room;
 }
 
-/** For a spreadsheet: RFC 4180, every row in full. */
+/** Renders CSV for a spreadsheet (RFC 4180), with all rows. */
 export function renderCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const inFile = columns.map((column) => ({ ...column, ...column.inFile }));
-  const lines = [inFile.map(({ title }) => title), ...cellsOf(rows, inFile)];
+  const csvColumns = columns.map((column) => ({ ...column, ...column.csv }));
+  const lines = [csvColumns.map(({ title }) => title), ...cellsOf(rows, csvColumns)];
   return lines.map((row) => row.map(csvField).join(',')).join('\n');
 }
 
-/** A cell that a spreadsheet would take for a formula is only text: names come from outside. `import` takes the apostrophe away. */
+/**
+ * Prefixes a cell that a spreadsheet would read as a formula, because names are external text. `import` removes the
+ * apostrophe again.
+ */
 export function csvField(text: string): string {
   const plain = /^'*[=+@-]/.test(text) ? `'${text}` : text;
   return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
@@ -65,17 +68,17 @@ export function csvField(text: string): string {
 const cellsOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   rows.map((row) => columns.map(({ of }) => visible(String(of(row) ?? '–'))));
 
-/** In cells of the terminal: many characters take two. */
+/** Width in terminal cells. Many characters take two. */
 const lengthOf: (text: string) => number = strlen;
 const widest = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, lengthOf(text)), 0);
 
-/** The id in brackets at the end, with an ellipsis for what stood before it. */
+/** Returns the id in brackets at the end, with an ellipsis before it. */
 const tailOf = (text: string): string => {
   const [tail] = / \([^()]+\)$/.exec(text) ?? [];
   return tail === undefined ? text : `…${tail}`;
 };
 
-/** Takes from the widest column that may be cut, until all fit; undefined if they never do. */
+/** Narrows the widest column that may be cut until the row fits. Returns undefined if it cannot fit. */
 function narrowed(natural: readonly number[], least: readonly number[], room: number) {
   const widths = [...natural];
   while (widths.reduce((sum, content) => sum + content, 0) > room) {

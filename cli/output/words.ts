@@ -2,7 +2,7 @@ import { visible } from '../../shared/operate/names.ts';
 
 export { plural, shellWord, shellWords, visible } from '../../shared/operate/names.ts';
 
-/** A duration with one unit: 42 s, 12 min, 3 h, 5 d. */
+/** Formats a duration with one unit: 42 s, 12 min, 3 h, 5 d. */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 120) return `${seconds} s`;
@@ -16,7 +16,7 @@ export const percent = (share: number): string => `${Math.round(share * 100)} %`
 /** Makes control characters visible, except line breaks. */
 export const visibleLines = (text: string): string => text.replace(/[^\n]+/g, visible);
 
-/** A document for scripts, with control characters made visible. */
+/** Returns a document as JSON, with control characters made visible. */
 export const jsonText = (document: unknown, indent = 0): string =>
   visibleLines(JSON.stringify(document, null, indent));
 

@@ -8,7 +8,7 @@ import { type Column, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
 const FILTERS = ['person', 'group', 'actor', 'action'] as const;
-const MOST_EXPORTED = 10_000;
+const MAX_EXPORTED = 10_000;
 const MINUTE_MS = 60_000;
 
 export function Activity() {
@@ -17,7 +17,10 @@ export function Activity() {
   const since = span === 0 ? undefined : sinceOf(span);
   const outcome = filter('outcome') || undefined;
   const params = {
-    ...Object.fromEntries(FILTERS.map((name) => [name, filter(name) || undefined])),
+    person: filter('person') || undefined,
+    group: filter('group') || undefined,
+    actor: filter('actor') || undefined,
+    action: filter('action') || undefined,
     outcome,
     since,
   };
@@ -28,7 +31,7 @@ export function Activity() {
   );
   const [shown, show] = useState<Entry | null>(null);
   const saveAll = async () => {
-    const { entries } = await get<ActivityAnswer>('activity', { ...params, count: MOST_EXPORTED });
+    const { entries } = await get<ActivityAnswer>('activity', { ...params, count: MAX_EXPORTED });
     download('activity.csv', csv([T.activity.csv, ...entries.map(rowOf)]));
   };
   const details: Column<Entry> = {
@@ -198,7 +201,6 @@ export const Entries = ({ of, none, group = true }: EntriesProps) =>
 interface EntryProps {
   readonly entry: Entry;
   readonly group?: boolean;
-  /** Whether all changes are shown. */
   readonly open?: boolean;
 }
 

@@ -23,16 +23,16 @@ import { connection } from './route.ts';
 import { T } from './texts.ts';
 
 export function Connection() {
-  const asked = useAnswer<ConnectionPage>('connection');
+  const loadable = useAnswer<ConnectionPage>('connection');
   return (
-    <Answered asked={asked}>
+    <Answered loadable={loadable}>
       {(page) => (
         <Page title={T.conn.titleOf(connection.value)} aside={<Gate {...page} />}>
           <Credential {...page} />
           <Doctor />
-          <Requests of={page.requests} reload={asked.reload} />
-          <Settings of={page.settings} reload={asked.reload} />
-          <Tokens of={page.tokens} reload={asked.reload} />
+          <Requests of={page.requests} reload={loadable.reload} />
+          <Settings of={page.settings} reload={loadable.reload} />
+          <Tokens of={page.tokens} reload={loadable.reload} />
         </Page>
       )}
     </Answered>
@@ -63,7 +63,7 @@ function Gate({ row, backlog }: ConnectionPage) {
   );
 }
 
-/** “last received 3 min ago, expected every 5 min” */
+/** Example: “last received 3 min ago, expected every 5 min” */
 function formatFreshness({ receivedAgeMs, expectedEveryMs }: ConnectionPage['sources'][number]): string {
   const received =
     receivedAgeMs === null ? T.conn.sourceNever : T.conn.sourceReceived(duration(receivedAgeMs));
@@ -76,11 +76,10 @@ const nameOfSource = ({ source }: ConnectionPage['sources'][number]): string =>
 /** Counts of the groups of a directory, by state. */
 function formatReader({ states, short, differing }: NonNullable<ConnectionPage['reader']>): string {
   const counts = Object.entries(states).filter(([, count]) => count > 0);
-  return [
-    T.conn.readerStates(counts),
-    ...(short > 0 ? [T.conn.readerShort(short)] : []),
-    ...(differing > 0 ? [T.conn.readerDiffering(differing)] : []),
-  ].join(', ');
+  const parts = [T.conn.readerStates(counts)];
+  if (short > 0) parts.push(T.conn.readerShort(short));
+  if (differing > 0) parts.push(T.conn.readerDiffering(differing));
+  return parts.join(', ');
 }
 
 function Stopped({ reader }: Pick<ConnectionPage, 'reader'>) {
@@ -185,7 +184,7 @@ interface Reloading {
   readonly reload: () => Promise<void>;
 }
 
-/** Setting changes under four eyes that wait until another person confirms them. */
+/** Setting changes under four eyes that wait for confirmation by another person. */
 function Requests({ of, reload }: Reloading & { readonly of: ConnectionPage['requests'] }) {
   if (of.length === 0) return null;
   const decide = (isConfirmed: boolean, done: string) => () =>
@@ -254,7 +253,7 @@ function Settings({ of, reload }: Reloading & { readonly of: ConnectionPage['set
   );
 }
 
-/** A value that is not JSON is text, as on the command line. */
+/** Parses a setting. A value that is not JSON is text, as in the CLI. */
 function settingOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -264,8 +263,8 @@ function settingOf(text: string): unknown {
 }
 
 /**
- * Edits a setting. The change names the value that was shown first, so a change by another operator is
- * detected.
+ * Edits a setting. The request contains the value that was shown first, so that the server detects a change by
+ * another operator.
  */
 function Edit({ name, before, done }: { name: string; before: unknown; done: () => void }) {
   const [read] = useState(before);

@@ -23,8 +23,8 @@ type Cause = DeadLettersAnswer['causes'][number];
 type Summary = DeadLettersAnswer['messages'][number];
 
 export function DeadLetters() {
-  const asked = useAnswer<DeadLettersAnswer>('deadLetters');
-  const { value, reload } = asked;
+  const loadable = useAnswer<DeadLettersAnswer>('deadLetters');
+  const { value, reload } = loadable;
   const { deadLetters = null } = live.value ?? {};
   // Replayed messages may fail again immediately, with the same count as before.
   useEffect(() => {
@@ -33,7 +33,7 @@ export function DeadLetters() {
   return (
     <Page title={T.deadLetters.title}>
       <Running done={reload} />
-      <Answered asked={asked}>
+      <Answered loadable={loadable}>
         {({ causes, messages, names, total, inFlightElsewhere, complete }) =>
           total === 0 ? (
             <section class="card">
@@ -81,10 +81,8 @@ interface OfCauseProps {
 function OfCause({ cause, messages, names }: OfCauseProps) {
   const { code, count, oldestMs } = cause;
   const [shown, setShown] = useState(SHOWN);
-  const facts = [
-    T.deadLetters.oldest(duration(oldestMs)),
-    ...(cause.superseded > 0 ? [T.deadLetters.superseded(cause.superseded)] : []),
-  ];
+  const facts = [T.deadLetters.oldest(duration(oldestMs))];
+  if (cause.superseded > 0) facts.push(T.deadLetters.superseded(cause.superseded));
   return (
     <Section
       title={`${code} · ${number(count)}`}
@@ -129,9 +127,9 @@ function askReplay(
     verb: T.deadLetters.replay,
     field: { label: T.deadLetters.rate, isNumber: true, optional: true },
     run: async ({ value }) => {
-      const rate = value.trim() === '' ? {} : { rate: Number(value) };
+      const rate = value.trim() === '' ? undefined : Number(value);
       const stopping = new AbortController();
-      const response = await post('replay', { ...selection, ...rate }, stopping.signal);
+      const response = await post('replay', { ...selection, rate }, stopping.signal);
       void follow(response, count, stopping);
     },
   });
@@ -180,13 +178,13 @@ function Running({ done }: { readonly done: () => Promise<void> }) {
 }
 
 export function DeadLetter() {
-  const asked = useAnswer<ShownDeadLetter>('deadLetter', { id: id.value }, false);
+  const loadable = useAnswer<ShownDeadLetter>('deadLetter', { id: id.value }, false);
   return (
     <Page title={T.deadLetters.one}>
       <p>
         <a href={pathTo('dead-letters')}>{T.deadLetters.back}</a>
       </p>
-      <Answered asked={asked}>{(deadLetter) => <Shown {...deadLetter} />}</Answered>
+      <Answered loadable={loadable}>{(deadLetter) => <Shown {...deadLetter} />}</Answered>
     </Page>
   );
 }

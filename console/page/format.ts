@@ -1,6 +1,6 @@
 import { T } from './texts.ts';
 
-/** Formats a duration like the command line: 42 s, 12 min, 3 h, 5 d. */
+/** Formats a duration as the CLI does: 42 s, 12 min, 3 h, 5 d. */
 export function duration(ms: number): string {
   const seconds = Math.round(Math.max(0, ms) / 1_000);
   if (seconds < 120) return `${seconds} s`;
@@ -13,7 +13,6 @@ export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 export const number = (value: number): string => value.toLocaleString('en');
 
-/** The time since or until an instant. */
 export function fromNow(at: string, nowMs: number): string {
   const ms = nowMs - Date.parse(at);
   if (Math.abs(ms) < 1_500) return T.now;
@@ -27,17 +26,16 @@ const clockTime = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
 });
 
-/** The instant in the user's time zone, and exact in UTC. */
+/** Formats an instant in the user's time zone, and exactly in UTC. */
 export const exact = (at: string): string => `${inZone.format(new Date(at))} (${at})`;
 
 const minuteTime = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
-/** Hour and minute in the user's time zone. */
 export const minute = (at: string): string => minuteTime.format(new Date(at));
 
 export const clock = (at: string): string => clockTime.format(new Date(at));
 
-/** Escapes control characters, also those that change the reading direction, like the command line. */
+/** Escapes control characters as the CLI does, including those that change the reading direction. */
 export const visible = (text: string): string =>
   text.replace(
     /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,

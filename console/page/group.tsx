@@ -25,8 +25,8 @@ import { type Column, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Group() {
-  const asked = useAnswer<GroupDetail>('group', { group: id.value });
-  return <Answered asked={asked}>{(detail) => <Shown {...detail} />}</Answered>;
+  const loadable = useAnswer<GroupDetail>('group', { group: id.value });
+  return <Answered loadable={loadable}>{(detail) => <Shown {...detail} />}</Answered>;
 }
 
 function Shown({ status, held, members, history }: GroupDetail) {
@@ -113,11 +113,11 @@ function Actions({ status: { id, name, state, platformId }, showsPlan, togglePla
 }
 
 function Plan({ group, members }: { readonly group: string; readonly members: readonly MemberLine[] }) {
-  const asked = useAnswer<GroupPlan>('plan', { group });
+  const loadable = useAnswer<GroupPlan>('plan', { group });
   const whoOf = (user: string) => members.find((member) => member.user === user);
   return (
     <Section title={T.group.planTitle}>
-      <Answered asked={asked}>
+      <Answered loadable={loadable}>
         {({ action, changes, held, note, clashes }) => (
           <>
             <Clashes group={group} clashes={clashes} />
@@ -153,7 +153,7 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
   );
 }
 
-/** + for an added value, − for a removed one, ± for a changed one. */
+/** Returns + for an added value, − for a removed one, ± for a changed one. */
 function signOf(before: string | null, after: string | null): string {
   if (before === null) return '+';
   return after === null ? '−' : '±';
@@ -178,7 +178,7 @@ function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>) {
   );
 }
 
-/** The state of a member as a key of `T.group.verdict`. */
+/** Returns the state of a member as a key of `T.group.verdict`. */
 function verdictOf({ directory, platform, pending, held }: MemberLine): string {
   if (pending !== null) return 'pending';
   if (held) return 'held';
@@ -186,7 +186,7 @@ function verdictOf({ directory, platform, pending, held }: MemberLine): string {
   return directory ? 'adding' : 'removing';
 }
 
-export const tick = (isMember: boolean) =>
+export const membershipMark = (isMember: boolean) =>
   isMember ? (
     <span class="yes">
       <span aria-hidden="true">●</span> <span class="unseen">{T.group.yes}</span>
@@ -202,7 +202,7 @@ const COLUMNS: readonly Column<MemberLine>[] = [
     title: T.group.columns.name,
     of: (member) => <Member of={member} unknown={T.group.unknownMember} />,
   },
-  { title: T.group.columns.directory, of: ({ directory }) => tick(directory), kind: 'roomy' },
+  { title: T.group.columns.directory, of: ({ directory }) => membershipMark(directory), kind: 'roomy' },
   {
     title: T.group.columns.groupsync,
     of: (member) => {
@@ -217,7 +217,7 @@ const COLUMNS: readonly Column<MemberLine>[] = [
       );
     },
   },
-  { title: T.group.columns.platform, of: ({ platform }) => tick(platform), kind: 'roomy' },
+  { title: T.group.columns.platform, of: ({ platform }) => membershipMark(platform), kind: 'roomy' },
 ];
 
 function Members({ members }: { readonly members: readonly MemberLine[] }) {

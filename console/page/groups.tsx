@@ -16,7 +16,7 @@ import {
   Time,
 } from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
-import { boxes, type Column, Table, usePages } from './table.tsx';
+import { type Column, selectionColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Groups() {
@@ -29,7 +29,7 @@ export function Groups() {
     if (!next.delete(id)) next.add(id);
     setChosen(next);
   };
-  const box = boxes<GroupLine>(
+  const box = selectionColumn<GroupLine>(
     ({ id, name }) => name ?? id,
     ({ id }) => chosen.has(id),
     choose,
@@ -98,7 +98,6 @@ function States({ of, chosen, total }: { of: GroupPage['states']; chosen: string
   );
 }
 
-/** Asks for a reason, and pauses these groups. */
 export const Pause = ({ groups, done }: { groups: readonly string[]; done?: () => void }) => (
   <Ask
     title={T.groups.pauseTitle(groups.length)}

@@ -16,12 +16,12 @@ import {
   Time,
 } from './parts.tsx';
 import { id, pathTo } from './route.ts';
-import { boxes, type Column, Table } from './table.tsx';
+import { type Column, selectionColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Hold() {
-  const asked = useAnswer<HoldPage>('hold', { group: id.value });
-  return <Answered asked={asked}>{(page) => <Shown {...page} />}</Answered>;
+  const loadable = useAnswer<HoldPage>('hold', { group: id.value });
+  return <Answered loadable={loadable}>{(page) => <Shown {...page} />}</Answered>;
 }
 
 type Held = NonNullable<HoldPage['hold']>;
@@ -84,7 +84,7 @@ interface DecideProps {
   readonly group: string;
   readonly name: string;
   readonly hold: Held;
-  /** The selected removals; empty: all. */
+  /** The selected removals; an empty list means all. */
   readonly users: readonly string[];
 }
 
@@ -165,12 +165,9 @@ function People({ title, people, file, picked, pick }: PeopleProps) {
   const found = people.filter(({ name, email, department, id, user }) =>
     [name, email, department, id, user].some((value) => value?.toLowerCase().includes(searched)),
   );
-  const columns = [
-    ...(pick === undefined ? [] : [boxes(calledOf, ({ user }) => picked?.has(user) === true, pick)]),
-    NAME,
-    ...(hasDepartments ? [DEPARTMENT] : []),
-    ...EVENT_COLUMNS,
-  ];
+  const columns = hasDepartments ? [NAME, DEPARTMENT, ...EVENT_COLUMNS] : [NAME, ...EVENT_COLUMNS];
+  if (pick !== undefined)
+    columns.unshift(selectionColumn(calledOf, ({ user }) => picked?.has(user) === true, pick));
   const save = () =>
     download(
       file,

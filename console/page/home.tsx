@@ -8,8 +8,8 @@ import { connection, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
 export function Home() {
-  const asked = useAnswer<HomeAnswer>('home');
-  return <Answered asked={asked}>{(home) => <Shown {...home} />}</Answered>;
+  const loadable = useAnswer<HomeAnswer>('home');
+  return <Answered loadable={loadable}>{(home) => <Shown {...home} />}</Answered>;
 }
 
 function Shown(home: HomeAnswer) {
@@ -136,34 +136,34 @@ const need = (
   [href, next]: readonly [string, string],
 ): Need => ({ key, tone, title, text, href, next });
 
-/** Problems that block all writes, or soon may. */
+/** Returns problems that block all writes, or may soon do so. */
 function gateNeeds({ gate, credential, failingCalls }: HomeAnswer['status']): readonly Need[] {
   const tone = gate.state === 'unauthorized' ? 'bad' : 'warn';
   const next = gate.state === 'paused' ? T.home.resumeNext : T.home.gateNext;
   const texts = [T.conn.gates[gate.state] ?? gate.state, gate.reason ?? ''] as const;
   const { failure } = credential;
   const at = pathTo('connection');
-  return [
-    ...(gate.state === 'open' ? [] : [need(['gate', tone], texts, [at, next])]),
-    ...failingCalls.map(({ endpoint, failed, total, share, since, reason }) => {
-      const counts = `${number(failed)} of ${T.many(total, 'call')}`;
-      const text = T.home.failingCallsText(counts, minute(since), reason);
-      const title = T.home.failingCalls(percent(share), endpoint);
-      return need([`calls ${endpoint}`, 'bad'], [title, text], [at, T.home.gateNext]);
-    }),
-    ...(failure === null || tone === 'bad'
-      ? []
-      : [need(['credential', 'bad'], [T.home.credential, failure.message], [at, T.home.gateNext])]),
-  ];
+  const needs: Need[] = [];
+  if (gate.state !== 'open') needs.push(need(['gate', tone], texts, [at, next]));
+  for (const { endpoint, failed, total, share, since, reason } of failingCalls) {
+    const counts = `${number(failed)} of ${T.many(total, 'call')}`;
+    const text = T.home.failingCallsText(counts, minute(since), reason);
+    const title = T.home.failingCalls(percent(share), endpoint);
+    needs.push(need([`calls ${endpoint}`, 'bad'], [title, text], [at, T.home.gateNext]));
+  }
+  if (failure !== null && tone !== 'bad') {
+    needs.push(need(['credential', 'bad'], [T.home.credential, failure.message], [at, T.home.gateNext]));
+  }
+  return needs;
 }
 
-/** The items that need attention, each with one next step. */
+/** Returns the items that need attention, each with one next step. */
 function needsOf({ status, holds, failed, causes, drift, unmatched, unmatchedTotal }: HomeAnswer) {
   const { home } = T;
   const waiting = holds.filter(({ decision }) => decision === 'waiting');
   const names = unmatched.slice(0, 3).map(({ person }) => personName(person));
   const whoElse = home.unmatchedText(names.join(', '), unmatchedTotal - names.length);
-  return [
+  const needs = [
     ...gateNeeds(status),
     ...waiting.map(({ group, name, removes, share, rule }) => {
       const why = home.holdText(percent(share), home.rules[rule]);
@@ -186,16 +186,12 @@ function needsOf({ status, holds, failed, causes, drift, unmatched, unmatchedTot
       const texts = [home.drift(name ?? group), what] as const;
       return need([id, 'warn'], texts, [pathTo('groups', group), home.driftNext]);
     }),
-    ...(unmatchedTotal === 0
-      ? []
-      : [
-          need(
-            ['unmatched', 'warn'],
-            [home.unmatched(unmatchedTotal), whoElse],
-            [pathTo('people'), home.unmatchedNext],
-          ),
-        ]),
   ];
+  if (unmatchedTotal > 0) {
+    const texts = [home.unmatched(unmatchedTotal), whoElse] as const;
+    needs.push(need(['unmatched', 'warn'], texts, [pathTo('people'), home.unmatchedNext]));
+  }
+  return needs;
 }
 
 const HEIGHT = 72;

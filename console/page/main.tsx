@@ -100,7 +100,7 @@ const NoToken = () => (
   </main>
 );
 
-/** Names come from other systems, so every text is escaped here before it is shown. */
+/** Names are external text, so every text is escaped before it is shown. */
 const { vnode: prepared } = options;
 options.vnode = (node) => {
   const props = node.props as string | { title?: unknown };

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Live } from '../answers.ts';
 import { connection, token } from './route.ts';
 
-/** A refused request, with the message of the server. */
+/** A request that the server rejected, with its message. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly status: number;
@@ -16,7 +16,7 @@ export class Refused extends Error {
 
 export type Params = Readonly<Record<string, string | number | undefined>>;
 
-/** The time since which the server does not respond; null while it does. */
+/** Time from which the server stopped responding; null while it responds. */
 export const goneSince = signal<string | null>(null);
 export const live = signal<(Partial<Live> & { readonly problem?: string }) | null>(null);
 export const nowMs = signal(Date.now());
@@ -39,7 +39,6 @@ export async function get<Answer>(name: string, params: Params = {}, signal?: Ab
 export const post = (name: string, body: object, signal?: AbortSignal): Promise<Response> =>
   call(name, {}, { method: 'POST', body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }) });
 
-/** The lines of a streamed answer. */
 export async function* lines(response: Response): AsyncGenerator<string> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let incomplete = '';
@@ -63,8 +62,8 @@ export async function listen(): Promise<never> {
     const watch = setInterval(() => {
       if (Date.now() - lastLineMs > SILENT_MS) listening.abort();
     }, 500);
-    const asked = connection.value;
-    const stop = connection.subscribe((now) => now !== asked && listening.abort());
+    const listenedConnection = connection.value;
+    const stop = connection.subscribe((now) => now !== listenedConnection && listening.abort());
     try {
       for await (const line of lines(await call('live', {}, { signal: listening.signal }))) {
         lastLineMs = Date.now();
@@ -72,27 +71,29 @@ export async function listen(): Promise<never> {
         if (line.startsWith('data: ')) live.value = JSON.parse(line.slice(6));
       }
     } catch (error) {
-      // Refused: the server responds, and each answer contains the reason.
+      // A `Refused` error contains the reason from the server, so the server is reachable.
       if (error instanceof Refused) goneSince.value = null;
-      else if (asked === connection.value) goneSince.value ??= new Date(lastLineMs).toISOString();
+      else if (listenedConnection === connection.value)
+        goneSince.value ??= new Date(lastLineMs).toISOString();
     }
     clearInterval(watch);
     stop();
-    if (asked === connection.value) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    if (listenedConnection === connection.value)
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
 }
 
-export interface Asked<Answer> {
+export interface Loadable<Answer> {
   readonly value: Answer | undefined;
   readonly error: Error | undefined;
   readonly reload: () => Promise<void>;
 }
 
 /**
- * Loads an answer of the server, and reloads it after a live change or changed parameters. The last answer
+ * Loads a response of the server, and reloads it after a live change or with new parameters. The previous response
  * stays until the next one arrives.
  */
-export function useAnswer<Answer>(name: string | null, params: Params = {}, isLive = true): Asked<Answer> {
+export function useAnswer<Answer>(name: string | null, params: Params = {}, isLive = true): Loadable<Answer> {
   const key = JSON.stringify([connection.value, name, params]);
   const [state, setState] = useState<{ key?: string; value?: Answer; error?: Error }>({});
   const latest = useRef(key);
@@ -105,7 +106,7 @@ export function useAnswer<Answer>(name: string | null, params: Params = {}, isLi
         if (latest.current === key) setState({ key, value });
       } catch (error) {
         if (signal?.aborted !== true && latest.current === key) {
-          // The banner reports an unavailable server, so the old content stays.
+          // The banner reports that the server is unavailable, so the old content stays.
           setState((before) =>
             before.key === key && before.value !== undefined && !(error instanceof Refused)
               ? before

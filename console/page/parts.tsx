@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PersonName } from '../answers.ts';
 import { clock, exact, fromNow } from './format.ts';
-import { type Asked, nowMs, post } from './net.ts';
+import { type Loadable, nowMs, post } from './net.ts';
 import { pathTo } from './route.ts';
 import { T } from './texts.ts';
 
@@ -34,12 +34,11 @@ export function Section(props: Children & { title: string; aside?: ComponentChil
   );
 }
 
-/** Shows an answer, a loading indicator, or the error. */
 export function Answered<Answer>(props: {
-  asked: Asked<Answer>;
+  loadable: Loadable<Answer>;
   children: (value: Answer) => ComponentChildren;
 }) {
-  const { value, error, reload } = props.asked;
+  const { value, error, reload } = props.loadable;
   if (value !== undefined) return <>{props.children(value)}</>;
   if (error === undefined) return <Skeleton />;
   return (
@@ -120,7 +119,7 @@ export const Failure = ({ children }: Children) => (
   </p>
 );
 
-/** A list of terms with values; a dash for an empty value. */
+/** A list of terms and values, with a dash for an empty value. */
 export const Facts = ({ of }: { readonly of: readonly (readonly [string, ComponentChildren])[] }) => (
   <dl class="facts">
     {of.map(([term, text]) => (
@@ -147,7 +146,7 @@ export function Time({ at, at: time, short }: { readonly at: string | null; read
   );
 }
 
-/** The address under a name, or the id under an address. */
+/** Returns the text below a name: the address, or else the id. */
 function secondLine({ id, name, email }: PersonName): string | null {
   if (name !== null) return email ?? id;
   return email === null ? null : id;
@@ -242,7 +241,6 @@ export interface Question {
   readonly verb: string;
   readonly danger?: boolean;
   readonly needsReason?: boolean;
-  /** An additional input field. */
   readonly field?: { readonly label: string; readonly isNumber?: boolean; readonly optional?: boolean };
   readonly run: (given: { readonly reason: string; readonly value: string }) => Promise<unknown>;
 }
@@ -252,7 +250,6 @@ export const ask = (question: Question): void => {
   asking.value = question;
 };
 
-/** A button that opens a dialog first. */
 export function Ask({ kind, not, label, ...question }: Question & Omit<ButtonProps, 'onClick'>) {
   return (
     <Button {...(kind && { kind })} {...(label && { label })} not={not} onClick={() => ask(question)}>
@@ -342,7 +339,7 @@ function setToast(next: ToastContent): void {
   }, TOAST_MS);
 }
 
-/** Sends an action and shows a toast, with a button to undo it if possible. */
+/** Sends an action and shows a toast, with an undo button if undo is possible. */
 export async function perform<Answer>(
   action: string,
   body: object,

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Explanation, Home, PersonGroup, PersonName, PersonPage } from '../answers.ts';
 import { Entries } from './activity.tsx';
-import { tick } from './group.tsx';
-import { type Asked, useAnswer } from './net.ts';
+import { membershipMark } from './group.tsx';
+import { type Loadable, useAnswer } from './net.ts';
 import {
   Answered,
   Ask,
@@ -23,12 +23,16 @@ import { T } from './texts.ts';
 
 export function People() {
   const text = query.value.get('text') ?? '';
-  const [asked, setAsked] = useState(text);
+  const [searched, setSearched] = useState(text);
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(text.trim()), 250);
+    const timer = setTimeout(() => setSearched(text.trim()), 250);
     return () => clearTimeout(timer);
   }, [text]);
-  const found = useAnswer<readonly PersonName[]>(asked === '' ? null : 'people', { text: asked }, false);
+  const found = useAnswer<readonly PersonName[]>(
+    searched === '' ? null : 'people',
+    { text: searched },
+    false,
+  );
   return (
     <Page title={T.people.title}>
       <Filters>
@@ -40,14 +44,14 @@ export function People() {
           onInput={(next) => filterBy({ text: next })}
         />
       </Filters>
-      {asked === '' ? (
+      {searched === '' ? (
         <Unmatched />
       ) : (
         <section class="card">
-          <Answered asked={found}>
+          <Answered loadable={found}>
             {(people) =>
               people.length === 0 ? (
-                <Empty title={T.people.none(asked)} />
+                <Empty title={T.people.none(searched)} />
               ) : (
                 <ul class="list">
                   {people.map((person) => (
@@ -67,11 +71,11 @@ export function People() {
 
 /** Pending people; shown until the operator searches. */
 function Unmatched() {
-  const asked: Asked<Home> = useAnswer<Home>('home');
+  const loadable: Loadable<Home> = useAnswer<Home>('home');
   return (
     <>
       <p class="muted">{T.people.hint}</p>
-      <Answered asked={asked}>
+      <Answered loadable={loadable}>
         {({ unmatched, unmatchedTotal }) =>
           unmatched.length > 0 && (
             <Section title={`${T.people.pendingTitle} · ${unmatchedTotal}`}>
@@ -93,8 +97,8 @@ function Unmatched() {
 }
 
 export function Person() {
-  const asked = useAnswer<PersonPage>('person', { member: id.value });
-  return <Answered asked={asked}>{(page) => <Shown {...page} />}</Answered>;
+  const loadable = useAnswer<PersonPage>('person', { member: id.value });
+  return <Answered loadable={loadable}>{(page) => <Shown {...page} />}</Answered>;
 }
 
 function Shown({ person, attributes, bound, groups, timeline }: PersonPage) {
@@ -131,10 +135,10 @@ function GroupOf({ of, member }: { readonly of: PersonGroup; readonly member: st
       <div class="line">
         <a href={pathTo('groups', group)}>{called}</a>
         <span class="side">
-          {T.person.columns.directory} {tick(directory)}
+          {T.person.columns.directory} {membershipMark(directory)}
         </span>
         <span class="side">
-          {T.person.columns.platform} {tick(platform)}
+          {T.person.columns.platform} {membershipMark(platform)}
         </span>
         <span class="verdict pending">{pending === null ? '' : (T.pending[pending] ?? pending)}</span>
         <Toggle isOpen={isOpen} set={setOpen} label={T.person.explainOf(called)}>
@@ -146,11 +150,10 @@ function GroupOf({ of, member }: { readonly of: PersonGroup; readonly member: st
   );
 }
 
-/** The explanation of one membership, from the event to the write. */
 function Explained({ group, member }: { readonly group: string; readonly member: string }) {
-  const asked = useAnswer<Explanation>('explain', { group, member });
+  const loadable = useAnswer<Explanation>('explain', { group, member });
   return (
-    <Answered asked={asked}>
+    <Answered loadable={loadable}>
       {({ present, because, events, match, decision, write }) => (
         <div class="explained">
           <p>

@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals';
 
 /*
- * Places are paths, `/c/CONNECTION/PAGE/ID?filters`; the token stays behind the `#`, which browsers send nowhere, so
- * that a reload and a second tab work and nothing is kept in the browser.
+ * Pages are paths: `/c/CONNECTION/PAGE/ID?filters`. The token is after the `#`, which browsers never send. So a
+ * reload and a second tab work, and nothing is stored in the browser.
  */
 
 export const token = location.hash.slice(1);
@@ -26,11 +26,11 @@ export function go(path: string, how: 'push' | 'replace' = 'push'): void {
   place.value = new URL(location.href);
   if (before === place.value.pathname) return;
   scrollTo(0, 0);
-  // Screen readers start at the new page.
+  // Moves the focus, so that screen readers start at the new page.
   document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
 }
 
-/** Stores the filters of this page in its address, so that a link keeps them and Back returns to them. */
+/** Stores the filters of this page in the URL, so that links and the Back button keep them. */
 export function filterBy(filters: Readonly<Record<string, string>>): void {
   const all = { ...Object.fromEntries(query.value), ...filters };
   go(pathTo(page.value, id.value, all), 'replace');

@@ -9,12 +9,11 @@ export interface Column<Row> {
   readonly of: (row: Row) => ComponentChildren;
   /** `number`: right-aligned; `wide`: hidden on narrow screens; `roomy`: hidden on very narrow screens. */
   readonly kind?: 'number' | 'wide' | 'number wide' | 'slim' | 'roomy';
-  /** The title is for screen readers only. */
+  /** True if only screen readers get the title. */
   readonly unseen?: boolean;
 }
 
-/** A column of checkboxes to select rows. */
-export const boxes = <Row,>(
+export const selectionColumn = <Row,>(
   nameOf: (row: Row) => string,
   isChosen: (row: Row) => boolean,
   choose: (row: Row) => void,
@@ -38,16 +37,16 @@ interface TableProps<Row> {
   readonly name: string;
   readonly columns: readonly Column<Row>[];
   readonly count: number;
-  /** undefined: not loaded yet. */
+  /** Returns undefined for a row that is not loaded yet. */
   readonly rowAt: (index: number) => Row | undefined;
   readonly keyOf: (row: Row) => string;
   readonly rowHeight?: number;
   readonly onShow?: (from: number, to: number) => void;
 }
 
-const BEYOND = 8;
+const EXTRA_ROWS = 8;
 
-/** A virtual table: only the rows near the window are in the page. */
+/** A virtual table. It renders only the rows near the visible area. */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, name, columns, count, rowAt, keyOf, rowHeight = 48, onShow } = props;
   const body = useRef<HTMLDivElement>(null);
@@ -55,8 +54,8 @@ export function Table<Row>(props: TableProps<Row>) {
   useLayoutEffect(() => {
     const measure = () => {
       const top = body.current?.getBoundingClientRect().top ?? 0;
-      const from = Math.max(0, Math.floor(-top / rowHeight) - BEYOND);
-      const to = Math.max(0, Math.ceil((innerHeight - top) / rowHeight) + BEYOND);
+      const from = Math.max(0, Math.floor(-top / rowHeight) - EXTRA_ROWS);
+      const to = Math.max(0, Math.ceil((innerHeight - top) / rowHeight) + EXTRA_ROWS);
       setSpan((before) => (before.from === from && before.to === to ? before : { from, to }));
     };
     measure();

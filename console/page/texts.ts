@@ -1,4 +1,4 @@
-/* All texts of the page. A translation needs this file only. */
+/* All texts of the page. A translation changes only this file. */
 
 import type { HoldRow, PlanEffect } from '../answers.ts';
 

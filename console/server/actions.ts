@@ -38,7 +38,7 @@ import {
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { ReplayProgress, SettingsPreview } from '../answers.ts';
-import type { Asked } from './queries.ts';
+import type { RequestContext } from './queries.ts';
 import { BOTH_QUEUES } from './session.ts';
 
 /** The object changed since the page showed it, for example by another operator. */
@@ -49,7 +49,7 @@ export class Changed extends Error {
 const text = z.string().max(100_000);
 const reason = z.string().trim().min(1, 'expected a reason').max(1_000);
 const groups = z.array(text).min(1).max(10_000);
-/** `before`: the value that the page showed. */
+/** `before` is the value that the page showed. */
 const change = z.object({ key: text, value: z.unknown(), before: z.unknown().optional() });
 const settings = z.object({ changes: z.array(change).min(1) });
 /** The connection as the page showed it, to detect changes by other operators. */
@@ -57,27 +57,30 @@ const seen = z.object({ gate: text, since: text.nullish(), reason: text.nullish(
 
 interface Action {
   readonly input: z.ZodType;
-  readonly act: (input: never, asked: Asked) => Promise<unknown>;
+  readonly act: (input: never, context: RequestContext) => Promise<unknown>;
 }
 const action = <Input extends z.ZodType>(
   input: Input,
-  act: (input: z.infer<Input>, asked: Asked) => Promise<unknown>,
+  act: (input: z.infer<Input>, context: RequestContext) => Promise<unknown>,
 ): Action => ({ input, act });
 
-const refs = (ids: readonly string[], { connection }: Asked) =>
+const refs = (ids: readonly string[], { connection }: RequestContext) =>
   ids.map((group) => ({ connection, group: groupId(group) }));
-const refOf = (group: string, asked: Asked) => ({ connection: asked.connection, group: groupId(group) });
+const refOf = (group: string, context: RequestContext) => ({
+  connection: context.connection,
+  group: groupId(group),
+});
 
 const decision = z.object({ group: text, digest: text, reason, users: groups.optional() });
 
 const decide = (isApproved: boolean) =>
-  action(decision, async ({ group, digest, reason, users }, asked) => {
-    const ref = refOf(group, asked);
+  action(decision, async ({ group, digest, reason, users }, context) => {
+    const ref = refOf(group, context);
     const decision = { reason, digest };
     const some = users?.map(platformUserId);
     const outcome = await (isApproved && some !== undefined
-      ? approveSome(ref, some, decision, asked.ports)
-      : (isApproved ? approveHold : rejectHold)(ref, decision, asked.ports));
+      ? approveSome(ref, some, decision, context.ports)
+      : (isApproved ? approveHold : rejectHold)(ref, decision, context.ports));
     if (outcome.kind === 'decided') return { digest };
     throw new Changed(outcome.kind === 'all_or_none' ? NOT_SOME[outcome.why] : DECIDED_SINCE);
   });
@@ -94,16 +97,16 @@ const NOT_SOME = {
 export const ACTIONS: Readonly<Record<string, Action>> = {
   approve: decide(true),
   reject: decide(false),
-  pause: action(z.object({ groups, reason }), async ({ groups, reason }, asked) => {
+  pause: action(z.object({ groups, reason }), async ({ groups, reason }, context) => {
     const paused: string[] = [];
-    for (const ref of refs(groups, asked)) {
-      const was = await asked.ports.groups.read(ref);
-      if ((await pauseGroup(ref, asked.ports, reason)) && was?.paused === false) paused.push(ref.group);
+    for (const ref of refs(groups, context)) {
+      const was = await context.ports.groups.read(ref);
+      if ((await pauseGroup(ref, context.ports, reason)) && was?.paused === false) paused.push(ref.group);
     }
     return { paused };
   }),
-  resume: action(z.object({ groups: groups.min(0) }), async ({ groups }, asked) => {
-    for (const ref of refs(groups, asked)) await resumeGroup(ref, asked.ports);
+  resume: action(z.object({ groups: groups.min(0) }), async ({ groups }, context) => {
+    for (const ref of refs(groups, context)) await resumeGroup(ref, context.ports);
   }),
   'pause-all': action(z.object({ reason }), ({ reason }, { connection, ports }) =>
     pauseConnection(connection, reason, ports),
@@ -113,30 +116,30 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     const gate = { state, reason, sinceMs: Date.parse(since ?? '') } as Gate;
     return resumeConnection(connection, ports, seen && { gate, observing });
   }),
-  sync: action(z.object({ groups }), ({ groups }, asked) =>
-    syncGroups(refs(groups, asked), asked.ports, { timeoutMs: 0 }),
+  sync: action(z.object({ groups }), ({ groups }, context) =>
+    syncGroups(refs(groups, context), context.ports, { timeoutMs: 0 }),
   ),
-  adopt: action(z.object({ group: text, platformId: text }), async ({ group, platformId }, asked) => {
-    const { kind } = await adoptGroup(refOf(group, asked), platformGroupId(platformId), asked.ports);
+  adopt: action(z.object({ group: text, platformId: text }), async ({ group, platformId }, context) => {
+    const { kind } = await adoptGroup(refOf(group, context), platformGroupId(platformId), context.ports);
     if (kind !== 'adopted') throw new Changed(`nothing was changed: ${kind.replaceAll('_', ' ')}`);
   }),
-  release: action(z.object({ group: text }), ({ group }, asked) =>
-    releaseGroup(refOf(group, asked), asked.ports),
+  release: action(z.object({ group: text }), ({ group }, context) =>
+    releaseGroup(refOf(group, context), context.ports),
   ),
-  rebind: action(z.object({ member: text, role: text }), async ({ member, role }, asked) => {
+  rebind: action(z.object({ member: text, role: text }), async ({ member, role }, context) => {
     const who = { member: memberId(member), role: roleId(role) };
-    const { kind } = await rebindMember(asked.connection, who, asked.ports);
+    const { kind } = await rebindMember(context.connection, who, context.ports);
     if (kind !== 'rebound') throw new NotFound(`employee ${role} is unknown: groupsync people refresh`);
   }),
   forget: action(z.object({ member: text }), ({ member }, { connection, ports }) =>
     forgetMember(connection, memberId(member), ports),
   ),
-  'preview-settings': action(settings, async ({ changes }, asked): Promise<SettingsPreview> => {
-    const { connection, ports } = asked;
+  'preview-settings': action(settings, async ({ changes }, context): Promise<SettingsPreview> => {
+    const { connection, ports } = context;
     const plan = await planSettings(connection, changes, ports);
     const all = plan.replans ? await allGroups(connection, ports) : [];
     const { changes: differences, replans, requested } = plan;
-    const effects = all.length > MOST_PREVIEWED ? null : await settingsEffect(all, plan, asked);
+    const effects = all.length > MAX_PREVIEWED ? null : await settingsEffect(all, plan, context);
     return { changes: differences, replans, requested, effects, total: sumOf(effects ?? []) };
   }),
   settings: action(settings, async ({ changes }, { connection, ports }) => {
@@ -152,20 +155,22 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     z.object({ isConfirmed: z.boolean(), shown: z.array(SettingRequestRow).min(1) }),
     (decision, { connection, ports }) => decideRequests(connection, decision, ports),
   ),
-  validate: action(z.object({ id: text, body: text }), async ({ id, body }, asked) => {
-    const { message } = await asked.session.known(id);
-    return { problems: problemsOf(body, message, asked.ports.clock()) };
+  validate: action(z.object({ id: text, body: text }), async ({ id, body }, context) => {
+    const { message } = await context.session.known(id);
+    return { problems: problemsOf(body, message, context.ports.clock()) };
   }),
-  amend: action(z.object({ id: text, body: text, reason }), async ({ id, body, reason }, asked) => {
-    const deadLetter = await asked.session.known(id);
-    const problems = problemsOf(body, deadLetter.message, asked.ports.clock());
+  amend: action(z.object({ id: text, body: text, reason }), async ({ id, body, reason }, context) => {
+    const deadLetter = await context.session.known(id);
+    const problems = problemsOf(body, deadLetter.message, context.ports.clock());
     if (problems.length > 0)
       throw new Changed(`not sent: ingest would refuse the message: ${problems.join('; ')}`);
-    const isSent = await asked.session.inTurn(() => sendAmended(deadLetter, { body, reason }, asked.ports));
+    const isSent = await context.session.inSequence(() =>
+      sendAmended(deadLetter, { body, reason }, context.ports),
+    );
     if (!isSent) throw new NotFound(GONE);
   }),
   discard: action(z.object({ ids: groups, reason }), ({ ids, reason }, { ports, session }) =>
-    session.inTurn(async () => {
+    session.inSequence(async () => {
       const deadLetters = await findDeadLetters(ids, BOTH_QUEUES, ports);
       for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, reason, ports);
       return { discarded: deadLetters.length };
@@ -173,7 +178,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   ),
   replay: action(
     z.object({ ids: groups.optional(), code: text.optional(), rate: z.number().positive().optional() }),
-    async (selection, asked) => replay(selection, asked),
+    async (selection, context) => replay(selection, context),
   ),
   'make-token': action(
     z.object({ days: z.int().positive().max(3_660).nullable() }),
@@ -188,10 +193,14 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   ),
 };
 
-const MOST_PREVIEWED = 500;
+const MAX_PREVIEWED = 500;
 const GONE = 'this dead letter no longer exists, or another consumer is processing it';
 
-async function settingsEffect(refs: readonly GroupRef[], plan: SettingsPlan, { ports, overview }: Asked) {
+async function settingsEffect(
+  refs: readonly GroupRef[],
+  plan: SettingsPlan,
+  { ports, overview }: RequestContext,
+) {
   const planAll = (given: Partial<Planning<ToolPorts>> = {}) =>
     pMap(refs, (ref) => planGroup(ref, given.ports ?? ports, given.settings), { concurrency: 8 });
   const before = await planAll();
@@ -199,10 +208,10 @@ async function settingsEffect(refs: readonly GroupRef[], plan: SettingsPlan, { p
   return pMap(effects, async (effect) => ({ ...effect, name: await overview.nameOf(effect.group) }));
 }
 
-/** Replays messages and streams its progress as lines. A page that stops reading stops the replay between two batches. */
+/** Replays messages and streams the progress. If the page stops reading, it ends after the current batch. */
 function replay(
   { ids, code, rate }: { ids?: string[] | undefined; code?: string | undefined; rate?: number | undefined },
-  { connection, ports, signal }: Asked,
+  { connection, ports, signal }: RequestContext,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const stopping = new AbortController();
@@ -234,7 +243,7 @@ function replay(
         }
         sendProgress(total);
       } catch (error) {
-        // A response that breaks off would look like a replay that the operator stopped.
+        // An aborted response would look as if the operator had stopped the replay.
         sendProgress({ ...total, remaining: null, problem: (error as Error).message });
       }
       if (!stopping.signal.aborted) stream.close();

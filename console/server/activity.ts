@@ -17,15 +17,15 @@ export interface ActivityFilter {
 }
 
 /** Maximum number of entries; the newest are read. */
-const MOST = 5_000;
+const MAX_ENTRIES = 5_000;
 
 /** Older entries rarely change, so they are read again less often. */
 const MAY_CHANGE_MS = 10 * 60_000;
 const ALL_AGAIN_MS = 5 * 60_000;
 
 /**
- * Everything that happened, newest first: what was written and done, and what others changed on the platform. Asked again
- * and again it reads what is new.
+ * Returns a function that reads all log entries, newest first: writes, operator actions and external changes. Later
+ * calls read only recent entries, and from time to time all of them.
  */
 export function createActivity(connection: ConnectionName, ports: ToolPorts) {
   const kept = new Map<string, Entry>();
@@ -34,7 +34,7 @@ export function createActivity(connection: ConnectionName, ports: ToolPorts) {
     const nowMs = ports.clock();
     const isAll = nowMs - allReadMs > ALL_AGAIN_MS;
     const sinceMs = isAll ? undefined : nowMs - MAY_CHANGE_MS;
-    const { entries: rows } = await readLog(connection, { limit: MOST, sinceMs }, ports);
+    const { entries: rows } = await readLog(connection, { limit: MAX_ENTRIES, sinceMs }, ports);
     const people = new Map([
       ...(await namesOf(connection, rows.flatMap(idsIn), ports)),
       ...(await usersIn(rows, connection, ports)),
@@ -44,19 +44,19 @@ export function createActivity(connection: ConnectionName, ports: ToolPorts) {
       allReadMs = nowMs;
     }
     for (const row of rows) kept.set(row.id, entryOf(row, people));
-    const newestFirst = [...kept].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, MOST);
-    return { entries: newestFirst.map(([, entry]) => entry), isCut: newestFirst.length === MOST };
+    const newestFirst = [...kept].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, MAX_ENTRIES);
+    return { entries: newestFirst.map(([, entry]) => entry), isCut: newestFirst.length === MAX_ENTRIES };
   };
 }
 
-const MOST_GROUPS = 100;
+const MAX_GROUPS = 100;
 
-/** External changes contain user ids: adds the names of members that the directory has in that group. */
+/** External changes contain user ids. This returns the names of the members with these ids. */
 async function usersIn(rows: readonly LogEntry[], connection: ConnectionName, ports: ToolPorts) {
   const drifted = rows.flatMap(({ actor, group }) =>
     actor.kind === 'platform' && group !== null ? group : [],
   );
-  const groups = [...new Set(drifted)].slice(-MOST_GROUPS);
+  const groups = [...new Set(drifted)].slice(-MAX_GROUPS);
   const found = await pMap(groups, (id) => usersOf({ connection, group: groupId(id) }, ports), {
     concurrency: READS_AT_ONCE,
   });

@@ -8,21 +8,20 @@ import { createSession } from './session.ts';
 export interface ConsoleOptions {
   readonly prefix: string;
   readonly ports: ToolPorts;
-  /** Formats an error for the user. */
   readonly describe: (error: unknown) => string;
-  /** Replaces commands in a text with their complete form, for pasting. */
-  readonly spell: (text: string, connection: ConnectionName) => string;
+  /** Completes the commands in a text so that they can be pasted. */
+  readonly formatCommands: (text: string, connection: ConnectionName) => string;
 }
 
 const READ_EVERY_MS = 1_500;
 const LARGEST_BODY = 2_000_000;
 
 /**
- * Answers the page: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`; `GET /api/live` stays open and
- * tells whenever something may look different. Who may ask is the caller's business.
+ * Returns the handler of the page's requests: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`.
+ * `GET /api/live` stays open and reports changes. The caller must check the token.
  */
 export function createHandle(consoleOptions: ConsoleOptions): (request: Request) => Promise<Response> {
-  const { prefix, ports, spell } = consoleOptions;
+  const { prefix, ports, formatCommands } = consoleOptions;
   const overviews = new Map<ConnectionName, Overview>();
   const session = createSession(ports);
   const overviewOf = (connection: ConnectionName) => {
@@ -34,19 +33,27 @@ export function createHandle(consoleOptions: ConsoleOptions): (request: Request)
     const { pathname, searchParams } = new URL(request.url);
     const name = pathname.replace('/api/', '');
     const connection = connectionName(searchParams.get('connection') ?? '');
-    const describe = (error: unknown) => spell(consoleOptions.describe(error), connection);
+    const describe = (error: unknown) => formatCommands(consoleOptions.describe(error), connection);
     try {
       if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of a connection');
       const overview = overviewOf(connection);
-      const asked = { connection, prefix, ports, spell, overview, session, signal: request.signal };
+      const context = {
+        connection,
+        prefix,
+        ports,
+        formatCommands,
+        overview,
+        session,
+        signal: request.signal,
+      };
       if (request.method === 'POST' && Object.hasOwn(ACTIONS, name))
-        return await perform(name, request, asked);
+        return await perform(name, request, context);
       if (request.method !== 'GET' || !Object.hasOwn(QUERIES, name)) {
         return problem(404, `not found: ${request.method} ${pathname}`);
       }
       if (name === 'live')
         return new Response(stream(overview, describe, request.signal), { headers: EVENT_STREAM });
-      return Response.json(await QUERIES[name]?.(searchParams, asked));
+      return Response.json(await QUERIES[name]?.(searchParams, context));
     } catch (error) {
       const { name: kind } = error instanceof Error ? error : { name: '' };
       return problem(STATUS[kind] ?? 500, describe(error));
@@ -67,7 +74,7 @@ export const problem = (status: number, message: string): Response => Response.j
 async function perform(
   name: string,
   request: Request,
-  asked: Parameters<(typeof ACTIONS)[string]['act']>[1],
+  context: Parameters<(typeof ACTIONS)[string]['act']>[1],
 ): Promise<Response> {
   const body = await request.text();
   if (body.length > LARGEST_BODY) return problem(413, 'the request body is too large');
@@ -75,10 +82,10 @@ async function perform(
   if (input?.success !== true)
     return problem(400, input?.error.issues.map(({ message }) => message).join('; ') ?? '');
   try {
-    const answer = await ACTIONS[name]?.act(input.data as never, asked);
+    const answer = await ACTIONS[name]?.act(input.data as never, context);
     return answer instanceof ReadableStream ? new Response(answer) : Response.json(answer ?? {});
   } finally {
-    asked.overview.forget();
+    context.overview.forget();
   }
 }
 

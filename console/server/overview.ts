@@ -16,14 +16,14 @@ import { BOTH_QUEUES, type Session } from './session.ts';
 
 /** Requests within this time share one read of the table, however many pages are open. */
 const FRESH_MS = 1_500;
-/** A read is followed by a pause of this many times its duration: at most a fifth of the time is spent reading. */
+/** After a read, the next one waits this many times its duration, so at most a fifth of the time is spent reading. */
 const PAUSE_FACTOR = 4;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NAMES_MS = 60_000;
 const SHOWN = 50;
 
-/** The data of all pages: one read of a connection, shared by all requests. */
+/** Data of all pages. Requests share one read of the connection. */
 export function createOverview(connection: ConnectionName, ports: ToolPorts, session: Session) {
   const deadLetters: { counts?: string; causes: readonly Cause[] } = { causes: [] };
 
@@ -45,15 +45,13 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
   const activity = shared(createActivity(connection, ports), FRESH_MS, ports);
   const allMembers = shared(() => readAllMembers(connection, ports), NAMES_MS, ports);
 
-  /**
-   * A survey hides the messages from other consumers for a moment, so it runs only if their number changed.
-   */
+  /** A survey hides the messages from other consumers for a moment, so it runs only if their number changed. */
   async function causes({ events, apply }: { events: number | null; apply: number | null }) {
     const counts = `${events} ${apply}`;
     if ((events ?? 0) + (apply ?? 0) === 0) deadLetters.causes = [];
     else if (deadLetters.counts !== counts) {
       const options = { queues: BOTH_QUEUES, limit: 0, patienceSeconds: 0 };
-      deadLetters.causes = (await session.inTurn(() => surveyDeadLetters(ports, options))).causes;
+      deadLetters.causes = (await session.inSequence(() => surveyDeadLetters(ports, options))).causes;
     }
     deadLetters.counts = counts;
     return deadLetters.causes;
@@ -99,21 +97,21 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     allMembers: (): Promise<readonly PersonName[]> => allMembers.get(),
     async groups(filter: GroupFilter): Promise<GroupPage> {
       const { groups, pending } = await current.get();
-      const fitting = sorted(
-        groups.filter((group) => fitsGroup(group, filter)),
+      const matching = sorted(
+        groups.filter((group) => matchesGroup(group, filter)),
         filter.sort,
       );
       const states: Partial<Record<GroupStateName, number>> = {};
       for (const group of groups) states[stateName(group)] = (states[stateName(group)] ?? 0) + 1;
-      const rows = await linesOf(fitting.slice(filter.from, filter.from + filter.count), pending, ports);
-      return { rows, found: fitting.length, total: groups.length, states };
+      const rows = await linesOf(matching.slice(filter.from, filter.from + filter.count), pending, ports);
+      return { rows, found: matching.length, total: groups.length, states };
     },
     /** The revision changes whenever the content of a page may change. */
     async live(): Promise<Live> {
       const { status, pending, groups } = await current.get();
       const { backlog, gate, failingCalls, credential, queues } = status;
       const { entries } = await activity.get();
-      // A group's page shows the end of its wait, which changes with `dueMs`.
+      // A group's page shows how long the group waits, and that changes with `dueMs`.
       const rows = groups.map(({ ref, ...shown }) => [ref.group, shown]);
       const calls = failingCalls.map(({ endpoint, since, reason }) => [endpoint, since, reason]);
       const facts = [
@@ -152,7 +150,7 @@ export interface GroupFilter {
   readonly count: number;
 }
 
-function fitsGroup(group: GroupSummary, { text, state }: GroupFilter): boolean {
+function matchesGroup(group: GroupSummary, { text, state }: GroupFilter): boolean {
   const searched = text.toLowerCase();
   const matchesText =
     group.ref.group.toLowerCase().includes(searched) || group.name?.toLowerCase().includes(searched);

@@ -10,8 +10,8 @@ import type { UserState } from '../../shared/sync/ports/desired.ts';
 import type { BoundTo } from '../../shared/sync/ports/people.ts';
 import type { PersonName } from '../answers.ts';
 
-/** A person named in a group's events: what the directory reports of them, and who they are on the platform. */
-export interface Known {
+/** A member in a group's events, with the data of the directory and the matching platform user. */
+export interface KnownMember {
   readonly register: StoredMember;
   readonly state: UserState | undefined;
   /** The user id in platform groups. */
@@ -34,12 +34,12 @@ export async function namesOf(
   return new Map(unique.map((id) => [id, nameOf(id, users.get(memberId(id)))]));
 }
 
-/** @param only restricts the result to these members */
-export async function knownOf(
+/** Returns the members of a group's events. @param only restricts the result to these members */
+export async function knownMembers(
   state: GroupState,
   ports: ToolPorts,
   only?: readonly MemberId[],
-): Promise<readonly Known[]> {
+): Promise<readonly KnownMember[]> {
   const { ref, registers } = state;
   const { connection } = ref;
   const members = await (only === undefined ? ports.groups.members(ref) : registersIn(state, only, ports));
@@ -62,7 +62,7 @@ export async function knownOf(
   });
 }
 
-const MOST_FOUND = 50;
+const MAX_FOUND = 50;
 
 /** Searches members by id, or part of their name or address. */
 export async function findPeople(
@@ -77,12 +77,12 @@ export async function findPeople(
   const searched = text.trim().toLowerCase();
   const isMeant = ({ id, name, email }: PersonName) =>
     [id, name, email].some((value) => value?.toLowerCase().includes(searched));
-  return (await allMembers()).filter(isMeant).slice(0, MOST_FOUND);
+  return (await allMembers()).filter(isMeant).slice(0, MAX_FOUND);
 }
 
 const GROUPS_AT_ONCE = 16;
 
-/** Members of all groups, by name: the table has no list of users. */
+/** Reads the members of all groups and sorts them by name, because the table has no list of users. */
 export async function readAllMembers(
   connection: ConnectionName,
   ports: ToolPorts,

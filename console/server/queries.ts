@@ -34,17 +34,16 @@ import type {
 } from '../answers.ts';
 import { matchesFilter } from './activity.ts';
 import type { Overview } from './overview.ts';
-import { findPeople, type Known, knownOf, nameOf } from './people.ts';
+import { findPeople, type KnownMember, knownMembers, nameOf } from './people.ts';
 import { BOTH_QUEUES, type Session } from './session.ts';
 
-/** The context of a request about one connection. */
-export interface Asked {
+export interface RequestContext {
   readonly connection: ConnectionName;
   readonly prefix: string;
   readonly ports: ToolPorts;
   readonly overview: Overview;
   readonly session: Session;
-  readonly spell: (text: string, connection: ConnectionName) => string;
+  readonly formatCommands: (text: string, connection: ConnectionName) => string;
   /** Aborted when the page closes. */
   readonly signal: AbortSignal;
 }
@@ -52,7 +51,7 @@ export interface Asked {
 const DEAD_LETTERS_SHOWN = 1_000;
 const PAGE = 200;
 
-type Query = (query: URLSearchParams, asked: Asked) => Promise<unknown>;
+type Query = (query: URLSearchParams, context: RequestContext) => Promise<unknown>;
 
 /** The read-only queries of the page, by the last part of the path. */
 export const QUERIES: Readonly<Record<string, Query>> = {
@@ -63,22 +62,22 @@ export const QUERIES: Readonly<Record<string, Query>> = {
       text: query.get('text') ?? '',
       state: query.get('state') || undefined,
       sort: query.get('sort') ?? 'state',
-      ...spanOf(query),
+      ...rangeOf(query),
     }),
-  group: async (query, asked) => groupDetail(await refOf(query, asked), asked),
-  plan: async (query, asked) => namedPlan(await refOf(query, asked), asked),
-  hold: async (query, asked) => holdPage(await refOf(query, asked), asked),
+  group: async (query, context) => groupDetail(await refOf(query, context), context),
+  plan: async (query, context) => namedPlan(await refOf(query, context), context),
+  hold: async (query, context) => holdPage(await refOf(query, context), context),
   people: (query, { connection, overview, ports }) =>
     findPeople(connection, query.get('text') ?? '', overview.allMembers, ports),
-  person: (query, asked) => personPage(query.get('member') ?? '', asked),
-  explain: async (query, asked) => {
-    const connection = await requireConnection(asked.connection, asked.ports);
-    const ref = await refOf(query, asked);
-    return explainMember(ref, query.get('member') ?? '', { connection, ports: asked.ports });
+  person: (query, context) => personPage(query.get('member') ?? '', context),
+  explain: async (query, context) => {
+    const connection = await requireConnection(context.connection, context.ports);
+    const ref = await refOf(query, context);
+    return explainMember(ref, query.get('member') ?? '', { connection, ports: context.ports });
   },
   activity: async (query, { overview }): Promise<Activity> => {
     const { entries, isCut } = await overview.activity();
-    const { from, count } = spanOf(query);
+    const { from, count } = rangeOf(query);
     const given = (name: string) => query.get(name) || undefined;
     const since = given('since');
     const filter = {
@@ -94,7 +93,7 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   },
   deadLetters: async (_, { connection, ports, session, overview, signal }): Promise<DeadLetters> => {
     const options = { queues: BOTH_QUEUES, limit: DEAD_LETTERS_SHOWN, signal, patienceSeconds: 0 };
-    const survey = await session.inTurn(() => surveyDeadLetters(ports, options));
+    const survey = await session.inSequence(() => surveyDeadLetters(ports, options));
     const names = new Map<string, string>();
     for (const { group, connection: of } of survey.messages) {
       const name = group === null || of !== connection ? null : await overview.nameOf(group);
@@ -104,61 +103,65 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   },
   deadLetter: async (query, { ports, session }): Promise<ShownDeadLetter> =>
     (await describeDeadLetter(await session.find(query.get('id') ?? ''), ports)).document,
-  connection: (_, asked) => connectionPage(asked),
-  doctor: async (_, { prefix, connection, ports, spell }): Promise<Checks> => {
+  connection: (_, context) => connectionPage(context),
+  doctor: async (_, { prefix, connection, ports, formatCommands }): Promise<Checks> => {
     const { checks } = await examine({ prefix, connection }, ports);
-    return { checks: checks.map((one) => ({ ...one, fix: one.fix && spell(one.fix, connection) })) };
+    return { checks: checks.map((one) => ({ ...one, fix: one.fix && formatCommands(one.fix, connection) })) };
   },
 };
 
-function spanOf(query: URLSearchParams): { readonly from: number; readonly count: number } {
+function rangeOf(query: URLSearchParams): { readonly from: number; readonly count: number } {
   const whole = (name: string, otherwise: number) =>
     Math.max(0, Math.trunc(Number(query.get(name) ?? otherwise)));
   return { from: whole('from', 0) || 0, count: Math.min(whole('count', PAGE) || PAGE, 10_000) };
 }
 
-const refOf = (query: URLSearchParams, { connection, ports }: Asked): Promise<GroupRef> =>
+const refOf = (query: URLSearchParams, { connection, ports }: RequestContext): Promise<GroupRef> =>
   findGroup(connection, query.get('group') ?? '', ports);
 
-/** The plan of a group, with its name. @param settings replaces the settings of the connection */
-export async function namedPlan(ref: GroupRef, { ports, overview }: Asked, settings?: ConnectionSettings) {
+/** Returns the plan of a group, with the group's name. @param settings replaces the settings of the connection */
+export async function namedPlan(
+  ref: GroupRef,
+  { ports, overview }: RequestContext,
+  settings?: ConnectionSettings,
+) {
   const [plan, name] = await Promise.all([planGroup(ref, ports, settings), overview.nameOf(ref.group)]);
   return { ...plan, name };
 }
 
-async function stateOf(ref: GroupRef, { ports }: Asked): Promise<GroupState> {
+async function stateOf(ref: GroupRef, { ports }: RequestContext): Promise<GroupState> {
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
   return state;
 }
 
-/** Users of the platform group by its stored view; empty if there is none. */
-async function usersOf(state: GroupState, { ports }: Asked): Promise<ReadonlySet<string>> {
+/** Returns the users of the platform group from its stored view; empty if there is none. */
+async function usersOf(state: GroupState, { ports }: RequestContext): Promise<ReadonlySet<string>> {
   const view = state.view && (await ports.groups.readView(state.ref, state.view));
   return new Set(view?.users.keys());
 }
 
-async function heldOf(state: GroupState, asked: Asked): Promise<ReadonlySet<string>> {
-  return readSet(state, state.hold, asked);
+async function heldOf(state: GroupState, context: RequestContext): Promise<ReadonlySet<string>> {
+  return readSet(state, state.hold, context);
 }
 
-/** The users of a hold; none if there is no hold, or its set cannot be read. */
+/** Returns the users of a hold; empty if there is no hold, or if its set cannot be read. */
 async function readSet(
   { ref }: GroupState,
   hold: Hold | undefined,
-  { ports }: Asked,
+  { ports }: RequestContext,
 ): Promise<ReadonlySet<string>> {
   return (hold && (await ports.groups.readHeld(ref, hold))) ?? new Set();
 }
 
-async function groupDetail(ref: GroupRef, asked: Asked): Promise<GroupDetail> {
-  const state = await stateOf(ref, asked);
+async function groupDetail(ref: GroupRef, context: RequestContext): Promise<GroupDetail> {
+  const state = await stateOf(ref, context);
   const [status, known, users, held, { entries }] = await Promise.all([
-    readGroupStatus(ref, asked.ports),
-    knownOf(state, asked.ports),
-    usersOf(state, asked),
-    heldOf(state, asked),
-    asked.overview.activity(),
+    readGroupStatus(ref, context.ports),
+    knownMembers(state, context.ports),
+    usersOf(state, context),
+    heldOf(state, context),
+    context.overview.activity(),
   ]);
   if (status === undefined) throw new NotFound(`there is no group ${ref.group}`);
   const members = known
@@ -196,14 +199,14 @@ const UNKNOWN = {
 
 const byName = (a: PersonName, b: PersonName) => (a.name ?? a.id).localeCompare(b.name ?? b.id);
 
-async function holdPage(ref: GroupRef, asked: Asked): Promise<HoldPage> {
-  const state = await stateOf(ref, asked);
+async function holdPage(ref: GroupRef, context: RequestContext): Promise<HoldPage> {
+  const state = await stateOf(ref, context);
   const { hold, approval } = state;
   const [known, users, held, approved] = await Promise.all([
-    knownOf(state, asked.ports),
-    usersOf(state, asked),
-    heldOf(state, asked),
-    readSet(state, approval, asked),
+    knownMembers(state, context.ports),
+    usersOf(state, context),
+    heldOf(state, context),
+    readSet(state, approval, context),
   ]);
   const byUser = new Map(known.map((one) => [one.user, one]));
   const person = (user: string) => heldPerson(user, byUser.get(user), state);
@@ -230,7 +233,7 @@ async function holdPage(ref: GroupRef, asked: Asked): Promise<HoldPage> {
   };
 }
 
-function heldPerson(user: string, known: Known | undefined, { registers }: GroupState): HeldPerson {
+function heldPerson(user: string, known: KnownMember | undefined, { registers }: GroupState): HeldPerson {
   if (known === undefined)
     return { id: '', name: null, email: null, user, department: null, lastEvent: null };
   const { register, state, isWanted } = known;
@@ -247,12 +250,12 @@ function heldPerson(user: string, known: Known | undefined, { registers }: Group
   };
 }
 
-/** The latest event that removed a member without naming them: a snapshot, or the deletion of the user or group. */
+/** Returns the latest event that removed members without naming them: a snapshot or a deletion. */
 const latestOf = ({ snapshot, deleted }: GroupState['registers'], floor: string = ''): string =>
   [snapshot, deleted, floor].reduce((latest, stamp) => (stamp > latest ? stamp : latest), '');
 
-async function personPage(text: string, asked: Asked): Promise<PersonPage> {
-  const { connection, ports, overview } = asked;
+async function personPage(text: string, context: RequestContext): Promise<PersonPage> {
+  const { connection, ports, overview } = context;
   const member = memberId(text);
   const user = (await ports.users.read(connection, [member])).get(member);
   const role = user?.role;
@@ -261,7 +264,7 @@ async function personPage(text: string, asked: Asked): Promise<PersonPage> {
   const groups: PersonPage['groups'][number][] = [];
   for (const group of await groupsOfMember(connection, member, ports)) {
     const state = await ports.groups.read({ connection, group });
-    if (state !== undefined) groups.push(await personGroup(state, member, asked));
+    if (state !== undefined) groups.push(await personGroup(state, member, context));
   }
   const { entries } = await overview.activity();
   const ids = new Set([member, role, bound?.role, bound?.userId].filter((id) => id !== undefined));
@@ -287,20 +290,20 @@ async function personPage(text: string, asked: Asked): Promise<PersonPage> {
 async function personGroup(
   state: GroupState,
   member: MemberId,
-  asked: Asked,
+  context: RequestContext,
 ): Promise<PersonPage['groups'][number]> {
-  const [known] = await knownOf(state, asked.ports, [member]);
+  const [known] = await knownMembers(state, context.ports, [member]);
   const isWanted = known?.isWanted === true;
   return {
     group: state.ref.group,
     name: state.registers.name?.value ?? null,
     directory: isWanted,
-    platform: (await usersOf(state, asked)).has(known?.user ?? ''),
+    platform: (await usersOf(state, context)).has(known?.user ?? ''),
     pending: isWanted ? (known?.register.pending?.cause ?? null) : null,
   };
 }
 
-async function connectionPage({ connection, ports }: Asked): Promise<ConnectionPage> {
+async function connectionPage({ connection, ports }: RequestContext): Promise<ConnectionPage> {
   const known = await requireConnection(connection, ports);
   const isRead = known.settings.directory !== null;
   const [rows, status, tokens, reader] = await Promise.all([

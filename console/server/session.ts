@@ -4,30 +4,30 @@ import { NotFound } from '../../shared/operate/find-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 
 export const BOTH_QUEUES = ['events', 'apply'] as const;
-const MOST_KEPT = 200;
+const MAX_CACHED = 200;
 
-/** Serializes reads of dead letters, because a read hides messages from other reads. */
+/** Runs reads of dead letters in sequence, because a read hides messages from other reads. */
 export function createSession(ports: ToolPorts) {
   let last: Promise<unknown> = Promise.resolve();
-  const kept = new Map<string, DeadLetter>();
-  function inTurn<Value>(read: () => Promise<Value>): Promise<Value> {
+  const cache = new Map<string, DeadLetter>();
+  function inSequence<Value>(read: () => Promise<Value>): Promise<Value> {
     const turn = last.then(read);
     last = turn.catch(() => undefined);
     return turn;
   }
   async function find(id: string): Promise<DeadLetter> {
-    const [deadLetter] = await inTurn(() => findDeadLetters([id], BOTH_QUEUES, ports));
+    const [deadLetter] = await inSequence(() => findDeadLetters([id], BOTH_QUEUES, ports));
     if (deadLetter === undefined)
       throw new NotFound('this dead letter no longer exists, or another consumer is processing it');
-    if (kept.size === MOST_KEPT) kept.clear();
-    kept.set(id, deadLetter);
+    if (cache.size === MAX_CACHED) cache.clear();
+    cache.set(id, deadLetter);
     return deadLetter;
   }
   return {
-    inTurn,
+    inSequence,
     find,
-    /** The message as it was first read, to validate an edited body while the operator types. */
-    known: async (id: string): Promise<DeadLetter> => kept.get(id) ?? find(id),
+    /** The message as first read, to validate an edited body while the operator types. */
+    known: async (id: string): Promise<DeadLetter> => cache.get(id) ?? find(id),
   };
 }
 

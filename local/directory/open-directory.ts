@@ -4,19 +4,18 @@ import type { WorldInput } from '../../directory-simulator/engine/world.ts';
 import { google } from '../../directory-simulator/google/dialect.ts';
 import { ADMINISTRATOR } from './world-of-events.ts';
 
-/** A simulated directory, and what a connection needs to read it. */
+/** A running directory simulator, with the setting and the secret that a connection needs to read it. */
 export interface OpenDirectory {
   readonly url: string;
   /** Value of the setting `directory`. */
   readonly setting: { readonly kind: 'google'; readonly administrator: string; readonly baseUrl: string };
-  /** What the secret of the directory holds. */
+  /** Content of the directory's secret. */
   readonly key: Readonly<Record<string, unknown>>;
   readonly close: () => Promise<void>;
 }
 
 const KeyFile = z.record(z.string(), z.unknown());
 
-/** Starts the simulator of Google's directory for the stack. */
 export async function openDirectory(world: WorldInput): Promise<OpenDirectory> {
   const simulator = createDirectorySimulator({
     dialect: google({}),

@@ -11,7 +11,7 @@ interface Group {
   exists: boolean;
   name: string;
   members: Set<MemberId>;
-  /** Members of the parts of a snapshot that is not complete yet. */
+  /** Members of incomplete snapshots: snapshot id → part index → members. */
   readonly parts: Map<string, Map<number, readonly Member[]>>;
 }
 
@@ -20,17 +20,15 @@ interface State {
   readonly emails: Map<MemberId, string>;
 }
 
-/**
- * The directory that has sent these events: its groups and users after the last of them. Lines that are no events are left
- * out.
- */
+/** Returns the groups and users of a directory after all these events. Lines that are not events are ignored. */
 export function worldOfEvents(lines: readonly EventLine[], nowMs: number): WorldInput {
   const state: State = { groups: new Map(), emails: new Map() };
   const events = lines.flatMap(({ text }, index): readonly DirectoryEvent[] => {
     const message = { body: text, messageId: String(index), sentAtMs: nowMs, receivedAtMs: nowMs };
     return decodeMessage(message).events;
   });
-  for (const { change } of events.toSorted((a, b) => (a.stamp < b.stamp ? -1 : 1))) take(change, state);
+  for (const { change } of events.toSorted((a, b) => (a.stamp < b.stamp ? -1 : 1)))
+    applyChange(change, state);
   const groups = [...state.groups].filter(([, { exists }]) => exists);
   const members = new Set(groups.flatMap(([, group]) => [...group.members]));
   return {
@@ -51,7 +49,7 @@ export function worldOfEvents(lines: readonly EventLine[], nowMs: number): World
   };
 }
 
-function take(change: DirectoryChange, state: State): void {
+function applyChange(change: DirectoryChange, state: State): void {
   switch (change.kind) {
     case 'user.upserted':
       noteEmail(change.user, state);
@@ -66,16 +64,16 @@ function take(change: DirectoryChange, state: State): void {
       Object.assign(groupIn(state, change.group), { exists: true, name: change.name });
       return;
     case 'group.snapshot':
-      takeSnapshot(change, state);
+      applySnapshot(change, state);
       return;
     default:
-      takeMembership(change, state);
+      applyMembership(change, state);
   }
 }
 
 type Membership = Extract<DirectoryChange, { kind: 'member.added' | 'member.removed' }>;
 
-function takeMembership({ kind, group, members }: Membership, state: State): void {
+function applyMembership({ kind, group, members }: Membership, state: State): void {
   const known = groupIn(state, group).members;
   for (const member of members) {
     noteEmail(member, state);
@@ -86,17 +84,21 @@ function takeMembership({ kind, group, members }: Membership, state: State): voi
 
 type Snapshot = Extract<DirectoryChange, { kind: 'group.snapshot' }>;
 
-function takeSnapshot({ group: id, name, members, part }: Snapshot, state: State): void {
+function applySnapshot({ group: id, name, members, part }: Snapshot, state: State): void {
   const group = groupIn(state, id);
   group.exists = true;
   group.name = name ?? group.name;
   for (const member of members) noteEmail(member, state);
-  const whole = part === undefined ? members : wholeOf(group, part, members);
+  const whole = part === undefined ? members : completeSnapshot(group, part, members);
   if (whole !== undefined) group.members = new Set(whole.map((member) => member.id));
 }
 
-/** All members of a snapshot once its last part has come. */
-function wholeOf(group: Group, { snapshotId, index, count }: SnapshotPart, members: readonly Member[]) {
+/** Stores a part of a snapshot. Returns all its members once the last part is stored, else undefined. */
+function completeSnapshot(
+  group: Group,
+  { snapshotId, index, count }: SnapshotPart,
+  members: readonly Member[],
+) {
   const parts = group.parts.get(snapshotId) ?? new Map<number, readonly Member[]>();
   group.parts.set(snapshotId, parts.set(index, members));
   return parts.size === count ? [...parts.values()].flat() : undefined;

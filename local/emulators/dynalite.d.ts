@@ -1,10 +1,10 @@
-/** dynalite ships no types; these cover what the local stack uses of it. */
+/** dynalite ships no types. These declarations cover what the local stack uses. */
 declare module 'dynalite' {
   import type { Server } from 'node:http';
 
   export interface DynaliteOptions {
-    /** Folder of the LevelDB store; in memory where absent. */
-    path?: string;
+    /** Folder of the LevelDB store. Without it, the data is in memory. */
+    path?: string | undefined;
     createTableMs?: number;
     deleteTableMs?: number;
     updateTableMs?: number;

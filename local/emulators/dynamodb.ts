@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../../shared/contract/topology.ts';
 
-/** Creates the table and its index as the stack deploys them, unless it is there, and waits until it can be used. */
+/** Creates the table and its index as deployed, unless the table exists, and waits until it is active. */
 export async function createTable(client: DynamoDBClient, name: string): Promise<void> {
   const { partitionKey, sortKey, index } = TABLE;
   const keys = [partitionKey, sortKey, index.partitionKey, index.sortKey];
@@ -45,8 +45,8 @@ const { partitionKey: PK, sortKey: SK, index: INDEX } = TABLE;
 const { partitionKey: GPK, sortKey: GSK } = INDEX;
 
 /**
- * Repairs the index after a kill. The emulator writes the index entry first and the item after it, so a kill in between
- * leaves entries without an item, and items without an entry. Putting an item again also moves its entry.
+ * Repairs the index after a kill. The emulator writes the index entry first and the item after it. A kill in
+ * between leaves entries without an item, and items without an entry. Putting an item again also moves its entry.
  */
 async function repairIndex(client: DynamoDBClient, TableName: string): Promise<void> {
   const put = (item: Item) => client.send(new PutItemCommand({ TableName, Item: item }));

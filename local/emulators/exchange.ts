@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 
-/** One request to an emulated AWS service, its body read in full. */
 export interface AwsRequest {
   readonly method: string;
   readonly path: string;
@@ -15,10 +14,10 @@ export interface AwsReply {
   readonly body: string;
 }
 
-/** A service's answer; undefined where the request is meant for another service. */
+/** An emulated service. It returns undefined for a request that belongs to another service. */
 export type AwsService = (request: AwsRequest) => Promise<AwsReply> | undefined;
 
-/** What the first service answers that takes the request. */
+/** Returns the reply of the first service that accepts the request; undefined if none does. */
 export async function answerOf(services: readonly AwsService[], request: AwsRequest) {
   for (const service of services) {
     const reply = service(request);
@@ -27,7 +26,7 @@ export async function answerOf(services: readonly AwsService[], request: AwsRequ
   return undefined;
 }
 
-/** An error as AWS names it; the SDK's clients turn it back into an exception of that name. */
+/** An error with an AWS error code. The SDK's clients turn it back into an exception of that name. */
 export class AwsFault extends Error {
   readonly code: string;
   readonly status: number;
@@ -40,7 +39,7 @@ export class AwsFault extends Error {
   }
 }
 
-/** A reply in the form of AWS JSON 1.1, which REST-JSON clients read as well. */
+/** A reply in the AWS JSON 1.1 format. REST-JSON clients can read it too. */
 export const jsonReply = (body: unknown, status = 200, headers: Record<string, string> = {}): AwsReply => ({
   status,
   headers: { 'content-type': 'application/x-amz-json-1.1', ...headers },
@@ -48,8 +47,8 @@ export const jsonReply = (body: unknown, status = 200, headers: Record<string, s
 });
 
 /**
- * The reply to what a service threw, in both spellings: `__type` for AWS JSON clients, `x-amzn-errortype` for REST-JSON
- * ones. What is no fault of AWS's kind is a defect of ours.
+ * Turns an error into a reply with both error fields: `__type` for AWS JSON clients, `x-amzn-errortype` for
+ * REST-JSON clients. Any error other than an AwsFault is a defect of the emulator and becomes a 500.
  */
 export function asFault(error: unknown): AwsReply {
   const fault =
@@ -61,7 +60,7 @@ export function asFault(error: unknown): AwsReply {
   return jsonReply(body, status, { 'x-amzn-errortype': code });
 }
 
-/** Reads a request's JSON body. @throws AwsFault where it is not what the operation takes. */
+/** Reads the JSON body of a request. @throws AwsFault if it does not match the schema */
 export function readBody<Schema extends z.ZodType>(request: AwsRequest, schema: Schema): z.infer<Schema> {
   let value: unknown;
   try {

@@ -1,15 +1,15 @@
-import { setTimeout as late } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type AwsService, answerOf } from './exchange.ts';
 import type { AwsFront } from './front.ts';
 import { type FromWorker, startExchange, type ToWorker } from './front-messages.ts';
-import { openShortWay } from './short-way.ts';
+import { bypassTcp } from './tcp-bypass.ts';
 
 const WORKER = new URL('./front-worker.mjs', import.meta.url);
-/** Longer than the front waits for requests in flight. */
+/** Longer than the front waits for requests in flight (`DRAIN_MS` in front.ts). */
 const CLOSE_MS = 2000;
 
-/** The front in a thread of its own, so that DynamoDB and the handlers share two cores instead of one. */
+/** Starts the front in its own thread, so that DynamoDB and the handlers use two cores instead of one. */
 export async function startFrontThread(options: {
   port: number;
   dataPath?: string | undefined;
@@ -28,7 +28,7 @@ export async function startFrontThread(options: {
       else if (message.kind === 'failed') reject(new Error(message.reason));
     });
   });
-  const closeWay = openShortWay(url, ask);
+  const endBypass = bypassTcp(url, ask);
   let isClosing = false;
   worker.on('error', (error) => {
     // The stack cannot work without its table, so an error ends it. While the stack stops, an error does not matter.
@@ -38,9 +38,9 @@ export async function startFrontThread(options: {
     url,
     async close() {
       isClosing = true;
-      closeWay();
+      endBypass();
       post({ kind: 'close' });
-      await Promise.race([ended, late(CLOSE_MS, undefined, { ref: false })]);
+      await Promise.race([ended, delay(CLOSE_MS, undefined, { ref: false })]);
       await worker.terminate();
     },
   };

@@ -5,8 +5,8 @@ import { type AwsFront, startAwsFront } from './front.ts';
 import { type FromWorker, startExchange, type ToWorker } from './front-messages.ts';
 
 /*
- * The thread that serves DynamoDB: encoding, decoding and storing take as much time as all handlers together. What is
- * meant for another service is answered by the main thread, which has the functions and the schedules.
+ * The thread that serves DynamoDB: encoding, decoding and storing take as much time as all handlers together.
+ * Requests for other services go to the main thread, which has the functions and the schedules.
  */
 
 const Options = z.object({ port: z.number(), dataPath: z.string().optional() });
@@ -16,7 +16,7 @@ const post = (message: FromWorker) => main.postMessage(message);
 let front: AwsFront | undefined;
 const { ask } = startExchange(main, async (request) => front?.ask(request).catch(() => undefined));
 
-function askMain(request: AwsRequest): Promise<AwsReply> | undefined {
+function sendToMain(request: AwsRequest): Promise<AwsReply> | undefined {
   const target = request.headers['x-amz-target'];
   if (typeof target === 'string' && target.startsWith('DynamoDB_')) return undefined;
   return ask(request).then((reply) => {
@@ -26,7 +26,7 @@ function askMain(request: AwsRequest): Promise<AwsReply> | undefined {
 }
 
 try {
-  front = await startAwsFront({ ...Options.parse(workerData), services: [askMain] });
+  front = await startAwsFront({ ...Options.parse(workerData), services: [sendToMain] });
   main.on('message', (message: ToWorker) => {
     if (message.kind === 'close') void front?.close().then(() => main.close());
   });

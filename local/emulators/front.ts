@@ -7,23 +7,23 @@ import { AwsFault, type AwsReply, type AwsRequest, type AwsService, answerOf, as
 import './expressions.ts';
 
 export interface AwsFront {
-  /** Base URL of DynamoDB and of every service given. */
+  /** Base URL of DynamoDB and of all the given services. */
   readonly url: string;
-  /** What the server would answer, without a connection. Rejects what comes once it closes. */
+  /** Answers a request without a connection. Rejects once the server is closing. */
   readonly ask: (request: AwsRequest) => Promise<AwsReply>;
   readonly close: () => Promise<void>;
 }
 
-/** As dynalite's own limit. */
+/** The same limit as dynalite's. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** How long `drain` waits for requests in flight; one takes milliseconds. */
+/** How long `drain` waits for requests in flight. A request takes milliseconds. */
 const DRAIN_MS = 1000;
 
 /**
- * One loopback server for DynamoDB and the small services: each request goes to the first service that takes it,
- * what none takes goes to dynalite. Bodies are read before dynalite sees the request, because dynalite throws out of
- * its event handler, and so ends the process, when a client goes away in the middle of one.
- * @param dataPath folder that keeps the tables; without it they live in memory.
+ * Starts one loopback server for DynamoDB and the small services. The first service that accepts a request answers
+ * it; otherwise dynalite does. Bodies are read before dynalite sees the request. If a client disconnected while
+ * dynalite reads the body, dynalite would throw out of its event handler and end the process.
+ * @param dataPath folder of the tables; without it, they are in memory
  */
 export async function startAwsFront(options: {
   port: number;
@@ -32,7 +32,7 @@ export async function startAwsFront(options: {
 }): Promise<AwsFront> {
   const server = dynalite({
     createTableMs: 1,
-    ...(options.dataPath === undefined ? {} : { path: options.dataPath }),
+    path: options.dataPath,
   });
   const dynamoDb = guarded(server.listeners('request')[0] as RequestListener);
   const ask = async (request: AwsRequest): Promise<AwsReply> =>
@@ -55,8 +55,8 @@ export async function startAwsFront(options: {
 }
 
 /**
- * dynalite throws, and so ends the process, when a request reaches a closed store. A handler that is no longer awaited
- * may still send one. `drain` therefore refuses new requests and waits for those in flight.
+ * dynalite throws, and so ends the process, if a request reaches a closed store. A handler that nothing awaits any
+ * more may still send one. `drain` therefore refuses new requests and waits for those in flight.
  */
 function guarded(dynamoDb: RequestListener) {
   const inFlight = new Set<Promise<AwsReply>>();
@@ -70,12 +70,15 @@ function guarded(dynamoDb: RequestListener) {
     },
     async drain() {
       isClosing = true;
-      await Promise.race([Promise.allSettled(inFlight), late(DRAIN_MS)]);
+      await Promise.race([Promise.allSettled(inFlight), delay(DRAIN_MS)]);
     },
   };
 }
 
-/** Returns dynalite's answer, also if its caller has gone. The fake response has only the members that dynalite uses. */
+/**
+ * Returns dynalite's reply, even if the client has disconnected. The fake response has only the members that
+ * dynalite uses.
+ */
 function replyOf(dynamoDb: RequestListener, { method, path, query, headers, body }: AwsRequest) {
   return new Promise<AwsReply>((resolve) => {
     const sent: Record<string, string> = {};
@@ -94,9 +97,11 @@ function replyOf(dynamoDb: RequestListener, { method, path, query, headers, body
   });
 }
 
-const late = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
+const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
-/** A page in the browser of this machine reaches the port as the simulator's: by a name of its own, or as itself. */
+/**
+ * A web page can reach this port through the browser: with a host name that resolves to 127.0.0.1, or by the address.
+ */
 const NOT_LOCAL = new AwsFault(
   'AccessDeniedException',
   'expected a request of a program on this machine',
@@ -118,7 +123,7 @@ async function serve(
   else send(response, reply);
 }
 
-/** The whole body, or undefined where the client went away or sent too much. */
+/** Returns the whole body, or undefined if the client disconnected or sent too much. */
 async function readAll(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -139,7 +144,7 @@ function send(response: ServerResponse, reply: AwsReply): void {
   response.end(reply.body);
 }
 
-/** Ends what is in flight, then dynalite's own `close` ends the store. */
+/** Ends open connections. dynalite's own `close` then closes the store. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
     server.close((error) => (error instanceof Error ? reject(error) : resolve()));

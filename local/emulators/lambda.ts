@@ -4,8 +4,8 @@ import { AwsFault, type AwsReply, type AwsRequest, type AwsService, jsonReply } 
 const PATH = /^\/2015-03-31\/functions\/([^/]+)\/(invocations|configuration)\/?$/;
 
 /**
- * Lambda's Invoke (RequestResponse, Event, DryRun) and GetFunctionConfiguration over functions in this process.
- * @param functions by name; a caller may also give an ARN.
+ * Lambda's Invoke (RequestResponse, Event, DryRun) and GetFunctionConfiguration for functions in this process.
+ * @param functions by name; a request may also contain an ARN
  */
 export function createLambda(functions: ReadonlyMap<string, LocalFunction>): AwsService {
   return (request) => {
@@ -66,7 +66,7 @@ function readPayload(body: Buffer): unknown {
   }
 }
 
-/** A function's error is a 200 with a header: the invocation itself succeeded. */
+/** An error of the function is a 200 with an error header, because the invocation itself succeeded. */
 function resultReply(result: InvocationResult): AwsReply {
   const headers = { 'x-amz-executed-version': '$LATEST', 'content-type': 'application/json' };
   if (result.ok) return { status: 200, headers, body: result.payload };

@@ -13,7 +13,7 @@ const PATH = /^\/schedules(?:\/([^/]+))?\/?$/;
 const GROUP = 'default';
 const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const;
 
-/** UpdateSchedule replaces the schedule, so these are required as at AWS; the target stays what it is. */
+/** UpdateSchedule replaces a schedule, so AWS requires these fields too. The target does not change here. */
 const Update = z.object({
   ScheduleExpression: z.string(),
   State: z.enum(['ENABLED', 'DISABLED']).default('ENABLED'),
@@ -22,8 +22,8 @@ const Update = z.object({
 });
 
 /**
- * EventBridge Scheduler's ListSchedules, GetSchedule and UpdateSchedule over the schedules of this process: DISABLED
- * really pauses one. Beside AWS's units, `rate` may be in seconds here.
+ * EventBridge Scheduler's ListSchedules, GetSchedule and UpdateSchedule for the schedules of this process. DISABLED
+ * pauses a schedule. In addition to AWS's units, `rate` accepts seconds.
  */
 export function createScheduler(schedules: ReadonlyMap<string, Schedule>): AwsService {
   return (request) => {

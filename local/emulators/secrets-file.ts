@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
 
-/** One secret with its versions; of their stages only AWSCURRENT and AWSPREVIOUS exist here. */
+/** One secret with its versions. Only the stages AWSCURRENT and AWSPREVIOUS exist here. */
 export interface Secret {
   readonly name: string;
   readonly arn: string;
@@ -24,7 +24,7 @@ const StoredSecret = z.object({
   previous: z.string().optional(),
 });
 
-/** What the file holds; nothing where there is none yet. @throws where it holds something else */
+/** Returns the secrets of the file; none if it does not exist. @throws if the content is not valid */
 export function readSecrets(file: string): Map<string, Secret> {
   const stored = z.array(StoredSecret).parse(JSON.parse(readText(file)));
   return new Map(
@@ -35,7 +35,7 @@ export function readSecrets(file: string): Map<string, Secret> {
   );
 }
 
-/** In one step, readable by its owner alone. A secret marked for deletion is gone with the next start. */
+/** Replaces the file atomically, readable only by its owner. Secrets marked for deletion are not stored. */
 export function writeSecrets(file: string, secrets: ReadonlyMap<string, Secret>): void {
   const kept = [...secrets.values()].filter(({ deletedAtMs }) => deletedAtMs === undefined);
   const stored = kept.map((secret) => ({ ...secret, versions: [...secret.versions] }));

@@ -14,7 +14,7 @@ const TARGET = 'secretsmanager.';
 const DAY_MS = 86_400_000;
 
 const Named = z.object({ SecretId: z.string().min(1) });
-/** A client request token is the version's id: 32 to 64 characters (API reference, PutSecretValue). */
+/** A client request token becomes the version's id: 32 to 64 characters (API reference, PutSecretValue). */
 const Token = z.string().min(32).max(64).optional();
 const Create = z.object({
   Name: z.string().regex(/^[\w/+=.@-]{1,512}$/),
@@ -31,7 +31,7 @@ const Delete = Named.extend({
 
 /**
  * The part of AWS Secrets Manager that groupsync uses.
- * @param file keeps the secrets, each change before its answer; without it they live in memory.
+ * @param file each change is stored here before its reply; without it, the secrets are in memory
  */
 export function createSecretsManager(file?: string): AwsService {
   const secrets = file === undefined ? new Map<string, Secret>() : readSecrets(file);
@@ -67,7 +67,7 @@ async function answer(
   return jsonReply(operation(request));
 }
 
-/** By name or by ARN; one that is marked for deletion is found, too. */
+/** Finds a secret by name or ARN, even if it is marked for deletion. */
 function find(secrets: ReadonlyMap<string, Secret>, id: string): Secret {
   const found = secrets.get(id) ?? [...secrets.values()].find(({ arn }) => arn === id);
   if (found === undefined) {
@@ -113,7 +113,7 @@ function restoreSecret(secret: Secret) {
   return { ARN: secret.arn, Name: secret.name };
 }
 
-/** A token that was used before is a repeat if the value is the same, else a mistake. */
+/** A token that was used before is a retry if the value is the same, else an error. */
 function putValue(secrets: Map<string, Secret>, input: z.infer<typeof Put>) {
   const secret = findUsable(secrets, input.SecretId);
   const version = input.ClientRequestToken ?? randomUUID();
@@ -159,10 +159,10 @@ function deleteSecret(secrets: Map<string, Secret>, input: z.infer<typeof Delete
 const describe = (secret: Secret) => ({
   ARN: secret.arn,
   Name: secret.name,
-  ...(secret.description === undefined ? {} : { Description: secret.description }),
+  Description: secret.description,
   CreatedDate: secret.createdAtMs / 1000,
   LastChangedDate: (secret.versions.get(secret.current)?.createdAtMs ?? secret.createdAtMs) / 1000,
-  ...(secret.deletedAtMs === undefined ? {} : { DeletedDate: secret.deletedAtMs / 1000 }),
+  DeletedDate: secret.deletedAtMs === undefined ? undefined : secret.deletedAtMs / 1000,
   VersionIdsToStages: Object.fromEntries(
     [...secret.versions.keys()].map((version) => [version, stagesOf(secret, version)]),
   ),

@@ -3,17 +3,17 @@ import { type SqsQueue, SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsS
 import { INVALID_MESSAGE_BODY_CHAR } from '../../node_modules/fauxqs/dist/sqs/sqsTypes.js';
 
 /*
- * fauxqs exports its server but not its store; these are the pinned version's own files, and the same that its server
- * loads as long as a build bundles all of it. Three of its defects would be visible to users and are fixed here.
+ * fauxqs exports its server but not its store. These imports are files of the pinned version; the server uses the
+ * same files as long as a build bundles all of it. Three defects that users would notice are fixed here.
  */
 
-/** What SQS refuses in a body; fauxqs forgets that characters past U+FFFF (an emoji in a name) are allowed. */
+/** Characters that SQS rejects in a body. fauxqs wrongly rejects characters above U+FFFF too (an emoji in a name). */
 const INVALID_IN_SQS = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
 INVALID_MESSAGE_BODY_CHAR.test = (text) => INVALID_IN_SQS.test(text);
 
 /**
- * Queues whose URLs carry the address that the emulator listens on, and that are found by name: a URL written with
- * `localhost`, or a client that signs for another region, means the same queue.
+ * Queue URLs contain the address that the emulator listens on. Queues are found by name only, so a URL with
+ * `localhost` or of another region means the same queue.
  */
 export class LoopbackQueues extends SqsStore {
   override buildQueueUrl(queueName: string, _port: string, requestHost: string): string {
@@ -28,12 +28,12 @@ export class LoopbackQueues extends SqsStore {
     return this.getQueueByName(lastSegment(arn, ':'));
   }
 
-  /** Delivers now what waits for its time and, by its body, may come before it. */
-  async bringForward(url: string, mayCome: (body: string) => Promise<boolean>): Promise<void> {
+  /** Delivers delayed messages now if `isDue` returns true for their body. */
+  async bringForward(url: string, isDue: (body: string) => Promise<boolean>): Promise<void> {
     const waiting = this.getQueue(url)?.delayedMessages ?? [];
     const bring = async (message: (typeof waiting)[number]) => {
-      // What cannot be asked about waits for its time, as it would have.
-      if (await mayCome(message.body).catch(() => false)) message.delayUntil = 0;
+      // If the check fails, the message keeps its delay.
+      if (await isDue(message.body).catch(() => false)) message.delayUntil = 0;
     };
     await pMap(waiting, bring, { concurrency: 8 });
   }

@@ -16,7 +16,7 @@ export interface SqsEmulator {
 const REGION = 'us-east-1';
 const ACCOUNT = '000000000000';
 
-/** Starts the SQS emulator on loopback. Its queues live in memory. */
+/** Starts the SQS emulator on loopback. The queues are in memory. */
 export async function startSqs(port: number): Promise<SqsEmulator> {
   const queues = new LoopbackQueues();
   const stores = { sqsStore: queues } as unknown as NonNullable<
@@ -40,7 +40,7 @@ const Sending = z.union([
   Sent.transform((one) => ({ Entries: [one] })),
 ]);
 
-/** What SQS refuses to send to a standard queue, and fauxqs takes: a longer delay, and an id of FIFO queues. */
+/** Rejects what SQS rejects for a standard queue but fauxqs accepts: a longer delay, and a FIFO deduplication id. */
 function refusalOf(body: unknown) {
   const { data } = Sending.safeParse(typeof body === 'string' ? JSON.parse(body) : body);
   const wrong = data?.Entries.find(
@@ -54,7 +54,7 @@ function refusalOf(body: unknown) {
 
 export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 
-/** Creates the four queues as the stack deploys them. @returns their URLs. */
+/** Creates the four queues as deployed. @returns their URLs */
 export async function createQueues(
   client: SQSClient,
   options: { prefix: string },
@@ -69,13 +69,15 @@ export async function createQueues(
 
 function queueAttributes(key: QueueKey, options: { prefix: string }): Record<string, string> {
   const { visibilityTimeoutSeconds, retentionSeconds, redrive } = QUEUES[key];
-  const redrivePolicy = redrive && {
-    deadLetterTargetArn: queueArn(queueName(options.prefix, redrive.to)),
-    maxReceiveCount: redrive.maxReceiveCount,
-  };
-  return {
+  const attributes: Record<string, string> = {
     VisibilityTimeout: String(visibilityTimeoutSeconds),
     MessageRetentionPeriod: String(retentionSeconds),
-    ...(redrivePolicy && { RedrivePolicy: JSON.stringify(redrivePolicy) }),
   };
+  if (redrive !== undefined) {
+    attributes['RedrivePolicy'] = JSON.stringify({
+      deadLetterTargetArn: queueArn(queueName(options.prefix, redrive.to)),
+      maxReceiveCount: redrive.maxReceiveCount,
+    });
+  }
+  return attributes;
 }

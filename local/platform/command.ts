@@ -31,14 +31,14 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** A command line or file that cannot be used: one line on stderr, exit 2. */
+/** The command line or a file cannot be used: one line on stderr, exit code 2. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 /**
  * Runs the simulator until SIGTERM or SIGINT.
- * @returns the exit code: 0 stopped cleanly, 1 failed, 2 the command line, world or data file cannot be used
+ * @returns the exit code: 0 stopped, 1 failed, 2 the command line, world or data file cannot be used
  */
 export async function runPlatform(args: readonly string[]): Promise<number> {
   let simulator: Simulator;
@@ -94,11 +94,16 @@ function readWorld(file: string): WorldInput {
   }
 }
 
-function integer(flag: string, text: string | boolean | undefined, otherwise: number, most: number): number {
-  if (text === undefined) return otherwise;
+function integer(
+  flag: string,
+  text: string | boolean | undefined,
+  defaultValue: number,
+  max: number,
+): number {
+  if (text === undefined) return defaultValue;
   const value = Number(text);
-  if (Number.isInteger(value) && value >= 0 && value <= most) return value;
-  throw new UsageError(`--${flag}: expected an integer from 0 to ${most}, got ${JSON.stringify(text)}`);
+  if (Number.isInteger(value) && value >= 0 && value <= max) return value;
+  throw new UsageError(`--${flag}: expected an integer from 0 to ${max}, got ${JSON.stringify(text)}`);
 }
 
 async function serve(simulator: Simulator, port: number): Promise<number> {

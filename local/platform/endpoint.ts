@@ -4,7 +4,7 @@ import type { NewId } from './state/from-world.ts';
 import type { CompanyState, Credential } from './state/state.ts';
 import type { Store } from './state/store.ts';
 
-/** What every endpoint works with. `clock` gives milliseconds since 1970. */
+/** What every endpoint works with. `clock` returns milliseconds since 1970. */
 export interface Simulation {
   readonly store: Store;
   readonly settings: () => Settings;
@@ -12,7 +12,6 @@ export interface Simulation {
   readonly newId: NewId;
 }
 
-/** One authenticated request whose parameters have the endpoint's shape. */
 export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly credential: Credential;
   readonly company: CompanyState;
@@ -22,32 +21,32 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly simulation: Simulation;
 }
 
-/** One row of the specification's endpoint tables: what routes, validates and documents it. */
+/** One row of the specification's endpoint tables. It defines the route, the validation and the documentation. */
 export interface Endpoint<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
 > {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With Fastify's `:name` for parameters. */
+  /** Uses Fastify's `:name` for parameters. */
   readonly path: string;
   readonly operationId: string;
   readonly area: string;
   readonly summary: string;
   readonly description?: string;
-  /** Refused with 403 to customer API keys. */
+  /** Customer API keys get 403. */
   readonly oauthOnly?: true;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
   readonly response: z.ZodType;
-  /** The status of a successful answer; default: 200. */
+  /** Status of a successful response; the default is 200. */
   readonly status?: (settings: Settings) => number;
-  /** Returns the JSON of the answer. @throws {ApiError} for every other answer */
+  /** Returns the JSON of a successful response. @throws {ApiError} for all others */
   handle(call: Call<z.infer<Params>, z.infer<Query>, z.infer<Body>>): unknown;
 }
 
-/** Types the handler's call after the schemas beside it. */
+/** Derives the type of `handle` from the endpoint's schemas. */
 export function endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
   description: Endpoint<P, Q, B>,
 ): Endpoint {

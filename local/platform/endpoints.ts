@@ -7,7 +7,6 @@ import { employeeEndpoints } from './resources/employees.ts';
 import { groupEndpoints } from './resources/groups.ts';
 import { leaveEndpoints } from './resources/leave.ts';
 
-/** Every endpoint of the specification, in its order. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...employeeEndpoints,
   ...companyEndpoints,

@@ -6,7 +6,7 @@ import { ApiError } from './errors.ts';
 
 const FEED_PATH = '/platform/api/company_activity';
 
-/** 405 where another method would do, else 404. */
+/** Returns 405 if the path exists with another method, else 404. */
 export function noSuchEndpoint(endpoints: readonly Endpoint[], request: FastifyRequest): ApiError {
   const path = pathOf(request);
   const allowed = endpoints
@@ -19,9 +19,9 @@ export function noSuchEndpoint(endpoints: readonly Endpoint[], request: FastifyR
   return new ApiError(405, 'method_not_allowed', `${path} takes ${methods}`, { allow: methods });
 }
 
-/** Sends the JSON of an error: an {@link ApiError} as it is, anything else as what it means. */
+/** Sends an error as JSON. An {@link ApiError} is sent unchanged; other errors are converted to one. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  const answer = error instanceof ApiError ? error : fromFramework(error);
+  const answer = error instanceof ApiError ? error : fromFrameworkError(error);
   return reply
     .status(answer.status)
     .headers(answer.headers)
@@ -29,20 +29,20 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
     .send(JSON.stringify(errorBody(request, answer)));
 }
 
-/** The activity feed answers errors in its own envelope (specification, "Company activity"). */
+/** The activity feed wraps errors in its own envelope (specification, "Company activity"). */
 export function errorBody(request: FastifyRequest, { code, message }: ApiError) {
   const error = { code, message, requestId: request.id };
   return pathOf(request) === FEED_PATH ? { data: null, error } : { error };
 }
 
-/** Fastify's own errors carry a status; anything without one is a defect. */
+/** Returns the status of Fastify's own errors; 500 for all others, which are defects. */
 export function statusOf(error: unknown): number {
   const status =
     typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
   return typeof status === 'number' ? status : 500;
 }
 
-function fromFramework(error: unknown): ApiError {
+function fromFrameworkError(error: unknown): ApiError {
   const status = statusOf(error);
   if (status >= 500 || !(error instanceof Error)) {
     return new ApiError(500, 'internal_error', 'the simulator failed; this is a defect of the simulator');

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 
 /**
- * An answer that is not a success. The specification shows no error codes and no error body ("Errors"), so both are
- * ours: `{"error": {"code", "message"}, "requestId"}` with the status of the nearest HTTP meaning.
+ * An error response. The specification defines no error codes and no error body ("Errors"), so both are our choice:
+ * `{"error": {"code", "message"}, "requestId"}` with the HTTP status that fits best.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -23,7 +23,7 @@ export const forbidden = (message: string) => new ApiError(403, 'forbidden', mes
 export const notFound = (what: string, id: string) =>
   new ApiError(404, 'not_found', `no ${what} has the id ${JSON.stringify(id)}`);
 
-/** Every problem that zod found, each with the path of its field: `body.users[3]: Invalid input: …`. */
+/** Formats all problems that zod found, each with the path of its field: `body.users[3]: Invalid input: …`. */
 export function describeIssues(error: z.core.$ZodError, root: string): string {
   return error.issues.map((issue) => `${fieldPath(root, issue.path)}: ${issue.message}`).join('; ');
 }

@@ -5,9 +5,9 @@ import type { ActivityEvent } from './schemas/activity.ts';
 import { type ActivityEntry, type ActivityLog, type CompanyState, employeeOf } from './state/state.ts';
 
 /*
- * A cursor is a position in an append-only log, not a time: events of the same instant, and events written between
- * two reads, can neither be skipped nor repeated. It also carries what the first request asked for, so that `next`
- * alone continues it, and the id of the log, so that a cursor from elsewhere is refused instead of misread.
+ * A cursor is a position in an append-only log, not a time. So events of the same instant, and events written
+ * between two reads, are neither skipped nor repeated. The cursor also contains the filter of the first request, so
+ * that `next` alone continues it. It contains the id of the log, so that a cursor of another log is rejected.
  */
 const Cursor = z.strictObject({
   feed: z.string(),
@@ -32,13 +32,12 @@ export interface FeedQuery {
 export interface FeedPage {
   readonly events: ActivityEvent[];
   readonly next: string;
-  /** Nothing more to read now. */
   readonly isEnd: boolean;
 }
 
 /**
- * One page of a company's activity, oldest first.
- * @throws {ApiError} 400 for a start outside the window and for a cursor that this feed did not give out
+ * Returns one page of a company's activity, oldest first.
+ * @throws {ApiError} 400 for a start outside the window, and for a cursor of another feed
  */
 export function readFeed(company: CompanyState, query: FeedQuery): FeedPage {
   const log = company.activity;
@@ -58,9 +57,9 @@ function begin(log: ActivityLog, { startMs, endMs, nowMs }: FeedQuery): Cursor {
   return {
     feed: log.feed,
     position: firstAtOrAfter(log.entries, fromMs),
-    // A start in the future has to hold back events that are written before it.
-    ...(fromMs > nowMs ? { fromMs } : {}),
-    ...(endMs === undefined ? {} : { untilMs: endMs }),
+    // If the start is in the future, events written before it must be left out.
+    fromMs: fromMs > nowMs ? fromMs : undefined,
+    untilMs: endMs,
   };
 }
 

@@ -12,10 +12,10 @@ import {
 export type WorldEmployeeInput = NonNullable<WorldInput['companies'][number]['employees']>[number];
 
 const DAY_MS = 86_400_000;
-/** Reports of one manager: the tree is as deep as this makes it. */
-const SPAN = 8;
+/** Direct reports per manager. This sets the depth of the tree. */
+const REPORTS_PER_MANAGER = 8;
 
-/** People in the order of their hiring; the first ones lead, and a manager is always hired before the reports. */
+/** Generates people in the order of their hiring. The first are managers, hired before their reports. */
 export function generatePeople(options: {
   count: number;
   nowMs: number;
@@ -26,7 +26,7 @@ export function generatePeople(options: {
   const weighted = DEPARTMENTS.flatMap((department) =>
     Array.from({ length: department.share }, () => department),
   );
-  const managers = Math.ceil(count / SPAN);
+  const managers = Math.ceil(count / REPORTS_PER_MANAGER);
   const ids = Array.from({ length: count }, () => `emp_${random.hex(12)}`);
   return ids.map((id, index) => {
     const firstName = random.pick(FIRST_NAMES);
@@ -69,7 +69,7 @@ export function generatePeople(options: {
       isInternational: place.country !== 'US',
       isRemote,
       isManager,
-      manager: index === 0 ? null : (ids[Math.floor((index - 1) / SPAN)] ?? null),
+      manager: index === 0 ? null : (ids[Math.floor((index - 1) / REPORTS_PER_MANAGER)] ?? null),
       workEmail: `${address}@juniper-vale.example`,
       personalEmail: `${address}.${index + 1}@mail.example`,
       employeeNumber: String(index + 1),
@@ -81,7 +81,7 @@ export function generatePeople(options: {
   });
 }
 
-/** About one in nine has left, one in fifty has not begun; managers stay, so that every manager exists. */
+/** About one in nine has left; one in fifty has not started. Managers are active, so each manager exists. */
 function stateOf(
   isManager: boolean,
   nowMs: number,
@@ -96,11 +96,11 @@ function stateOf(
 
 function levelOf(index: number, isManager: boolean, random: SeededRandom): string {
   if (index === 0) return LEVELS[0];
-  if (isManager) return index <= SPAN ? LEVELS[1] : LEVELS[2];
+  if (isManager) return index <= REPORTS_PER_MANAGER ? LEVELS[1] : LEVELS[2];
   return random.pick([LEVELS[3], LEVELS[4], LEVELS[4], LEVELS[5]]);
 }
 
-/** ASCII, and numbered from the second of the same name on. */
+/** Returns an ASCII address. From the second person with the same name on, it ends in a number. */
 function mailbox(firstName: string, lastName: string, used: Map<string, number>): string {
   const plain = `${firstName}.${lastName}`
     .normalize('NFKD')

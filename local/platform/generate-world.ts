@@ -7,18 +7,19 @@ export interface WorldSize {
   readonly people: number;
   readonly groups: number;
   readonly seed: string;
-  /** Milliseconds since 1970; the only clock of the generator. */
+  /** Milliseconds since 1970. The generator uses no other clock. */
   readonly nowMs: number;
 }
 
-/** Keeps a world of many people and groups at a size that fits in memory. */
-const MOST_MEMBERS = 2_000;
+/** Limits the size of large worlds so that they fit in memory. */
+const MAX_MEMBERS = 2_000;
 
 type WorldCompanyInput = WorldInput['companies'][number];
 
 /**
- * A company of this size with a realistic shape: a tree of managers, departments, teams, leavers and joiners, groups
- * of which a few are large, and two credentials of each kind. The same arguments give the same world.
+ * Generates a company of this size with a realistic structure: a tree of managers, departments, teams, leavers and
+ * joiners. A few of its groups are large, and it has two credentials of each kind. The same arguments return the
+ * same world.
  */
 export function generateWorld({ people, groups, seed, nowMs }: WorldSize): WorldInput {
   const random = seededRandom(seed);
@@ -126,8 +127,8 @@ function generateGroups({
     const department = DEPARTMENTS[index % DEPARTMENTS.length]?.name ?? '';
     const kind = GROUP_KINDS[Math.floor(index / DEPARTMENTS.length) % GROUP_KINDS.length] ?? '';
     const round = Math.floor(index / (DEPARTMENTS.length * GROUP_KINDS.length));
-    // By a high power: most groups are small, a few hold half of the company.
-    const size = Math.min(MOST_MEMBERS, Math.ceil(random.fraction() ** 6 * active.length * 0.5));
+    // The high power makes most groups small; a few contain half of the company.
+    const size = Math.min(MAX_MEMBERS, Math.ceil(random.fraction() ** 6 * active.length * 0.5));
     const users = new Set<string>();
     for (let member = 0; member < size; member += 1) users.add(random.pick(active));
     if (random.chance(0.05)) users.add(`usr_left_${random.hex(6)}`);

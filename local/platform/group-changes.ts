@@ -11,38 +11,45 @@ import type { Change } from './state/changes.ts';
 import type { NewId } from './state/from-world.ts';
 import type { CompanyState } from './state/state.ts';
 
-/** Who changes a group, and when: what the activity events say besides the change itself. */
+/** The author and time of a change, for its activity events. */
 export interface Author {
   readonly company: CompanyState;
   readonly initiator: Initiator;
-  /** The application through which it was done. */
+  /** The application that made the change. */
   readonly spoke: string;
   readonly atMs: number;
   readonly newId: NewId;
 }
 
-/** A new group with its events. */
 export function createGroup(content: GroupContent, author: Author): { group: Group; changes: Change[] } {
   const { group, change } = createdGroup(content, author.newId);
-  return { group, changes: [put(group, author), batch(group, author, change)] };
+  return { group, changes: [groupChange(group, author), activityChange(group, author, change)] };
 }
 
-/** A group with new content, a new version and its events; every new version has at least one. */
+/** Returns a group with new content, a new version and its events. Every new version has at least one event. */
 export function changeGroup(group: Group, content: GroupContent, author: Author) {
   const { group: changed, change } = changedGroup(group, content, author.newId);
-  const changes = change === undefined ? [] : [put(changed, author), batch(changed, author, change)];
+  const changes =
+    change === undefined ? [] : [groupChange(changed, author), activityChange(changed, author, change)];
   return { group: changed, changes };
 }
 
 export function deleteGroup(group: Group, author: Author): Change[] {
-  return [{ kind: 'groupDeleted', company: author.company.id, id: group.id }, batch(group, author, DELETED)];
+  return [
+    { kind: 'groupDeleted', company: author.company.id, id: group.id },
+    activityChange(group, author, DELETED),
+  ];
 }
 
-const put = (group: Group, author: Author): Change => ({ kind: 'group', company: author.company.id, group });
+const groupChange = (group: Group, author: Author): Change => ({
+  kind: 'group',
+  company: author.company.id,
+  group,
+});
 
-function batch(group: Group, author: Author, what: GroupChange): Change {
+function activityChange(group: Group, author: Author, what: GroupChange): Change {
   const { company, initiator, spoke } = author;
-  // The feed is searched by time: a clock that goes back must not make it disorderly.
+  // The feed is searched by time, so its times must not decrease even if the clock goes back.
   const atMs = Math.max(author.atMs, company.activity.batches.at(-1)?.atMs ?? 0);
   const described = { atMs, group: { id: group.id, name: group.name }, ...what, initiator, spoke };
   return { kind: 'activity', company: company.id, batch: described };

@@ -9,9 +9,9 @@ interface Balance {
 }
 
 /**
- * What a role has left of each company leave type, in hours: its allowance less the leave approved or waiting.
+ * Returns a role's balance of each company leave type, in hours: the allowance minus the approved and pending leave.
  * @param today YYYY-MM-DD; leave that starts later is a future request
- * @param decimal how the amounts are written: the specification shows strings here and numbers there
+ * @param decimal format of the amounts; the specification shows strings in one endpoint and numbers in the other
  */
 export function leaveBalance(
   { company, role, today }: { company: CompanyState; role: string; today: string },

@@ -1,5 +1,5 @@
 import { ApiError, badRequest, notFound } from './errors.ts';
-import { calendarDays, leaveDays, MOST_LEAVE_DAYS } from './leave-days.ts';
+import { calendarDays, leaveDays, MAX_LEAVE_DAYS } from './leave-days.ts';
 import type { EmployeeRecord } from './schemas/employee.ts';
 import type { LeaveRecord, LeaveTypeRecord } from './schemas/leave.ts';
 import type { CreateLeave, UpdateLeave } from './schemas/leave-body.ts';
@@ -8,26 +8,26 @@ import type { CompanyState } from './state/state.ts';
 import { timestamp } from './timestamp.ts';
 
 /*
- * Whether a partner manages a request is not a field of any body. Here it does if the request carries the partner's
- * externalId, or draws on a leave type that the company has given to a partner.
+ * No field of a body states whether a partner manages a request. Here a partner does if the request has an
+ * externalId or if the company assigned its leave type to a partner.
  *
- *                      partner-managed      otherwise
- *   status on create   any                  PENDING only
- *   status on PATCH    any                  PENDING only (that is: unchanged)
- *   leavePolicy        optional             required
- *   PATCH of dates     always               while PENDING
+ *                        partner-managed      otherwise
+ *     status on create   any                  PENDING only
+ *     status on PATCH    any                  PENDING only (that is: unchanged)
+ *     leavePolicy        optional             required
+ *     PATCH of dates     always               while PENDING
  */
 
 export interface LeaveAuthor {
   readonly company: CompanyState;
-  /** Who asks or decides; undefined when the company has no active employee. */
+  /** The requester or approver; undefined if the company has no active employee. */
   readonly by: EmployeeRecord | undefined;
   readonly nowMs: number;
 }
 
 type Body = CreateLeave | UpdateLeave;
 
-/** @throws {ApiError} 400 where the body contradicts the company or the rules above */
+/** @throws {ApiError} 400 if the body contradicts the company's data or the rules above */
 export function createLeave(body: CreateLeave, id: string, author: LeaveAuthor): LeaveRecord {
   const employee = author.company.employees.get(body.role);
   if (employee === undefined) throw badRequest('body.role: expected the role id of an employee');
@@ -63,7 +63,7 @@ export function createLeave(body: CreateLeave, id: string, author: LeaveAuthor):
   );
 }
 
-/** @throws {ApiError} 400 as for a creation, 409 where the request can no longer be changed in that way */
+/** @throws {ApiError} 400 as for a creation, 409 if the request can no longer be changed in this way */
 export function updateLeave(request: LeaveRecord, body: UpdateLeave, author: LeaveAuthor): LeaveRecord {
   const { reasonForLeave, comments, ...substance } = definedOnly(body);
   const changesSubstance = Object.keys(substance).length > 0;
@@ -100,15 +100,17 @@ type Unfinished = Omit<
   | 'partialDays'
 >;
 
-/** Lays the body over the request, checks the rules and works out everything that follows from the rest. */
+/** Merges the body into the request, checks the rules and computes the derived fields. */
 function complete(request: Unfinished, body: Body, author: LeaveAuthor): LeaveRecord {
   const { company, nowMs } = author;
   const { startDateCustomHours, endDateCustomHours, ...given } = definedOnly(body);
   const merged: Unfinished = {
     ...request,
     ...given,
-    ...(startDateCustomHours === undefined ? {} : { startDateCustomHours: hours(startDateCustomHours) }),
-    ...(endDateCustomHours === undefined ? {} : { endDateCustomHours: hours(endDateCustomHours) }),
+    startDateCustomHours:
+      startDateCustomHours === undefined ? request.startDateCustomHours : hours(startDateCustomHours),
+    endDateCustomHours:
+      endDateCustomHours === undefined ? request.endDateCustomHours : hours(endDateCustomHours),
   };
   const type = company.leaveTypes.get(merged.companyLeaveType);
   if (type === undefined) throw badRequest('body.companyLeaveType: expected the id of a company leave type');
@@ -132,8 +134,8 @@ function complete(request: Unfinished, body: Body, author: LeaveAuthor): LeaveRe
 function checkRules(request: Unfinished, managedBy: LeaveRecord['managedBy'], company: CompanyState): void {
   const days = calendarDays(request);
   if (days < 1) throw badRequest('body.endDate: expected a date that is not before startDate');
-  if (days > MOST_LEAVE_DAYS)
-    throw badRequest(`body.endDate: expected at most ${MOST_LEAVE_DAYS} days of leave`);
+  if (days > MAX_LEAVE_DAYS)
+    throw badRequest(`body.endDate: expected at most ${MAX_LEAVE_DAYS} days of leave`);
   const isKnownPolicy =
     company.leavePolicies.size === 0 || company.leavePolicies.has(request.leavePolicy ?? '');
   if (request.leavePolicy !== null && !isKnownPolicy) {
@@ -153,7 +155,10 @@ const processed = ({ by, nowMs }: LeaveAuthor) => ({
   processedByName: by?.name ?? null,
 });
 
-/** A pending request has not been processed; one in another state has, at the latest now. */
+/**
+ * A pending request has no processing fields. A request in another status has them; if they are missing, it is
+ * processed now.
+ */
 function decision({ status, processedAt }: Unfinished, author: LeaveAuthor) {
   if (status === 'PENDING') return { processedAt: null, processedBy: null, processedByName: null };
   return processedAt === null ? processed(author) : {};

@@ -2,14 +2,14 @@ import { type EmployeeRecord, WEEKDAYS } from './schemas/employee.ts';
 import type { LeaveRequest } from './schemas/leave.ts';
 
 const DAY_MS = 86_400_000;
-/** Longest leave that is worked out day by day. */
-export const MOST_LEAVE_DAYS = 3 * 366;
+/** Longest leave that the simulator accepts; it is computed day by day. */
+export const MAX_LEAVE_DAYS = 3 * 366;
 
 export interface LeaveSpan {
   /** YYYY-MM-DD, both inclusive. */
   readonly startDate: string;
   readonly endDate: string;
-  /** Hours on the first and last day where they are not the schedule's. */
+  /** Hours on the first and last day if they differ from the schedule. */
   readonly startDateCustomHours: number | null;
   readonly endDateCustomHours: number | null;
 }
@@ -20,7 +20,7 @@ type Worked = Pick<LeaveRequest, 'dates' | 'partialDays' | 'numHours' | 'numMinu
 export const calendarDays = ({ startDate, endDate }: Pick<LeaveSpan, 'startDate' | 'endDate'>) =>
   (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
 
-/** The days of a leave by the employee's work schedule; days without working hours are not part of it. */
+/** Returns the days of a leave according to the employee's work schedule. Days without working hours are left out. */
 export function leaveDays(span: LeaveSpan, schedule: EmployeeRecord['workSchedule']): Worked {
   const dates: Worked['dates'] = [];
   const partialDays: Worked['partialDays'] = [];
@@ -45,7 +45,7 @@ function customHours(span: LeaveSpan, day: number, count: number): number | null
 }
 
 function scheduledHours(ms: number, schedule: EmployeeRecord['workSchedule']): number {
-  // getUTCDay counts from Sunday, the schedule from Monday.
+  // getUTCDay starts at Sunday, the schedule at Monday.
   const weekday = WEEKDAYS[(new Date(ms).getUTCDay() + 6) % 7];
   return weekday === undefined ? 0 : (schedule[weekday]?.hours ?? 0);
 }

@@ -15,7 +15,7 @@ const ERROR_SCHEMA = {
   required: ['error'],
 };
 
-/** The endpoints as an OpenAPI 3.1 document, generated from the schemas that validate them. */
+/** Returns the endpoints as an OpenAPI 3.1 document, generated from the schemas that validate them. */
 export function openApiDocument(endpoints: readonly Endpoint[]): Json {
   const components: Json = { Error: ERROR_SCHEMA };
   const paths: Record<string, Json> = {};
@@ -57,11 +57,9 @@ function operation(endpoint: Endpoint, components: Json): Json {
     operationId: endpoint.operationId,
     tags: [endpoint.area],
     summary: endpoint.summary,
-    ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(endpoint.body === undefined
-      ? {}
-      : { requestBody: { required: true, ...content(endpoint.body, 'input', components) } }),
+    description: endpoint.description,
+    parameters: parameters.length === 0 ? undefined : parameters,
+    requestBody: endpoint.body && { required: true, ...content(endpoint.body, 'input', components) },
     responses: {
       200: { description: 'Success', ...content(endpoint.response, 'output', components) },
       ...Object.fromEntries(errorsOf(endpoint).map((error) => [error.status, refusal(error.description)])),

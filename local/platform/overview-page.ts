@@ -14,15 +14,15 @@ td:first-child { width: 4.5rem; font-weight: 600; } .soft { color: var(--soft); 
 const CONTROLS: readonly (readonly [method: string, path: string, summary: string])[] = [
   ['GET', '/_simulator/state', 'everything, in the form of a world file'],
   ['POST', '/_simulator/reset', 'back to the first world; clears faults, settings and the request log'],
-  ['GET', '/_simulator/requests?since=0&bodies=1', 'what was asked of the API'],
-  ['POST', '/_simulator/faults', 'how the next requests go wrong'],
-  ['POST', '/_simulator/settings', 'how the simulator behaves where the specification leaves a choice'],
-  ['POST', '/_simulator/groups/{id}', 'a change of a group by someone else'],
-  ['DELETE', '/_simulator/groups/{id}', 'a deletion by someone else'],
+  ['GET', '/_simulator/requests?since=0&bodies=1', 'requests that the API received'],
+  ['POST', '/_simulator/faults', 'makes the next matching requests fail'],
+  ['POST', '/_simulator/settings', 'changes behaviour that the specification leaves open'],
+  ['POST', '/_simulator/groups/{id}', 'changes a group as another client'],
+  ['DELETE', '/_simulator/groups/{id}', 'deletes a group as another client'],
   ['POST', '/_simulator/employees', 'adds or changes an employee'],
 ];
 
-/** The page at `/`: what there is, without a token and without anything from elsewhere. */
+/** Returns the page at `/`, which lists all endpoints. It needs no token and loads nothing from other servers. */
 export function overviewPage(endpoints: readonly Endpoint[]): string {
   const areas = [...new Set(endpoints.map((endpoint) => endpoint.area))];
   const sections = areas.map((area) => {
@@ -60,7 +60,7 @@ const row = (method: string, path: string, html: string) =>
 
 const code = (text: string) => `<code>${escapeHtml(text)}</code>`;
 
-/** Text with \`code\` in it. */
+/** Escapes text and turns \`code\` into HTML. */
 const prose = (text: string) => escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 
 const escapeHtml = (text: string) =>

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 
-/** An integer as it stands in a query string; anything else is a 400 that says what was expected. */
-export const integerParameter = (least: number, most = Number.MAX_SAFE_INTEGER) =>
+/** An integer in a query string. Any other text is a 400 that states what was expected. */
+export const integerParameter = (min: number, max = Number.MAX_SAFE_INTEGER) =>
   z
     .string({ error: 'expected one value' })
     .regex(/^[+-]?\d{1,15}$/, 'expected an integer')
     .transform(Number)
-    .pipe(z.int().min(least).max(most));
+    .pipe(z.int().min(min).max(max));
 
 export const booleanParameter = z
   .string({ error: 'expected one value' })
@@ -15,13 +15,13 @@ export const booleanParameter = z
   .transform((text) => text === 'true')
   .pipe(z.boolean());
 
-/** Specification, "Endpoints": `limit` is how many values are returned, `offset` skips values. */
+/** Specification, "Endpoints": `limit` is the number of values to return, `offset` the number to skip. */
 export const Pagination = z.object({
   limit: integerParameter(0).optional(),
   offset: integerParameter(0).optional(),
 });
 
-/** The part of a list that a query asks for; without a limit, everything after the offset. */
+/** Returns the requested part of a list. Without a limit, it is everything after the offset. */
 export function page<T>(items: readonly T[], query: z.infer<typeof Pagination>): readonly T[] {
   const offset = query.offset ?? 0;
   if (offset === 0 && query.limit === undefined) return items;

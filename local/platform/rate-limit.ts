@@ -1,9 +1,9 @@
 import { ApiError } from './errors.ts';
 
-/** Admits a request of this credential or throws 429. `perSecond` null means no limit. */
+/** Throws 429 if this credential exceeds `perSecond`; null means no limit. */
 export type RateLimit = (token: string, perSecond: number | null, nowMs: number) => void;
 
-/** A token bucket per credential that holds one second's worth of requests. */
+/** A token bucket per credential. It holds the requests of one second. */
 export function createRateLimit(): RateLimit {
   const buckets = new Map<string, { left: number; atMs: number }>();
   return (token, perSecond, nowMs) => {

@@ -1,6 +1,6 @@
 /*
- * The specification says that scopes decide which fields are returned but names no scope (Authentication 7). These
- * names are ours. `id`, `personalEmail` and `roleState` need none; `*` stands for all of them.
+ * The specification states that scopes decide which fields are returned, but it names no scope (Authentication 7).
+ * These names are our choice. `id`, `personalEmail` and `roleState` need no scope; `*` stands for all scopes.
  */
 
 export const EMPLOYEE_SCOPES: Readonly<Record<string, readonly string[]>> = {
@@ -30,7 +30,7 @@ export const COMPANY_SCOPES: Readonly<Record<string, readonly string[]>> = {
   'company:legal-entities': ['legal entities'],
 };
 
-/** The write scopes of groups; a token whose scopes name neither may write both. */
+/** The write scopes of groups. A token with neither of them may write both. */
 export const GROUP_WRITE_SCOPES = {
   /** Create, rename and delete groups, and set their `spokeId`. */
   groups: 'groups:write',
@@ -42,7 +42,7 @@ export function mayWrite(what: keyof typeof GROUP_WRITE_SCOPES, scopes: readonly
   return !isLimited || scopes.includes('*') || scopes.includes(GROUP_WRITE_SCOPES[what]);
 }
 
-/** The fields that these scopes open, in the order of the table; unknown scopes open nothing. */
+/** Returns the fields that these scopes allow, in the order of the table. Unknown scopes allow nothing. */
 export function fieldsOf(table: Readonly<Record<string, readonly string[]>>, scopes: readonly string[]) {
   const granted = scopes.includes('*') ? Object.keys(table) : scopes;
   return granted.flatMap((scope) => (Object.hasOwn(table, scope) ? (table[scope] ?? []) : []));

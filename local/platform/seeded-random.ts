@@ -1,8 +1,8 @@
-/** A repeatable source of chance: the same seed gives the same choices, on every machine. */
+/** A repeatable random generator: the same seed gives the same values on every machine. */
 export interface SeededRandom {
-  /** From 0 up to 1, without 1. */
+  /** Returns a number from 0 to 1, excluding 1. */
   fraction(): number;
-  /** From 0 up to `end`, without `end`. */
+  /** Returns an integer from 0 to `end`, excluding `end`. */
   below(end: number): number;
   /** @throws for an empty list */
   pick<T>(items: readonly T[]): T;
@@ -10,7 +10,7 @@ export interface SeededRandom {
   hex(length: number): string;
 }
 
-/** mulberry32 over an FNV-1a hash of the seed: small, fast and good enough for made-up people. */
+/** mulberry32 over an FNV-1a hash of the seed: small, fast and good enough for generated people. */
 export function seededRandom(seed: string): SeededRandom {
   let state = 0x811c9dc5;
   for (const character of seed) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 0x01000193);

@@ -10,10 +10,10 @@ import { ApiError, badRequest, describeIssues, forbidden } from './errors.ts';
 import { createRateLimit } from './rate-limit.ts';
 import type { Credential } from './state/state.ts';
 
-/** Room for a group of 100,000 users with long ids. */
+/** Enough for a group of 100,000 users with long ids. */
 const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
 
-/** The platform's API. The page, the document and the controls are outside it. */
+/** Path prefix of the platform's API. The page, the OpenAPI document and the controls have other paths. */
 const API_PREFIX = '/platform/';
 
 declare module 'fastify' {
@@ -22,7 +22,6 @@ declare module 'fastify' {
   }
 }
 
-/** The HTTP server over a list of endpoints: faults, authentication, validation, errors, request log. */
 export function createServer(endpoints: readonly Endpoint[], controls: Controls): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
@@ -61,8 +60,8 @@ export function createServer(endpoints: readonly Endpoint[], controls: Controls)
 }
 
 /**
- * An empty body under a JSON content type is no body: many clients send the header always. A broken one is remembered
- * and refused after authentication, so that a stranger learns nothing but 401.
+ * An empty body with a JSON content type counts as no body, because many clients always send the header. An invalid
+ * body is rejected only after authentication, so that an unauthenticated client sees only 401.
  */
 function parseJsonBodies(app: FastifyInstance, { settings }: Simulation): void {
   app.removeAllContentTypeParsers();
@@ -140,7 +139,10 @@ function jsonBody(request: FastifyRequest): unknown {
   return request.body;
 }
 
-/** Who calls; every call that gets this far marks its application as installed (specification, "Installation"). */
+/**
+ * Returns the credential of a request. Every authenticated call marks its application as installed (specification,
+ * "Installation").
+ */
 function admission(controls: Controls) {
   const { simulation } = controls;
   const limit = createRateLimit();

@@ -14,15 +14,15 @@ import { worldFromState } from './state/to-world.ts';
 import { parseWorld, type World, type WorldInput } from './state/world.ts';
 
 export interface SimulatorOptions {
-  /** What the platform knows at the start and after a reset. */
+  /** The platform's state at the start and after a reset. */
   readonly world: WorldInput;
-  /** Where the state is kept between starts; what is there already wins over `world`. */
+  /** File of the state between starts. Existing state takes precedence over `world`. */
   readonly dataFile?: string | undefined;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Source of ids and versions; never the same twice. */
+  /** Returns a new id or version; never the same twice. */
   readonly newId: NewId;
-  /** Hears of defects: errors that are not answers. */
+  /** Receives unexpected errors, which are defects of the simulator. */
   readonly onDefect?: ((error: unknown) => void) | undefined;
 }
 
@@ -30,17 +30,15 @@ export interface Simulator {
   /** For requests without a socket (`app.inject`). */
   readonly app: FastifyInstance;
   readonly credentials: readonly Credential[];
-  /** The present state in world form. */
   world(): World;
-  /** Listens on 127.0.0.1 and nowhere else; port 0 takes a free one. */
+  /** Listens on 127.0.0.1 only. Port 0 selects a free one. */
   listen(options?: { port?: number }): Promise<{ url: string; port: number }>;
-  /** Closes every connection and the data file. */
   close(): Promise<void>;
 }
 
 /**
  * The Workforce Platform in memory.
- * @throws {WorldError} for a world that does not fit
+ * @throws {WorldError} for an invalid world
  * @throws {JournalError} for a data file that cannot be continued
  */
 export function createSimulator(options: SimulatorOptions): Simulator {

@@ -147,7 +147,7 @@ export const LAST_NAMES = [
   'Zulu',
 ] as const;
 
-/** Departments with their teams; a department's first title is its leader's. */
+/** The departments and job titles of the generated world. `share` is the relative number of people. */
 export const DEPARTMENTS = [
   {
     name: 'Engineering',

@@ -6,11 +6,13 @@ import { parseSync } from 'oxc-parser';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Source files of the project that ended up in the bundle. */
 const ownSources = (metafile: Metafile): string[] =>
   Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/') && !path.startsWith('..'));
 
-/** The source of a module that re-exports, and so keeps, what a bundle's own sources import from packages: each name once. */
+/**
+ * Returns a module that re-exports everything that a bundle's own sources import from packages, so that the bundler
+ * keeps it.
+ */
 export function baselineSource(metafile: Metafile): string {
   const imports = ownSources(metafile).flatMap((path) => {
     const { module } = parseSync(path, readFileSync(join(ROOT, path), 'utf8'));

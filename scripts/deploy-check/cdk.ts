@@ -9,7 +9,7 @@ const CDK = join(ROOT, 'node_modules/aws-cdk/bin/cdk');
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** Runs the CDK command line; its output is shown only where it fails. */
+/** Runs the CDK CLI. Its output is shown only if it fails. */
 async function cdk(args: readonly string[], options: { env: Environment; cwd?: string }): Promise<string> {
   const child = spawn(process.execPath, [CDK, ...args], {
     cwd: options.cwd ?? ROOT,
@@ -26,7 +26,7 @@ async function cdk(args: readonly string[], options: { env: Environment; cwd?: s
   return output;
 }
 
-/** One stage of the connector as `cdk` sees it: synthesised once into `out`, deployed from there. */
+/** One stage of the stack: synthesised once into `out` and deployed from there. */
 export interface StageOfStack {
   readonly prefix: string;
   readonly out: string;
@@ -37,7 +37,7 @@ export interface Cdk {
   bootstrap(account: string, region: string): Promise<void>;
   synth(stage: StageOfStack): Promise<void>;
   deploy(stage: StageOfStack): Promise<void>;
-  /** @throws where the deployed template differs from the synthesised one */
+  /** @throws if the deployed template differs from the synthesised one */
   expectNoDifference(stage: StageOfStack): Promise<void>;
   destroy(stage: StageOfStack): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface Cdk {
 export function createCdk(env: Environment): Cdk {
   return {
     async bootstrap(account, region) {
-      // From an empty folder: in this one the command would synthesise the app first.
+      // Run in an empty folder, because in the project the command would synthesise the app first.
       const cwd = mkdtempSync(join(tmpdir(), 'groupsync-bootstrap-'));
       try {
         await cdk(['bootstrap', `aws://${account}/${region}`], { env, cwd });

@@ -21,15 +21,15 @@ const FunctionResource = z.object({
   Properties: z.object({ FunctionName: z.string(), Code: z.object({ S3Key: z.string() }) }),
 });
 
-/** A function as it was deployed: its own bundle, environment and timeout, in a process of its own. */
+/** A deployed function with its own bundle, environment, timeout and process. */
 export interface DeployedFunction {
   readonly name: string;
-  /** @throws where the function fails or runs out of time */
+  /** @throws if the function fails or times out */
   invoke(event: unknown): Promise<unknown>;
   stop(): void;
 }
 
-/** The folder whose zip was uploaded as this function's code. */
+/** Returns the folder whose zip was uploaded as this function's code. */
 function assetOf(stage: StageOfStack, functionName: string): string {
   const file = join(stage.out, `${stage.prefix}.template.json`);
   const { Resources } = Template.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -56,7 +56,7 @@ export async function startDeployedFunction(
   });
 }
 
-/** Runs one bundle as Lambda would, in a process of its own. */
+/** Runs one bundle in its own process, as Lambda would. */
 export async function startFunction(options: {
   name: string;
   file: string;

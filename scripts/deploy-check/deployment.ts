@@ -34,7 +34,7 @@ export function createClients(endpoint: string, region: string): Clients {
   };
 }
 
-/** The stack's outputs, by the names that `names.ts` gives them. */
+/** Returns a function that reads the stack's outputs by the names in `names.ts`. */
 export function readOutputs(stage: StageOfStack) {
   const Outputs = z.object({ [stage.prefix]: z.record(z.string(), z.string()) });
   const outputs = Outputs.parse(JSON.parse(readFileSync(join(stage.out, 'outputs.json'), 'utf8')))[
@@ -47,12 +47,11 @@ export function readOutputs(stage: StageOfStack) {
   };
 }
 
-/** The functions of a deployed stage at work. */
 export interface Running {
   readonly functions: Readonly<Record<FunctionKey, DeployedFunction>>;
-  /** undefined where the stage was deployed without it. */
+  /** undefined if the stage was deployed without SCIM. */
   readonly scim: DeployedFunction | undefined;
-  /** @throws the first fault of a function, where one failed */
+  /** @throws the first error of a function */
   stop(): Promise<void>;
 }
 
@@ -89,10 +88,10 @@ export async function run(
   };
 }
 
-/** What must still be the same after an update: a replaced table or queue has another birthday. */
+/** Returns values that an update must not change. A replaced table or queue has another creation time. */
 export async function identityOf(clients: Clients, stage: StageOfStack): Promise<Record<string, string>> {
   const output = readOutputs(stage);
-  const identity: Record<string, string> = { table: String(await tableBirthday(clients, stage)) };
+  const identity: Record<string, string> = { table: String(await tableCreatedAt(clients, stage)) };
   for (const queue of ['events', 'eventsDlq', 'apply', 'applyDlq'] as const) {
     const { Attributes } = await clients.sqs.send(
       new GetQueueAttributesCommand({
@@ -105,8 +104,11 @@ export async function identityOf(clients: Clients, stage: StageOfStack): Promise
   return identity;
 }
 
-/** When the stage's table was made, in ms; undefined where there is none. */
-export async function tableBirthday(clients: Clients, { prefix }: StageOfStack): Promise<number | undefined> {
+/** Returns when the stage's table was created, in ms; undefined if it does not exist. */
+export async function tableCreatedAt(
+  clients: Clients,
+  { prefix }: StageOfStack,
+): Promise<number | undefined> {
   try {
     const described = await clients.dynamodb.send(new DescribeTableCommand({ TableName: tableName(prefix) }));
     return described.Table?.CreationDateTime?.getTime();

@@ -12,15 +12,16 @@ import type { DeployedFunction } from './deployed-function.ts';
 
 const BatchResponse = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })) });
 
-/** A poller that works a deployed event source mapping off, as Lambda does. */
+/** A poller that processes a deployed event source mapping, as Lambda does. */
 export interface EventSource {
   readonly received: () => number;
   stop(): Promise<void>;
 }
 
 /**
- * Receives from the mapping's queue, calls the function, and deletes what the function did not report as failed (Lambda
- * developer guide, "Reporting batch item failures"). Failed messages come back at once, so that a check need not wait.
+ * Receives messages from the mapping's queue, calls the function, and deletes the messages that it did not report
+ * as failed. Failed messages are visible again at once, so that a check need not wait. Source: Lambda developer
+ * guide, "Reporting batch item failures".
  */
 export async function startEventSource(
   sqs: SQSClient,
@@ -59,7 +60,7 @@ export async function startEventSource(
   const loop = (async () => {
     while (!stopped) await pollOnce();
   })();
-  // A fault is told where the loop is awaited; until then it must not end the process.
+  // `stop` reports the error. Until then it must not end the process.
   loop.catch(() => undefined);
   return {
     received: () => received,
@@ -70,7 +71,7 @@ export async function startEventSource(
   };
 }
 
-/** Ids of the messages that failed; an answer that names an unknown message fails the whole batch. */
+/** Returns the ids of the messages that failed. A response with an unknown id fails the whole batch. */
 function failedOf(response: unknown, messages: readonly Message[]): Set<string> {
   const ids = new Set(messages.map(({ MessageId = '' }) => MessageId));
   if (response === null) return new Set();

@@ -1,4 +1,5 @@
-// One execution environment of a deployed function: loads the bundle once, then answers one event at a time.
+// One execution environment of a deployed function. It loads the bundle once and then processes one event at a
+// time.
 import { pathToFileURL } from 'node:url';
 
 const [file] = process.argv.slice(2);

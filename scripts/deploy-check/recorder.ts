@@ -3,15 +3,14 @@ import type { AddressInfo } from 'node:net';
 import * as z from 'zod';
 import { TABLE } from '../../shared/contract/topology.ts';
 
-/** Stands between one function and AWS, and writes down what it calls, as IAM names it. */
+/** A proxy between one function and AWS. It records the function's calls under their IAM names. */
 export interface Recorder {
   readonly url: string;
-  /** `service:Action on resource`, each once. */
+  /** `service:Action on resource`, without duplicates. */
   readonly calls: ReadonlySet<string>;
   close(): Promise<void>;
 }
 
-/** Where a service really is. */
 export type Upstream = (service: 'dynamodb' | 'sqs' | 'secretsmanager' | 'lambda' | 'scheduler') => string;
 
 const SERVICES = {
@@ -20,7 +19,7 @@ const SERVICES = {
   secretsmanager: 'secretsmanager',
 } as const;
 
-/** Of the two services whose requests name operation and resource by their path. */
+/** Used for the two services whose URL path names the operation and the resource. */
 const PATHS = [
   ['lambda', 'InvokeFunction', /^\/[\d-]+\/functions\/([^/]+)\/invocations/],
   ['lambda', 'GetFunctionConfiguration', /^\/[\d-]+\/functions\/([^/]+)\/configuration/],
@@ -29,7 +28,6 @@ const PATHS = [
   ['scheduler', 'GetSchedule', /^\/schedules\/([^/?]+)/],
 ] as const;
 
-/** The parts of a request that say which resource it is about. */
 const Subject = z.object({
   IndexName: z.string().optional(),
   QueueUrl: z.string().optional(),
@@ -50,8 +48,8 @@ export async function startRecorder(upstream: Upstream): Promise<Recorder> {
       const answer = await fetch(`${new URL(real).origin}${url}`, {
         method: request.method ?? 'POST',
         headers: forwarded(request),
-        // Queue URLs name this recorder, because the SDK sends to the host that they name.
-        ...(body === '' ? {} : { body: body.replaceAll(`http://${headers.host}`, new URL(real).origin) }),
+        // Queue URLs contain the recorder's address, because the SDK sends to the host of a queue URL.
+        body: body === '' ? null : body.replaceAll(`http://${headers.host}`, new URL(real).origin),
       });
       const kept = [...answer.headers].filter(
         ([name]) => !/^(content-length|content-encoding|transfer-encoding|connection|keep-alive)$/.test(name),
@@ -67,7 +65,10 @@ export async function startRecorder(upstream: Upstream): Promise<Recorder> {
   return { url: `http://127.0.0.1:${port}`, calls, close: () => close(server) };
 }
 
-/** A batch needs the right to its single action (service authorization reference of Amazon SQS). */
+/**
+ * Returns the service and the recorded call. A batch call needs the permission of its single action (service
+ * authorization reference of Amazon SQS).
+ */
 function describeCall(target: string, body: string) {
   for (const [service, action, path] of PATHS) {
     const [, resource] = path.exec(target) ?? [];

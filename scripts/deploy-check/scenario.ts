@@ -9,7 +9,7 @@ import type { Platform } from './simulator.ts';
 
 const member = (name: string) => ({ id: `directory-${name}`, email: `${name}@acme.test` });
 
-/** A native event as its producer would send it; `sequence` orders the events of one instant. */
+/** Returns a native event as a producer would send it. `sequence` orders events with the same time. */
 function event(type: string, data: unknown, { time, sequence }: { time: string; sequence: number }): string {
   return JSON.stringify({
     specversion: '1.0',
@@ -22,7 +22,7 @@ function event(type: string, data: unknown, { time, sequence }: { time: string; 
   });
 }
 
-/** Two groups, one of them built up out of order, and a message that no adapter knows. */
+/** Two groups, one with its events out of order, and a message in an unknown format. */
 export function firstEvents(time: string): readonly string[] {
   const engineering = { id: 'g-eng', name: 'Engineering' };
   const design = { id: 'g-des', name: 'Design' };
@@ -45,7 +45,7 @@ export function firstEvents(time: string): readonly string[] {
 
 export const FIRST_GROUPS = { Design: ['user-cleo', 'user-dan'], Engineering: ['user-ann'] };
 
-/** After the update: one joins, one group is renamed. */
+/** Events after the update: one member is added and one group is renamed. */
 export function laterEvents(time: string): readonly string[] {
   return [
     event('group.member.added', { group: { id: 'g-eng' }, members: [member('dan')] }, { time, sequence: 5 }),
@@ -63,7 +63,7 @@ export async function send(clients: Clients, stage: StageOfStack, bodies: readon
   for (const MessageBody of bodies) await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
 }
 
-/** What an identity provider sends first: a user, and a group with that user in it. */
+/** Sends the first requests of an identity provider: a user, and a group with that user. */
 export async function sendScim(scim: ScimClient): Promise<void> {
   const user = {
     schemas: [NAMED_USER.id],
@@ -81,7 +81,7 @@ export async function sendScim(scim: ScimClient): Promise<void> {
 
 export const SCIM_GROUPS = { ...LATER_GROUPS, Sales: ['user-ben'] };
 
-/** Calls the pump, as the schedule would, until the platform shows these groups. */
+/** Runs the requeue job, as the schedule would, until the platform shows these groups. */
 export async function untilGroups(
   { functions }: Running,
   platform: Platform,

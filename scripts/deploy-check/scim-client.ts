@@ -17,7 +17,7 @@ export type ScimClient = (
   body?: object,
 ) => Promise<z.infer<typeof Resource>>;
 
-/** Sends what API Gateway would send, with a new token of the default connection. @throws at any other status */
+/** Sends requests as API Gateway would, with a new token of the default connection. @throws for any other status */
 export async function scimClient(server: DeployedFunction, table: Table): Promise<ScimClient> {
   const tokens = createScimTokenStore(table);
   const { token } = await createToken(DEFAULT_CONNECTION, { tokens, clock: Date.now, randomHex });
@@ -29,7 +29,9 @@ export async function scimClient(server: DeployedFunction, table: Table): Promis
   };
 }
 
-/** Payload format 2.0; the parts that the function reads, and base64 for a body that is not `application/json`. */
+/**
+ * Payload format 2.0 with the fields that the function reads. The body is base64, because it is not `application/json`.
+ */
 function eventOf(request: {
   readonly method: string;
   readonly target: string;

@@ -33,10 +33,9 @@ const Groups = z.array(
   z.object({ name: z.string(), spokeId: z.string().nullable(), users: z.array(z.string()) }),
 );
 
-/** The Workforce Platform, in a process of its own. */
 export interface Platform {
   readonly baseUrl: string;
-  /** Group name → its users, both sorted. */
+  /** Users by group name, both sorted. */
   groups(): Promise<Readonly<Record<string, readonly string[]>>>;
   stop(): void;
 }

@@ -15,14 +15,26 @@ interface Node {
 }
 
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
-  ...{ '<': ['<=', '>='], '<=': ['<', '>'], '>': ['>=', '<='], '>=': ['>', '<'] },
-  ...{ '===': ['!=='], '!==': ['==='], '&&': ['||'], '||': ['&&'] },
-  ...{ '+': ['-'], '-': ['+'], '*': ['/'], '/': ['*'] },
+  '<': ['<=', '>='],
+  '<=': ['<', '>'],
+  '>': ['>=', '<='],
+  '>=': ['>', '<'],
+  '===': ['!=='],
+  '!==': ['==='],
+  '&&': ['||'],
+  '||': ['&&'],
+  '+': ['-'],
+  '-': ['+'],
+  '*': ['/'],
+  '/': ['*'],
 };
-const DIRECTORY_EVENT_NOTHING: ReadonlySet<string> = new Set(['return;', 'return undefined;']);
+const RETURNS_NOTHING: ReadonlySet<string> = new Set(['return;', 'return undefined;']);
 const METHODS = new Map(Object.entries({ some: 'every', every: 'some', max: 'min', min: 'max' }));
 
-/** Every mutant of one file, types aside: operators, conditions, numbers, booleans, methods, returns and statements. */
+/**
+ * Returns every mutant of one file: operators, conditions, numbers, booleans, methods, returns and statements.
+ * Types are skipped.
+ */
 export function mutantsOf(file: string, source: string): readonly Mutant[] {
   const { program } = parseSync(file, source);
   const mutants: Mutant[] = [];
@@ -30,7 +42,7 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
   return mutants;
 }
 
-/** Statements in functions, bodies, and what is evaluated only on a condition: by the node that they are in. */
+/** Code that may or may not run: statements in functions, bodies and conditional expressions, by parent node. */
 const PLACES: Readonly<Record<string, readonly [Kind, ...string[]]>> = {
   BlockStatement: ['statement', 'body'],
   SwitchCase: ['statement', 'consequent'],
@@ -56,11 +68,11 @@ export function placesOf(file: string, source: string): readonly Place[] {
   return places;
 }
 
-/** The same code, which tells `globalThis.comesBy` of every place that a test comes by. */
+/** Returns the same code with a call of `globalThis.reach` at every place. */
 export function withPlaces(file: string, source: string): string {
   const inserts: { readonly at: number; readonly text: string }[] = [];
   for (const { start, end, kind } of placesOf(file, source)) {
-    const call = `globalThis.comesBy('${file}:${start}')`;
+    const call = `globalThis.reach('${file}:${start}')`;
     const [before, after] = { statement: [';', ''], sole: [';', '}'], expression: [',', ')'] }[kind];
     inserts.push({ at: start, text: { statement: '', sole: '{', expression: '(' }[kind] + call + before });
     inserts.push({ at: end, text: String(after) });
@@ -70,7 +82,7 @@ export function withPlaces(file: string, source: string): string {
   return pieces.join('') + source.slice(inserts.at(-1)?.at ?? 0);
 }
 
-/** The innermost place where a test must come by to notice a mutant; undefined: any of the file. */
+/** Returns the innermost place that a test must reach to detect a mutant; undefined means any place of the file. */
 export function placeOf(file: string, places: readonly Place[], { start, end }: Mutant): string | undefined {
   const around = places.filter((place) => place.start <= start && end <= place.end);
   const [innermost] = around.sort((a, b) => a.end - a.start - (b.end - b.start));
@@ -110,7 +122,7 @@ function mutantsAt(node: Node, source: string): readonly Mutant[] {
     case 'ExpressionStatement':
       return [all(';')];
     case 'ReturnStatement':
-      return DIRECTORY_EVENT_NOTHING.has(textOf(node, source)) ? [] : [all('return undefined;')];
+      return RETURNS_NOTHING.has(textOf(node, source)) ? [] : [all('return undefined;')];
     default:
       return [];
   }
@@ -126,7 +138,7 @@ function operatorMutants(node: Node, source: string): readonly Mutant[] {
 }
 
 function literalMutants(value: unknown, all: (text: string) => Mutant): readonly Mutant[] {
-  // A millisecond more or less is nothing that a test should notice.
+  // A large number is doubled, because no test should depend on a single millisecond.
   if (typeof value === 'number') return [all(String(value < 1_000 ? value + 1 : value * 2))];
   if (typeof value === 'boolean') return [all(String(!value))];
   return [];

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type RunnerTestCase, TestRunner } from 'vitest';
 
-/** What is shared with the code that is changed, and from one file of tests to the next. */
+/** State that is shared with the mutated code and between test files. */
 const shared = globalThis as unknown as {
-  comesBy: (place: string) => void;
-  /** How each file of the core becomes a mutant, or itself again. */
+  reach: (place: string) => void;
+  /** Switches each core file to a mutant or back. */
   switches: Record<string, (module?: unknown) => void>;
   survey: Record<string, Surveyed>;
   noticed: Record<string, string>;
@@ -13,12 +13,12 @@ const shared = globalThis as unknown as {
 shared.survey ??= {};
 shared.noticed ??= JSON.parse(readFileSync('noticed.json', 'utf8'));
 
-/** What one test costs, and where it comes by. */
+/** Processor time of one test, and the places that it reaches. */
 export interface Surveyed {
   readonly ms: number;
   readonly places: readonly string[];
 }
-/** The mutants that each test is to notice, by the path of the file that it is in; none yet: a survey. */
+/** The mutants that each test should detect, by the test's file; undefined during the survey. */
 export type Work = Record<
   string,
   readonly { readonly number: number; readonly file: string; readonly path: string }[]
@@ -29,17 +29,17 @@ let steps = 0;
 let maxSteps = Number.POSITIVE_INFINITY;
 const FOREVER_MS = 10_000;
 
-/** What would turn for ever fails, and so is noticed. */
-shared.comesBy = (place) => {
+/** An endless loop throws here, so that the mutant is detected. */
+shared.reach = (place) => {
   places.add(place);
   steps += 1;
   if (steps > maxSteps) throw new Error('endless');
 };
 
-/** With what it has left to be looked at in the end. */
+/** A test with the checks that it registered for its end. */
 type Test = RunnerTestCase & { onFinished?: ((context: unknown) => unknown)[] };
 
-/** Notes where each test comes by; or runs it again for every mutant of its work that nothing has noticed yet. */
+/** Records the places that each test reaches, or runs a test again for each of its mutants that is not detected yet. */
 export default class extends TestRunner {
   async runTask(test: Test): Promise<void> {
     const key = `${test.file.name} ${test.fullTestName}`;
@@ -52,7 +52,7 @@ export default class extends TestRunner {
     if (shared.work === undefined && existsSync('work.json'))
       shared.work = JSON.parse(readFileSync('work.json', 'utf8')) as Work;
     const todo = (shared.work?.[key] ?? []).filter(({ number }) => !(number in shared.noticed));
-    // What does not pass twice notices nothing.
+    // A test that does not pass twice cannot detect anything.
     if (todo.length === 0 || (await fails(test))) return;
     for (const { number, file, path } of todo) {
       shared.switches[file]?.(await import(path).catch(() => ({})));

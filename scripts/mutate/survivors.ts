@@ -1,15 +1,13 @@
-/*
- * Mutants that no test can notice, by the reason. A survivor that is not listed here fails `npm run mutate`.
- */
+/* Mutants that no test can detect, by reason. A survivor that is not listed here fails `npm run mutate`. */
 
 const REASONS: Readonly<Record<string, readonly string[]>> = {
-  'it puts back what is there already': [
+  'the write stores the existing value again': [
     'shared/domain/fold.ts: if (found === undefined) folds.set(event.connection, fold); | found === undefined → true',
   ],
-  'stamps that are equal do not come here': [
+  'equal stamps never reach this line': [
     'shared/domain/register.ts: if (candidate.stamp !== current.stamp) return candidate.stamp > current.stamp; | > → >=',
   ],
-  'parts of equal stamps may come in any order': [
+  'parts with equal stamps may be in any order': [
     'shared/domain/fold.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | < → <=',
     'shared/domain/fold.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | > → >=',
   ],
@@ -17,22 +15,22 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/domain/stamp.ts: const local = new Date(0); | 0 → 1',
     'shared/domain/stamp.ts: const lastDay = new Date(0); | 0 → 1',
   ],
-  'a factor of one, negative or not, divides as it multiplies': [
+  'multiplying and dividing by 1 or -1 give the same result': [
     "shared/domain/stamp.ts: const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * MINUTE_MS * (sign === '-' ? -1 : 1); | * → /",
   ],
-  'both are falsy, and the only caller asks no more': [
+  'both values are falsy, and the only caller checks nothing else': [
     'shared/domain/stamp.ts: if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false; | return false; → return undefined;',
     "shared/plan/decide/write.ts: if (acceptedDeletion === undefined || wanted.state !== 'present') return false; | return false; → return undefined;",
     'shared/plan/names.ts: if (!isWhole(group)) return false; | return false; → return undefined;',
     'shared/plan/notice.ts: if (over || isRecent(episode, nowMs)) return false; | return false; → return undefined;',
   ],
-  'what follows the milliseconds is cut off by the parser': [
+  'the parser ignores digits after the milliseconds': [
     `shared/domain/stamp.ts: return Date.parse(\`\${stamp.slice(0, 23)}Z\`); | 23 → 24`,
   ],
-  'of equal stamps either is the later': [
+  'of two equal stamps, either may be returned': [
     'shared/domain/stamp.ts: export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a); | < → <=',
   ],
-  'members that differ always come as a list': [
+  'changed members are always a list': [
     'shared/plan/accepted-drift.ts: if (!Array.isArray(users)) return; | !Array.isArray(users) → false',
   ],
   'only the order of these numbers counts, and it stays the same': [
@@ -41,11 +39,11 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'only the sign counts': [
     'shared/plan/plan.ts: export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0); | 1 → 2',
   ],
-  'the other kinds carry no list there': [
+  'the other kinds have no list in this field': [
     "shared/plan/accepted-drift.ts: if (kind === 'members_added') move(after, { into: present, outOf: absent }); | kind === 'members_added' → true",
     "shared/plan/accepted-drift.ts: if (kind === 'members_removed') move(before, { into: absent, outOf: present }); | kind === 'members_removed' → true",
   ],
-  'which side of a millisecond it is on is nothing that a test should notice': [
+  'no test should depend on a single millisecond': [
     'shared/domain/wake-up.ts: Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs)); | 0 → 1',
     'shared/domain/wake-up.ts: export function isEarly({ wakeAtMs, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean { | 0 → 1',
     'shared/domain/wake-up.ts: return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS; | > → >=',
@@ -55,41 +53,41 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/decide/missing.ts: if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts); | < → <=',
     "shared/plan/decide/drift.ts: return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined; | 0 → 1",
   ],
-  'a link ends what was said of a deletion (linkTo in the store)': [
+  'a link clears the data about a deletion (linkTo in the store)': [
     'shared/plan/decide/write.ts: if (state.platformId !== undefined) return false; | false → true',
     'shared/plan/decide/write.ts: if (state.platformId !== undefined) return false; | return false; → return undefined;',
     'shared/plan/decide/write.ts: if (state.platformId !== undefined) return false; | state.platformId !== undefined → false',
   ],
-  'apply reads the two together': [
+  'apply reads both together': [
     "shared/plan/decide/write.ts: if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] }; | || → &&",
   ],
-  'a view with accepted drift undefined is stored and compared like one without': [
-    'shared/plan/draft.ts: after: { ...wanted, ...namesAfter(wanted, current), users, ...(accepted drift === undefined ? {} : { accepted drift }) }, | accepted drift === undefined → false',
+  'a view with acceptedDrift undefined is stored and compared like a view without it': [
+    'shared/plan/draft.ts: ...(acceptedDrift === undefined ? {} : { acceptedDrift }), | acceptedDrift === undefined → false',
     'shared/plan/draft.ts: return alias === undefined ? { name } : { name, alias }; | alias === undefined → false',
     'shared/plan/external-change.ts: ...(alias === undefined ? {} : { alias }), | alias === undefined → false',
   ],
-  'the wanted name is in it already': [
+  'the view already contains the wanted name': [
     "shared/plan/draft.ts: if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name }; | return { name: wanted.name }; → return undefined;",
   ],
-  'what is listed was there before, and who is adopted is looked up once more': [
+  'a listed group existed before, and an adopted group is read again': [
     'shared/plan/names.ts: const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null; | && → ||',
     'shared/plan/names.ts: if (!isWhole(group)) return false; | false → true',
   ],
-  'all who ask have read it': [
+  'all callers have read it': [
     "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | facts.views === undefined → false",
     "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | return { kind: 'read', what: ['views'] }; → return undefined;",
   ],
-  'a part that leaves the window was counted when it came in': [
+  'a part that leaves the window was counted when it entered': [
     'shared/domain/fold.ts: const left = (inWindow.get(newest.index) ?? 0) - 1; | 0 → 1',
   ],
-  'a deletion has neither': [
+  'a deletion has neither value': [
     'shared/plan/answer.ts: if (observed === undefined || after === undefined) { | || → &&',
     'shared/plan/answer.ts: if (observed === undefined || made === undefined || plan.after === undefined) return outcome; | || → &&',
   ],
-  'neither is a status that means anything': [
+  'neither value is a meaningful status': [
     "shared/plan/meaning.ts: export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): Meaning { | 0 → 1",
   ],
-  'a time that is undefined is stored like none': [
+  'an undefined time is stored like a missing one': [
     'shared/plan/notice.ts: const tried = triedMs === undefined ? {} : { triedMs }; | triedMs === undefined → false',
   ],
 };

@@ -52,7 +52,7 @@ export async function validateEvents(lines: AsyncIterable<EventLine>, validating
 }
 
 export interface SendOptions {
-  readonly connection?: ConnectionName;
+  readonly connection?: ConnectionName | undefined;
   readonly keptBy: ConnectionName;
   /** Aborted: no further message is sent. */
   readonly signal?: AbortSignal;

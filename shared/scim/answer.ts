@@ -2,13 +2,16 @@ import { badRequest } from './errors.ts';
 import { MAX_ANSWER_BYTES } from './limits.ts';
 import type { ScimObject } from './value.ts';
 
-/** Bytes of a document within the answer of a function, which is JSON in a text of JSON: each quote takes one more byte. */
+/**
+ * Returns the size of a document in a Lambda response, in bytes. The document is JSON within a JSON string, so each
+ * quote and backslash takes one more byte.
+ */
 export function answerBytes(document: ScimObject): number {
   const text = JSON.stringify(document);
   return Buffer.byteLength(text) + (text.match(/["\\]/g)?.length ?? 0);
 }
 
-/** @throws ScimError tooMany for an answer that Lambda would not deliver */
+/** @throws ScimError tooMany if Lambda would not deliver a response of this size */
 export function checkAnswer(bytes: number): void {
   if (bytes <= MAX_ANSWER_BYTES) return;
   throw badRequest(

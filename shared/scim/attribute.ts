@@ -1,4 +1,4 @@
-/** What a schema says of one attribute (RFC 7643 section 7), in the form in which `/Schemas` shows it. */
+/** The schema of one attribute (RFC 7643 section 7), in the format of `/Schemas`. */
 export interface Attribute {
   readonly name: string;
   readonly type: 'string' | 'boolean' | 'integer' | 'dateTime' | 'reference' | 'binary' | 'complex';
@@ -23,7 +23,7 @@ export interface Schema {
 
 type Details = Partial<Omit<Attribute, 'name' | 'description' | 'type'>>;
 
-/** An attribute with RFC 7643's defaults (section 2.2); booleans and complex values have no case. */
+/** Returns an attribute with RFC 7643's defaults (section 2.2). */
 export function attribute(
   type: Attribute['type'],
   name: string,
@@ -50,7 +50,7 @@ export const text = (name: string, description: string, details: Details = {}): 
 export const flag = (name: string, description: string, details: Details = {}): Attribute =>
   attribute('boolean', name, description, details);
 
-/** A list of values of one kind, each with the sub-attributes of RFC 7643 section 2.4. */
+/** A multi-valued attribute with the sub-attributes of RFC 7643 section 2.4. */
 export function plural(
   name: string,
   description: string,
@@ -78,18 +78,19 @@ const foldUserName = (text: string): string =>
     .toLowerCase()
     .normalize('NFC');
 
-/** The form in which two texts of an attribute are the same or not (RFC 7644 sections 3.4.2.2 and 5). */
+/** Returns the text in the form in which values of this attribute are compared (RFC 7644 sections 3.4.2.2 and 5). */
 export function folded({ name, caseExact }: Pick<Attribute, 'name' | 'caseExact'>, text: string): string {
   if (name === 'userName') return foldUserName(text);
   return caseExact ? text : text.toLowerCase();
 }
 
-/** A part of a complex attribute, in whatever case its name is given. */
+/** Returns a sub-attribute by name, case-insensitively. */
 export const partNamed = ({ subAttributes }: Attribute, part: string): Attribute | undefined =>
   subAttributes?.find(({ name }) => name.toLowerCase() === part.toLowerCase());
 
-/** As clients spell it: True and False too. */
+/** Parses a boolean in any case: some clients send True and False. */
 export function asBoolean(text: string): boolean | undefined {
   const folded = text.toLowerCase();
-  return folded === 'true' ? true : folded === 'false' ? false : undefined;
+  if (folded === 'true') return true;
+  return folded === 'false' ? false : undefined;
 }

@@ -27,7 +27,8 @@ const Operation = z.lazy(() =>
 const FailOnErrors = z.lazy(() => z.int().min(0).nullish());
 
 /**
- * Reads the body of a bulk request (RFC 7644 section 3.7): its operations, and after how many errors the rest is not tried.
+ * Reads the body of a bulk request (RFC 7644 section 3.7): its operations, and the number of errors after which to
+ * stop.
  * @throws ScimError invalidSyntax, invalidValue, or 413 for too many operations
  */
 export function readBulk(body: ScimObject) {
@@ -39,13 +40,13 @@ export function readBulk(body: ScimObject) {
   }
   const failOnErrors = FailOnErrors.safeParse(fieldOf(body, 'failOnErrors'));
   if (!failOnErrors.success) throw badRequest('invalidSyntax', 'failOnErrors: expected a whole number');
-  // 0 and null set no limit, as clients that have a field for it write.
+  // 0 and null set no limit: clients with a field for it send these values.
   const read = operations.map(readOperation);
   checkBulkIds(read);
   return { failOnErrors: failOnErrors.data || undefined, operations: read };
 }
 
-/** @throws ScimError invalidValue for a bulkId that is not unique (RFC 7644 section 3.7) */
+/** @throws ScimError invalidValue for a duplicate bulkId (RFC 7644 section 3.7) */
 function checkBulkIds(operations: readonly BulkOperation[]): void {
   const seen = new Set<string>();
   for (const [index, { bulkId }] of operations.entries()) {
@@ -75,21 +76,22 @@ function readOperation(raw: ScimValue, index: number): BulkOperation {
     throw badRequest('invalidSyntax', `Operations.${index}: expected a bulkId, which POST needs`);
   }
   const data = fieldOf(given, 'data');
-  // The example of RFC 7644 section 3.7.3 has the operations of a PATCH as they are.
+  // In the example of RFC 7644 section 3.7.3, `data` of a PATCH is the list of operations without an object around
+  // it.
   const isBare = parsed.data.method === 'PATCH' && Array.isArray(data);
   return { ...parsed.data, data: isBare ? { schemas: [PATCH_OP], Operations: data } : data };
 }
 
-/** Also within a filter, whose quotes have a backslash before them where the text is JSON. */
+/** Also matches a reference inside a filter, where JSON puts a backslash before the quotes. */
 const REFERENCE = /bulkId:([^/"\\\s]+)/g;
 
-/** The bulkIds that an operation refers to, in its path and anywhere in its data. */
+/** Returns the bulkIds that an operation refers to, in its path and anywhere in its data. */
 export function referencesOf({ path, data }: BulkOperation): ReadonlySet<string> {
   const text = `${path}\n${JSON.stringify(data ?? null)}`;
   return new Set([...text.matchAll(REFERENCE)].map(([, id = '']) => id));
 }
 
-/** The operation with ids in the place of references: a text that is a reference, or the last part of a path. */
+/** Returns the operation with all references in its path and data replaced by ids. */
 export function withIds(operation: BulkOperation, ids: ReadonlyMap<string, string>): BulkOperation {
   const resolve = (text: string) => text.replace(REFERENCE, (whole, id: string) => ids.get(id) ?? whole);
   const resolveIn = (value: ScimValue): ScimValue => {
@@ -103,8 +105,8 @@ export function withIds(operation: BulkOperation, ids: ReadonlyMap<string, strin
 }
 
 /**
- * The data without the values that refer to these bulkIds: members, managers and other values that hold such a reference.
- * An object whose `value` goes, goes as a whole.
+ * Returns the data without values that refer to these bulkIds, such as members and managers. An object whose
+ * `value` is removed is removed as a whole.
  */
 export function withoutReferences(data: ScimValue, bulkIds: ReadonlySet<string>): ScimValue | undefined {
   if (typeof data === 'string') {

@@ -2,15 +2,15 @@ import { badRequest } from './errors.ts';
 import { type ResourceType, UNIQUE_ATTRIBUTE } from './resource-type.ts';
 import { elements, fieldOf, isObject, type ScimObject, type ScimValue } from './value.ts';
 
-/** What matching reads goes into registers, which hold 1 KB each with their name. */
+/** Limit for values that matching reads. They are stored in registers, which hold 1 KB each with their name. */
 const MAX_MATCHED_BYTES = 900;
 /** A resource is one item of the table, which may have 400 KB (Amazon DynamoDB quotas). */
 const MAX_RESOURCE_BYTES = 200_000;
 
 /**
- * Checks `schemas` of a request body (RFC 7643 section 3, RFC 7644 sections 3.4.3, 3.5.2 and 3.7). Other schemas may be
- * next to the expected one: Microsoft Entra ID adds a schema of its own to groups, and schemas of custom attributes to users.
- * @param isOptional whether the body may come without `schemas`
+ * Checks `schemas` of a request body (RFC 7643 section 3, RFC 7644 sections 3.4.3, 3.5.2 and 3.7). Additional schemas
+ * are accepted: Microsoft Entra ID adds its own schema to groups, and schemas of custom attributes to users.
+ * @param isOptional whether the body may omit `schemas`
  * @throws ScimError invalidSyntax
  */
 export function checkSchemas(body: ScimObject, expected: string, isOptional = false): void {
@@ -24,8 +24,8 @@ export function checkSchemas(body: ScimObject, expected: string, isOptional = fa
 }
 
 /**
- * Checks a group's name before the platform would refuse it.
- * @param rendered the name as the platform gets it, from the setting `nameTemplate`
+ * Checks the length of a group's name before the platform would reject it.
+ * @param rendered the name on the platform, from the setting `nameTemplate`
  * @param most setting `scim.maxGroupNameLength`
  * @throws ScimError invalidValue
  */
@@ -39,7 +39,7 @@ export function checkGroupName(rendered: string, most: number): void {
 }
 
 /**
- * The attributes, which are what a resource must be whichever request made it so.
+ * Returns the attributes if they form a valid resource. These rules apply after every kind of write.
  * @throws ScimError invalidValue or tooMany
  */
 export function checkResource(attributes: ScimObject, type: ResourceType): ScimObject {

@@ -13,9 +13,9 @@ const PAGINATION: ScimObject = {
   maxPageSize: MAX_PAGE,
 };
 
-/** What a connection's settings change in the discovery documents. */
+/** Settings of a connection that change the discovery documents. */
 export interface Announced {
-  /** RFC 9865 section 4 recommends `pagination`, but clients with strict models refuse attributes that they do not know. */
+  /** RFC 9865 section 4 recommends `pagination`, but clients with strict models reject unknown attributes. */
   readonly pagination: boolean;
 }
 
@@ -72,7 +72,7 @@ const schemaDocument = (schema: Schema, baseUrl: string): ScimObject => ({
   meta: { resourceType: 'Schema', location: `${baseUrl}/Schemas/${schema.id}` },
 });
 
-/** The schemas of each resource type. `/Schemas` describes only attributes that are stored. */
+/** Returns the schemas of all resource types. `/Schemas` describes only attributes that are stored. */
 export const schemaDocuments = (
   types: ResourceTypes,
   baseUrl: string,

@@ -13,7 +13,7 @@ interface Described {
 export const locationOf = (type: ResourceType, id: string, baseUrl: string): string =>
   `${baseUrl}${type.endpoint}/${encodeURIComponent(id)}`;
 
-/** A resource as clients see it, its members aside (RFC 7643 section 3). */
+/** Returns a resource as clients see it, without its members (RFC 7643 section 3). */
 export function documentOf(
   resource: Described,
   type: ResourceType,
@@ -38,7 +38,7 @@ export function documentOf(
   };
 }
 
-/** What is kept now: the connection may have kept more when the resource was written. */
+/** Returns only attributes that are stored now. The setting may have allowed more when the resource was written. */
 function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceType): ScimObject {
   const shown: ScimDraft = {};
   for (const [name, value] of Object.entries(attributes)) {
@@ -53,25 +53,24 @@ function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceTyp
 const knows = (schema: Schema | undefined, wanted: string): boolean =>
   schema?.attributes.some(({ name }) => name === wanted) ?? false;
 
-/** Largest number of members in one answer that have a name and an address: each costs a read of its user. */
+/** Limit for members with name and address in one response: each needs a read of its user. */
 const MAX_DESCRIBED_MEMBERS = 1_000;
-/** Largest number of members in one answer that have a type, because Lambda limits the answer to 6 MB. */
+/** Limit for members with a type in one response, because Lambda limits its size to 6 MB. */
 const MAX_TYPED_MEMBERS = 10_000;
 
-/** Whether the members of each of so many groups of one answer are shown with name and address. */
+/** True if the members are shown with name and address, for a response with this number of groups. */
 export const isDescribed = (members: number, groups: number): boolean =>
   members <= MAX_DESCRIBED_MEMBERS / groups;
 
-/** A member of a group: a user, or a group within it. */
 export interface ListedMember {
   readonly value: string;
   readonly type: TypeName;
 }
 
 /**
- * Members as clients see them. A member without a user has no address: there is nothing to read there. Groups are few, so
- * their type and address are always shown.
- * @param resources attributes of the members' resources by id; undefined if the members are too many to be described
+ * Returns members as clients see them. A member without a user resource has no `$ref`, because nothing can be read
+ * there. Nested groups are few, so they always have type and `$ref`.
+ * @param resources attributes of the members' resources by id; undefined if there are too many members
  */
 export function memberValues(
   members: readonly ListedMember[],
@@ -99,20 +98,20 @@ export function memberValues(
   });
 }
 
-/** Weak, because equal resources may be written differently (RFC 7644 section 3.14). */
+/** A weak tag, because equal resources may be serialised differently (RFC 7644 section 3.14). */
 export const etagOf = (version: number): string => `W/"${version}"`;
 
 /**
- * The entity tag while members are being written: the version, and a digest that distinguishes the lists under it. No
- * header matches it (`namesVersion`).
+ * The entity tag while members are being written: the version, and a digest that distinguishes the lists of this
+ * version. No header matches it (`namesVersion`).
  */
 export const openEtagOf = (version: number, content: string): string => `W/"${version}-${content}"`;
 
 const TAG = /(?:W\/)?"([^"]*)"/g;
 
 /**
- * Whether a header If-Match or If-None-Match names the version: `*`, or one of a list. Compared weakly, since all of
- * ours are weak; a bare version without quotes, as some clients send it, is taken too.
+ * True if a header If-Match or If-None-Match contains the version or is `*`. The comparison is weak, because all
+ * tags of this server are weak. A bare version without quotes is accepted too, because some clients send it.
  * @param version undefined while members are being written: then only `*` matches
  */
 export function namesVersion(header: string, version: number | undefined): boolean {

@@ -16,12 +16,12 @@ type ScimErrorType =
   | 'invalidCount'
   | 'expiredCursor';
 
-/** A request that is answered with an error. The message goes to the client: it names attributes, never their values. */
+/** An error response. The message is sent to the client; it names attributes, but never their values. */
 export class ScimError extends Error {
   override readonly name = 'ScimError';
   readonly status: number;
   readonly scimType: ScimErrorType | undefined;
-  /** Headers that the answer must carry, such as `allow`. */
+  /** Additional headers of the response, such as `allow`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -36,11 +36,11 @@ export class ScimError extends Error {
   }
 }
 
-/** A 400 with its keyword: nearly everything that a client gets wrong. */
+/** Returns a 400 error with its keyword, for an invalid request. */
 export const badRequest = (scimType: ScimErrorType, message: string): ScimError =>
   new ScimError(400, message, { scimType });
 
-/** Media type of every answer, without parameters (RFC 7644 section 3.1). */
+/** Media type of every response, without parameters (RFC 7644 section 3.1). */
 export const SCIM_MEDIA_TYPE = 'application/scim+json';
 
 const LIST_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
@@ -50,7 +50,7 @@ export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const BULK_REQUEST = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
 export const BULK_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
 
-/** RFC 7644 section 3.12; the status is text there. */
+/** RFC 7644 section 3.12, where the status is a string. */
 export const errorBody = ({ status, scimType, message }: ScimError): ScimObject => ({
   schemas: [ERROR],
   status: String(status),

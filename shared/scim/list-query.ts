@@ -5,7 +5,7 @@ import { type Projection, readProjection } from './projection.ts';
 import { type AttributePath, parseAttributePath } from './resource-type.ts';
 import { elements, fieldOf, type ScimObject, type ScimValue } from './value.ts';
 
-/** Most resources in one answer, whatever the client asks for; also what it gets when it does not ask. */
+/** Maximum number of resources in one response, whatever the client requests. */
 export const MAX_PAGE = 500;
 export const DEFAULT_PAGE = 100;
 
@@ -13,17 +13,17 @@ export interface ListQuery {
   readonly filter: Filter | undefined;
   readonly sortBy: AttributePath | undefined;
   readonly descending: boolean;
-  /** From 1. */
+  /** The first index is 1. */
   readonly startIndex: number;
-  /** Where the page begins, as the page before it said, or empty for the first (RFC 9865); instead of startIndex. */
+  /** Cursor from the previous page, or empty for the first page (RFC 9865); used instead of `startIndex`. */
   readonly cursor: string | undefined;
   readonly count: number;
   readonly projection: Projection;
 }
 
 /**
- * Reads the parameters of a list (RFC 7644 section 3.4.2), from a query string or from the body of `.search`. A
- * startIndex below 1 means 1, a negative count 0 (table 6).
+ * Reads the parameters of a list (RFC 7644 section 3.4.2), from a query string or the body of `.search`. A
+ * startIndex below 1 means 1, and a negative count means 0 (table 6).
  * @throws ScimError invalidFilter or invalidValue
  */
 export function readListQuery(given: ScimObject): ListQuery {
@@ -51,7 +51,7 @@ function cursorOf(given: ScimObject): string | undefined {
   throw badRequest('invalidCursor', 'cursor: expected a string');
 }
 
-/** `attributes` and `excludedAttributes`, a list or text with commas. */
+/** Reads `attributes` and `excludedAttributes`, each a list or a comma-separated text. */
 export const projectionOf = (given: ScimObject): Projection =>
   readProjection(namesOf(given, 'attributes'), namesOf(given, 'excludedAttributes'));
 
@@ -59,8 +59,8 @@ export const hasProjection = (given: ScimObject): boolean =>
   namesOf(given, 'attributes') !== undefined || namesOf(given, 'excludedAttributes') !== undefined;
 
 /**
- * Parameters of a query string; one that is given twice counts once, the first time. A form writes a space as `+` (URL
- * standard), a URI as `%20` (RFC 3986), where `+` is itself: a client that writes `%20` means a plus.
+ * Reads the parameters of a query string. Of a repeated parameter, the first value counts. A form encodes a space
+ * as `+` (URL standard), a URI as `%20` (RFC 3986). If the query contains `%20`, a `+` is therefore a plus sign.
  */
 export function readQueryString(query: string): ScimObject {
   const given: { [name: string]: ScimValue } = Object.create(null);

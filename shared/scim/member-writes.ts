@@ -1,40 +1,41 @@
 /*
- * A group's members are items of their own, so a write of several members is visible before it has ended. The group's item
- * lists the open writes:
+ * Each member of a group is its own item, so a write of several members is visible before it has ended. The group's
+ * item lists the open writes:
  *
  *     begin   one update of the group's item: next version, id of the write, time
  *     write   the registers of the members, and for a whole list the floor
  *     end     one update of the group's item: the id of the write is removed
  *
- * While a write is open, the version names a list that no request can read yet. The answer to a read then carries an entity tag
- * of its content, which no request can use: it is never answered with 304, and If-Match with it is answered with 412.
+ * While a write is open, the version stands for a list that cannot be read yet. The response to a read then has an
+ * entity tag with a digest of its content. No request can use that tag: it never leads to 304, and If-Match with it
+ * is answered with 412.
  *
- * A whole list that takes several writes is stored as two lists between begin and the first register: the list before and
- * the list after. Readers see the list before, with later changes, until the floor is written or the write ends. If the
- * process dies, the next request that reads the group finishes the write.
+ * A whole list that takes several writes is stored as two lists between begin and the first register: the list
+ * before and the list after. Readers see the list before, with later changes, until the floor is written or the
+ * write ends. If the process dies, the next request that reads the group finishes the write.
  */
 
-/** About twice the time limit of the deployed function (29 s): the process of an older write has died. */
+/** About twice the time limit of the deployed function (29 s). The process of an older write has died. */
 export const MAX_WRITE_MS = 60_000;
 
-/** Ids of writes, and when each began. */
+/** Ids of open writes, with their start time in milliseconds. */
 export type Writes = ReadonlyMap<string, number>;
 
-/** Writes that may still change the list. */
+/** Returns the writes that may still change the list. */
 export const openWrites = (writes: Writes, nowMs: number): readonly string[] =>
   [...writes].filter(([, atMs]) => nowMs - atMs < MAX_WRITE_MS).map(([id]) => id);
 
-/** Ids of writes of whole lists, whose lists are stored: such a write is finished by another request if its process dies. */
+/** Ids of whole-list writes whose lists are stored. If such a process dies, another request finishes its write. */
 type Held = Pick<ReadonlyMap<string, unknown>, 'has'>;
 const NONE: Held = new Map();
 
-/** Writes whose process died, so they are never finished. What they wrote stays, and they write nothing more. */
+/** Returns writes whose process died and that nothing finishes. What they wrote stays; they write nothing more. */
 export const deadWrites = (writes: Writes, nowMs: number, held = NONE): readonly string[] => {
   const open = new Set(openWrites(writes, nowMs));
   return [...writes.keys()].filter((id) => !open.has(id) && !held.has(id));
 };
 
-/** The writes after another one has begun. */
+/** Adds a write and drops the dead ones. */
 export function withWrite(
   writes: Writes,
   { id, nowMs, held = NONE }: { readonly id: string; readonly nowMs: number; readonly held?: Held },

@@ -3,14 +3,14 @@ import type { AttributePath, Place, ResourceType } from './resource-type.ts';
 import { namesExtension, parseAttributePath, placeOf } from './resource-type.ts';
 import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
 
-/** Which attributes an answer carries (RFC 7644 section 3.9). */
+/** The attributes of a response (RFC 7644 section 3.9). */
 export interface Projection {
-  /** Only these, and what is always returned; undefined for all. */
+  /** Only these and those that are always returned; undefined means all. */
   readonly only: readonly AttributePath[] | undefined;
   readonly without: readonly AttributePath[];
 }
 
-/** @throws ScimError invalidValue for text that names no attribute */
+/** @throws ScimError invalidValue for text that is not an attribute name */
 export function readProjection(
   attributes: readonly string[] | undefined,
   excludedAttributes: readonly string[] | undefined,
@@ -27,14 +27,14 @@ function readPath(text: string): AttributePath {
   return path;
 }
 
-/** Whether an answer will show any of the attribute: what it will not show need not be read. */
+/** True if the response contains any of the attribute. Otherwise the caller need not read it. */
 export function shows(projection: Projection, name: string, type: ResourceType): boolean {
   const names = (path: AttributePath) => placeOf(type, path)?.attribute.name === name;
   if (projection.only !== undefined && !projection.only.some(names)) return false;
   return !projection.without.some((path) => path.sub === undefined && names(path));
 }
 
-/** The resource with what the client asked for; `schemas` and `id` always. */
+/** Returns the resource with the requested attributes, and always `schemas` and `id`. */
 export function project(resource: ScimObject, projection: Projection, type: ResourceType): ScimObject {
   const { only, without } = projection;
   const chosen = only === undefined ? resource : including(resource, only, type);
@@ -99,7 +99,7 @@ function withoutPart(value: ScimValue, name: string): ScimValue {
   return others;
 }
 
-/** Two parts of the same values, such as `emails.value` and `emails.type`. */
+/** Merges two sub-attributes of the same values, such as `emails.value` and `emails.type`. */
 function merged(before: ScimValue | undefined, added: ScimValue): ScimValue {
   if (Array.isArray(added)) {
     const others = elements(before);

@@ -2,33 +2,38 @@ import { type Attribute, asBoolean } from './attribute.ts';
 import { badRequest } from './errors.ts';
 import { elements, fieldOf, isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
 
-/** Longest text of one attribute, in characters: what matches or names anything is far shorter. */
+/** Maximum length of a text attribute in characters. Names and matched values are far shorter. */
 const MAX_TEXT_LENGTH = 4_096;
-/** Values of one multi-valued attribute other than `members`. */
+/** Maximum number of values of a multi-valued attribute, except `members`. */
 export const MAX_VALUES = 1_000;
 
-/** Half of a surrogate pair has no UTF-8 form, so two different texts could become one in the store. */
+/** Half of a surrogate pair has no UTF-8 form, so the store could map two different texts to one. */
 export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * A value as the schema has it: canonical names, booleans that were spelt ("False"), a list where there are several,
- * nothing that no schema knows. null and empty lists are no value (RFC 7643 section 2.5).
+ * Converts a value to the form of its schema:
+ *
+ * - sub-attributes get their canonical names, and unknown ones are dropped
+ * - a boolean may be sent as text ("False")
+ * - a multi-valued attribute becomes a list
+ *
+ * null and empty lists are no value (RFC 7643 section 2.5).
  * @returns undefined for no value
  * @throws ScimError invalidValue
  */
 export function readValue(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
-  if (!attribute.multiValued) return readSingle(attribute, onlyOf(raw));
+  if (!attribute.multiValued) return readSingle(attribute, singleValue(raw));
   const values = elements(raw);
-  if (values.length > MAX_VALUES) throw wrong(attribute, `at most ${MAX_VALUES} values`);
+  if (values.length > MAX_VALUES) throw invalidValue(attribute, `at most ${MAX_VALUES} values`);
   const read = values.flatMap((value) => readSingle(attribute, value) ?? []);
   return read.length === 0 ? undefined : read;
 }
 
-/** Entra ID may write one value as a list of one. */
-export const onlyOf = (raw: ScimValue | undefined): ScimValue =>
+/** Entra ID may send a single value as a list of one. */
+export const singleValue = (raw: ScimValue | undefined): ScimValue =>
   Array.isArray(raw) && raw.length === 1 ? ((raw as readonly ScimValue[])[0] ?? null) : (raw ?? null);
 
-/** One value of an attribute, whether it may hold several or not. */
+/** Converts one value of an attribute, multi-valued or not. */
 export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
   if (raw === null) return undefined;
   switch (attribute.type) {
@@ -37,7 +42,8 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
     case 'boolean':
       return readBoolean(attribute, raw);
     case 'dateTime':
-      if (typeof raw !== 'string' || Number.isNaN(Date.parse(raw))) throw wrong(attribute, 'a date and time');
+      if (typeof raw !== 'string' || Number.isNaN(Date.parse(raw)))
+        throw invalidValue(attribute, 'a date and time');
       return raw;
     default:
       return readText(attribute, raw);
@@ -45,17 +51,17 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
 }
 
 /**
- * The parts of a complex value after those that a client names: a part that is null is taken away, one that is not named
- * stays (RFC 7644 section 3.5.2.3). A bare value stands for an object with that `value`, as some clients write members,
- * addresses and managers.
- * @returns undefined if no part is left
+ * Merges the sent sub-attributes into a complex value: null removes one, and those that are not sent stay (RFC 7644
+ * section 3.5.2.3). A bare value means an object with that `value`, as some clients send members, addresses and
+ * managers.
+ * @returns undefined if no sub-attribute is left
  */
 export function mergeParts(attribute: Attribute, before: ScimObject, raw: ScimValue): ScimObject | undefined {
   const given: ScimObject = isObject(raw) ? raw : { value: raw };
   const hasValue = attribute.subAttributes?.some(({ name }) => name === 'value') === true;
   if (!isObject(raw) && (!hasValue || (raw === '' && attribute.multiValued)))
-    throw wrong(attribute, 'an object');
-  // An empty manager is none.
+    throw invalidValue(attribute, 'an object');
+  // An empty manager means no manager.
   if (hasValue && !attribute.multiValued && fieldOf(given, 'value') === '') return undefined;
   return withParts(attribute, before, given);
 }
@@ -74,19 +80,20 @@ function withParts(attribute: Attribute, before: ScimObject, given: ScimObject):
 
 function readBoolean(attribute: Attribute, raw: ScimValue): boolean {
   const read = typeof raw === 'string' ? asBoolean(raw) : raw;
-  if (typeof read !== 'boolean') throw wrong(attribute, 'true or false');
+  if (typeof read !== 'boolean') throw invalidValue(attribute, 'true or false');
   return read;
 }
 
 function readText(attribute: Attribute, raw: ScimValue): string {
-  // An employee number is often sent as a number; other numbers have no one way to write them.
+  // Clients often send an employee number as a number. Other numbers have no single text form.
   const text = Number.isSafeInteger(raw) ? String(raw) : raw;
-  if (typeof text !== 'string') throw wrong(attribute, 'a string');
-  if (text === '' && attribute.name === 'externalId') throw wrong(attribute, 'an id, or null for none');
-  if (text.length > MAX_TEXT_LENGTH) throw wrong(attribute, `at most ${MAX_TEXT_LENGTH} characters`);
-  if (LONE_SURROGATE.test(text)) throw wrong(attribute, 'valid Unicode');
+  if (typeof text !== 'string') throw invalidValue(attribute, 'a string');
+  if (text === '' && attribute.name === 'externalId')
+    throw invalidValue(attribute, 'an id, or null for none');
+  if (text.length > MAX_TEXT_LENGTH) throw invalidValue(attribute, `at most ${MAX_TEXT_LENGTH} characters`);
+  if (LONE_SURROGATE.test(text)) throw invalidValue(attribute, 'valid Unicode');
   return text;
 }
 
-export const wrong = (attribute: Attribute, what: string) =>
+export const invalidValue = (attribute: Attribute, what: string) =>
   badRequest('invalidValue', `${attribute.name}: expected ${what}`);

@@ -5,17 +5,17 @@ import { FULL_USER, LEAN_USER, NAMED_USER } from './schemas/user.ts';
 export const TYPE_NAMES = ['User', 'Group'] as const;
 export type TypeName = (typeof TYPE_NAMES)[number];
 
-/** No two resources of a type hold the same value of it. */
+/** The attribute whose value is unique among the resources of a type. */
 export const UNIQUE_ATTRIBUTE = { User: 'userName', Group: 'displayName' } as const;
 
-/** A type of resource: its schemas, and which of their attributes are kept. */
+/** A type of resource: its schemas, and which of their attributes are stored. */
 export interface ResourceType {
   readonly name: TypeName;
   readonly endpoint: '/Users' | '/Groups';
-  /** What a client may name. */
+  /** Attributes that a client may send. */
   readonly core: Schema;
   readonly extension: Schema | undefined;
-  /** What is kept and shown: the same, or part of it. What is not kept is accepted and forgotten. */
+  /** Attributes that are stored and shown. All others are accepted and ignored. */
   readonly kept: { readonly core: Schema; readonly extension: Schema | undefined };
 }
 
@@ -44,7 +44,7 @@ const NESTING = group(NESTING_GROUP_SCHEMA);
 
 /**
  * @param storeProfile the connection's setting `scim.storeProfile`
- * @param acceptsNested whether groups may be members of groups, by the connection's setting `nested`
+ * @param acceptsNested whether groups may be members of groups, from the connection's setting `nested`
  */
 export const resourceTypes = (storeProfile: boolean, acceptsNested = false): ResourceTypes => ({
   User: storeProfile ? FULL : LEAN,
@@ -54,15 +54,15 @@ export const resourceTypes = (storeProfile: boolean, acceptsNested = false): Res
 /** Whether groups may be members of groups. */
 export const acceptsNested = ({ core }: ResourceType): boolean => core === NESTING_GROUP_SCHEMA;
 
-/** Where an attribute is found in a resource. */
+/** The position of an attribute in a resource. */
 export interface Place {
-  /** URN of the extension that holds it. */
+  /** URN of the extension that contains the attribute. */
   readonly extension: string | undefined;
   readonly attribute: Attribute;
   readonly sub: Attribute | undefined;
 }
 
-/** An attribute as a client names it (RFC 7644 section 3.10); the schema in lower case. */
+/** An attribute path from a client (RFC 7644 section 3.10), with the schema in lower case. */
 export interface AttributePath {
   readonly schema: string | undefined;
   readonly name: string;
@@ -75,8 +75,9 @@ const sameName = (name: string) => {
 };
 
 /**
- * Finds what a path names. A path without a schema may also mean an attribute of the extension, as some clients write.
- * @returns undefined for what no schema of the type knows
+ * Finds the attribute of a path. A path without a schema may also mean an attribute of the extension, because some
+ * clients omit the schema.
+ * @returns undefined for an attribute that no schema of the type has
  */
 export function placeOf(type: ResourceType, path: AttributePath): Place | undefined {
   const { schema, name, sub } = path;
@@ -92,7 +93,7 @@ export function placeOf(type: ResourceType, path: AttributePath): Place | undefi
   return found === undefined ? undefined : { extension, attribute, sub: found };
 }
 
-/** A path may name a schema as a whole; its last part then looks like an attribute. */
+/** True if a path is the URN of the extension itself. Its last part then looks like an attribute. */
 export const namesExtension = ({ schema, name, sub }: AttributePath, { extension }: ResourceType): boolean =>
   sub === undefined && `${schema}:${name}`.toLowerCase() === extension?.id.toLowerCase();
 
@@ -104,8 +105,8 @@ export function isKept(type: ResourceType, { extension, attribute }: Place): boo
 const NAME = /^[$a-z][\w$-]*$/i;
 
 /**
- * Reads `[urn:…:]name[.sub]`. A URN may contain dots ("2.0"), so the last colon ends it and a dot counts after that.
- * @returns undefined for text that is no such path
+ * Parses `[urn:…:]name[.sub]`. A URN may contain dots ("2.0"), so the name starts after the last colon.
+ * @returns undefined for any other text
  */
 export function parseAttributePath(text: string): AttributePath | undefined {
   const colon = text.lastIndexOf(':');

@@ -1,4 +1,4 @@
-/** Any JSON value, as a request carries it or a resource holds it. */
+/** Any JSON value in a request or a resource. */
 export type ScimValue =
   | null
   | boolean
@@ -7,22 +7,21 @@ export type ScimValue =
   | readonly ScimValue[]
   | { readonly [name: string]: ScimValue };
 
-/** The attributes of a resource under their canonical names; those of an extension under its URN. */
+/** The attributes of a resource under their canonical names. Those of an extension are under its URN. */
 export type ScimObject = { readonly [name: string]: ScimValue };
 
-/** The same while it is being put together. */
 export type ScimDraft = { [name: string]: ScimValue };
 
 export const isObject = (value: unknown): value is ScimObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The elements of an attribute, whether it holds one, several or none. */
+/** Returns the values of an attribute as a list, whether it has one, several or none. */
 export function elements(value: ScimValue | undefined): readonly ScimValue[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? (value as readonly ScimValue[]) : [value];
 }
 
-/** The attribute of that name, however the client spells its case (RFC 7643 section 2.1). */
+/** Returns the attribute with this name, case-insensitively (RFC 7643 section 2.1). */
 export function fieldOf(value: ScimObject, name: string): ScimValue | undefined {
   if (Object.hasOwn(value, name)) return value[name];
   const folded = name.toLowerCase();
@@ -30,7 +29,7 @@ export function fieldOf(value: ScimObject, name: string): ScimValue | undefined 
   return found === undefined ? undefined : value[found];
 }
 
-/** Whether two values are the same, in whatever order their names stand. */
+/** Returns whether two values are equal, regardless of the order of their names. */
 export function isSameValue(a: ScimValue | undefined, b: ScimValue | undefined): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((element: ScimValue, index) => isSameValue(element, b[index]));

@@ -28,7 +28,11 @@ const BIN = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
 async function startStack() {
   const folder = mkdtempSync(join(tmpdir(), 'groupsync-cli-'));
   const localFile = join(folder, 'local.json');
-  const local = await startLocalStack({ world: acmeOf(PEOPLE, TOKEN), pumpSeconds: 1, gatherSeconds: 0 });
+  const local = await startLocalStack({
+    world: acmeOf(PEOPLE, TOKEN),
+    pumpSeconds: 1,
+    batchingWindowSeconds: 0,
+  });
   writeLocalFile(localFile, local.stack.address);
   return {
     ...local,

@@ -1,7 +1,7 @@
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createSpell } from '../../cli/output/hints.ts';
+import { createCommandFormatter } from '../../cli/output/hints.ts';
 import { createOverview } from '../../console/server/overview.ts';
 import { createSession } from '../../console/server/session.ts';
 import { connectionName, type GroupRef } from '../../shared/domain/ids.ts';
@@ -219,9 +219,13 @@ describe('hints', () => {
       'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
     ],
   ] as const)('a hint for environment %j and options %j is spelled: %s', (env, options, text, expected) => {
-    const spell = createSpell(['dlq', 'probe', 'resume', 'connect', 'plan'], env, options);
-    expect(spell(text)).toBe(expected);
-    expect(spell('groupsync resume', 'b')).toMatch(/^(npx )?groupsync (.* )?--connection b resume$/);
+    const formatCommands = createCommandFormatter(
+      ['dlq', 'probe', 'resume', 'connect', 'plan'],
+      env,
+      options,
+    );
+    expect(formatCommands(text)).toBe(expected);
+    expect(formatCommands('groupsync resume', 'b')).toMatch(/^(npx )?groupsync (.* )?--connection b resume$/);
   });
 });
 

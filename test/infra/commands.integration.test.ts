@@ -77,7 +77,7 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
   const { stack, send, converge, stop } = await startLocalStack({
     world: acmeOf(PEOPLE, TOKEN),
     pumpSeconds: 60,
-    gatherSeconds: 0,
+    batchingWindowSeconds: 0,
     settings: [],
   });
   const { address } = stack;

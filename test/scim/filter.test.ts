@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { matchesFilter } from '../../shared/scim/filter/evaluate.ts';
-import { askedBy, lookupOf } from '../../shared/scim/filter/lookup.ts';
+import { lookupOf, neededIds } from '../../shared/scim/filter/lookup.ts';
 import { parseFilter, parsePatchPath } from '../../shared/scim/filter/parse.ts';
 import { resourceTypes } from '../../shared/scim/resource-type.ts';
 
@@ -104,7 +104,7 @@ describe('filter that an index answers', () => {
     ['members pr', 'all'],
     ['id eq "X" or members.value sw "U"', 'all'],
   ])('the filter %s reads the members %j', (filter, expected) => {
-    expect(askedBy(parseFilter(filter), 'members', Group)).toEqual(expected);
+    expect(neededIds(parseFilter(filter), 'members', Group)).toEqual(expected);
   });
 });
 

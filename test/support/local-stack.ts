@@ -21,7 +21,7 @@ export interface LocalStackOptions {
   readonly pumpSeconds: number;
   readonly coalesceSeconds?: number;
   /** 0 where few events are sent and each is waited for. */
-  readonly gatherSeconds?: number;
+  readonly batchingWindowSeconds?: number;
   readonly settings?: StackOptions['settings'];
 }
 
@@ -30,7 +30,13 @@ export interface LocalStackOptions {
  * their first call on, so a test file has one stack.
  */
 export async function startLocalStack(options: LocalStackOptions) {
-  const { world, pumpSeconds, gatherSeconds, coalesceSeconds = 0, settings = [['guard', null]] } = options;
+  const {
+    world,
+    pumpSeconds,
+    batchingWindowSeconds,
+    coalesceSeconds = 0,
+    settings = [['guard', null]],
+  } = options;
   const environment = { ...process.env };
   /** Everything that the handlers logged. */
   const logs: string[] = [];
@@ -55,7 +61,7 @@ export async function startLocalStack(options: LocalStackOptions) {
     secrets: undefined,
     platform,
     settings,
-    gatherSeconds,
+    batchingWindowSeconds,
     everySeconds: { pump: pumpSeconds, feed: NEVER, sweep: NEVER, people: NEVER, health: NEVER },
     loadParts,
     onError: (message) => errors.push(message),

@@ -25,19 +25,19 @@ export interface Controls {
   readonly log: RequestLog;
   readonly changeSettings: (settings: Settings) => void;
   readonly reset: () => void;
-  /** Hears of errors that are not answers. */
+  /** Receives unexpected errors, which are defects of the simulator. */
   readonly onDefect: (error: unknown) => void;
 }
 
-/** Who makes a change of `DELETE /_simulator/groups/ID`. */
-export const By = z.object({
+/** The author of a change made through `/_simulator/groups/ID`. */
+export const ChangeAuthor = z.object({
   initiator: z.enum(INITIATOR_TYPES).default('ROLE'),
   role: z.string().optional().describe('Role id of the initiator; only with ROLE.'),
   app: z.string().default('another-app'),
   company: z.string().optional().describe('Where two companies use the same group id.'),
 });
 /** The body of `POST /_simulator/groups/ID`. */
-export const ForeignChange = WriteGroup.omit({ version: true }).extend(By.shape);
+export const ExternalChange = WriteGroup.omit({ version: true }).extend(ChangeAuthor.shape);
 const PartialSettings = Settings.partial();
 /** The body of `POST /_simulator/employees`. */
 export const UpsertEmployee = WorldEmployee.extend({ company: z.string().optional() });
@@ -49,7 +49,9 @@ export const RequestsQuery = z.object({
     .default(false),
 });
 
-/** The test controls: without authentication, for this machine alone, no part of the specification. */
+/**
+ * Registers the test controls. They need no authentication, answer only this machine, and are not in the specification.
+ */
 export function registerControls(app: FastifyInstance, controls: Controls): void {
   const { simulation, faults, log } = controls;
   const { store } = simulation;
@@ -77,16 +79,16 @@ export function registerControls(app: FastifyInstance, controls: Controls): void
         return simulation.settings();
       });
       scope.post<{ Params: { id: string } }>('/groups/:id', (request) => {
-        const change = parse(ForeignChange, bodyOf(request), 'body');
-        const { company, group } = locate(simulation, request.params.id, change.company);
+        const change = parse(ExternalChange, bodyOf(request), 'body');
+        const { company, group } = findGroup(simulation, request.params.id, change.company);
         const content = wantedContent('PATCH', group, change);
         const changed = changeGroup(group, content, authorOf(simulation, company, change));
         store.commit(changed.changes);
         return changed.group;
       });
       scope.delete<{ Params: { id: string } }>('/groups/:id', (request) => {
-        const by = parse(By, { ...objectOf(request.query), ...objectOf(bodyOf(request)) }, 'body');
-        const { company, group } = locate(simulation, request.params.id, by.company);
+        const by = parse(ChangeAuthor, { ...objectOf(request.query), ...objectOf(bodyOf(request)) }, 'body');
+        const { company, group } = findGroup(simulation, request.params.id, by.company);
         store.commit(deleteGroup(group, authorOf(simulation, company, by)));
         return { ok: true };
       });
@@ -96,7 +98,7 @@ export function registerControls(app: FastifyInstance, controls: Controls): void
   );
 }
 
-/** Changes the fields given of a known employee, or adds one with everything else filled in. */
+/** Changes the given fields of a known employee, or adds an employee with default values for all other fields. */
 function upsertEmployee(simulation: Simulation, body: unknown) {
   const { company: named, ...given } = parse(UpsertEmployee, withoutNulls(body), 'body');
   const { companies } = simulation.store.state;
@@ -112,7 +114,7 @@ function upsertEmployee(simulation: Simulation, body: unknown) {
   return employee;
 }
 
-function locate(simulation: Simulation, id: string, named: string | undefined) {
+function findGroup(simulation: Simulation, id: string, named: string | undefined) {
   for (const company of simulation.store.state.companies.values()) {
     const group = company.groups.get(id);
     if (group !== undefined && (named === undefined || named === company.id)) return { company, group };
@@ -120,7 +122,7 @@ function locate(simulation: Simulation, id: string, named: string | undefined) {
   throw notFound('group', id);
 }
 
-function authorOf(simulation: Simulation, company: CompanyState, by: z.infer<typeof By>): Author {
+function authorOf(simulation: Simulation, company: CompanyState, by: z.infer<typeof ChangeAuthor>): Author {
   const common = { company, atMs: simulation.clock(), newId: simulation.newId, spoke: by.app };
   if (by.initiator === 'EXTERNAL') {
     return { ...common, initiator: { type: 'EXTERNAL', role: null, displayName: by.app } };
@@ -139,7 +141,6 @@ function parse<T extends z.ZodType>(schema: T, value: unknown, root: string): z.
   return parsed.data;
 }
 
-/** The parser leaves an absent body undefined; for the controls that is an empty object. */
 const bodyOf = (request: FastifyRequest): unknown => request.body ?? {};
 
 const objectOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});

@@ -5,7 +5,7 @@ const Match = z.strictObject({
   path: z.string().optional().describe('Glob over the path: `*` is any run of characters, `?` any one.'),
 });
 
-/** What `POST /_simulator/faults` takes: how the next matching requests go wrong. */
+/** The body of `POST /_simulator/faults`: how the next matching requests fail. */
 export const Fault = z.strictObject({
   match: Match.default({}),
   times: z.int().min(1).default(1),
@@ -17,11 +17,11 @@ export const Fault = z.strictObject({
 });
 export type Fault = z.infer<typeof Fault>;
 
-/** The faults that are waiting, first match first. */
+/** The faults that wait for a request. The first match is used. */
 export interface Faults {
-  /** Appends, or clears when the list is empty. */
+  /** Appends the faults; an empty list removes all. */
   add(faults: readonly Fault[]): void;
-  /** The first fault that matches, counted down; undefined when the request is to be served well. */
+  /** Returns the first matching fault and counts it down; undefined if the request is to succeed. */
   take(method: string, path: string): Fault | undefined;
   list(): readonly Fault[];
 }

@@ -15,32 +15,30 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export const pathOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? '';
 
-/** What faults and the request log need to know of a simulated API. */
 export interface Traffic {
   readonly faults: Faults;
   readonly log: RequestLog;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Whether a path belongs to the API. Pages, documents and controls have no faults and no log. */
+  /** True if a path belongs to the API. Pages, documents and controls have no faults and are not logged. */
   readonly isApi: (path: string) => boolean;
-  /** The JSON of an error in the API's own form. */
   readonly errorBody: (request: FastifyRequest, error: ApiError) => unknown;
 }
 
-/** Adds the fields of a request that {@link injectFaults} and {@link logRequests} use. */
+/** Adds the request fields that {@link injectFaults} and {@link logRequests} use. */
 export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('fault', null);
   app.decorateRequest('rawBody', null);
 }
 
 /**
- * Faults come before authentication and validation, as an outage does. `drop: "after"` and a `body` without a status
- * let the work happen and spoil only the answer; their other half is in the onSend hook.
+ * Injects faults before authentication and validation, as a real outage would. `drop: "after"` and a `body` without
+ * a status let the request take effect and change only the response; the onSend hook does that part.
  */
 export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }: Traffic): void {
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
-  // After parsing, so that the log has the bodies of failed requests too.
+  // This runs after parsing, so that the log contains the bodies of failed requests too.
   app.addHook('preValidation', async (request, reply) => {
     const path = pathOf(request);
     if (!isApi(path)) return;
@@ -48,13 +46,13 @@ export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }:
     if (fault === undefined) return;
     request.fault = fault;
     const isClosed = fault.delayMs !== undefined && !(await isWaitedOut(fault.delayMs, closing.signal));
-    // A server that stops breaks its connections.
+    // A server that stops closes its connections.
     if (isClosed) request.fault = { ...fault, drop: 'before' };
     if (fault.retryAfter !== undefined) reply.header('retry-after', String(fault.retryAfter));
     const status = fault.status ?? (fault.retryAfter === undefined ? undefined : 429);
     if (request.fault.drop !== 'before' && status === undefined) return;
-    const asked = 'this answer was asked for through /_simulator/faults';
-    const body = fault.body ?? errorBody(request, new ApiError(status ?? 0, 'fault', asked));
+    const message = 'this response is a fault set through /_simulator/faults';
+    const body = fault.body ?? errorBody(request, new ApiError(status ?? 0, 'fault', message));
     return sendFault(reply.status(status ?? 500), body);
   });
   app.addHook('onSend', async (request, reply, payload) => {
@@ -69,16 +67,16 @@ export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }:
   });
 }
 
-/** False when the signal ended the wait. */
+/** Returns false if the signal ended the wait. */
 const isWaitedOut = (delayMs: number, signal: AbortSignal) =>
   delay(delayMs, true, { signal }).catch(() => false);
 
 const sendFault = (reply: FastifyReply, body: unknown) => reply.type(faultType(body)).send(faultText(body));
-/** A string stands for what a proxy sends. */
+/** A string body imitates the response of a proxy. */
 const faultType = (body: unknown) => (typeof body === 'string' ? 'text/html; charset=utf-8' : JSON_TYPE);
 const faultText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 
-/** Recorded before the answer leaves, so that a client that has its answer finds its request in the log. */
+/** Records a request before its response is sent, so that the client always finds it in the log. */
 export function logRequests(app: FastifyInstance, { log, clock, isApi }: Traffic): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const path = pathOf(request);

@@ -6,9 +6,10 @@ type Headers = FastifyRequest['headers'];
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * A web page can make a browser send requests to this port: under a name that it has resolved to 127.0.0.1 (DNS
- * rebinding; seen by the Host header) or straight to the address (seen by the Origin header).
- * @throws {ApiError} 403 for either
+ * A web page can make a browser send requests to this port in two ways. It may use a host name that it resolved to
+ * 127.0.0.1 (DNS rebinding); the Host header shows that. Or it may use the address itself; the Origin header shows
+ * that.
+ * @throws {ApiError} 403 if the Host header is not loopback
  */
 export function refuseForeignHost(request: FastifyRequest): void {
   if (!isOurHost(request.headers)) throw forbidden('expected a Host header of 127.0.0.1, localhost or [::1]');
@@ -21,7 +22,7 @@ export const isOurPage = ({ host, origin }: Headers): boolean =>
 
 /**
  * The test controls need no token, so they answer only this machine and no web page of another origin.
- * @throws {ApiError} 403 for anyone else
+ * @throws {ApiError} 403 for any other client
  */
 export function refuseOutsiders(request: FastifyRequest): void {
   if (!isLoopback(request.socket.remoteAddress)) {

@@ -5,11 +5,10 @@ export interface LoggedRequest {
   /** Without the query string, which is in `query`. */
   readonly path: string;
   readonly query: string;
-  /** 0 when the request was dropped before any work. */
+  /** 0 if the request was dropped before it took effect. */
   readonly status: number;
-  /** When it was answered: ISO 8601. */
+  /** Time of the response, ISO 8601. */
   readonly at: string;
-  /** Length of the request's body. */
   readonly bytes: number;
   readonly dropped?: 'before' | 'after';
   readonly body?: unknown;
@@ -17,13 +16,13 @@ export interface LoggedRequest {
 
 export interface RequestLog {
   record(request: Omit<LoggedRequest, 'seq' | 'body' | 'bytes'>, body: Buffer | undefined): void;
-  /** Requests after `since`, and the `since` of the next look. */
+  /** Returns the requests after `since`, and the `since` for the next call. */
   since(since: number, withBodies: boolean): { requests: LoggedRequest[]; next: number };
   clear(): void;
 }
 
-export const MOST_REQUESTS = 200_000;
-export const MOST_BODY_BYTES = 256 * 1024 * 1024;
+export const MAX_REQUESTS = 200_000;
+export const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 interface Entry {
   readonly request: LoggedRequest;
@@ -31,14 +30,14 @@ interface Entry {
 }
 
 /**
- * A log that keeps the last 200,000 requests and up to 256 MiB of their bodies. Sequence numbers count answers from 1
- * and continue after a clear, so that a client that follows the log misses nothing.
+ * A log of the last 200,000 requests and up to 256 MiB of their bodies. Sequence numbers start at 1 and continue
+ * after a clear, so that a client that follows the log misses nothing.
  */
-export function createRequestLog(mostRequests = MOST_REQUESTS, mostBodyBytes = MOST_BODY_BYTES): RequestLog {
+export function createRequestLog(maxRequests = MAX_REQUESTS, maxBodyBytes = MAX_BODY_BYTES): RequestLog {
   let entries: Entry[] = [];
   let last = 0;
   let bodyBytes = 0;
-  /** Entries before this index have no body any more. */
+  /** Entries before this index no longer have a body. */
   let oldestBody = 0;
 
   const dropOldestBody = () => {
@@ -54,10 +53,10 @@ export function createRequestLog(mostRequests = MOST_REQUESTS, mostBodyBytes = M
       const bytes = body?.length ?? 0;
       entries.push({ request: { seq: last, ...request, bytes }, body });
       bodyBytes += bytes;
-      while (bodyBytes > mostBodyBytes) dropOldestBody();
-      // A tenth at a time: removing from the front of a long array is not free.
-      if (entries.length > mostRequests) {
-        const surplus = Math.max(1, Math.floor(mostRequests / 10));
+      while (bodyBytes > maxBodyBytes) dropOldestBody();
+      // Remove a tenth at a time, because removing from the front of a long array is slow.
+      if (entries.length > maxRequests) {
+        const surplus = Math.max(1, Math.floor(maxRequests / 10));
         while (oldestBody < surplus) dropOldestBody();
         entries = entries.slice(surplus);
         oldestBody -= surplus;
@@ -79,7 +78,6 @@ export function createRequestLog(mostRequests = MOST_REQUESTS, mostBodyBytes = M
   };
 }
 
-/** The body as JSON where it is JSON, else as text. */
 function readable(body: Buffer): unknown {
   const text = body.toString('utf8');
   try {

@@ -1,28 +1,28 @@
 import * as z from 'zod';
 
-/** How the simulator behaves where the specification leaves a choice; changed by `POST /_simulator/settings`. */
+/** Behaviour that the specification leaves open. `POST /_simulator/settings` changes it. */
 export const Settings = z.strictObject({
   staleVersionStatus: z.literal([409, 412, 400, 422]),
-  /** Whether the version that a PATCH carries is compared; a PUT's always is. */
+  /** Whether PATCH compares the version in its body. PUT always does. */
   enforceVersionOnPatch: z.boolean(),
-  /** Whether PUT and PATCH without a version are refused. */
+  /** Whether PUT and PATCH without a version are rejected. */
   requireVersion: z.boolean(),
   echoSpokeId: z.boolean(),
   /** Per credential; null means no limit. */
   requestsPerSecond: z.number().positive().nullable(),
-  /** What `next` is on the last page of the activity feed. */
+  /** The value of `next` on the last page of the activity feed. */
   endOfFeed: z.enum(['same', 'null', 'absent', 'empty']),
-  /** Whether the feed comes in `{data: {events, next}, error}`, or as `{events, next}` at the top level. */
+  /** Format of a feed page: `{data: {events, next}, error}`, or `{events, next}` at the top level. */
   feedEnvelope: z.enum(['data', 'flat']),
-  /** How a page of the feed without events comes: as an empty list, as `events: null`, or as `data: null`. */
+  /** Format of a feed page without events: an empty list, `events: null`, or `data: null`. */
   emptyFeedPage: z.enum(['list', 'nullEvents', 'nullData']),
-  /** How groups show their version: as text, as a number, or as a number with more digits than JavaScript keeps. */
+  /** Format of a group's version: text, number, or a number with more digits than a JavaScript number can hold. */
   versionForm: z.enum(['text', 'number', 'longNumber']),
   /** The status of a successful POST of a group. */
   createdStatus: z.literal([200, 201]),
-  /** Whether empty ids in `users` are dropped; otherwise they are refused. */
+  /** Whether empty ids in `users` are dropped; otherwise the request is rejected. */
   dropBlankIds: z.boolean(),
-  /** Whether a write that changes nothing keeps the group's version. */
+  /** Whether a write without a change keeps the group's version. */
   keepVersionIfUnchanged: z.boolean(),
 });
 export type Settings = z.infer<typeof Settings>;

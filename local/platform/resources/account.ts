@@ -28,13 +28,13 @@ const markInstalled = endpoint({
   area,
   summary: 'Marks the calling application as installed; so does every other call',
   response: Ok,
-  // Nothing to do here: every authenticated call marks the application before its handler runs.
+  // The handler does nothing, because every authenticated call marks the application as installed.
   handle: () => ({ ok: true }),
 });
 
 export const accountEndpoints = [me, markInstalled];
 
-/** The employee who owns a credential: the one the world names, else the company's first active employee. */
+/** Returns the employee who owns a credential: the one in the world file, else the company's first active employee. */
 export function ownerOf(company: CompanyState, credential: Credential) {
   if (credential.employee !== null) return company.employees.get(credential.employee);
   for (const employee of company.employees.values()) if (employee.roleState === 'ACTIVE') return employee;

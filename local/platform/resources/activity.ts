@@ -5,9 +5,9 @@ import { readFeed } from '../feed.ts';
 import { integerParameter } from '../query.ts';
 import { ActivityPage } from '../schemas/activity.ts';
 
-const MOST_EVENTS = 1000;
+const MAX_EVENTS = 1000;
 
-/** A `+` that was not percent-encoded arrives as a blank; a date alone is its first instant in UTC. */
+/** A `+` that was not percent-encoded arrives as a blank. A date without a time means its first instant in UTC. */
 const TimestampParameter = z
   .string({ error: 'expected one value' })
   .transform((text) => text.trim().replace(/ (?=\d\d:?\d\d$)/, '+'))
@@ -31,7 +31,7 @@ const list = endpoint({
     startDate: TimestampParameter.optional(),
     endDate: TimestampParameter.optional(),
     next: z.string({ error: 'expected one value' }).optional(),
-    limit: integerParameter(1, MOST_EVENTS).default(MOST_EVENTS),
+    limit: integerParameter(1, MAX_EVENTS).default(MAX_EVENTS),
   }),
   response: ActivityPage,
   handle: ({ company, query, simulation }) => {

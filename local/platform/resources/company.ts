@@ -38,8 +38,11 @@ const UNITS = [
 
 const units = UNITS.map(([name, operationId, summary]) =>
   paged({
-    ...{ path: `/platform/api/${name}`, operationId, summary },
-    ...{ item: OrganisationUnit, items: (company) => company[name] },
+    path: `/platform/api/${name}`,
+    operationId,
+    summary,
+    item: OrganisationUnit,
+    items: (company) => company[name],
   }),
 );
 

@@ -66,11 +66,11 @@ export const employeeEndpoints = [listActive, listAll, readOne];
 const hasWorked = (employee: EmployeeRecord) =>
   employee.roleState === 'ACTIVE' || employee.roleState === 'TERMINATED';
 
-/** `12-3456789` and 123456789 are the same employer. */
+/** `12-3456789` and 123456789 identify the same employer. */
 const einNumber = (employee: EmployeeRecord) =>
   employee.ein === null ? undefined : Number(employee.ein.replaceAll(/\D/g, ''));
 
-/** Employees that match, in the order in which the company took them on. */
+/** Returns the matching employees in the order in which they joined the company. */
 export function employees(company: CompanyState, matches: (employee: EmployeeRecord) => boolean) {
   const found: EmployeeRecord[] = [];
   for (const employee of company.employees.values()) if (matches(employee)) found.push(employee);
@@ -78,9 +78,9 @@ export function employees(company: CompanyState, matches: (employee: EmployeeRec
 }
 
 /**
- * The fields that the credential's scopes open.
- * @param nickname how the work location's nickname is spelled: the list of active employees has a capital L
- *   (specification, "Employee")
+ * Returns a function that selects the fields allowed by the credential's scopes.
+ * @param nickname field name of the work location's nickname; the list of active employees has a capital L
+ * (specification, "Employee")
  */
 function employeeView(credential: Credential, nickname: 'workLocationNickname' | 'worklocationNickname') {
   const fields = ['id', 'personalEmail', 'roleState', ...fieldsOf(EMPLOYEE_SCOPES, credential.scopes)];

@@ -22,7 +22,7 @@ const listGroups = endpoint({
   summary: 'All third-party groups of the organisation',
   oauthOnly: true,
   response: z.array(ShownGroup),
-  handle: (call) => Array.from(call.company.groups.values(), (group) => shown(group, call)),
+  handle: (call) => Array.from(call.company.groups.values(), (group) => groupResponse(group, call)),
 });
 
 const create = endpoint({
@@ -37,12 +37,12 @@ const create = endpoint({
   response: ShownGroup,
   status: ({ createdStatus }) => createdStatus,
   handle: (call) => {
-    refuseUnscoped(call, { groups: true, members: (call.body.users ?? []).length > 0 });
+    checkScopes(call, { groups: true, members: (call.body.users ?? []).length > 0 });
     const content = wantedContent('PUT', NO_CONTENT, call.body);
-    const users = acceptedIds(content.users, call);
+    const users = checkIds(content.users, call);
     const { group, changes } = createGroup({ ...content, users }, author(call));
     call.simulation.store.commit(changes);
-    return shown(group, call);
+    return groupResponse(group, call);
   },
 });
 
@@ -55,7 +55,7 @@ const read = endpoint({
   oauthOnly: true,
   params: ofGroup,
   response: ShownGroup,
-  handle: (call) => shown(existing(call), call),
+  handle: (call) => groupResponse(findGroup(call), call),
 });
 
 const replace = endpoint({
@@ -94,15 +94,15 @@ const remove = endpoint({
   params: ofGroup,
   response: Ok,
   handle: (call) => {
-    refuseUnscoped(call, { groups: true, members: false });
-    call.simulation.store.commit(deleteGroup(existing(call), author(call)));
+    checkScopes(call, { groups: true, members: false });
+    call.simulation.store.commit(deleteGroup(findGroup(call), author(call)));
     return { ok: true };
   },
 });
 
 export const groupEndpoints = [listGroups, create, read, replace, patch, remove];
 
-function existing({ company, params }: Call<z.infer<typeof ofGroup>>): Group {
+function findGroup({ company, params }: Call<z.infer<typeof ofGroup>>): Group {
   const group = company.groups.get(params.groupId);
   if (group === undefined) throw notFound('group', params.groupId);
   return group;
@@ -113,57 +113,54 @@ type Write = Call<z.infer<typeof ofGroup>, unknown, WriteGroup>;
 function write(method: 'PUT' | 'PATCH', call: Write) {
   const { users: sent, version: _, ...fields } = call.body;
   const isReplaced = method === 'PUT';
-  refuseUnscoped(call, {
+  checkScopes(call, {
     groups: isReplaced || Object.values(fields).some((value) => value !== undefined),
     members: isReplaced || sent !== undefined,
   });
-  const group = existing(call);
-  refuseStale(method, group, call);
+  const group = findGroup(call);
+  checkVersion(method, group, call);
   const { users, ...rest } = call.body;
-  const body = users === undefined ? rest : { ...rest, users: acceptedIds(users, call) };
+  const body = users === undefined ? rest : { ...rest, users: checkIds(users, call) };
   const content = wantedContent(method, group, body);
   const changed = changeGroup(group, content, author(call));
-  if (changed.changes.length === 0) return shown(rewritten(group, call), call);
+  if (changed.changes.length === 0) return groupResponse(afterUnchangedWrite(group, call), call);
   call.simulation.store.commit(changed.changes);
-  return shown(changed.group, call);
+  return groupResponse(changed.group, call);
 }
 
 /** Runs before the group is read, because a gateway checks scopes first. */
-function refuseUnscoped(
-  { credential }: Call,
-  needed: { readonly groups: boolean; readonly members: boolean },
-) {
+function checkScopes({ credential }: Call, needed: { readonly groups: boolean; readonly members: boolean }) {
   for (const what of ['groups', 'members'] as const) {
     if (!needed[what] || mayWrite(what, credential.scopes)) continue;
     throw forbidden(`the token lacks the scope ${GROUP_WRITE_SCOPES[what]}`);
   }
 }
 
-/** The group after a write that changes nothing. */
-function rewritten(group: Group, { company, simulation }: Write): Group {
+/** Returns the group after a write without a change. A setting decides whether it gets a new version. */
+function afterUnchangedWrite(group: Group, { company, simulation }: Write): Group {
   if (simulation.settings().keepVersionIfUnchanged) return group;
   const renewed = { ...group, version: simulation.newId() };
   simulation.store.commit([{ kind: 'group', company: company.id, group: renewed }]);
   return renewed;
 }
 
-function acceptedIds(users: readonly string[], { simulation }: Call): string[] {
+function checkIds(users: readonly string[], { simulation }: Call): string[] {
   const filled = users.filter((id) => id !== '');
   if (filled.length === users.length || simulation.settings().dropBlankIds) return filled;
   throw badRequest(`body.users[${users.indexOf('')}]: expected an id, got an empty string`);
 }
 
 /**
- * A body without a version is taken as it is, unless a setting says otherwise: the specification does not say that
- * the version is required.
+ * A body without a version is accepted unless a setting requires one: the specification does not say that the
+ * version is required.
  */
-function refuseStale(method: 'PUT' | 'PATCH', group: Group, { body, simulation }: Write): void {
+function checkVersion(method: 'PUT' | 'PATCH', group: Group, { body, simulation }: Write): void {
   const { requireVersion, enforceVersionOnPatch, staleVersionStatus } = simulation.settings();
   const isCompared = method === 'PUT' || enforceVersionOnPatch;
   if (isCompared && requireVersion && body.version === undefined) {
     throw badRequest('body.version: expected a version');
   }
-  const version = shownVersion(group, simulation.settings());
+  const version = formatVersion(group, simulation.settings());
   if (!isStale(method, { version }, body.version, enforceVersionOnPatch)) return;
   throw new ApiError(
     staleVersionStatus,
@@ -172,17 +169,17 @@ function refuseStale(method: 'PUT' | 'PATCH', group: Group, { body, simulation }
   );
 }
 
-function shown(group: Group, { simulation }: Call) {
+function groupResponse(group: Group, { simulation }: Call) {
   const settings = simulation.settings();
   const spokeId = settings.echoSpokeId ? group.spokeId : null;
-  return { ...group, spokeId, version: shownVersion(group, settings) };
+  return { ...group, spokeId, version: formatVersion(group, settings) };
 }
 
 /**
- * The version in the form of the setting `versionForm`; only the same form counts as the same version. A number is derived
- * from the text, so that a group has the same version again when the setting changes back.
+ * Returns the version in the format of the setting `versionForm`. Only the same format counts as the same version.
+ * A number is derived from the text, so that the version is the same again if the setting changes back.
  */
-function shownVersion({ version }: Group, { versionForm }: Settings): string | number {
+function formatVersion({ version }: Group, { versionForm }: Settings): string | number {
   if (versionForm === 'text') return version;
   const digest = createHash('sha256').update(version).digest();
   const number = digest.readUIntBE(0, 6);

@@ -30,7 +30,7 @@ const create = endpoint({
   response: z.array(LeaveRequest).length(1),
   handle: (call) => {
     const request = createLeave(call.body, call.simulation.newId(), author(call));
-    return [shown(save(call, request))];
+    return [leaveResponse(save(call, request))];
   },
 });
 
@@ -46,7 +46,7 @@ const update = endpoint({
   response: z.array(LeaveRequest).length(1),
   handle: (call) => {
     const request = leaveRequestOf(call.company, call.params.id);
-    return [shown(save(call, updateLeave(request, call.body, author(call))))];
+    return [leaveResponse(save(call, updateLeave(request, call.body, author(call))))];
   },
 });
 
@@ -65,7 +65,9 @@ const process = endpoint({
       throw forbidden('only an admin or a manager may process leave requests');
     }
     const request = leaveRequestOf(call.company, call.params.id);
-    const { leaveType, ...rest } = shown(save(call, processLeave(request, call.query.action, author(call))));
+    const { leaveType, ...rest } = leaveResponse(
+      save(call, processLeave(request, call.query.action, author(call))),
+    );
     return { ...rest, leaveTypeUniqueId: leaveType };
   },
 });
@@ -117,6 +119,6 @@ function save({ company, simulation }: Call, request: LeaveRecord): LeaveRecord 
   return request;
 }
 
-function shown({ companyLeaveType: _, ...request }: LeaveRecord): LeaveRequest {
+function leaveResponse({ companyLeaveType: _, ...request }: LeaveRecord): LeaveRequest {
   return request;
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Specification, "Address". The object as a whole is nullable where it is used. */
+/** Specification, "Address". Fields that contain an address allow null. */
 export const Address = z
   .object({
     streetLine1: z.string(),
@@ -88,12 +88,12 @@ const guaranteed = {
   roleState: RoleState,
 };
 
-/** Specification, "Employee", as answered: only three fields are guaranteed, scopes decide the others. */
+/** Specification, "Employee", as returned. Only three fields are guaranteed; scopes decide the others. */
 export const Employee = z
   .object({ ...guaranteed, ...z.object(fields).partial().shape, workLocationNickname: z.string().optional() })
   .meta({ id: 'Employee' });
 
-/** An employee as the simulator keeps it: every field, and what decides who is listed. */
+/** An employee in the simulator's state: all fields, and those that decide which list shows the employee. */
 export const EmployeeRecord = z.object({
   ...guaranteed,
   ...fields,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Specification, "Group". `users` may hold ids of no employee; `version` is opaque. */
+/** Specification, "Group". `users` may contain ids that belong to no employee; `version` is opaque. */
 export const Group = z.object({
   id: z.string(),
   spokeId: z.string().nullable(),
@@ -10,7 +10,7 @@ export const Group = z.object({
 });
 export type Group = z.infer<typeof Group>;
 
-/** A group in an answer: the setting `versionForm` decides the form of its version. */
+/** A group as returned. The setting `versionForm` decides the format of its version. */
 export const ShownGroup = Group.extend({ version: z.union([z.string(), z.number()]) }).meta({ id: 'Group' });
 
 const body = {
@@ -24,7 +24,7 @@ export const CreateGroup = z
   .object({ ...z.object(body).partial().shape, name: body.name.min(1) })
   .meta({ id: 'CreateGroup' });
 
-/** Body of PUT and PATCH /groups/{groupId}; what a missing field means is the method's business. */
+/** Body of PUT and PATCH /groups/{groupId}. The method decides what a missing field means. */
 export const WriteGroup = z
   .object(body)
   .partial()

@@ -23,7 +23,10 @@ const changeable = {
   externalId: z.string().min(1).nullable(),
 };
 
-/** Body of POST /leave_requests. Required beside leavePolicy is our choice (specification: "not shown"). */
+/**
+ * Body of POST /leave_requests. The specification does not show which fields are required, except for leavePolicy;
+ * these are our choice.
+ */
 export const CreateLeave = z
   .object({
     role: z.string(),
@@ -35,6 +38,6 @@ export const CreateLeave = z
   .meta({ id: 'CreateLeaveRequest' });
 export type CreateLeave = z.infer<typeof CreateLeave>;
 
-/** Body of PATCH /leave_requests/{id}: everything that can be set on creation except whose leave it is. */
+/** Body of PATCH /leave_requests/{id}: all fields of a creation except `role`. */
 export const UpdateLeave = z.object(changeable).partial().meta({ id: 'UpdateLeaveRequest' });
 export type UpdateLeave = z.infer<typeof UpdateLeave>;

@@ -14,7 +14,7 @@ export const CompanyLeaveType = z
   })
   .meta({ id: 'CompanyLeaveType' });
 
-/** A leave type with what the simulator needs to answer the filter and the balances. */
+/** A leave type with the fields that the simulator needs for the filter and the balances. */
 export const LeaveTypeRecord = CompanyLeaveType.extend({
   managedBy: LeaveManagedBy,
   isBalanceUnlimited: z.boolean(),
@@ -61,12 +61,11 @@ export const LeaveRequest = z
   .meta({ id: 'LeaveRequest' });
 export type LeaveRequest = z.infer<typeof LeaveRequest>;
 
-/** The process endpoint names the leave type differently (specification, "Leave request"). */
+/** The process endpoint has another name for the leave type (specification, "Leave request"). */
 export const ProcessedLeaveRequest = LeaveRequest.omit({ leaveType: true })
   .extend({ leaveTypeUniqueId: z.string() })
   .meta({ id: 'ProcessedLeaveRequest' });
 
-/** A leave request with the company leave type that it draws on. */
 export const LeaveRecord = LeaveRequest.extend({ companyLeaveType: z.string() });
 export type LeaveRecord = z.infer<typeof LeaveRecord>;
 

@@ -16,10 +16,10 @@ export const WorkLocation = z
   .meta({ id: 'WorkLocation' });
 export type WorkLocation = z.infer<typeof WorkLocation>;
 
-/** The standalone list shows no id (specification, "Work location"). */
+/** The list endpoint returns no ids (specification, "Work location"). */
 export const ListedWorkLocation = WorkLocation.omit({ id: true }).meta({ id: 'ListedWorkLocation' });
 
-/** Specification, "Company". Scopes decide every field but the id. */
+/** Specification, "Company". Scopes decide all fields except the id. */
 export const Company = z
   .object({
     id: z.string(),

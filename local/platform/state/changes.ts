@@ -6,7 +6,7 @@ import { Group } from '../schemas/group.ts';
 import { LeaveRecord } from '../schemas/leave.ts';
 import { appendActivity, putEmployee, putLeaveRequest, type State } from './state.ts';
 
-/** One step of the state. Applying it twice is not harmless (activity), so the journal holds each exactly once. */
+/** One change of the state. Activity would be doubled if applied twice, so the journal has each change once. */
 export const Change = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('group'), company: z.string(), group: Group }),
   z.object({ kind: z.literal('groupDeleted'), company: z.string(), id: z.string() }),
@@ -18,7 +18,7 @@ export const Change = z.discriminatedUnion('kind', [
 ]);
 export type Change = z.infer<typeof Change>;
 
-/** Applies one change in place. @throws if the change names a company that the state does not have */
+/** Applies one change in place. @throws if the state does not have the company of the change */
 export function applyChange(state: State, change: Change): void {
   const company = state.companies.get(change.company);
   if (company === undefined)
@@ -50,7 +50,7 @@ export function applyChange(state: State, change: Change): void {
   }
 }
 
-/** Pushing a candidate again replaces it. */
+/** A candidate with a known id replaces the earlier one. */
 function putCandidate(candidates: Candidate[], candidate: Candidate): void {
   const known = candidate.candidateId ?? null;
   const index = known === null ? -1 : candidates.findIndex((other) => other.candidateId === known);

@@ -10,7 +10,7 @@ import {
 } from './state.ts';
 import { type World, type WorldCompany, type WorldEmployee, WorldError } from './world.ts';
 
-/** Gives a new opaque id at every call. */
+/** Returns a new opaque id at every call. */
 export type NewId = () => string;
 
 const EMPLOYEE_DEFAULTS = {
@@ -41,19 +41,19 @@ const EMPLOYEE_DEFAULTS = {
 } satisfies Partial<EmployeeRecord>;
 
 /**
- * Builds the state from a world; ids and versions that it leaves out are generated.
- * @throws {WorldError} for an id used twice in a company, a credential used twice or of no company
+ * Builds the state from a world. Missing ids and versions are generated.
+ * @throws {WorldError} for a duplicate id in a company, a duplicate credential, or a credential of an unknown company
  */
 export function stateFromWorld(world: World, newId: NewId): State {
   const companies = new Map<string, CompanyState>();
   world.companies.forEach((company, index) => {
     const state = companyFromWorld(company, newId, `companies[${index}]`);
-    refuseTwice(companies, state.id, `companies[${index}].id`);
+    refuseDuplicate(companies, state.id, `companies[${index}].id`);
     companies.set(state.id, state);
   });
   const credentials = new Map<string, Credential>();
   world.credentials.forEach((credential, index) => {
-    refuseTwice(credentials, credential.token, `credentials[${index}].token`);
+    refuseDuplicate(credentials, credential.token, `credentials[${index}].token`);
     const company = companyOf(companies, credential.company, `credentials[${index}].company`);
     if (credential.employee !== undefined && !company.employees.has(credential.employee)) {
       throw new WorldError(`credentials[${index}].employee: the company has no employee with this role id`);
@@ -107,7 +107,7 @@ function companyFromWorld(world: WorldCompany, newId: NewId, path: string): Comp
   };
   world.employees.forEach((employee, index) => {
     const complete = completeEmployee(employee, newId, index + 1);
-    refuseTwice(company.employees, complete.id, `${path}.employees[${index}].id`);
+    refuseDuplicate(company.employees, complete.id, `${path}.employees[${index}].id`);
     putEmployee(company, complete);
   });
   world.groups.forEach((group, index) => {
@@ -117,7 +117,7 @@ function companyFromWorld(world: WorldCompany, newId: NewId, path: string): Comp
       users: [...new Set(group.users)],
       version: group.version ?? newId(),
     };
-    refuseTwice(company.groups, complete.id, `${path}.groups[${index}].id`);
+    refuseDuplicate(company.groups, complete.id, `${path}.groups[${index}].id`);
     company.groups.set(complete.id, complete);
   });
   for (const request of world.leaveRequests) putLeaveRequest(company, request);
@@ -142,8 +142,8 @@ function leaveTypes(types: readonly (WorldCompany['leaveTypes'][number] & { id: 
 }
 
 /**
- * Fills in what a world leaves out, so that every answer has every field of the specification's table.
- * @param number the employee's place in the company, counted from 1
+ * Fills in the missing fields of an employee, so that every response has all fields of the specification's table.
+ * @param number the employee's position in the company, counted from 1
  */
 export function completeEmployee(employee: WorldEmployee, newId: NewId, number: number): EmployeeRecord {
   const { workLocationNickname, ...given } = definedOnly(employee);
@@ -158,7 +158,7 @@ export function completeEmployee(employee: WorldEmployee, newId: NewId, number: 
     preferredFirstName: firstName,
     preferredLastName: lastName,
     employeeNumber: String(number),
-    ...(workLocationNickname === undefined ? {} : { worklocationNickname: workLocationNickname }),
+    worklocationNickname: workLocationNickname ?? EMPLOYEE_DEFAULTS.worklocationNickname,
     ...given,
     id,
     firstName,
@@ -166,7 +166,7 @@ export function completeEmployee(employee: WorldEmployee, newId: NewId, number: 
   };
 }
 
-/** A credential names its company by id or name; with a single company it may leave it out. */
+/** A credential names its company by id or name. If there is only one company, it may omit it. */
 function companyOf(companies: ReadonlyMap<string, CompanyState>, named: string | undefined, path: string) {
   const all = [...companies.values()];
   const only = named === undefined && all.length === 1 ? all[0] : undefined;
@@ -176,6 +176,6 @@ function companyOf(companies: ReadonlyMap<string, CompanyState>, named: string |
   return found;
 }
 
-function refuseTwice(seen: { has(id: string): boolean }, id: string, path: string): void {
+function refuseDuplicate(seen: { has(id: string): boolean }, id: string, path: string): void {
   if (seen.has(id)) throw new WorldError(`${path}: this value is used twice`);
 }

@@ -17,18 +17,18 @@ import { worldFromState } from './to-world.ts';
 import { parseWorld } from './world.ts';
 
 /*
- * The data file. Line 1 is a whole world, every further line the changes of one answered request:
+ * The data file. Line 1 is a whole world. Every further line holds the changes of one request:
  *
- *   {"groupsyncPlatform":1,"world":{…}}\n [change, change]\n [change]\n …
+ *     {"groupsyncPlatform":1,"world":{…}}\n [change, change]\n [change]\n …
  *
- * A line is written by one append before the answer is sent, so whatever a client was told survives kill -9 (the
- * bytes are the kernel's by then; a power cut may lose the last ones). A line without its newline was never answered
- * and is cut off on the next start. When the changes outweigh the world, a new file takes the old one's place by rename.
+ * A line is written by one append before the response is sent, so a confirmed change survives kill -9. (A power cut
+ * may lose the last lines.) A line without its newline was never confirmed and is cut off at the next start. When
+ * the changes are much larger than the world, a rename replaces the file with a new one.
  */
 
 const Header = z.object({ groupsyncPlatform: z.literal(1), world: z.unknown() });
 const Line = z.array(Change);
-const LEAST_BYTES_BEFORE_COMPACTION = 8 * 1024 * 1024;
+const MIN_BYTES_BEFORE_COMPACTION = 8 * 1024 * 1024;
 
 /** A data file that cannot be continued. */
 export class JournalError extends Error {
@@ -36,9 +36,9 @@ export class JournalError extends Error {
 }
 
 export interface Journal {
-  /** Returns once the changes would survive the death of this process. @throws when the disk refuses them */
+  /** Returns once the changes would survive a kill of this process. @throws if they cannot be written */
   append(changes: readonly Change[]): void;
-  /** Rewrites the file when its changes outweigh its world. */
+  /** Rewrites the file if its changes are much larger than its world. */
   compactIfDue(state: State): void;
   /** Replaces the file's content with this state. */
   rewrite(state: State): void;
@@ -46,8 +46,8 @@ export interface Journal {
 }
 
 /**
- * The state that a data file holds, or undefined if there is no such file yet.
- * @throws {JournalError} if a complete line is not what the simulator writes
+ * Returns the state in a data file, or undefined if the file does not exist yet.
+ * @throws {JournalError} if a complete line is not in the simulator's format
  */
 export function readJournal(file: string, newId: NewId): State | undefined {
   if (!existsSync(file)) return undefined;
@@ -75,7 +75,7 @@ function parseLine<T>(schema: z.ZodType<T>, line: string, where: string): T {
   return parsed.data;
 }
 
-/** Opens the data file for appending, beginning with this state (which drops an unfinished last line). */
+/** Opens the data file for appending and first rewrites it with this state, which drops an incomplete last line. */
 export function openJournal(file: string, state: State): Journal {
   let descriptor = -1;
   let worldBytes = 0;
@@ -84,7 +84,7 @@ export function openJournal(file: string, state: State): Journal {
   const rewrite = (current: State) => {
     const text = `${JSON.stringify({ groupsyncPlatform: 1, world: worldFromState(current) })}\n`;
     const temporary = `${file}.new`;
-    // Tokens are in it: readable by its owner alone.
+    // The file contains tokens, so only its owner may read it.
     const next = openSync(temporary, 'w', 0o600);
     writeFileSync(next, text);
     fsyncSync(next);
@@ -103,7 +103,7 @@ export function openJournal(file: string, state: State): Journal {
       try {
         writeFileSync(descriptor, line);
       } catch (error) {
-        // Half a line in the middle of the file would make the rest of it unreadable.
+        // Remove the partial line, or the lines after it could not be read.
         ftruncateSync(descriptor, totalBytes);
         throw error;
       }
@@ -111,7 +111,7 @@ export function openJournal(file: string, state: State): Journal {
     },
     compactIfDue(current) {
       const changesBytes = totalBytes - worldBytes;
-      if (changesBytes > Math.max(LEAST_BYTES_BEFORE_COMPACTION, 2 * worldBytes)) rewrite(current);
+      if (changesBytes > Math.max(MIN_BYTES_BEFORE_COMPACTION, 2 * worldBytes)) rewrite(current);
     },
     rewrite,
     close: () => closeSync(descriptor),

@@ -10,9 +10,9 @@ import type { WorldCredential } from './world.ts';
 
 export type ActivityEntry = FeedEntry<ActivityBatch>;
 
-/** Append-only; an entry never moves, so a position in it is a cursor that neither skips nor repeats. */
+/** Append-only. An entry never moves, so its position can serve as a cursor that neither skips nor repeats. */
 export interface ActivityLog {
-  /** Changes whenever the log starts again, so that cursors of an earlier log are recognised. */
+  /** Changes whenever the log starts again, so that cursors of an earlier log are rejected. */
   readonly feed: string;
   readonly batches: ActivityBatch[];
   readonly entries: ActivityEntry[];
@@ -32,9 +32,9 @@ export interface CompanyState {
   readonly customFields: readonly CustomField[];
   readonly leaveTypes: ReadonlyMap<string, LeaveTypeRecord>;
   readonly leavePolicies: ReadonlyMap<string, z.infer<typeof LeavePolicy>>;
-  /** By role id, in the order of arrival, which is the order of the lists. */
+  /** By role id, in the order of arrival. The lists have the same order. */
   readonly employees: Map<string, EmployeeRecord>;
-  /** Role id by user id; of several roles of one user, an active one. */
+  /** Role id by user id. If a user has several roles, it is an active one. */
   readonly roleByUser: Map<string, string>;
   readonly groups: Map<string, Group>;
   readonly leaveRequests: Map<string, LeaveRecord>;
@@ -59,7 +59,7 @@ export interface State {
   readonly credentials: Map<string, Credential>;
 }
 
-/** The employee behind an id of a group's `users`, which by use is a user id or a role id. */
+/** Returns the employee for an id of a group's `users`, which is a user id or a role id. */
 export function employeeOf(company: CompanyState, user: string): EmployeeRecord | undefined {
   return company.employees.get(company.roleByUser.get(user) ?? user);
 }

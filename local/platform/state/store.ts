@@ -5,30 +5,30 @@ import type { State } from './state.ts';
 import { worldFromState } from './to-world.ts';
 import type { World } from './world.ts';
 
-/** The one place where the state changes. */
+/** The only place that changes the state. */
 export interface Store {
   readonly state: State;
-  /** Makes these changes together: all of them survive a kill after this returns, or none was made. */
+  /** Applies these changes together. After it returns, all of them survive a kill; if it throws, none was applied. */
   commit(changes: readonly Change[]): void;
-  /** Goes back to the world that the store was opened with. */
+  /** Returns to the world that the store was opened with. */
   reset(): void;
   close(): void;
 }
 
 export interface StoreOptions {
   readonly world: World;
-  /** Where the state is kept; in memory alone when absent. What is there already wins over `world`. */
+  /** File of the state; without it, the state is in memory. Existing state takes precedence over `world`. */
   readonly dataFile?: string | undefined;
   readonly newId: NewId;
 }
 
 /**
- * Opens the state in memory, and on disk where a data file is named.
- * @throws {WorldError} for a world that contradicts itself
+ * Opens the state in memory, and on disk if a data file is given.
+ * @throws {WorldError} for an invalid world
  * @throws {JournalError} for a data file that cannot be read
  */
 export function openStore({ world, dataFile, newId }: StoreOptions): Store {
-  // Ids are given once: after a reset everything has the id that it had at the start.
+  // Ids are generated once, so that everything has the same id after a reset as at the start.
   const initial = worldFromState(stateFromWorld(world, newId));
   const kept = dataFile === undefined ? undefined : readJournal(dataFile, newId);
   let state = kept ?? stateFromWorld(initial, newId);
@@ -52,7 +52,7 @@ export function openStore({ world, dataFile, newId }: StoreOptions): Store {
   };
 }
 
-/** Gives each feed a new id, so that cursors of an earlier feed are refused. */
+/** Gives each feed a new id, so that cursors of an earlier feed are rejected. */
 function withNewFeeds(world: World, newId: NewId): World {
   const companies = world.companies.map((company) => ({
     ...company,

@@ -1,14 +1,14 @@
 import type { CompanyState, State } from './state.ts';
 import type { World, WorldCompany } from './world.ts';
 
-/** The state in world form: complete, so that a simulator started from it answers as this one does. */
+/** Returns the complete state in the format of a world file. A simulator started from it gives the same responses. */
 export function worldFromState(state: State): World {
   return {
     companies: [...state.companies.values()].map(companyToWorld),
     credentials: [...state.credentials.values()].map(({ employee, ...credential }) => ({
       ...credential,
       scopes: [...credential.scopes],
-      ...(employee === null ? {} : { employee }),
+      employee: employee ?? undefined,
     })),
   };
 }

@@ -10,7 +10,7 @@ import { CustomField } from '../schemas/organisation.ts';
 const Text = z.union([z.string(), z.number().transform(String)]);
 const id = z.string().min(1).optional();
 
-/** An employee in a world file: the specification's fields, any of them left out, in either nickname spelling. */
+/** An employee in a world file: the specification's fields, all optional, with either spelling of the nickname. */
 export const WorldEmployee = EmployeeRecord.partial().extend({
   workLocationNickname: z.string().optional(),
   employeeNumber: Text.optional(),
@@ -67,7 +67,7 @@ export const WorldCredential = z.object({
   installed: z.boolean().optional(),
 });
 
-/** The form of a world file, of `GET /_simulator/state` and of the data file's first line. */
+/** The format of a world file, of `GET /_simulator/state` and of the data file's first line. */
 export const World = z.object({
   companies: z.array(WorldCompany).min(1, 'expected at least one company'),
   credentials: z.array(WorldCredential).default([]),
@@ -75,15 +75,12 @@ export const World = z.object({
 export type World = z.infer<typeof World>;
 export type WorldInput = z.input<typeof World>;
 
-/** A world file that cannot be used; the message is one line that names the field. */
+/** A world file that cannot be used. The message is one line that names the field. */
 export class WorldError extends Error {
   override readonly name = 'WorldError';
 }
 
-/**
- * Reads a world from parsed JSON.
- * @throws {WorldError} naming the path of every field that does not fit
- */
+/** Validates a world. @throws {WorldError} with the path of every invalid field */
 export function parseWorld(json: unknown): World {
   const parsed = World.safeParse(withoutNullText(json));
   if (!parsed.success) throw new WorldError(describeIssues(parsed.error, ''));
@@ -96,7 +93,7 @@ const NULLABLE: ReadonlySet<string> = new Set(
     .map(([field]) => field),
 );
 
-/** Exports of other systems write null for "not known" where the specification has a string: read it as left out. */
+/** Exports of other systems contain null where the specification has a string. Such a field counts as missing. */
 function withoutNullText(json: unknown): unknown {
   if (!isRecord(json) || !Array.isArray(json['companies'])) return json;
   const companies = json['companies'].map((company: unknown) => {
@@ -106,7 +103,7 @@ function withoutNullText(json: unknown): unknown {
   return { ...json, companies };
 }
 
-/** One employee with its nulls read as "left out", except where null is a value. */
+/** Removes the null fields of an employee, except those where null is a valid value. */
 export function withoutNulls(employee: unknown): unknown {
   if (!isRecord(employee)) return employee;
   return Object.fromEntries(

@@ -7,7 +7,9 @@ export const COMPARISONS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'
 export type Comparison = (typeof COMPARISONS)[number];
 export type Literal = string | number | boolean | null;
 
-/** A filter as a tree (RFC 7644 section 3.4.2.2). Inside `element`, paths are relative to one value of the attribute. */
+/**
+ * A filter as a tree (RFC 7644 section 3.4.2.2). Inside `element`, paths are relative to one value of the attribute.
+ */
 export type Filter =
   | { readonly kind: 'and' | 'or'; readonly of: readonly Filter[] }
   | { readonly kind: 'not'; readonly of: Filter }
@@ -20,11 +22,11 @@ export type Filter =
     }
   | { readonly kind: 'element'; readonly path: AttributePath; readonly where: Filter };
 
-/** The parts that must all hold. */
+/** Returns the parts that must all hold. */
 export const conjuncts = (filter: Filter): readonly Filter[] =>
   filter.kind === 'and' ? filter.of.flatMap(conjuncts) : [filter];
 
-/** The values that a path names, and what the schema says of them; undefined for what no schema knows. */
+/** The attribute and the values of a path; undefined for an attribute that no schema has. */
 interface Named {
   readonly attribute: Attribute;
   readonly values: readonly ScimValue[];
@@ -32,20 +34,20 @@ interface Named {
 type Lookup = (path: AttributePath) => Named | undefined;
 
 /**
- * Whether a resource satisfies a filter that was checked before. An attribute that no schema knows has no value
- * (RFC 7644 section 3.4.2.1).
+ * Returns whether a resource matches a filter that was already checked. An unknown attribute has no value (RFC 7644
+ * section 3.4.2.1).
  */
 export function matchesFilter(filter: Filter, resource: ScimObject, type: ResourceType): boolean {
   return holds(filter, (path) => valuesAt(resource, type, path));
 }
 
-/** The same for one value of a multi-valued attribute, as in `members[value eq "x"]`. */
+/** Returns whether one value of a multi-valued attribute matches, as in `members[value eq "x"]`. */
 export function matchesElement(filter: Filter, element: ScimValue, attribute: Attribute): boolean {
   return holds(filter, (path) => partsOf(element, attribute, path.name));
 }
 
 /**
- * Refuses an order of values that have none, whatever there is to compare (RFC 7644 section 3.4.2.2).
+ * Rejects gt, ge, lt and le for values without an order, even if no resource has a value (RFC 7644 section 3.4.2.2).
  * @throws ScimError invalidFilter
  */
 export const checkFilter = (filter: Filter, type: ResourceType): void =>
@@ -115,7 +117,7 @@ function holds(filter: Filter, lookup: Lookup): boolean {
 const isPresent = (value: ScimValue): boolean =>
   value !== null && value !== '' && !(isObject(value) && Object.keys(value).length === 0);
 
-/** A complex attribute without a part stands for its `value` (RFC 7644 section 3.4.2.2). */
+/** A complex attribute without a sub-attribute stands for its `value` (RFC 7644 section 3.4.2.2). */
 function comparable(named: Named | undefined): Named | undefined {
   if (named?.attribute.type !== 'complex') return named;
   const values = named.values.flatMap((value) => partsOf(value, named.attribute, 'value')?.values ?? []);
@@ -123,7 +125,7 @@ function comparable(named: Named | undefined): Named | undefined {
   return attribute && { attribute, values };
 }
 
-/** One value that compares is enough; `ne` is the opposite of `eq`. */
+/** One matching value is enough. `ne` is the negation of `eq`. */
 function compares(named: Named | undefined, operator: Comparison, literal: Literal): boolean {
   if (operator === 'ne') return !compares(named, 'eq', literal);
   const values = named?.values ?? [];
@@ -134,7 +136,7 @@ function compares(named: Named | undefined, operator: Comparison, literal: Liter
   return values.some((value) => compareOne(form(attribute, value), operator, wanted));
 }
 
-/** By the sign of the difference. */
+/** Operators by the sign of `value - wanted`. */
 const ORDERS: { readonly [Operator in Comparison]?: (difference: number) => boolean } = {
   gt: (difference) => difference > 0,
   ge: (difference) => difference >= 0,
@@ -142,7 +144,7 @@ const ORDERS: { readonly [Operator in Comparison]?: (difference: number) => bool
   le: (difference) => difference <= 0,
 };
 
-/** The form in which values of the attribute are compared: case, instants and spelt booleans folded. */
+/** Returns the value in the form in which it is compared: case folded, instants and booleans parsed. */
 function form(attribute: Attribute, value: ScimValue): ScimValue {
   if (typeof value !== 'string') return value;
   if (attribute.type === 'boolean') return asBoolean(value) ?? value;
@@ -165,8 +167,8 @@ function compareTexts(value: string, operator: Comparison, wanted: string): bool
 }
 
 /**
- * Resources in the order of an attribute; those without it last, or first where the order is descending (RFC 7644
- * section 3.4.2.3), equals in the order given. Of several values the primary one counts, else the first.
+ * Sorts resources by an attribute. Resources without it come last, or first in descending order (RFC 7644 section
+ * 3.4.2.3). Equal ones keep their order. Of several values, the primary one or else the first is used.
  */
 export function sorted(
   resources: readonly ScimObject[],
@@ -179,7 +181,8 @@ export function sorted(
     .toSorted((a, b) => {
       if (a.key === undefined || b.key === undefined)
         return sign * (Number(a.key === undefined) - Number(b.key === undefined));
-      return a.key < b.key ? -sign : a.key > b.key ? sign : 0;
+      if (a.key < b.key) return -sign;
+      return a.key > b.key ? sign : 0;
     })
     .map(({ resource }) => resource);
 }

@@ -2,17 +2,17 @@ import { namedIds } from '../patch/members.ts';
 import { type AttributePath, placeOf, type ResourceType, UNIQUE_ATTRIBUTE } from '../resource-type.ts';
 import { conjuncts, type Filter } from './evaluate.ts';
 
-/** A way to find all resources that can satisfy a filter without reading every one. */
+/** An index lookup that finds all resources which can match a filter, without reading every resource. */
 export interface Lookup {
   readonly by: 'id' | 'unique' | 'externalId' | 'member' | 'group' | 'emails' | 'employeeNumber';
   readonly value: string;
 }
 
-/** The first part of the filter that must hold and that names one value of an indexed attribute. */
+/** Returns a lookup for the first part of the filter that must hold and selects one value of an indexed attribute. */
 export const lookupOf = (filter: Filter, type: ResourceType): Lookup | undefined =>
   conjuncts(filter).flatMap((part) => lookupOfPart(part, type) ?? [])[0];
 
-/** Lists whose values other resources hold: the ids in them are looked up. */
+/** Lists that contain ids of other resources. A filter on them becomes a lookup by such an id. */
 const LISTS = { members: 'member', groups: 'group' } as const;
 type ListName = keyof typeof LISTS;
 
@@ -40,7 +40,7 @@ function indexOf(path: AttributePath, type: ResourceType): Lookup['by'] | undefi
   return name === 'id' || name === 'externalId' ? name : undefined;
 }
 
-/** The address of `emails[type eq "work" and value eq "x"]` or `emails[type eq "work"].value eq "x"`. */
+/** Returns the address in `emails[type eq "work" and value eq "x"]` or `emails[type eq "work"].value eq "x"`. */
 function emailNamedBy(
   { path, where }: Extract<Filter, { readonly kind: 'element' }>,
   type: ResourceType,
@@ -56,7 +56,9 @@ function emailNamedBy(
 const names = (path: AttributePath, list: ListName, type: ResourceType): boolean =>
   placeOf(type, { ...path, sub: undefined })?.attribute.name === list;
 
-/** Ids that `members eq "x"`, `members.value eq "x"` or `members[value eq "x"]` ask for; undefined for another filter. */
+/**
+ * Returns the ids in `members eq "x"`, `members.value eq "x"` or `members[value eq "x"]`; undefined for another filter.
+ */
 function idsNamedBy(filter: Filter, list: ListName, type: ResourceType): readonly string[] | undefined {
   if (filter.kind === 'element') return names(filter.path, list, type) ? namedIds(filter.where) : undefined;
   if (filter.kind !== 'compare' || filter.operator !== 'eq' || typeof filter.value !== 'string')
@@ -66,20 +68,20 @@ function idsNamedBy(filter: Filter, list: ListName, type: ResourceType): readonl
 }
 
 /**
- * Which members of a group, or groups of a user, must be known to judge a filter: these, or all of them if the filter asks
- * more than whether one of them is in the list.
+ * Returns the members of a group (or groups of a user) that must be known to evaluate a filter. The result is a
+ * list of ids if the filter only checks whether these are in the list, else 'all'.
  */
-export function askedBy(filter: Filter, list: ListName, type: ResourceType): readonly string[] | 'all' {
+export function neededIds(filter: Filter, list: ListName, type: ResourceType): readonly string[] | 'all' {
   const named = idsNamedBy(filter, list, type);
   if (named !== undefined) return named;
   switch (filter.kind) {
     case 'and':
     case 'or': {
-      const each = filter.of.map((part) => askedBy(part, list, type));
+      const each = filter.of.map((part) => neededIds(part, list, type));
       return each.includes('all') ? 'all' : each.flatMap((ids) => (ids === 'all' ? [] : ids));
     }
     case 'not':
-      return askedBy(filter.of, list, type);
+      return neededIds(filter.of, list, type);
     default:
       return names(filter.path, list, type) ? 'all' : [];
   }

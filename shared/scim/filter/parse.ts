@@ -3,17 +3,17 @@ import { badRequest } from '../errors.ts';
 import { type AttributePath, parseAttributePath } from '../resource-type.ts';
 import { COMPARISONS, type Comparison, type Filter, type Literal } from './evaluate.ts';
 
-/** Parentheses, brackets and `not` within each other. The parser and the evaluator recurse no deeper. */
+/** Maximum nesting of parentheses, brackets and `not`. The parser and the evaluator recurse no deeper. */
 const MAX_FILTER_DEPTH = 32;
 
-/** What a PATCH path names: an attribute, perhaps only those of its values that a filter selects, perhaps a part. */
+/** A PATCH path: an attribute, optionally a filter on its values, optionally a sub-attribute. */
 export interface PatchPath {
   readonly path: AttributePath;
   readonly where: Filter | undefined;
 }
 
 /**
- * Reads a filter by recursive descent.
+ * Parses a filter by recursive descent.
  *
  *     or      = and *("or" and)
  *     and     = unary *("and" unary)
@@ -29,7 +29,7 @@ export function parseFilter(text: string): Filter {
 }
 
 /**
- * Reads the path of a PATCH operation: `attribute`, `attribute[filter]` or `attribute[filter].part`.
+ * Parses the path of a PATCH operation: `attribute`, `attribute[filter]` or `attribute[filter].part`.
  * @throws ScimError invalidPath
  */
 export function parsePatchPath(text: string): PatchPath {
@@ -52,7 +52,6 @@ export function parsePatchPath(text: string): PatchPath {
   }
 }
 
-/** Tokens and how far they have been read. */
 class Reader {
   readonly #tokens: readonly string[];
   #at = 0;
@@ -65,7 +64,7 @@ class Reader {
     return this.#at === this.#tokens.length;
   }
 
-  /** A bracket or a keyword, which no literal is: strings keep their quotes. */
+  /** Consumes a bracket or a keyword. A string literal never matches, because strings keep their quotes. */
   take(text: string): boolean {
     const taken = this.#tokens[this.#at]?.toLowerCase() === text;
     if (taken) this.#at += 1;
@@ -142,7 +141,7 @@ function readUnary(reader: Reader, depth: number): Filter {
   return { kind: 'element', path, where: withPart(reader, where) };
 }
 
-/** What follows "[". Parts of a value have no values of their own to select among (`valFilter` of the grammar). */
+/** Reads a filter after "[" and the closing bracket. The grammar (`valFilter`) allows no brackets inside. */
 function readWhere(reader: Reader, depth: number): Filter {
   const where = readOr(reader, depth);
   reader.expect(']');
@@ -162,7 +161,9 @@ function readExpression(reader: Reader, path: AttributePath): Filter {
   return { kind: 'compare', path, operator: reader.comparison(), value: reader.literal() };
 }
 
-/** `emails[type eq "work"].value eq "x"` is beyond the grammar, but sent: one value for which both hold. */
+/**
+ * `emails[type eq "work"].value eq "x"` is not in the grammar, but clients send it. Both parts must hold for one value.
+ */
 function withPart(reader: Reader, where: Filter): Filter {
   if (!reader.isAtPart()) return where;
   const path = { schema: undefined, name: readPart(reader), sub: undefined };
@@ -178,18 +179,17 @@ function readPart(reader: Reader): string {
   return path.name;
 }
 
-/** Longest filter or path: far above what clients send, far below what could hurt. */
+/** Maximum length of a filter or path: far more than clients send, and too short to cause harm. */
 const MAX_FILTER_LENGTH = 8_192;
 
-/** A bracket, a string, or a word: a path, an operator, a keyword or a number, as its place tells. */
+/**
+ * A bracket, a string, or a word. Its position decides whether a word is a path, an operator, a keyword or a number.
+ */
 const TOKEN = /\s*([()[\]]|"(?:[^"\\]|\\.)*"|[^\s()[\]"]+)/suy;
-/** As JSON writes it: 01 is none. */
+/** A number in JSON syntax, so 01 is not one. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
-/**
- * Cuts a filter into tokens.
- * @throws ScimError invalidFilter
- */
+/** Splits a filter into tokens. @throws ScimError invalidFilter */
 function tokenise(text: string): readonly string[] {
   if (text.length > MAX_FILTER_LENGTH) {
     throw badRequest('invalidFilter', `expected a filter of at most ${MAX_FILTER_LENGTH} characters`);
@@ -208,14 +208,14 @@ function tokenise(text: string): readonly string[] {
   return tokens;
 }
 
-/** Literals are JSON (RFC 7644 section 3.4.2.2); some clients write True and False. */
+/** Literals are JSON (RFC 7644 section 3.4.2.2), but some clients send True and False. */
 function literalOf(token: string): Literal | undefined {
   if (token.startsWith('"')) return unquote(token);
   if (token.toLowerCase() === 'null') return null;
   return NUMBER.test(token) ? Number(token) : asBoolean(token);
 }
 
-/** A string as JSON writes it, with \" \\ \n \u and their kind. */
+/** Parses a string in JSON syntax, with escapes such as \" \\ \n \u. */
 function unquote(quoted: string): string {
   try {
     return String(JSON.parse(quoted));

@@ -13,9 +13,9 @@ import { type Assignment, assign } from './assign.ts';
 import type { PatchOperation } from './operation.ts';
 
 /**
- * The resource after the operations, in their order; the one given stays as it is. What the type does not keep is
- * accepted and forgotten.
- * @throws ScimError if one of the operations cannot be done: then none of them is
+ * Returns the resource after the operations, applied in order; the argument stays unchanged. Attributes that the
+ * type does not store are accepted and ignored.
+ * @throws ScimError if one operation is invalid; then none is applied
  */
 export function applyPatch(resource: ScimObject, operations: readonly PatchOperation[], type: ResourceType) {
   const draft = structuredClone(resource) as ScimDraft;
@@ -28,14 +28,14 @@ export function applyPatch(resource: ScimObject, operations: readonly PatchOpera
   return draft;
 }
 
-/** The resource that a POST or PUT describes: its attributes as far as schemas know them and clients may write them. */
+/** Reads the resource of a POST or PUT: the known attributes that clients may write. */
 export function readResource(body: ScimObject, type: ResourceType): ScimObject {
   const draft: ScimDraft = {};
   assignAll(draft, { op: 'add', path: undefined, value: body }, type);
   return draft;
 }
 
-/** A PATCH without a path is refused for the same names as one with a path. */
+/** A PATCH without a path is rejected for the same attribute names as one with a path. */
 function refuseUnknown(value: ScimValue | undefined, type: ResourceType): void {
   if (!isObject(value)) return;
   for (const key of Object.keys(value)) {
@@ -46,8 +46,8 @@ function refuseUnknown(value: ScimValue | undefined, type: ResourceType): void {
 }
 
 /**
- * An attribute of a schema that the server does not have is accepted and not stored: Entra ID sends custom attributes.
- * @throws ScimError invalidPath for an unknown attribute of the resource itself
+ * An attribute of an unknown schema is accepted and not stored, because Entra ID sends custom attributes.
+ * @throws ScimError invalidPath for an unknown attribute of the resource's own schema
  */
 function checkSchemaOf(path: AttributePath, type: ResourceType): void {
   if (namesExtension({ ...path, sub: undefined }, type)) return;
@@ -73,8 +73,9 @@ function assignOne(draft: ScimDraft, { op, path, value }: PatchOperation, type: 
 }
 
 /**
- * Without a path the value is an object of attributes, whose names may be dotted (`name.givenName`) or carry their
- * schema, as Entra ID writes them. What is unknown or not to be written is passed over; null takes a value away.
+ * Applies an operation without a path, whose value is an object of attributes. Their names may be dotted
+ * (`name.givenName`) or contain the schema, as in Entra ID. Unknown and read-only attributes are ignored; null
+ * removes a value.
  */
 function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: ResourceType): void {
   if (!isObject(value)) return;
@@ -91,7 +92,7 @@ function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: Resour
   }
 }
 
-/** undefined: nothing changes. If a filter selects no value, one is created. */
+/** Returns undefined if nothing changes. If a filter selects no value, a value is created. */
 function changeOf(
   op: PatchOperation['op'],
   item: ScimValue,
@@ -102,7 +103,7 @@ function changeOf(
   return op === 'add' || attribute.required ? undefined : { op: 'remove', where, value: undefined };
 }
 
-/** A name, or as Entra ID may write it a whole path; undefined for what is neither. */
+/** Parses a key: an attribute name, or a whole path as Entra ID sends it. Returns undefined if it is neither. */
 function readKey(key: string): PatchPath | undefined {
   try {
     return parsePatchPath(key);
@@ -129,7 +130,7 @@ function assignExtension(draft: ScimDraft, op: PatchOperation['op'], value: Scim
 const isReadOnly = ({ attribute, sub }: Place): boolean =>
   attribute.mutability === 'readOnly' || sub?.mutability === 'readOnly';
 
-/** Assigns in the resource or in its extension, which comes and goes with its attributes. */
+/** Writes to the resource or its extension. An extension without attributes is removed. */
 function write(draft: ScimDraft, { extension, attribute, sub }: Place, change: Assignment): void {
   if (extension === undefined) {
     assign(draft, { attribute, sub }, change);

@@ -12,13 +12,13 @@ import {
 import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
 import type { PatchOperation } from './operation.ts';
 
-/** What a request does to a group's members, as operations on the set: the set itself is not needed to say it. */
+/** A change of a group's members, expressed without reading the current members. */
 export type MemberOperation =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly ids: readonly string[] }
   | { readonly kind: 'clear' }
-  /** Removes the members that a filter selects which only the set itself can answer. */
+  /** Removes the members that a filter selects, if only the current members can answer it. */
   | { readonly kind: 'removeWhere'; readonly where: Filter }
-  /** Replaces the members that a filter selects, of which there must be some; without ids they stay. */
+  /** Replaces the members that a filter selects, at least one. Without ids, the members stay. */
   | {
       readonly kind: 'replaceWhere';
       readonly where: Filter;
@@ -27,14 +27,14 @@ export type MemberOperation =
 
 export const MAX_ID_LENGTH = 512;
 
-/** Parts the operations on members from all others; an operation without a path may be both. */
+/** Separates operations on members from all others. An operation without a path may contain both. */
 export function splitGroupPatch(operations: readonly PatchOperation[], type: ResourceType) {
   const members: MemberOperation[] = [];
   const attributes: PatchOperation[] = [];
   for (const operation of operations) {
     const { op, path, value } = operation;
     if (path !== undefined) {
-      if (namesMembers(path.path, type)) members.push(...memberOperations(operation, path, type));
+      if (isMembersPath(path.path, type)) members.push(...memberOperations(operation, path, type));
       else attributes.push(operation);
       continue;
     }
@@ -46,42 +46,45 @@ export function splitGroupPatch(operations: readonly PatchOperation[], type: Res
 }
 
 /**
- * Takes `members`, however it is spelt, out of the attributes of a group.
- * @throws ScimError invalidPath for a name that means some of them, or a part
+ * Separates `members` (in any spelling) from a group's other attributes.
+ * @throws ScimError invalidPath for a path to some members or to a sub-attribute
  */
 export function splitMembers(value: ScimObject, type: ResourceType) {
   let members: ScimValue | undefined;
   const others: [string, ScimValue][] = [];
   for (const [key, item] of Object.entries(value)) {
     const path = parseAttributePath(key.replace(/\[.*/s, ''));
-    if (path === undefined || !namesMembers(path, type)) others.push([key, item]);
+    if (path === undefined || !isMembersPath(path, type)) others.push([key, item]);
     else if (path.sub === undefined && !key.includes('[')) members = item;
-    else throw wholeMembers();
+    else throw invalidMembersPath();
   }
   return { members, others: Object.fromEntries(others) };
 }
 
-/** Parts of a member that no schema knows are parts of a member still. */
-export const namesMembers = (path: AttributePath, type: ResourceType): boolean =>
+/** True for `members` and any sub-attribute of it, even an unknown one. */
+export const isMembersPath = (path: AttributePath, type: ResourceType): boolean =>
   placeOf(type, { ...path, sub: undefined })?.attribute.name === 'members';
 
 /**
- * | op      | `members`, value a list        | value absent   | `members[filter]`            | `members[filter].part` |
- * |---------|--------------------------------|----------------|------------------------------|------------------------|
- * | add     | these join                     | refused        | refused                      | nothing                |
- * | replace | exactly these, none if empty   | refused        | these replace those selected | nothing                |
- * | remove  | these leave, none if empty     | all of them go | those selected leave         | nothing                |
+ * Returns the operations of one PATCH operation on members:
  *
- * null means the same as an empty list (RFC 7643 section 2.5). A replace whose filter selects no member is refused with
- * noTarget (RFC 7644 section 3.5.2.3). Parts of a member (`display`, `type`) are not stored, so a change of them changes
- * nothing. The part `value` is the member's id, which never changes, so a change of it is refused.
+ * | op      | `members`, value a list | value absent | `members[filter]`             | `members[filter].part` |
+ * |---------|-------------------------|--------------|-------------------------------|------------------------|
+ * | add     | these are added         | rejected     | rejected                      | no effect              |
+ * | replace | the list is replaced    | rejected     | selected members are replaced | no effect              |
+ * | remove  | these are removed       | all removed  | selected members are removed  | no effect              |
+ *
+ * null means an empty list (RFC 7643 section 2.5), so a remove of null removes none. A replace whose filter selects no
+ * member is rejected with noTarget (RFC 7644 section 3.5.2.3). Sub-attributes of a member (`display`, `type`) are not
+ * stored, so changing them has no effect. The sub-attribute `value` is the member's id, which never changes, so a change
+ * of it is rejected.
  */
 function memberOperations(
   { op, value }: PatchOperation,
   { path, where }: NonNullable<PatchOperation['path']>,
   type: ResourceType,
 ): readonly MemberOperation[] {
-  if (path.sub?.toLowerCase() === 'value') throw wholeMembers();
+  if (path.sub?.toLowerCase() === 'value') throw invalidMembersPath();
   if (path.sub !== undefined) {
     return op === 'replace' && where !== undefined ? [{ kind: 'replaceWhere', where, ids: undefined }] : [];
   }
@@ -92,7 +95,6 @@ function memberOperations(
   return [selectedOperation(op, where, value ?? null, type)];
 }
 
-/** The change of the members that a filter selects. */
 function selectedOperation(
   op: PatchOperation['op'],
   where: Filter,
@@ -106,14 +108,14 @@ function selectedOperation(
   return ids === undefined ? { kind: 'removeWhere', where } : { kind: 'remove', ids };
 }
 
-/** Ids of the members that replace others; undefined for a value without an id, which changes only parts. */
+/** Returns the ids of the new members; undefined for a value without an id, which only changes sub-attributes. */
 function replacements(value: ScimValue, type: ResourceType): readonly string[] | undefined {
   const given = elements(value);
   const isPart = given.length > 0 && given.every((one) => isObject(one) && one['value'] === undefined);
   return isPart ? undefined : readMemberIds(value, type);
 }
 
-const wholeMembers = () =>
+const invalidMembersPath = () =>
   badRequest('invalidPath', 'members: expected the path of whole members, whose ids never change');
 
 function setOperation(op: PatchOperation['op'], value: ScimValue, type: ResourceType): MemberOperation {
@@ -128,8 +130,9 @@ export const groupAsMember = () =>
   );
 
 /**
- * Ids of a list of members: `{value, …}` or, by some clients, bare ids; each once.
- * @param join whether they are to be members: groups can be only if the type accepts them
+ * Reads the ids of a list of members: objects with `value`, or bare ids as some clients send them. Duplicates are
+ * dropped.
+ * @param join whether they become members; groups may only if the type accepts them
  * @throws ScimError invalidValue
  */
 export function readMemberIds(value: ScimValue, type: ResourceType, join = true): readonly string[] {
@@ -152,7 +155,7 @@ const namesGroup = (element: ScimValue): boolean =>
 const isText = (value: ScimValue | undefined, form: RegExp): boolean =>
   typeof value === 'string' && form.test(value);
 
-/** The ids that `value eq "a" or value eq "b"` names; undefined for any other filter. */
+/** Returns the ids in `value eq "a" or value eq "b"`; undefined for any other filter. */
 export function namedIds(where: Filter): readonly string[] | undefined {
   if (where.kind === 'or') {
     const each = where.of.map(namedIds);
@@ -163,7 +166,7 @@ export function namedIds(where: Filter): readonly string[] | undefined {
   return isId && typeof where.value === 'string' ? [where.value] : undefined;
 }
 
-/** @throws ScimError 413 where a request would take longer than its client waits */
+/** @throws ScimError 413 if the request would take longer than its client waits */
 export function checkMemberCount(count: number): void {
   if (count <= MAX_MEMBERS_CHANGED) return;
   throw new ScimError(
@@ -172,15 +175,15 @@ export function checkMemberCount(count: number): void {
   );
 }
 
-/** The net effect of operations on a set: whether it begins empty, who is certainly in and who is certainly out. */
+/** The net effect of operations on the members: whether all are removed first, and which are then added and removed. */
 export interface MemberChange {
-  /** Members that are not in `present` leave. */
+  /** If true, members that are not in `present` are removed. */
   readonly emptied: boolean;
   readonly present: ReadonlySet<string>;
   readonly absent: ReadonlySet<string>;
 }
 
-/** Whether the change names a member. A named member may be in or out already, which only the current set shows. */
+/** True if the change contains any member. Only the current list shows whether it has an effect. */
 export const changesMembers = ({ emptied, present, absent }: MemberChange): boolean =>
   emptied || present.size + absent.size > 0;
 
@@ -188,8 +191,8 @@ export const needsCurrentMembers = (operations: readonly MemberOperation[]): boo
   operations.some(({ kind }) => kind === 'removeWhere' || kind === 'replaceWhere');
 
 /**
- * Folds operations, in their order, to their net effect.
- * @param current who is in the group; only operations with a filter ask
+ * Combines operations, in order, into their net effect.
+ * @param current the current members; only operations with a filter need them
  * @throws ScimError noTarget
  */
 export function foldMembers(
@@ -212,9 +215,9 @@ export function foldMembers(
         move(selected(now(), operation.where, listing), present, absent);
         break;
       case 'replaceWhere': {
-        const meant = replaced(selected(now(), operation.where, listing));
+        const selectedIds = requireSelection(selected(now(), operation.where, listing));
         if (operation.ids === undefined) break;
-        move(meant, present, absent);
+        move(selectedIds, present, absent);
         move(operation.ids, absent, present);
         break;
       }
@@ -236,15 +239,14 @@ function move(ids: Iterable<string>, from: Set<string>, to: Set<string>): void {
 }
 
 /** @throws ScimError noTarget (RFC 7644 section 3.5.2.3) */
-function replaced(members: readonly string[]): readonly string[] {
+function requireSelection(members: readonly string[]): readonly string[] {
   if (members.length > 0) return members;
   throw badRequest('noTarget', 'members: expected a filter that selects a member');
 }
 
-/** How members look to a filter. */
 interface Listing {
   readonly type: ResourceType;
-  /** The value that a listed id stands for; without it, all of them are users. */
+  /** Returns the list item of an id. By default every id is a user. */
   readonly elementOf?: (id: string) => ScimObject;
 }
 

@@ -7,11 +7,11 @@ import { fieldOf, isObject, type ScimValue } from '../value.ts';
 export interface PatchOperation {
   readonly op: 'add' | 'remove' | 'replace';
   readonly path: PatchPath | undefined;
-  /** undefined if the client sent none, which is not the same as null. */
+  /** undefined if the client sent no value; null is a value. */
   readonly value: ScimValue | undefined;
 }
 
-/** Operations of one request; providers put many values into one operation instead. */
+/** Maximum number of operations per request. Providers send many values in one operation instead. */
 const MAX_OPERATIONS = 5_000;
 
 const Operation = z.lazy(() =>
@@ -25,8 +25,8 @@ const Operation = z.lazy(() =>
 );
 
 /**
- * Reads the body of a PATCH (RFC 7644 section 3.5.2). `op` and all names without regard to case, because Entra ID
- * writes `Add`. Identity providers also send a PATCH without `schemas`.
+ * Reads the body of a PATCH (RFC 7644 section 3.5.2). Names and `op` are case-insensitive, because Entra ID sends
+ * `Add`. `schemas` may be missing, because some identity providers omit it.
  * @throws ScimError invalidSyntax, invalidPath or noTarget
  */
 export function readPatch(body: ScimValue): readonly PatchOperation[] {

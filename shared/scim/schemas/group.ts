@@ -1,6 +1,6 @@
 import { type Attribute, attribute, type Schema, text } from '../attribute.ts';
 
-/** What every resource has, whatever its schema (RFC 7643 section 3.1); `/Schemas` does not list them. */
+/** Attributes of every resource, whatever its schema (RFC 7643 section 3.1). `/Schemas` does not list them. */
 export const COMMON_ATTRIBUTES: readonly Attribute[] = [
   attribute('reference', 'schemas', 'Schemas of the resource.', {
     multiValued: true,
@@ -8,7 +8,11 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
     mutability: 'readOnly',
     returned: 'always',
   }),
-  text('id', 'Our id of the resource.', { caseExact: true, mutability: 'readOnly', returned: 'always' }),
+  text('id', "The server's id of the resource.", {
+    caseExact: true,
+    mutability: 'readOnly',
+    returned: 'always',
+  }),
   text('externalId', "The client's id of the resource.", { caseExact: true }),
   attribute('complex', 'meta', 'Facts about the resource.', {
     mutability: 'readOnly',
@@ -23,7 +27,7 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
 ];
 
 /**
- * RFC 7643 sections 4.2 and 8.7.1; names are unique here, because a platform group is found by its name.
+ * RFC 7643 sections 4.2 and 8.7.1. Names are unique here, because a platform group is found by its name.
  * @param memberTypes types of resources that may be members
  */
 const groupSchema = (memberTypes: readonly string[]): Schema => ({
@@ -54,5 +58,4 @@ const groupSchema = (memberTypes: readonly string[]): Schema => ({
 });
 
 export const GROUP_SCHEMA = groupSchema(['User']);
-/** With groups as members. */
 export const NESTING_GROUP_SCHEMA = groupSchema(['User', 'Group']);

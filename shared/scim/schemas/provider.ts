@@ -1,6 +1,6 @@
 import { type Attribute, attribute, flag, type Schema, text } from '../attribute.ts';
 
-/* Schemas of the discovery documents themselves (RFC 7643 section 8.7.2): clients may read but never write them. */
+/* Schemas of the discovery documents themselves (RFC 7643 section 8.7.2). Clients can read but not write them. */
 
 const TYPES = 'string complex boolean decimal integer dateTime reference binary'.split(' ');
 const WRITERS = ['readOnly', 'readWrite', 'immutable', 'writeOnly'];
@@ -36,7 +36,7 @@ const supported = yesNo('supported', 'Whether the operation is supported.');
 export const SERVICE_PROVIDER_CONFIG: Schema = {
   id: 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig',
   name: 'ServiceProviderConfig',
-  description: 'What the server can',
+  description: 'Features of the server',
   attributes: [
     address('documentationUri', 'Where people read how to use it.'),
     group('patch', 'PATCH.', [supported]),
@@ -49,7 +49,7 @@ export const SERVICE_PROVIDER_CONFIG: Schema = {
     group('changePassword', 'Changes of passwords.', [supported]),
     group('sort', 'Sorting.', [supported]),
     group('etag', 'Entity tags.', [supported]),
-    list('authenticationSchemes', 'How clients say who they are.', [
+    list('authenticationSchemes', 'How clients authenticate.', [
       exact('type', 'Kind of the scheme.', { canonicalValues: SCHEMES }),
       exact('name', 'Name of the scheme.'),
       exact('description', 'What it is.'),
@@ -68,7 +68,6 @@ const pagination = complex(fixed)('pagination', 'Pages of lists (RFC 9865).', [
   attribute('integer', 'maxPageSize', 'Most resources in one answer.', fixed),
 ]);
 
-/** The schema of a configuration that announces `pagination`. */
 export const withPagination = (schema: Schema): Schema => ({
   ...schema,
   attributes: [...schema.attributes, pagination],
@@ -91,7 +90,9 @@ export const RESOURCE_TYPE: Schema = {
   ],
 };
 
-/** Of an attribute, and of a part of one: they differ in that parts have no parts. */
+/**
+ * Definition of an attribute and of a sub-attribute. They differ only in that a sub-attribute has no sub-attributes.
+ */
 const definition: readonly Attribute[] = [
   exact('name', 'Name of the attribute.'),
   exact('type', 'Its type.', { canonicalValues: TYPES }),

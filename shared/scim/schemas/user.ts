@@ -3,7 +3,7 @@ import { type Attribute, attribute, flag, plural, type Schema, text } from '../a
 const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTERPRISE_URN = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
-/** What matching and membership need: always kept. */
+/** Attributes that matching and membership need. They are always stored. */
 const NEEDED: readonly Attribute[] = [
   text('userName', 'Login name; unique without regard to case.', { required: true, uniqueness: 'server' }),
   flag('active', 'Whether the user counts as a member of groups.'),
@@ -34,7 +34,7 @@ const photo = attribute('reference', 'value', 'Address of the photo.', {
 });
 const certificate = attribute('binary', 'value', 'The certificate, in DER and base64.', { caseExact: true });
 
-/** Kept only if the connection says `scim.storeProfile`; a password is never kept. */
+/** Stored only with the setting `scim.storeProfile`. A password is never stored. */
 const PROFILE: readonly Attribute[] = [
   complex('name', 'Parts of the name.', [
     text('formatted', 'The whole name.'),
@@ -79,7 +79,7 @@ const schema =
 const user = schema(USER_URN, 'User', 'User account');
 const enterprise = schema(ENTERPRISE_URN, 'EnterpriseUser', 'Enterprise user');
 
-/** Made from the groups' lists of members for each answer, never stored. */
+/** Computed from the members of the groups for each response, never stored. */
 const GROUPS = attribute('complex', 'groups', 'Groups of the user, from the members of the groups.', {
   multiValued: true,
   mutability: 'readOnly',
@@ -102,12 +102,12 @@ const PASSWORD = text('password', 'Secret of the user; never kept.', {
   returned: 'never',
 });
 
-/** What is kept with `scim.storeProfile`. */
+/** Attributes that are stored with `scim.storeProfile`. */
 export const FULL_USER = [
   user([...NEEDED, ...PROFILE, GROUPS]),
   enterprise([EMPLOYEE_NUMBER, ...ENTERPRISE_PROFILE]),
 ] as const;
-/** The whole of RFC 7643 section 4.1: what a client may name. */
+/** All attributes of RFC 7643 section 4.1, which a client may send. */
 export const NAMED_USER = user([...FULL_USER[0].attributes, PASSWORD]);
-/** What is kept without `scim.storeProfile`. */
+/** Attributes that are stored without `scim.storeProfile`. */
 export const LEAN_USER = [user([...NEEDED, GROUPS]), enterprise([EMPLOYEE_NUMBER])] as const;

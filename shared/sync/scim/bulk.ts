@@ -1,16 +1,16 @@
 import { type BulkOperation, readBulk, referencesOf, withIds, withoutReferences } from '../../scim/bulk.ts';
 import { BULK_RESPONSE, ScimError } from '../../scim/errors.ts';
 import { BULK_TIME_MS } from '../../scim/limits.ts';
-import type { ScimObject } from '../../scim/value.ts';
+import type { ScimDraft, ScimObject } from '../../scim/value.ts';
 import { errorReply, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
 
-/** Answers one operation as if it had come alone; errors are answers too. */
+/** Runs one operation as if it were its own request. Errors become replies too. */
 type Run = (request: ScimRequest) => Promise<ScimReply>;
 
 /**
- * Runs the operations of a bulk request in their order. An operation that refers to a resource that a later operation
- * creates waits for that operation. Operations for which no time is left are answered with 503: what was done is answered
- * in any case.
+ * Runs the operations of a bulk request in order. An operation that refers to a resource which a later operation
+ * creates waits for that operation. If the time runs out, the remaining operations get a 503, so that the client
+ * learns which ones were done.
  */
 export async function runBulk(body: ScimObject, context: ScimContext, run: Run) {
   const batch = new Batch(readBulk(body), context, run);
@@ -20,7 +20,6 @@ export async function runBulk(body: ScimObject, context: ScimContext, run: Run) 
 const TOO_LATE = new ScimError(503, 'not begun, because those before it took too long; send it again');
 const UNRESOLVED = new ScimError(409, 'expected bulkIds of operations that succeed');
 
-/** The state of one bulk request. */
 class Batch {
   readonly #operations: readonly BulkOperation[];
   readonly #failOnErrors: number;
@@ -47,7 +46,7 @@ class Batch {
     this.#endMs = context.ports.clock() + BULK_TIME_MS;
   }
 
-  /** Runs everything. @returns the answers in the order of the operations */
+  /** Runs all operations. @returns the replies in the order of the operations */
   async answers(): Promise<readonly ScimObject[]> {
     for (const index of this.#operations.keys()) await this.#reach(index);
     for (const index of this.#incomplete) await this.#complete(index);
@@ -62,7 +61,7 @@ class Batch {
     return this.#errors >= this.#failOnErrors;
   }
 
-  /** Runs the operation unless it has begun, after the operations whose resources it refers to. */
+  /** Runs the operation unless it has started, after the operations whose resources it refers to. */
   async #reach(index: number): Promise<void> {
     const operation = this.#operations[index];
     if (operation === undefined || this.#begun.has(index) || this.#isEnded) return;
@@ -70,7 +69,7 @@ class Batch {
     for (const id of referencesOf(operation)) {
       if (!this.#ids.has(id)) await this.#reach(this.#indexOf(id));
     }
-    // Enough of the operations that it waited for may have failed to end the request.
+    // The operations that it waited for may have reached `failOnErrors`.
     if (this.#isEnded) return;
     this.#note(index, await this.#runOne(index, operation));
   }
@@ -99,7 +98,9 @@ class Batch {
     return this.#send(withIds({ ...operation, data: withoutReferences(data, new Set(missing)) }, this.#ids));
   }
 
-  /** Whether the operation waits for another one, and so is part of a circle if that one waits for it. */
+  /**
+   * True if the operation has started but not ended. Then it waits for another one, which makes the reference circular.
+   */
   #isWaiting(bulkId: string): boolean {
     const index = this.#indexOf(bulkId);
     return this.#begun.has(index) && !this.#replies.has(index);
@@ -111,8 +112,8 @@ class Batch {
   }
 
   /**
-   * Adds the circular references to a created resource (RFC 7644 section 3.7.1). If that fails, the resource is deleted and
-   * its operation is answered with 409.
+   * Adds the circular references to a created resource (RFC 7644 section 3.7.1). If that fails, the resource is
+   * deleted and its operation gets a 409.
    */
   async #complete(index: number): Promise<void> {
     const operation = this.#operations[index];
@@ -134,8 +135,8 @@ class Batch {
 }
 
 /**
- * The body only of errors: the location says where everything else is. Only a POST that failed has none (RFC 7644
- * section 3.7): other operations name a resource, be it gone.
+ * Returns the result of one operation. Only errors include a body; otherwise the location is enough. Only a failed POST
+ * has no location (RFC 7644 section 3.7): all other operations refer to a resource, even if it no longer exists.
  */
 function answerOf(
   { method, bulkId, path }: BulkOperation,
@@ -144,12 +145,12 @@ function answerOf(
 ): ScimObject {
   const { etag } = headers;
   const location = headers['location'] ?? (method === 'POST' ? undefined : `${baseUrl}${path}`);
-  return {
-    method,
-    ...(bulkId === undefined ? {} : { bulkId }),
-    ...(location === undefined ? { path } : { location }),
-    ...(etag === undefined ? {} : { version: etag }),
-    status: String(status),
-    ...(status >= 400 && body !== undefined ? { response: body } : {}),
-  };
+  const answer: ScimDraft = { method };
+  if (bulkId !== undefined) answer['bulkId'] = bulkId;
+  if (location === undefined) answer['path'] = path;
+  else answer['location'] = location;
+  if (etag !== undefined) answer['version'] = etag;
+  answer['status'] = String(status);
+  if (status >= 400 && body !== undefined) answer['response'] = body;
+  return answer;
 }

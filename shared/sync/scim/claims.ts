@@ -6,22 +6,22 @@ import { uniqueValue } from './indexing.ts';
 import { record, userEnd } from './record.ts';
 
 /*
- * How no two resources get one name, with writes of single items only:
+ * How names stay unique although each write affects a single item:
  *
  *     new resource   claim the value ──▶ save the resource under its new id
- *     other name     claim the value ──▶ save the resource ──▶ does it still hold the claim? ──▶ release the old value
+ *     new name       claim the value ──▶ save the resource ──▶ check that it still holds the claim ──▶ release the old value
  *
- * A claim whose holder does not exist, or does not have the value, comes from a request that died or has not saved yet.
- * Another request may take it over:
+ * A claim is free if its holder does not exist or does not have the value. It comes from a request that died or has
+ * not saved yet. Another request may take it over:
  *
- *     the holder does not exist              its id is blocked first, so its save fails: it needs no read after its save
- *     the holder exists under another name   the holder finds out after its save, and undoes that
+ *     the holder does not exist              its id is blocked first, so its save fails; no check after the save is needed
+ *     the holder exists under another name   the holder finds out after its save, and restores its old name
  */
 
 const hasValue = (resource: ScimResource | undefined, value: IndexedValue): boolean =>
   resource?.state === 'live' && uniqueValue(resource)?.value === value.value;
 
-/** Whether this is no resource: it keeps a request from saving one under this id. */
+/** True if the item is not a resource but a block, which prevents a request from saving a resource under this id. */
 export const isBlocked = ({ state, revision }: ScimResource): boolean =>
   state === 'deleting' && revision === 0;
 
@@ -31,25 +31,24 @@ export async function claimUnique(resource: ScimResource, context: ScimContext):
   const unique = uniqueValue(resource);
   if (unique === undefined) return;
   const claim = (from?: string) => ports.scim.claim(connection, unique, resource.id, from);
-  // Nearly all are free: the holder is read only if the claim was refused.
+  // Almost all values are free, so the holder is read only if the claim failed.
   if (await claim()) return;
   const holder = await freeHolder(unique, resource, context);
-  if (!(await claim(holder))) throw taken(resource.type);
+  if (!(await claim(holder))) throw uniquenessError(resource.type);
   if (holder === undefined || holder === resource.id || !(await isHeldBy(holder, unique, context))) return;
-  // The holder has saved its resource, and verified its claim, between the two.
+  // The holder saved its resource and verified its claim in between, so it gets the claim back.
   await ports.scim.claim(connection, unique, holder, resource.id);
-  throw taken(resource.type);
+  throw uniquenessError(resource.type);
 }
 
-/** Whether a live resource has the value. */
 async function isHeldBy(id: string, value: IndexedValue, { ports, connection }: ScimContext) {
   const [found] = await ports.scim.read(connection, value.type, [id]);
   return hasValue(found, value);
 }
 
 /**
- * The holder of a value that the resource may have: the resource itself, or one that does not have the value. If it does
- * not exist, it cannot be saved from then on.
+ * Returns the holder of a value that the resource may take over: the resource itself, or one that does not have the
+ * value. A holder that does not exist is blocked and can no longer be saved.
  * @throws ScimError uniqueness
  */
 async function freeHolder(value: IndexedValue, resource: ScimResource, context: ScimContext) {
@@ -58,11 +57,11 @@ async function freeHolder(value: IndexedValue, resource: ScimResource, context: 
   if (holder === undefined || holder === resource.id) return holder;
   const [found] = await ports.scim.read(connection, value.type, [holder]);
   const isFree = found === undefined ? await block(holder, value, context) : !hasValue(found, value);
-  if (!isFree) throw taken(value.type);
+  if (!isFree) throw uniquenessError(value.type);
   return holder;
 }
 
-/** @returns false if the holder has saved its resource meanwhile */
+/** @returns false if the holder has saved its resource in the meantime */
 async function block(id: string, value: IndexedValue, context: ScimContext): Promise<boolean> {
   const { ports, connection } = context;
   const blocked = await ports.scim.block(connection, { type: value.type, id }, ports.clock());
@@ -71,22 +70,21 @@ async function block(id: string, value: IndexedValue, context: ScimContext): Pro
   return true;
 }
 
-/** A user is recorded before it is saved: its data must not stay if it cannot be saved. */
+/** A user is recorded in the desired state before it is saved. If it cannot be saved, this erases that data. */
 export async function eraseBlocked(blocked: ScimResource, context: ScimContext): Promise<void> {
   if (blocked.type !== 'User') return;
   const changes = userEnd(blocked).map((change) => ({ by: blocked, change }));
   await record(changes, context);
 }
 
-/** A value that another resource has. */
-export const taken = (type: TypeName) =>
+export const uniquenessError = (type: TypeName) =>
   new ScimError(409, `${UNIQUE_ATTRIBUTE[type]}: expected a value that no other ${type} has`, {
     scimType: 'uniqueness',
   });
 
-/** @throws ScimError uniqueness where another request took the claim over before the resource was saved */
+/** @throws ScimError uniqueness if another request took over the claim before the resource was saved */
 export async function verifyClaim(resource: ScimResource, { ports, connection }: ScimContext): Promise<void> {
   const value = uniqueValue(resource);
   if (value === undefined) return;
-  if ((await ports.scim.holder(connection, value)) !== resource.id) throw taken(resource.type);
+  if ((await ports.scim.holder(connection, value)) !== resource.id) throw uniquenessError(resource.type);
 }

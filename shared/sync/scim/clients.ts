@@ -4,44 +4,44 @@ import type { ScimToken } from '../ports/scim.ts';
 import {
   createToken,
   hashOf,
-  isHashed,
   listTokens,
+  matchesHash,
   NEW_CLIENT,
+  recordUse,
   revokeToken,
   type TokenSummary,
-  usedNow,
 } from './tokens.ts';
 
 /*
- * An OAuth client is a set of secrets with one id. Each secret is stored like a bearer token, with the client's id next to it:
+ * An OAuth client is a set of secrets with one id. Each secret is stored like a bearer token, together with the
+ * client's id:
  *
- *     secret ──▶ token endpoint ──▶ access token ──▶ SCIM request ──▶ is the access token good, and its secret?
+ *     secret ──▶ token endpoint ──▶ access token ──▶ SCIM request ──▶ are the access token and its secret valid?
  *
- * Both are read for each request, so the access tokens of a secret end at the moment at which the secret ends.
+ * Both are read for each request, so the access tokens of a secret expire together with the secret.
  */
 
 type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
 type MakingPorts = TokenPorts & Pick<Ports, 'randomHex'>;
 
-/** Life of an access token. Clients ask for another one when it ends (RFC 6749 section 4.4.3: no refresh token). */
+/** Lifetime of an access token. Clients then request another one (RFC 6749 section 4.4.3: no refresh token). */
 export const ACCESS_SECONDS = 3_600;
 
 const SECRET_FORM = /^gsync_client_([0-9a-f]{8})_[0-9a-f]{64}$/;
 
-/** A new client with its first secret. @param expiresMs end of the secret; undefined for none */
+/** Creates a client with its first secret. @param expiresMs expiry of the secret; undefined for none */
 export const createClient = (
   connection: ConnectionName,
   expiresMs: number | undefined,
   ports: MakingPorts,
 ): ReturnType<typeof createToken> => createToken(connection, ports, { expiresMs, client: NEW_CLIENT });
 
-/** A client and its secrets, oldest first. */
 export interface ClientSummary {
   readonly id: string;
   readonly secrets: readonly TokenSummary[];
 }
 
-/** Oldest first. */
+/** Returns the clients, oldest first. */
 export async function listClients(
   connection: ConnectionName,
   ports: TokenPorts,
@@ -57,19 +57,21 @@ export async function listClients(
 const secretsOf = async (connection: ConnectionName, id: string, ports: TokenPorts) =>
   (await listClients(connection, ports)).find((client) => client.id === id)?.secrets ?? [];
 
-/** Whether a client has a secret that is good now. */
 export const isActiveClient = ({ secrets }: ClientSummary): boolean =>
   secrets.some(({ state }) => state === 'active');
 
 /** Times of `rotateSecret`, in milliseconds since 1970. */
 export interface Rotation {
-  /** End of the new secret; undefined for none. */
+  /** Expiry of the new secret; undefined for none. */
   readonly expiresMs: number | undefined;
-  /** End of the secrets before it. */
+  /** Expiry of the earlier secrets. */
   readonly previousEndMs: number;
 }
 
-/** Another secret of a client. The secrets before it, with their access tokens, end at `previousEndMs` at the latest. */
+/**
+ * Creates another secret of a client. The earlier secrets and their access tokens expire at `previousEndMs` at the
+ * latest.
+ */
 export async function rotateSecret(
   connection: ConnectionName,
   id: string,
@@ -84,7 +86,9 @@ export async function rotateSecret(
   return made;
 }
 
-/** Ends a client with its secrets and access tokens at once. @returns false if the connection has no such client */
+/**
+ * Revokes a client, its secrets and its access tokens immediately. @returns false if the connection has no such client
+ */
 export async function revokeClient(
   connection: ConnectionName,
   id: string,
@@ -95,22 +99,25 @@ export async function revokeClient(
   return secrets.length > 0;
 }
 
-/** The secret, with whose it is; undefined for one that is unknown, of another client, wrong or ended, without saying which. */
+/**
+ * Returns the stored secret with its connection. Returns undefined for an unknown, wrong or expired secret and for
+ * one of another client, without the reason.
+ */
 export async function validSecret(
   { id, secret }: { readonly id: string; readonly secret: string },
   ports: TokenPorts,
 ): Promise<ScimToken | undefined> {
   const prefix = SECRET_FORM.exec(secret)?.[1];
   const found = prefix === undefined ? undefined : await ports.tokens.find(prefix);
-  const isSame = isHashed(secret, found?.hash);
-  return isSame && found?.client === id ? usedNow(found, ports) : undefined;
+  const isSame = matchesHash(secret, found?.hash);
+  return isSame && found?.client === id ? recordUse(found, ports) : undefined;
 }
 
-/** Seconds for which an access token of this secret is good. */
+/** Returns the lifetime in seconds of an access token for this secret. */
 export const accessSeconds = ({ expiresMs }: ScimToken, nowMs: number): number =>
   expiresMs === undefined ? ACCESS_SECONDS : Math.min(ACCESS_SECONDS, Math.ceil((expiresMs - nowMs) / 1_000));
 
-/** Makes an access token. It is returned once; its hash is stored. */
+/** Issues an access token. Only its hash is stored. */
 export async function issueAccess(
   { prefix, connection }: ScimToken,
   seconds: number,

@@ -10,37 +10,37 @@ import type { Ports } from '../ports/bundles.ts';
 /** The ports of the SCIM server in addition to those of ingest. */
 export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'reader' | 'newId'>;
 
-/** Members that a request named and that are no users: the provider's references to them are stale. */
+/** Members in a request that are not users. The provider's references to them are outdated. */
 export interface StaleMembers {
   readonly group: GroupId;
-  /** They were deleted: the request ignores them. */
+  /** Users that were deleted; the request ignores them. */
   readonly deleted: readonly string[];
-  /** They never existed: they are listed without an address, and stay pending. */
+  /** Ids that no user ever had. They are listed without an address and stay pending. */
   readonly unknown: readonly string[];
 }
 
-/** One request's surroundings. Nothing of a connection is kept between requests. */
+/** Context of one request. It caches nothing of a connection between requests. */
 export interface ScimContext {
   readonly ports: DirectoryPorts;
   readonly connection: ConnectionName;
   readonly settings: ConnectionSettings;
-  /** Waited for before anything is written; rejects where the token is not good any more. */
+  /** Awaited before any write. Rejects if the token is no longer valid. */
   readonly admitted: Promise<unknown>;
-  /** The token of the request, as the record names it. */
+  /** The token of the request, as the author of its events. */
   readonly actor: EventActor;
   readonly types: ResourceTypes;
-  /** Of the endpoint, without a slash at its end: `https://…/scim/v2`. */
+  /** Base URL of the endpoint, without a trailing slash: `https://…/scim/v2`. */
   readonly baseUrl: string;
-  /** Notes members that the request named and that are no users, for log and metrics. */
+  /** Records members of the request that are not users, for log and metrics. */
   readonly noteStale: (stale: StaleMembers) => void;
-  /** What went wrong, as the client is told; what was ours is noted for the log. */
+  /** Converts an error to a reply. An internal error is also kept for the log. */
   readonly answerError: (error: unknown) => ScimReply;
 }
 
-/** One HTTP request, whatever brought it: API Gateway, a local listener, a line of a bulk request. */
+/** One SCIM request: from API Gateway, a local listener, or an operation of a bulk request. */
 export interface ScimRequest {
   readonly method: string;
-  /** Below the base URL, decoded in no way: `/Users/2819c223`. */
+  /** Path below the base URL, not decoded: `/Users/2819c223`. */
   readonly path: string;
   readonly query: ScimObject;
   /** Names in lower case. */
@@ -51,7 +51,7 @@ export interface ScimRequest {
 export interface ScimReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** undefined: the answer has no body. */
+  /** undefined for a response without a body. */
   readonly body: ScimObject | undefined;
 }
 
@@ -67,7 +67,7 @@ export const noContent = (headers: Readonly<Record<string, string>> = {}): ScimR
   body: undefined,
 });
 
-/** @throws ScimError invalidSyntax where the request has no object as its body */
+/** @throws ScimError invalidSyntax if the body is not an object */
 export function objectBody({ body }: ScimRequest): ScimObject {
   if (!isObject(body)) throw badRequest('invalidSyntax', 'expected a JSON object as the body');
   return body;

@@ -2,19 +2,20 @@ import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { TypeName } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
-import { claimUnique, eraseBlocked, isBlocked, taken } from './claims.ts';
+import { claimUnique, eraseBlocked, isBlocked, uniquenessError } from './claims.ts';
 import type { ScimContext } from './context.ts';
 import { pointAt, unindex } from './indexing.ts';
 import { GROUP_ID_MARK } from './nesting.ts';
 import { yieldToReader } from './reader-groups.ts';
 import { factsOf, record, recordNewUser } from './record.ts';
 
-/** Ids sort by creation time. A group's id has a mark. */
+/** Returns a new id. Ids sort by creation time, and a group's id has a mark. */
 export const newResourceId = (type: TypeName, { ports }: ScimContext): string =>
   `${type === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`;
 
 /**
- * A new user. Its attributes are in desired state before it can be read, so that nothing has to follow its save.
+ * Creates a user. Its attributes are in the desired state before the user can be read, so nothing has to follow the
+ * save.
  * @throws ScimError uniqueness
  */
 export async function createUserResource(
@@ -28,8 +29,8 @@ export async function createUserResource(
 }
 
 /**
- * A new group.
- * @param prepare runs before the group can be read: writes everything that must not be missing then
+ * Creates a group.
+ * @param prepare writes everything that must exist before the group can be read
  * @throws ScimError uniqueness
  */
 export async function createGroupResource(
@@ -76,6 +77,6 @@ async function saveNew(resource: ScimResource, context: ScimContext, prepare: ()
     if (found === undefined || !isBlocked(found)) throw new Error('a new id was not new');
     await unindex(resource, undefined, context);
     await eraseBlocked(found, context);
-    throw taken(resource.type);
+    throw uniquenessError(resource.type);
   }
 }

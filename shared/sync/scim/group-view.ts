@@ -9,50 +9,57 @@ import { stampOf } from './record.ts';
 import { latestReplacement, type Replacement } from './replacement.ts';
 import { hashOf } from './tokens.ts';
 
-/** A group and its members at one moment, and the entity tag of both. */
+/** A group and its members at one moment, with the entity tag of both. */
 export interface GroupView {
   readonly resource: ScimResource;
   readonly members: readonly MemberId[];
   readonly etag: string;
 }
 
-/** Limit of repeated reads when writes begin while members are read. After that the answer gets the tag of an open version. */
+/**
+ * Limit of repeated reads while writes begin during a read. After that, the response gets the tag of an open version.
+ */
 const MAX_READS = 3;
-/** The same while whole lists begin and end: each of them is shown entirely or not at all. */
+/** Limit of repeated reads while whole lists begin and end. Each of them is shown completely or not at all. */
 const MAX_REPLACEMENTS_MET = 20;
 
-/** Whether a write of members is open: then no read shows the list of its version yet. */
+/** True if a write of members is open. Then no read can return the list of its version yet. */
 export const isOpen = ({ writes }: ScimResource, { ports }: ScimContext): boolean =>
   openWrites(writes, ports.clock()).length > 0;
 
-/** The entity tag of a resource whose members are not read. */
+/** Returns the entity tag of a resource whose members are not read. */
 export const etagWithoutMembers = (resource: ScimResource, context: ScimContext): string =>
   isOpen(resource, context) ? openEtagOf(resource.version, 'open') : etagOf(resource.version);
 
-/** The whole list that is being written while readers see the list before it; undefined if there is none. */
-function heldIn(resource: ScimResource, floor: Stamp): Replacement | undefined {
+/**
+ * Returns the whole list that is being written while readers still see the list before it; undefined if there is none.
+ */
+function openReplacement(resource: ScimResource, floor: Stamp): Replacement | undefined {
   const latest = latestReplacement(resource);
-  // The floor comes last and ends all members that are not in the list: the list is complete from then on.
+  // The floor is written last and ends all members that are not in the list, so the list is complete from then on.
   return latest === undefined || floor >= latest.held.first ? undefined : latest;
 }
 
-/** Members as one read has found them. */
+/** The members that one read found. */
 interface Found {
   readonly members: readonly MemberId[];
-  /** `exact`: the list of the item's version. `open`: a write is open. `mixed`: a write began after the item was read. */
+  /**
+   * `exact`: the list of the item's version. `open`: a write is open. `mixed`: a write began after the item was read.
+   */
   readonly kind: 'exact' | 'open' | 'mixed';
 }
 
 /**
- * Reads the members of a group whose item was read before. Group and members are separate items, so a write may run between:
+ * Reads the members of a group whose item was already read. Group and members are separate items, so a write may
+ * run between the two reads:
  *
  *   floor or register later than the item's revision   another write began after the item was read: read both again
  *   floor earlier than `listedAt` of the item          the floor was read before that write ended: read both again
- *   item with an open write                            the list may be half-written: tag of the content
- *   item with a held list                              a whole list is being written: the held list, and later changes
+ *   item with an open write                            the list may be incomplete: use the tag of the content
+ *   item with a held list                              a whole list is being written: held list plus later changes
  *
- * A whole list is held before its first register is written. So a read that has found a register of it finds the held list
- * when it reads the item again.
+ * A whole list is held before its first register is written. So a read that found one of its registers also finds
+ * the held list when it reads the item again.
  * @param floor of the group, if it was read together with the item
  */
 export async function viewGroup(
@@ -66,7 +73,7 @@ export async function viewGroup(
   let known = floor;
   for (let read = 1; ; read += 1) {
     const since = known ?? (await readFloor(ref, ports));
-    const replacement = heldIn(resource, since);
+    const replacement = openReplacement(resource, since);
     const view = await viewOnce(resource, replacement, since, context);
     if (view?.kind === 'exact') return { resource, members: view.members, etag: etagOf(resource.version) };
     if (replacement !== undefined && view !== undefined) return openView(resource, view.members);
@@ -86,13 +93,13 @@ const viewOnce = (
 ): Promise<Found | undefined> =>
   replacement ? viewHeld(resource, replacement, context) : viewRegisters(resource, since, context);
 
-/** Whether the item, read again, shows more: a whole list is held by now, or the write has ended. */
+/** Returns whether another read is needed: a whole list is held now, or a write began during the read. */
 function isReadAgain(
   again: ScimResource,
   { view, since, read }: { readonly view: Found | undefined; readonly since: Stamp; readonly read: number },
 ): boolean {
   if (again.state !== 'live' || read >= MAX_REPLACEMENTS_MET) return false;
-  if (view === undefined || heldIn(again, since) !== undefined) return true;
+  if (view === undefined || openReplacement(again, since) !== undefined) return true;
   return view.kind === 'mixed' && read < MAX_READS;
 }
 
@@ -112,7 +119,7 @@ async function viewRegisters(resource: ScimResource, since: Stamp, context: Scim
   return { members, kind: isMixed ? 'mixed' : 'exact' };
 }
 
-/** @returns undefined if the write has ended meanwhile */
+/** @returns undefined if the write has ended in the meantime */
 async function viewHeld(
   resource: ScimResource,
   { write, held }: Replacement,
@@ -122,7 +129,7 @@ async function viewHeld(
   const lists = await ports.scim.heldList(ref, write, held);
   if (lists === undefined) return undefined;
   const members = new Set(lists.before.map(memberId));
-  // Changes that began after the whole list and are not part of it.
+  // These changes began after the whole list and are not part of it.
   const isLater = stampOf(resource, MAX_OPERATION) > held.last;
   for (const { member, stamp, value } of isLater ? await ports.scim.memberships(ref) : []) {
     if (stamp <= held.last) continue;
@@ -133,8 +140,8 @@ async function viewHeld(
 }
 
 /**
- * Makes readers see the list before until the write of a whole list ends, and lets other requests finish it.
- * @returns the resource with the lists that are held
+ * Shows readers the list before until the write of a whole list ends, and lets other requests finish that write.
+ * @returns the resource with the held lists
  */
 export async function holdMembers(
   { after, write }: { readonly after: ScimResource; readonly write: string },

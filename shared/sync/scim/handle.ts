@@ -9,7 +9,7 @@ import { UnstorableError } from '../ports/store-errors.ts';
 import { noteReceipt, type SourcePorts } from '../sources.ts';
 import { type DirectoryPorts, errorReply, type ScimReply, type StaleMembers } from './context.ts';
 import type { HttpReply, HttpRequest } from './http.ts';
-import { STRANGER_RATE, waitFor } from './limiter.ts';
+import { UNKNOWN_TOKEN_RATE, waitFor } from './limiter.ts';
 import { route } from './routes.ts';
 import { answerTokenRequest, TOKEN_PATH, type TokenEndpointPorts } from './token-endpoint.ts';
 import { EXPIRES_SOON_MS, prefixOf, validToken } from './tokens.ts';
@@ -18,21 +18,19 @@ export const SCIM_PATH = '/scim/v2';
 
 export type ScimPorts = DirectoryPorts & TokenEndpointPorts & SourcePorts;
 
-/** What came of a request, for log and metrics. */
 export interface ScimReport {
   readonly reply: HttpReply;
   /** undefined if the request was not authorised. */
   readonly connection: ConnectionName | undefined;
   readonly tokenExpiresSoon: boolean;
-  /** Members that the request named and that are no users. */
   readonly staleMembers: readonly StaleMembers[];
-  /** What failed on our side. */
+  /** The internal error, if there was one. */
   readonly cause: unknown;
 }
 
 /**
- * The SCIM 2.0 server (RFC 7643, RFC 7644): one request, one answer, which is an error's where something went wrong.
- * Who asks is decided by the token alone, so connections cannot see each other.
+ * The SCIM 2.0 server (RFC 7643, RFC 7644). Each request gets one response; errors become responses too. The token
+ * alone decides the connection, so connections cannot see each other.
  */
 export async function handleScim(request: HttpRequest, ports: ScimPorts): Promise<ScimReport> {
   let connection: ConnectionName | undefined;
@@ -46,7 +44,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     // A retry of the request would fail again.
     if (isUnstorable(error))
       return errorReply(badRequest('invalidValue', 'expected values that can be stored'));
-    // What failed is for the log: it may name things that are none of the client's business.
+    // The error itself goes only to the log, because it may contain internal details.
     return errorReply(new ScimError(500, 'something failed on our side; the request may be sent again'));
   };
   let reply: ScimReply;
@@ -57,24 +55,24 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
       return { ...answered, reply: toHttp(answered.reply), staleMembers, cause };
     }
     const method = isHead ? 'GET' : request.method;
-    const { token, knownAs } = recognise(request, ports);
-    const early = knownAs && (await ports.connections.find(knownAs));
+    const { token, cachedConnection } = recognise(request, ports);
+    const cached = cachedConnection && (await ports.connections.find(cachedConnection));
     // A token that was valid before is read together with the first reads, in the same request to the table.
-    const admitted = admit(token, knownAs !== undefined, ports);
-    const of = early ?? (await admitted).connection;
+    const admitted = admit(token, cachedConnection !== undefined, ports);
+    const owner = cached ?? (await admitted).connection;
     const answer = async () => {
       const body = readBody(request);
       const { headers, origin } = request;
       const query = readQueryString(request.query);
       const actor = { kind: 'scim', id: prefixOf(token) ?? '' } as const;
-      const types = resourceTypes(of.settings.scim.storeProfile, of.settings.nested === 'flatten');
+      const types = resourceTypes(owner.settings.scim.storeProfile, owner.settings.nested === 'flatten');
       const baseUrl = `${origin}${SCIM_PATH}`;
       return route(
         { method, path, query, headers, body },
         {
           ports,
-          connection: of.name,
-          settings: of.settings,
+          connection: owner.name,
+          settings: owner.settings,
           admitted,
           actor,
           types,
@@ -93,7 +91,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     reply = answerError(error);
   }
   const http = toHttp(reply);
-  // Headers as GET has them, and no body (RFC 9110 section 9.3.2).
+  // HEAD gets the headers of GET without a body (RFC 9110 section 9.3.2).
   return { reply: isHead ? { ...http, body: '' } : http, connection, tokenExpiresSoon, staleMembers, cause };
 }
 
@@ -108,20 +106,20 @@ function pathBelow(path: string): string {
 }
 
 /**
- * Limits requests with unknown and refused tokens before they cost other clients anything. A revoked token is not read
- * from the table each time, and a client that guesses tokens has only the requests of one address.
+ * Limits requests with unknown and rejected tokens before they affect other clients. A rejected token is not read
+ * from the table each time. A client that guesses tokens is limited to the request rate of one address.
  */
 function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts) {
   const token = /^bearer +(\S+)$/i.exec(headers['authorization']?.trim() ?? '')?.[1];
   if (token === undefined) throw unauthorised('');
-  const knownAs = prefixOf(token) === undefined ? null : limiter.knownAs(token);
-  if (knownAs === null) throw unauthorised(', error="invalid_token"');
-  if (knownAs === undefined) waitFor(limiter.take(`address ${source}`, STRANGER_RATE));
+  const cachedConnection = prefixOf(token) === undefined ? null : limiter.cachedConnection(token);
+  if (cachedConnection === null) throw unauthorised(', error="invalid_token"');
+  if (cachedConnection === undefined) waitFor(limiter.take(`address ${source}`, UNKNOWN_TOKEN_RATE));
   else waitFor(limiter.take(`token ${prefixOf(token)}`));
-  return { token, knownAs };
+  return { token, cachedConnection };
 }
 
-/** @throws ScimError 401 unless the token is good now */
+/** @throws ScimError 401 unless the token is valid */
 async function admit(token: string, isCounted: boolean, ports: ScimPorts) {
   const { limiter } = ports;
   const valid = await validToken(token, ports);
@@ -139,7 +137,7 @@ const unauthorised = (error: string) =>
 
 const JSON_TYPES = /^(?:application\/(?:scim\+)?json|\*\/\*)\s*(?:;.*)?$/i;
 
-/** A body that comes with one of these means nothing (RFC 9110 sections 9.3.1 and 9.3.5). */
+/** A body of these methods has no meaning (RFC 9110 sections 9.3.1 and 9.3.5). */
 const BODYLESS = new Set(['GET', 'HEAD', 'DELETE']);
 
 function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined {
@@ -161,7 +159,7 @@ function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined
   return parsed.value as ScimValue;
 }
 
-/** Invalid UTF-8 must not be replaced by other characters: the stored name would not be the one that was sent. */
+/** Invalid UTF-8 is rejected. With replacement characters, the stored name would differ from the one that was sent. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -170,7 +168,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** The media type is exact, and is sent only with a body. */
+/** Adds the SCIM media type, without parameters, to a response with a body. */
 function toHttp({ status, headers, body }: ScimReply): HttpReply {
   if (body === undefined) return { status, headers, body: '' };
   return { status, headers: { 'content-type': SCIM_MEDIA_TYPE, ...headers }, body: JSON.stringify(body) };

@@ -1,16 +1,15 @@
-/** One HTTP request as it came. */
 export interface HttpRequest {
   readonly method: string;
-  /** Of the URL, not decoded. */
+  /** Path of the URL, not decoded. */
   readonly path: string;
   readonly query: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** As text, or as its bytes where they were not read yet; undefined for none. */
+  /** Text, or bytes if they are not decoded yet; undefined for no body. */
   readonly body: string | Uint8Array | undefined;
-  /** Scheme and host under which the client reached us. */
+  /** Scheme and host that the client used. */
   readonly origin: string;
-  /** Address of the client, where it is known. */
+  /** Address of the client, if known. */
   readonly source?: string | undefined;
 }
 

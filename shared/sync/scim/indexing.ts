@@ -5,20 +5,20 @@ import { FULL_USER } from '../../scim/schemas/user.ts';
 import { elements, isObject, type ScimValue } from '../../scim/value.ts';
 import type { IndexedValue, ScimResource, ScimStore } from '../ports/scim.ts';
 
-/** As much of a request's surroundings as an index needs. */
+/** The part of a request's context that indexing needs. */
 interface IndexContext {
   readonly connection: ConnectionName;
   readonly ports: { readonly scim: ScimStore };
 }
 
-/** As a text is claimed. Case does not matter for what is unique; an external id is the client's and stays as it is. */
+/** Returns the index value of a unique attribute. It is case-insensitive. */
 export function claimOf(text: string, type: TypeName): IndexedValue {
   const attribute = UNIQUE_ATTRIBUTE[type];
   const name = type === 'Group' ? plainName(text) : text;
   return { type, attribute, value: folded({ name: attribute, caseExact: false }, name) };
 }
 
-/** Names that look alike are one name: without the signs that are not seen, composed, and with one space between words. */
+/** Normalises a name so that names that look the same are equal: no invisible characters, composed, single spaces. */
 const plainName = (text: string): string =>
   text
     .replace(/\p{Cf}/gu, '')
@@ -31,7 +31,7 @@ export function uniqueValue(resource: ScimResource | undefined): IndexedValue | 
   return resource !== undefined && typeof text === 'string' ? claimOf(text, resource.type) : undefined;
 }
 
-/** A value by which several resources may be found. Case matters for an external id only. */
+/** Returns an index value that several resources may share. Only an external id is case-sensitive. */
 export function pointerOf(
   attribute: 'externalId' | 'emails' | 'employeeNumber',
   text: string,
@@ -40,7 +40,6 @@ export function pointerOf(
   return { type, attribute, value: folded({ name: attribute, caseExact: attribute === 'externalId' }, text) };
 }
 
-/** The values that point at a resource, each once. */
 function pointersOf(resource: ScimResource | undefined): readonly IndexedValue[] {
   if (resource === undefined) return [];
   const { type, attributes } = resource;
@@ -60,19 +59,21 @@ function pointersOf(resource: ScimResource | undefined): readonly IndexedValue[]
 
 const nameOf = ({ attribute, value }: IndexedValue): string => `${attribute} ${value}`;
 
-/** Whether two revisions are found by the same values. */
 export const isIndexedAlike = (before: ScimResource, after: ScimResource): boolean =>
   uniqueValue(before)?.value === uniqueValue(after)?.value &&
   pointersOf(before).map(nameOf).join() === pointersOf(after).map(nameOf).join();
 
-/** Points at the resource from each value that others may have too: without a condition, and so in one request to the table. */
+/**
+ * Adds an index entry for each value that other resources may share. They need no condition, so one request to the
+ * table is enough.
+ */
 export async function pointAt(resource: ScimResource, { ports, connection }: IndexContext): Promise<void> {
   await Promise.all(
     pointersOf(resource).map((pointer) => ports.scim.point(connection, pointer, resource.id)),
   );
 }
 
-/** Lets go of the values that a resource had and, as it is now, does not have. */
+/** Removes the index entries of values that the resource no longer has. */
 export async function unindex(
   before: ScimResource,
   after: ScimResource | undefined,

@@ -2,30 +2,30 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import { ScimError } from '../../scim/errors.ts';
 import { hashOf } from './tokens.ts';
 
-/** Requests that one caller may send: so many at once, and so many a second after that. */
+/** Request rate of one caller: a burst, and a number per second after that. */
 export interface RequestRate {
   readonly burst: number;
   readonly perSecond: number;
 }
 
 /**
- * Four times what Entra ID asks for (25 a second), lasting, and as much as a stage admits by default for all of its
- * connections together: where several share one server, none crowds out the others. It counts per token and server;
- * when deployed, the throttle of API Gateway is the bound that counts, for bursts too.
+ * Four times the rate that Entra ID requires (25 per second). It equals the default limit of a stage for all its
+ * connections, so one connection cannot crowd out others on the same server. It counts per token and server. When
+ * deployed, the throttle of API Gateway is the effective limit, also for bursts.
  */
 export const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
 
 /**
- * Tokens that were not seen before, by the address they come from: each costs a look-up. More than make the alarm of
- * refused tokens ring.
+ * Rate for unknown tokens, by client address, because each costs a read. It is high enough to trigger the alarm of
+ * refused tokens.
  */
-export const STRANGER_RATE: RequestRate = { burst: 50, perSecond: 1 };
+export const UNKNOWN_TOKEN_RATE: RequestRate = { burst: 50, perSecond: 1 };
 
 export interface RateLimiter {
-  /** Takes one request of this caller's share. @returns 0, or seconds until the next one is free */
+  /** Counts one request of this caller. @returns 0, or the seconds until the next request is allowed */
   take(caller: string, rate?: RequestRate): number;
-  /** The connection of a token at its last read, null if it had none, undefined if it must be read again. */
-  knownAs(token: string): ConnectionName | null | undefined;
+  /** Returns the connection of a token at its last read, null if it was invalid, undefined if it must be read again. */
+  cachedConnection(token: string): ConnectionName | null | undefined;
   noteToken(token: string, connection: ConnectionName | null): void;
 }
 
@@ -37,11 +37,11 @@ export function waitFor(seconds: number): void {
   });
 }
 
-/** Limits memory, because clients can invent addresses and tokens. The entry that was unused for longest is dropped. */
-const MOST_REMEMBERED = 10_000;
+/** Limits memory, because clients can invent addresses and tokens. The least recently used entry is dropped. */
+const MAX_REMEMBERED = 10_000;
 const REFUSED_FOR_MS = 60_000;
 
-/** A token bucket per caller, and what is known of the tokens that callers showed. */
+/** A token bucket per caller, and a cache of the tokens that callers sent. */
 export function createRateLimiter(clock: () => number): RateLimiter {
   const buckets = new Map<string, { readonly left: number; readonly atMs: number }>();
   const seen = new Map<string, { readonly connection: ConnectionName | null; readonly atMs: number }>();
@@ -55,7 +55,7 @@ export function createRateLimiter(clock: () => number): RateLimiter {
       remember(buckets, caller, { left: isFree ? left - 1 : left, atMs: Math.max(nowMs, bucket.atMs) });
       return isFree ? 0 : Math.ceil((1 - left) / perSecond);
     },
-    knownAs(token) {
+    cachedConnection(token) {
       const { connection, atMs } = seen.get(hashOf(token)) ?? {};
       const isForgotten = connection === null && clock() - (atMs ?? 0) >= REFUSED_FOR_MS;
       return isForgotten ? undefined : connection;
@@ -67,6 +67,6 @@ export function createRateLimiter(clock: () => number): RateLimiter {
 function remember<Value>(values: Map<string, Value>, key: string, value: Value): void {
   values.delete(key);
   values.set(key, value);
-  const [oldest] = values.size > MOST_REMEMBERED ? values.keys() : [];
+  const [oldest] = values.size > MAX_REMEMBERED ? values.keys() : [];
   if (oldest !== undefined) values.delete(oldest);
 }

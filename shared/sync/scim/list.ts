@@ -3,7 +3,7 @@ import { answerBytes, checkAnswer } from '../../scim/answer.ts';
 import { documentOf } from '../../scim/document.ts';
 import { badRequest, listBody } from '../../scim/errors.ts';
 import { checkFilter, type Filter, matchesFilter, sorted } from '../../scim/filter/evaluate.ts';
-import { askedBy, type Lookup, lookupOf } from '../../scim/filter/lookup.ts';
+import { type Lookup, lookupOf, neededIds } from '../../scim/filter/lookup.ts';
 import { MAX_ANSWER_BYTES } from '../../scim/limits.ts';
 import type { ListQuery } from '../../scim/list-query.ts';
 import type { ResourceType, TypeName } from '../../scim/resource-type.ts';
@@ -27,18 +27,19 @@ import {
 } from './user-groups.ts';
 
 const GROUPS_IN_FLIGHT = 8;
-/** Resources that a filter without an index, or a sort, may read: about 2 s. */
+/** Maximum number of resources that a filter without an index, or a sort, may read. This takes about 2 s. */
 const MAX_SCANNED = 20_000;
 
-/** A resource that satisfies the filter, as the filter saw it. */
+/** A resource that matches the filter, with the document that was compared. */
 interface Found {
   readonly resource: ScimResource;
   readonly document: ScimObject;
 }
 
 /**
- * A list of one type, or of several, one after the other (RFC 7644 sections 3.4.2 and 3.4.3). The order is that of
- * the ids, which grow: a list that is read page by page keeps its order while resources are added at its end.
+ * Lists the resources of one type, or of several types in sequence (RFC 7644 sections 3.4.2 and 3.4.3). The order
+ * is that of the ids, which increase. So a list that is read page by page keeps its order while resources are added
+ * at its end.
  */
 export async function listResources(names: readonly TypeName[], query: ListQuery, context: ScimContext) {
   const { filter, sortBy } = query;
@@ -53,7 +54,7 @@ export async function listResources(names: readonly TypeName[], query: ListQuery
   return listPage(foundIds, { names, query, found, context });
 }
 
-/** Ids of a list that needs no resource to be read: of all of a type, or the users of a group. */
+/** Returns the ids of a list if no resource must be read for it: all of a type, or the users of a group. */
 async function idsInOrder(
   type: ResourceType,
   filter: ListQuery['filter'],
@@ -69,19 +70,22 @@ async function idsInOrder(
 interface Listed {
   readonly names: readonly TypeName[];
   readonly query: ListQuery;
-  /** undefined if the resources were not read yet: they are of one type, in the order of their ids. */
+  /** undefined if the resources were not read yet. They then have one type and the order of their ids. */
   readonly found: readonly Found[] | undefined;
   readonly context: ScimContext;
 }
 
-/** A page of the resources with these ids. It is shorter than asked for if the answer would be too long (section 3.4.2.4). */
+/**
+ * Returns a page of the resources with these ids. It is shorter than requested if the response would be too large
+ * (section 3.4.2.4).
+ */
 async function listPage(ids: readonly string[], { names, query, found, context }: Listed) {
   const { filter, sortBy, descending, startIndex, count, cursor, projection } = query;
   const [only] = names;
   const isOrdered = names.length === 1 && sortBy === undefined;
-  // A cursor goes on with the list that gave it, whatever of each resource is shown.
+  // A cursor belongs to one list. The requested attributes may differ from page to page.
   const scope = hashOf(JSON.stringify([names, filter, sortBy, descending])).slice(0, 8);
-  const from = cursor === undefined ? startIndex - 1 : beginAt({ cursor, scope }, ids, isOrdered);
+  const from = cursor === undefined ? startIndex - 1 : startOfPage({ cursor, scope }, ids, isOrdered);
   const page =
     found === undefined && only !== undefined
       ? await readAll(ids.slice(from, from + count), only, context)
@@ -97,7 +101,7 @@ async function listPage(ids: readonly string[], { names, query, found, context }
 }
 
 /**
- * The first resources of a page, as many as one answer holds.
+ * Returns the first resources of a page, as many as fit into one response.
  * @throws ScimError tooMany if not even the first one fits
  */
 async function showAll(
@@ -122,7 +126,9 @@ async function showAll(
   return shown;
 }
 
-/** The group whose members a filter asks for, and nothing else: its pages are read without reading every user. */
+/**
+ * Returns the group if the filter only selects the members of one group. Its pages are read without reading every user.
+ */
 function groupNamedBy(filter: Filter | undefined, type: ResourceType): string | undefined {
   if (filter === undefined || filter.kind === 'and') return undefined;
   const lookup = lookupOf(filter, type);
@@ -134,17 +140,18 @@ async function idsOf(type: TypeName, context: ScimContext): Promise<readonly str
   const { ids, deleting } = await ports.scim.order(connection, type, ports.clock());
   const found = await ports.scim.read(connection, type, deleting);
   for (const resource of found) await finishWrite(resource, context);
-  // A crash came between their removal and the note of it.
+  // The process died between removing the resource and updating the order.
   const gone = deleting.filter((one) => !found.some(({ id }) => id === one));
   for (const id of gone) await ports.scim.noteOrder(connection, { type, id });
   return ids;
 }
 
 /**
- * A cursor is the list it goes on with, and the id that its page begins with; opaque to clients.
- * @throws ScimError invalidCursor, or expiredCursor where nothing tells any more where the page begins
+ * Returns where a cursor's page starts. A cursor contains its list and the id of the page's first resource; clients
+ * treat it as opaque.
+ * @throws ScimError invalidCursor; expiredCursor if that resource is gone and the list is not ordered by id
  */
-function beginAt(
+function startOfPage(
   { cursor, scope }: { readonly cursor: string; readonly scope: string },
   ids: readonly string[],
   isOrdered: boolean,
@@ -160,7 +167,7 @@ function beginAt(
   return after === -1 ? ids.length : after;
 }
 
-/** Only the resources of the page, which are neighbours, in one query. */
+/** Reads the resources of the page, which are adjacent, in one query. */
 async function readAll(ids: readonly string[], type: TypeName, context: ScimContext) {
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -182,7 +189,7 @@ async function findAll(type: ResourceType, { filter, sortBy, descending }: ListQ
     const one = { resource: finished, document: documentOf(finished, type, context.baseUrl) };
     const isWanted =
       filter === undefined ||
-      matchesFilter(filter, await seenBy(filter, one, { context, readMembers }), type);
+      matchesFilter(filter, await documentFor(filter, one, { context, readMembers }), type);
     if (isWanted) found.push(one);
   }
   if (sortBy === undefined) return found;
@@ -192,7 +199,7 @@ async function findAll(type: ResourceType, { filter, sortBy, descending }: ListQ
   );
 }
 
-/** What could satisfy the filter: by index where it names a value, else everything. */
+/** Returns the resources that can match the filter: by index if it selects a value, else all. */
 async function candidates(type: ResourceType, filter: Filter | undefined, context: ScimContext) {
   const { ports, connection } = context;
   const lookup = filter && lookupOf(filter, type);
@@ -238,22 +245,22 @@ interface Reading {
   readonly readMembers: MembersReader;
 }
 
-/** The document with as many members, or groups, as the filter asks about. */
-async function seenBy(filter: Filter, { resource, document }: Found, { context, readMembers }: Reading) {
+/** Returns the document with the members or groups that the filter needs. */
+async function documentFor(filter: Filter, { resource, document }: Found, { context, readMembers }: Reading) {
   const isGroup = resource.type === 'Group';
-  const asked = askedBy(filter, isGroup ? 'members' : 'groups', context.types[resource.type]);
-  if (asked !== 'all' && asked.length === 0) return document;
+  const needed = neededIds(filter, isGroup ? 'members' : 'groups', context.types[resource.type]);
+  if (needed !== 'all' && needed.length === 0) return document;
   if (!isGroup) {
     const groups =
-      asked === 'all'
+      needed === 'all'
         ? await groupsOfUser(resource.id, context)
-        : await groupsAmong(resource.id, asked, readMembers);
+        : await groupsAmong(resource.id, needed, readMembers);
     return { ...document, groups };
   }
-  // While a whole list is being written, its registers are not what readers see.
-  const isWhole = asked === 'all' || resource.replacements.size > 0;
+  // While a whole list is being written, its registers are not the list that readers see.
+  const isWhole = needed === 'all' || resource.replacements.size > 0;
   const members = isWhole
     ? (await viewGroup(resource, context)).members
-    : [...(await listedAmong(groupId(resource.id), asked.flatMap(listedIdsOf), context))];
+    : [...(await listedAmong(groupId(resource.id), needed.flatMap(listedIdsOf), context))];
   return { ...document, members: members.map((id) => ({ ...listedMember(id) })) };
 }

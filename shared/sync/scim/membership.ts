@@ -8,23 +8,28 @@ import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext, StaleMembers } from './context.ts';
 import { isEnded, stampOf } from './record.ts';
 
-/** A set up to this size is written again as a whole; a larger one only if that is less than its difference. */
+/**
+ * A list up to this size is always written as a whole. A larger one is written as a whole only if the difference is
+ * larger.
+ */
 const RESTATED_SIZE = 100;
-/** What providers send in one operation at most; a request that names more of them first asks who is listed. */
+/**
+ * Providers send at most this many members in one operation. For more, the request first reads which ones are listed.
+ */
 const LOOKED_UP_SIZE = 1_000;
 
 /**
- * The members that a group lists: registers that are present and not older than its floor. A user who is switched off is
- * listed too, as the client left it, though they count for nothing until they are switched on.
+ * Returns the members that a group lists: present registers that are not older than its floor. A deactivated user
+ * stays listed as the client set it, but does not count until it is active again.
  */
 export async function listedMembers(group: GroupId, { ports, connection }: ScimContext) {
   const ref = { connection, group };
-  // Before the members: a floor that rose meanwhile would hide those who were read.
+  // The floor is read before the members: a later floor would hide members that were already read.
   const floor = await readFloor(ref, ports);
   return listedOf(await ports.scim.memberships(ref), floor);
 }
 
-/** Those of the given members that the group lists; reads only their items. */
+/** Returns the given members that the group lists. Reads only their items. */
 export async function listedAmong(
   group: GroupId,
   members: readonly MemberId[],
@@ -45,8 +50,10 @@ export async function readFloor(
   return groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
 }
 
-/** Whether a group's list already has the wanted difference. Most lists do not, and the first member shows it. */
-export async function isListedSo(
+/**
+ * Returns whether a group's list already has the wanted difference. Most lists do not, and the first member shows that.
+ */
+export async function isAlreadyListed(
   group: GroupId,
   { present, absent }: MemberChange,
   context: ScimContext,
@@ -61,9 +68,9 @@ export async function isListedSo(
 }
 
 /**
- * The change without deleted users. Providers send groups and users concurrently and repeat requests, so one request may
- * name a deleted user together with others. Only a POST creates a user, with a new id: a deleted user never returns.
- * Notes stale members for the log.
+ * Returns the change without deleted users. Providers send groups and users concurrently and repeat requests, so a
+ * request may contain a deleted user together with others. Only a POST creates a user, with a new id: a deleted
+ * user never returns. Records stale members for the log.
  * @param newcomers members of the change that the group does not list, or may not list
  * @returns the change itself if none of them is deleted
  */
@@ -95,14 +102,14 @@ async function staleAmong(
     const user = users.get(memberId(id));
     return deleting.has(id) || (user !== undefined && isEnded(user));
   };
-  // Events may describe users that no SCIM client created.
+  // A user that no SCIM client created may be known from events.
   const isUnknown = (id: string) => (users.get(memberId(id))?.attributes.size ?? 0) === 0;
   const deleted = missing.filter(isDeleted);
   return { group, deleted, unknown: missing.filter((id) => !isDeleted(id) && isUnknown(id)) };
 }
 
 /** Adds the members of a new group that is not visible yet. They count once the group itself is recorded. */
-export async function joinFirstMembers(
+export async function addFirstMembers(
   resource: ScimResource,
   ids: readonly string[],
   { ports, connection, actor }: ScimContext,
@@ -113,10 +120,11 @@ export async function joinFirstMembers(
 }
 
 /**
- * The events that make a net change of members. A whole set is stated either as a snapshot, which ends all others at
- * once, or, if a large set changes little, as its difference to the members that are listed now.
- * @param isAlone whether every earlier write of members has ended. Only then the list that is read here
- *   contains every member that the change must end or may leave out. Later writes do not matter, because their registers have later stamps.
+ * Returns the events for a change of members. A whole list becomes a snapshot, which ends all other memberships at
+ * once. If a large list changes little, it becomes a difference to the current list instead.
+ * @param isAlone whether all earlier writes of members have ended. Only then does the list that is read here
+ * contain all members that the change must end or may leave out. Later writes do not matter, because their
+ * registers have later stamps.
  */
 export async function membershipChanges(
   group: GroupId,
@@ -128,7 +136,7 @@ export async function membershipChanges(
   }: {
     readonly context: ScimContext;
     readonly isAlone: boolean;
-    /** The list before a whole list, read after it began. */
+    /** The list before a whole list, read after the write began. */
     readonly current: readonly string[] | undefined;
   },
 ): Promise<readonly DirectoryChange[]> {
@@ -146,8 +154,8 @@ export async function membershipChanges(
 }
 
 /**
- * Returns the new members that the group does not list yet; a small set is returned unread. A client that timed out sends
- * a large set again, so each retry has less left to do.
+ * Returns the new members that the group does not list yet; a small set is returned without a read. A client
+ * repeats a large request after a timeout, so each retry has fewer members to write.
  */
 async function unlisted(group: GroupId, present: ReadonlySet<string>, context: ScimContext) {
   if (present.size <= LOOKED_UP_SIZE) return present;

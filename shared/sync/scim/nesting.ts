@@ -8,30 +8,31 @@ import { acceptsNested } from '../../scim/resource-type.ts';
 import type { ScimContext } from './context.ts';
 
 /*
- * A group that is a member of another group. Clients name it by its id, as they name a user. The member register has an id
- * that says that it is a group (`domain/nesting.ts`), so the table needs no second list.
+ * A group that is a member of another group. Clients use its id, as they do for a user. The member register has an
+ * id that marks it as a group (`domain/nesting.ts`), so the table needs no second list.
  */
 
-/** Groups' ids begin with it, so that what cannot be a group costs no read. */
+/** Prefix of every group id. An id without it cannot be a group, so no read is needed. */
 export const GROUP_ID_MARK = 'g';
 
-/** A listed id as clients know it. */
+/** Converts the id of a member register to the id that clients use. */
 export function listedMember(id: string): ListedMember {
   const group = nestedGroup(id);
   return group === undefined ? { value: id, type: 'User' } : { value: group, type: 'Group' };
 }
 
-/** The ids under which a group may list what a client names. */
+/** Returns the register ids that an id of a client may have in a group. */
 export const listedIdsOf = (id: string): readonly MemberId[] =>
   id.startsWith(GROUP_ID_MARK) ? [memberId(id), nestedMember(groupId(id))] : [memberId(id)];
 
-/** The groups among listed ids. */
+/** Returns the groups among the ids of member registers. */
 export const groupsAmongListed = (ids: Iterable<string>): readonly GroupId[] =>
   [...ids].flatMap((id) => nestedGroup(id) ?? []);
 
 /**
- * The change with groups under the ids of their member registers. Groups that were deleted are left out, as deleted users are.
- * @throws ScimError invalidValue for a group that is to join where groups are no members, or is nested too deep
+ * Returns the change with groups under the ids of their member registers. Deleted groups are left out, as deleted
+ * users are.
+ * @throws ScimError invalidValue for a group where nesting is off, or that is nested too deep
  */
 export async function withNestedGroups(
   group: GroupId,
@@ -98,7 +99,7 @@ async function checkNesting(group: GroupId, joining: readonly GroupId[], context
   }
 }
 
-/** The groups that are reached from some groups, and in how many levels; it ends one level or a few groups past the limits. */
+/** Returns the groups that can be reached, and the number of levels. It stops soon after a limit is exceeded. */
 async function levelsFrom(
   first: readonly GroupId[],
   next: (group: GroupId) => Promise<readonly GroupId[]>,
@@ -116,7 +117,7 @@ async function levelsFrom(
   return { levels, groups };
 }
 
-/** Notes the groups within a group before their registers are written, so that no change of them is missed. */
+/** Stores the nested groups before their registers are written, so that no change of them is missed. */
 export async function noteNesting(
   group: GroupId,
   members: Iterable<string>,

@@ -5,18 +5,18 @@ import { dirtyNow } from '../wake.ts';
 import type { ScimContext } from './context.ts';
 
 /*
- * A group has one source (`shared/sync/directory/sources.ts`). A SCIM client keeps its own group, so that it reads what it
- * has written. If a reader owns the group on the platform, the client's group is not written there.
+ * A group has one source (`shared/sync/directory/sources.ts`). A SCIM client keeps its own group and can read back
+ * what it wrote. If the directory reader owns the group on the platform, the client's group is not written there.
  */
 
-/** A new group of a name or external id that the reader owns belongs to the reader's group. */
+/** Links a new SCIM group to the reader's group if the reader owns one with the same name or external id. */
 export async function yieldToReader(group: ScimResource, context: ScimContext): Promise<void> {
   const { connection, ports, settings } = context;
   const owner = settings.directory === null ? undefined : await readersGroup(group, context);
   if (owner === undefined) return;
   const ref = { connection, group: groupId(group.id) };
   await ports.reader.takeOver(connection, ref.group, owner);
-  // Released before the group exists: a worker that is woken now creates no platform group.
+  // Released before the group exists, so that a worker that wakes up now creates no platform group.
   await ports.desired.markDirty(ref, dirtyNow(ports));
   await ports.groups.release(ref, dirtyNow(ports));
 }
@@ -28,7 +28,7 @@ async function readersGroup({ attributes }: ScimResource, { connection, ports }:
   return same?.group;
 }
 
-/** Makes the reader read the groups of these events that it owns. */
+/** Requests a read of those groups in the events that the directory reader owns. */
 export async function askReader(
   events: readonly DirectoryEvent[],
   { connection, ports, settings }: Pick<ScimContext, 'connection' | 'ports' | 'settings'>,

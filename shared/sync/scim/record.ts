@@ -16,7 +16,7 @@ import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { askReader } from './reader-groups.ts';
 
-/** A change of desired state and the resource whose revision dates it. */
+/** A change of the desired state, and the resource whose revision dates it. */
 export interface Recorded {
   readonly by: ScimResource;
   readonly change: DirectoryChange;
@@ -25,8 +25,8 @@ export interface Recorded {
 const SOURCE = 'scim';
 
 /**
- * Stamps of a resource follow its revisions: time first, which never goes back, then the revision as the sequence.
- * They are a function of the resource, so what is recorded again after a crash is the same event again.
+ * Returns the stamp of a resource's revision: the modification time, which never decreases, then the revision as
+ * sequence. It depends only on the resource, so recording it again after a crash produces the same event.
  */
 export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 0): Stamp =>
   makeStamp({
@@ -38,8 +38,8 @@ export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 
   });
 
 /**
- * Records what a request changes just as ingest records events: registers, then rev and dirty, then the wake-up.
- * @throws Error where something could not be written or sent; the client sees a 500 and tries again
+ * Records the changes of a request as ingest records events: registers, then rev and dirty, then the wake-up.
+ * @throws Error if a write or a message failed; the client gets a 500 and retries
  */
 export async function record(changes: readonly Recorded[], context: ScimContext) {
   const { ports, connection, actor } = context;
@@ -63,7 +63,7 @@ export async function record(changes: readonly Recorded[], context: ScimContext)
   await askReader(events, context);
 }
 
-/** Records a user whose id no other request knows yet: nothing has to be read, and no group to be found. */
+/** Records a user whose id no other request knows yet. It needs no read, and the user is in no group. */
 export async function recordNewUser(resource: ScimResource, { ports, connection, actor }: ScimContext) {
   const change = factsOf(resource);
   const event = { connection, id: resource.id, source: SOURCE, stamp: stampOf(resource), actor, change };
@@ -72,7 +72,7 @@ export async function recordNewUser(resource: ScimResource, { ports, connection,
   await Promise.all(changes.map((one) => ports.users.addNew(connection, one)));
 }
 
-/** What a resource says to desired state, its members aside. */
+/** Returns the change that a resource makes to the desired state, without its members. */
 export function factsOf(resource: ScimResource): DirectoryChange {
   if (resource.type === 'User') return userChange(resource);
   return {
@@ -82,15 +82,15 @@ export function factsOf(resource: ScimResource): DirectoryChange {
   };
 }
 
-/** Attributes that matching may use, as events name them. */
+/** Attributes that matching may use, with their names in events. */
 const MATCHED_ATTRIBUTES = ['userName', 'email', OTHER_EMAILS, 'externalId', 'employeeNumber'] as const;
 
 const ENTERPRISE = FULL_USER[1].id;
 
 /**
- * Returns the desired state of a SCIM user. Every attribute is stated each time, so the state depends on the resource
- * alone. A missing attribute is empty, which matches no person. Only a missing `active` is left out: it must not switch an
- * account on again.
+ * Returns the desired state of a SCIM user. It always contains every attribute, so it depends only on the resource.
+ * A missing attribute is empty, which matches no person. Only a missing `active` is left out, because it must not
+ * reactivate an account.
  */
 function userChange({ id, attributes }: ScimResource): DirectoryChange {
   const userName = text(attributes['userName']);
@@ -108,9 +108,9 @@ function userChange({ id, attributes }: ScimResource): DirectoryChange {
 }
 
 /**
- * The deletion of a user and the user's data. A deletion ends memberships that are older. The account is also switched
- * off, so that a membership that a late or concurrent request records afterwards gives no access. The account stays off,
- * because its id is never given to another user.
+ * Returns the deletion of a user and the erasure of its data. A deletion ends older memberships. The account is
+ * also deactivated, so that a membership recorded afterwards by a late or concurrent request gives no access. The
+ * account stays inactive, because its id is never given to another user.
  */
 export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   const user = memberId(id);
@@ -122,7 +122,7 @@ export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   ];
 }
 
-/** Whether the desired state of a user is the one that `userEnd` writes. */
+/** Returns whether the desired state of a user is the one that `userEnd` writes. */
 export const isEnded = ({ floor, attributes }: UserState): boolean =>
   floor !== STAMP_ZERO && !isActive(attributes);
 
@@ -133,7 +133,10 @@ const extension = (attributes: ScimObject): ScimObject => {
 
 const text = (value: ScimValue | undefined): string => (typeof value === 'string' ? value : '');
 
-/** All addresses, the chosen one first: the primary, else the one for work, else the first. An entry without an address is none. */
+/**
+ * Returns all addresses. The first is the primary one, else the one for work, else the first. Entries without an
+ * address are skipped.
+ */
 function emailsOf(emails: ScimValue | undefined): readonly string[] {
   const addresses = elements(emails)
     .filter(isObject)
@@ -146,7 +149,7 @@ function emailsOf(emails: ScimValue | undefined): readonly string[] {
   return [...new Set(inOrder.map(({ value }) => text(value)))];
 }
 
-/** As many addresses as an attribute may hold, in order. */
+/** Joins as many addresses as fit into one attribute, in order. */
 function listed(addresses: readonly string[]): string {
   const plain = addresses.filter((address) => !/\s/.test(address));
   return plain.reduce((list, address) => {
@@ -155,7 +158,7 @@ function listed(addresses: readonly string[]): string {
   }, '');
 }
 
-/** A revision that changes what clients see; its registers are still to follow. */
+/** Returns the next revision for a change that clients see. Its registers are not written yet. */
 export function nextRevision(before: ScimResource, nowMs: number): ScimResource {
   const revision = before.revision + 1;
   const modifiedMs = Math.max(nowMs, before.modifiedMs);
@@ -163,8 +166,9 @@ export function nextRevision(before: ScimResource, nowMs: number): ScimResource 
 }
 
 /**
- * A revision that changes nothing that clients see (RFC 7644 section 3.5.2.1: "the modify timestamp shall not change").
- * It still states the desired state again, with its own stamps, to complete what a crash left undone.
+ * Returns the next revision for a request that changes nothing that clients see (RFC 7644 section 3.5.2.1: "the
+ * modify timestamp shall not change"). It still records the desired state again, with its own stamps, to complete a
+ * write that a crash interrupted.
  */
 export const idleRevision = (before: ScimResource, nowMs: number): ScimResource => ({
   ...nextRevision(before, nowMs),
@@ -172,7 +176,7 @@ export const idleRevision = (before: ScimResource, nowMs: number): ScimResource 
   changedMs: before.changedMs,
 });
 
-/** One resource written by this many others between our read and our write would be a fault elsewhere. */
+/** Limit of retries after a concurrent write. So many conflicts on one resource would indicate a defect. */
 export const MAX_RACES = 50;
 
 /** A write of a group's members that has begun, with the revision that dates it. */
@@ -182,8 +186,8 @@ export interface MemberWrite {
 }
 
 /**
- * Begins a write of members without a request to the group.
- * @returns nothing where the group is no SCIM resource
+ * Begins a write of a group's members that no client requested.
+ * @returns an empty list if the group is not a SCIM resource
  */
 export async function beginWrite(group: GroupId, { ports, connection }: ScimContext): Promise<MemberWrite[]> {
   const target = { type: 'Group', id: group } as const;

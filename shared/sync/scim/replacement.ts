@@ -11,20 +11,22 @@ export interface Replacement {
   readonly held: HeldList;
 }
 
-/** The latest one of a group. */
 export function latestReplacement({ replacements }: ScimResource): Replacement | undefined {
   const [latest] = [...replacements].toSorted(([, a], [, b]) => (a.first < b.first ? 1 : -1));
   return latest && { write: latest[0], held: latest[1] };
 }
 
-/** The same, if its process died. */
+/** Returns the latest one if its process died. */
 export function deadReplacement(resource: ScimResource, nowMs: number): Replacement | undefined {
   const latest = latestReplacement(resource);
   const isOpen = latest !== undefined && openWrites(resource.writes, nowMs).includes(latest.write);
   return isOpen ? undefined : latest;
 }
 
-/** Writes a whole list again whose process died, with the stamps of its revision: later changes are kept. */
+/**
+ * Finishes the write of a whole list whose process died. It uses the stamps of the original revision, so later
+ * changes are kept.
+ */
 export async function finishReplacement(
   found: ScimResource,
   { write, held }: Replacement,

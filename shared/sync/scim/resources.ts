@@ -30,7 +30,7 @@ export async function findResource(id: string, type: TypeName, context: ScimCont
   return finished;
 }
 
-/** Completes what a crash left undone: the registers of the resource, or the rest of its deletion. */
+/** Completes a write that a crash interrupted: the registers of the resource, or the rest of its deletion. */
 export async function finishWrite(
   found: ScimResource,
   context: ScimContext,
@@ -54,12 +54,9 @@ export async function finishWrite(
   return found;
 }
 
-/** A request that changes a resource which is there already. */
 export interface Change {
   readonly context: ScimContext;
-  /** Header If-Match. */
   readonly ifMatch: string | undefined;
-  /** Header If-None-Match. */
   readonly ifNoneMatch?: string | undefined;
 }
 
@@ -78,9 +75,9 @@ export interface Rewrite {
 }
 
 /**
- * Writes the next revision of a resource if the current one has not changed meanwhile. The caller records the change in
- * the desired state, and settles the resource.
- * @throws ScimError 404, 412, 409 or what `edit` throws; then nothing has changed
+ * Writes the next revision of a resource if the current one has not changed in the meantime. The caller records the
+ * change in the desired state and settles the resource.
+ * @throws ScimError 404, 412, 409 or an error of `edit`; then nothing has changed
  */
 export async function rewriteResource(
   id: string,
@@ -97,7 +94,6 @@ export async function rewriteResource(
     readonly edit: (attributes: ScimObject) => ScimObject;
     readonly membersChange?: MembersChange;
     readonly state?: ScimResource['state'];
-    /** The resource as the caller has just read it. */
     readonly found?: ScimResource | undefined;
   },
 ): Promise<Rewrite> {
@@ -117,7 +113,9 @@ export async function rewriteResource(
   throw new Error(`gave up after ${MAX_RACES} concurrent writes of one resource`);
 }
 
-/** Claims and indexes what has changed, before and after the resource is saved. @returns whether it was saved */
+/**
+ * Saves the resource. Claims and index entries are written before, and verified after. @returns whether it was saved
+ */
 async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Promise<boolean> {
   const { ports, connection } = context;
   const isIndexed = after.state === 'deleting' || isIndexedAlike(before, after);
@@ -126,11 +124,11 @@ async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Pr
     await pointAt(after, context);
   }
   if (!(await ports.scim.save(connection, after, before))) return false;
-  if (!isIndexed) await keepIfOurs({ before, after }, context);
+  if (!isIndexed) await restoreUnlessHeld({ before, after }, context);
   return true;
 }
 
-/** The next revision of a resource, and the write of members that begins with it. */
+/** Returns the next revision of a resource, and the write of members that begins with it. */
 function rewritten(
   before: ScimResource,
   {
@@ -153,7 +151,10 @@ function rewritten(
   return { after: { ...revise(before, nowMs), attributes, state, writes }, write };
 }
 
-/** @throws ScimError 412, also while members are being written, because no read has shown the list of that version yet */
+/**
+ * @throws ScimError 412; also while members are being written, because no read has returned the list of that
+ * version yet
+ */
 function checkIfMatch(ifMatch: string, { writes, version }: ScimResource, nowMs: number): void {
   const isOpen = openWrites(writes, nowMs).length > 0;
   if (namesVersion(ifMatch, isOpen ? undefined : version)) return;
@@ -168,7 +169,8 @@ function checkIfNoneMatch(ifNoneMatch: string, { version }: ScimResource): void 
 }
 
 /**
- * Writes the next revision of a group whose attributes stay as they are. This is one write, also with concurrent requests.
+ * Writes the next revision of a group without changing its attributes. This is one write, even with concurrent
+ * requests.
  * @returns undefined if `rewriteResource` must decide
  */
 export async function advanceGroup(
@@ -196,13 +198,13 @@ export async function advanceGroup(
   return after && { before: after, after, write };
 }
 
-/** An unsettled resource is not repaired first, because its next revision states everything again. */
+/** An unsettled resource is not repaired first, because its next revision records everything again. */
 async function readForChange(id: string, type: TypeName, context: ScimContext, known?: ScimResource) {
   const [found = known] = known ? [] : await context.ports.scim.read(context.connection, type, [id]);
   return found?.state === 'live' ? found : findResource(id, type, context);
 }
 
-async function keepIfOurs({ before, after }: Rewrite, context: ScimContext): Promise<void> {
+async function restoreUnlessHeld({ before, after }: Rewrite, context: ScimContext): Promise<void> {
   try {
     await verifyClaim(after, context);
   } catch (superseded) {
@@ -215,8 +217,8 @@ async function keepIfOurs({ before, after }: Rewrite, context: ScimContext): Pro
 }
 
 /**
- * Ends a change: registers have followed, the values that it gave up are free.
- * @param listedAt stamp of the whole list of members that the change wrote. Earlier writes have no effect on that list
+ * Ends a change after its registers were written, and releases the index values that it gave up.
+ * @param listedAt stamp of the whole list of members that the change wrote; earlier writes have no effect on that list
  */
 export async function settleResource(
   { before, after, write }: Rewrite,
@@ -257,8 +259,8 @@ export async function finishDeletion(deleting: ScimResource, context: ScimContex
 }
 
 /**
- * Records a deletion, which ends the memberships. Each group that lists the member is also changed, so that its list no longer
- * shows the member and its version rises.
+ * Records a deletion, which ends the memberships. Each group that lists the member is changed too, so that its list
+ * no longer shows the member and its version increases.
  */
 async function recordEnd(
   deleting: ScimResource,

@@ -23,8 +23,8 @@ type Endpoint = (request: ScimRequest, context: ScimContext) => Promise<ScimRepl
 type Methods = Readonly<Partial<Record<string, Endpoint>>>;
 
 /**
- * Answers a request of an authorised client (RFC 7644 section 3.2, table 2).
- * @throws ScimError for what the client got wrong
+ * Routes a request of an authorised client (RFC 7644 section 3.2, table 2).
+ * @throws ScimError for an invalid request
  */
 export async function route(request: ScimRequest, context: ScimContext): Promise<ScimReply> {
   const segments = request.path.split('/').filter((segment) => segment !== '');
@@ -92,7 +92,7 @@ const ME: Methods = {
 
 const announcedBy = ({ scim }: ScimContext['settings']) => ({ pagination: scim.announcePagination });
 
-/** Parameters mean nothing here, whatever a client adds; only a filter is forbidden (RFC 7644 section 4). */
+/** Discovery ignores query parameters. Only a filter is rejected (RFC 7644 section 4). */
 function discovery(first: string, second: string | undefined): Methods | undefined {
   const one = (find: (context: ScimContext) => ScimObject | undefined): Methods => ({
     GET: async ({ query }, context) => {
@@ -145,7 +145,10 @@ const search = (types: readonly TypeName[]) =>
     return body;
   });
 
-/** Operations change resources (RFC 7644 section 3.7): one that held operations again could be as many as it likes. */
+/**
+ * Bulk operations may only change resources (RFC 7644 section 3.7). A nested bulk request could exceed the limit of
+ * operations.
+ */
 const OF_RESOURCES = /^\/(?:Users|Groups)(?:\/(?!\.search)[^/]+)?\/?$/;
 
 const bulk: Endpoint = (request, context) =>
@@ -193,7 +196,10 @@ const conditionsOf = ({ headers }: ScimRequest) => ({
   ifNoneMatch: headers['if-none-match'],
 });
 
-/** A patched group's answer is empty unless attributes are asked for: its members may be many. */
+/**
+ * The response to a group's PATCH is empty unless the client requests attributes, because a group may have many
+ * members.
+ */
 const rewrite =
   (how: 'replace' | 'patch', type: TypeName, id: string): Endpoint =>
   async (request, context) => {
@@ -217,8 +223,9 @@ const remove =
   };
 
 /**
- * The answer to a request that wrote the resource, in the state that this request left. The group is read again only if
- * the answer shows members and the request did not name all of them: other requests may have changed the list.
+ * Returns the response to a write, with the resource in the state that this request wrote. Other requests may have
+ * changed a group's members. So the group is read again if the response shows members and the request did not
+ * contain all of them.
  */
 async function answerWritten(
   { resource, members, isNew = false }: Written & { readonly isNew?: boolean },
@@ -237,14 +244,14 @@ async function answerWritten(
     readFloor({ connection, group: groupId(resource.id) }, ports),
   ]);
   const { document, etag } = await show(now, projection, context, { floor });
-  // The write has succeeded, so its answer is shortened rather than refused.
+  // The write has succeeded, so a response that is too large is shortened instead of rejected.
   const { members: _members, ...others } = document;
   return ok(answerBytes(document) > MAX_ANSWER_BYTES ? others : document, { ...headers, etag });
 }
 
 const NO_WRITES: ScimResource['writes'] = new Map();
 
-/** In an answer to a request that wrote the resource: the version that the request made. */
+/** Headers of the response to a write, with the version that the request created. */
 const writtenHeaders = ({ type, id, version }: ScimResource, { types, baseUrl }: ScimContext) => ({
   etag: etagOf(version),
   location: locationOf(types[type], id, baseUrl),

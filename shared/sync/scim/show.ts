@@ -9,30 +9,30 @@ import { etagWithoutMembers, viewGroup } from './group-view.ts';
 import { listedMember } from './nesting.ts';
 import { groupsOfUser } from './user-groups.ts';
 
-/** Users of one page that are shown with their groups unless the client names `groups`: each costs a query. */
+/**
+ * In a larger page, users are shown with their groups only if the client requests `groups`, because each user costs
+ * a query.
+ */
 const MAX_USERS_WITH_GROUPS = 20;
 
-/** A resource in the form of an answer. */
+/** A resource as a response, with its entity tag. */
 export interface Shown {
   readonly document: ScimObject;
   readonly etag: string;
 }
 
-/** Data that was read before. */
 interface Given {
   /** The group's floor, if it was read together with the resource. */
   readonly floor?: Stamp | undefined;
   /** All members of this version. */
   readonly members?: readonly string[] | undefined;
-  /** How many resources share the answer. */
+  /** Number of resources in the response. */
   readonly among?: number;
-  /** Whether the resource was created by this request: then no group has it as a member. */
+  /** True if this request created the resource. Then no group has it as a member. */
   readonly isNew?: boolean;
 }
 
-/**
- * A resource as the request asks to see it; a group's members are read only if they are shown.
- */
+/** Returns a resource as the request wants to see it. A group's members are read only if they are shown. */
 export async function show(
   resource: ScimResource,
   projection: Projection,
@@ -60,7 +60,7 @@ export async function show(
   return { document: project(document, projection, type), etag: view.etag };
 }
 
-/** Groups of a user are shown by default, but in a large list only if the client names them. */
+/** A user's groups are shown by default. In a large list they are shown only if the client requests them. */
 function showsGroups(
   type: ResourceType,
   projection: Projection,
@@ -70,7 +70,7 @@ function showsGroups(
   return projection.only !== undefined || among <= MAX_USERS_WITH_GROUPS;
 }
 
-/** Attributes of those members that are resources, by id. */
+/** Returns the attributes of the members that are resources, by id. */
 async function resourcesOf(members: readonly ListedMember[], { ports, connection }: ScimContext) {
   const read = (type: TypeName) => {
     const ids = members.filter((member) => member.type === type).map(({ value }) => value);

@@ -6,10 +6,10 @@ import type { OAuthClient, OAuthServer } from '../ports/oauth.ts';
 import { accessSeconds, issueAccess, validSecret } from './clients.ts';
 import type { ScimReply } from './context.ts';
 import type { HttpRequest } from './http.ts';
-import { type RateLimiter, STRANGER_RATE, waitFor } from './limiter.ts';
+import { type RateLimiter, UNKNOWN_TOKEN_RATE, waitFor } from './limiter.ts';
 import { EXPIRES_SOON_MS } from './tokens.ts';
 
-/** Below the base URL. */
+/** Path below the base URL. */
 export const TOKEN_PATH = '/oauth/token';
 
 /** Id, secret and grant take about 150 bytes. */
@@ -23,15 +23,15 @@ export interface TokenEndpointPorts extends Pick<Ports, 'tokens' | 'clock' | 'ra
 
 interface TokenAnswer {
   readonly reply: ScimReply;
-  /** Of the client, if it has proved its secret. */
+  /** Connection of the client, if its secret is valid. */
   readonly connection: ConnectionName | undefined;
   readonly tokenExpiresSoon: boolean;
 }
 
 /**
- * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). It counts requests by address, as it does for tokens that
- * were not seen before: a client asks about once an hour.
- * @throws ScimError 405 or 429, which OAuth has no error for
+ * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). It limits requests by address, as for
+ * unknown tokens: a client sends about one per hour.
+ * @throws ScimError 405 or 429, for which OAuth has no error
  */
 export async function answerTokenRequest(
   request: HttpRequest,
@@ -40,7 +40,7 @@ export async function answerTokenRequest(
   if (request.method.toUpperCase() !== 'POST') {
     throw new ScimError(405, 'expected the method POST', { headers: { allow: 'POST' } });
   }
-  waitFor(ports.limiter.take(`address ${request.source ?? ''}`, STRANGER_RATE));
+  waitFor(ports.limiter.take(`address ${request.source ?? ''}`, UNKNOWN_TOKEN_RATE));
   let connection: ConnectionName | undefined;
   let tokenExpiresSoon = false;
   const clientOf = async (id: string, text: string): Promise<OAuthClient | undefined> => {
@@ -67,7 +67,7 @@ const refused = (description: string): ScimReply => ({
   body: { error: 'invalid_request', error_description: description },
 });
 
-/** The parameters; a text says what is wrong with them. None may come twice (RFC 6749 section 3.2). */
+/** Returns the parameters, or an error message. No parameter may be repeated (RFC 6749 section 3.2). */
 function formOf({ body = '', headers }: HttpRequest): Readonly<Record<string, string>> | string {
   if (Buffer.byteLength(body) > MAX_FORM_BYTES) return `expected a body of at most ${MAX_FORM_BYTES} bytes`;
   const parameters = [...new URLSearchParams(Buffer.from(body).toString('utf8'))];
@@ -78,7 +78,7 @@ function formOf({ body = '', headers }: HttpRequest): Readonly<Record<string, st
   return isTwice ? 'expected the client secret in the header Authorization or in the body, got both' : form;
 }
 
-/** Only those that the protocol reads. */
+/** Returns only the headers that the protocol uses. */
 function headersOf({ headers, body = '' }: HttpRequest): Readonly<Record<string, string>> {
   const named = ['authorization', 'content-type'].flatMap((name) => {
     const value = headers[name];

@@ -6,28 +6,30 @@ import type { ScimToken } from '../ports/scim.ts';
 type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
 
 /**
- * `gsync_<kind>_<8>_<64>`: names the product, then tells tokens apart, then is secret (256 bits). Kinds: `scim` is a bearer
- * token, `client` a secret of an OAuth client, `access` an access token with the prefix of the secret that it was issued for.
+ * `gsync_<kind>_<8>_<64>`: a product name, a kind, an identifying prefix and a secret (256 bits). Kinds: `scim` is
+ * a bearer token, `client` the secret of an OAuth client, `access` an access token with the prefix of its secret.
  */
 const BEARER_FORM = /^gsync_(?:scim|access)_([0-9a-f]{8})_[0-9a-f]{64}$/;
 const ACCESS_MARK = 'gsync_access_';
 const NOTED_EVERY_MS = 3_600_000;
 const MAX_TRIES = 10;
 
-/** The prefix of a text that has the form of a bearer token or an access token. */
+/** Returns the prefix of a text in the format of a bearer token or an access token. */
 export const prefixOf = (token: string): string | undefined => BEARER_FORM.exec(token)?.[1];
 
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** Options of `createToken`. */
 interface Creation {
-  /** End of its life, in milliseconds since 1970; undefined for none. */
+  /** Expiry in milliseconds since 1970; undefined for none. */
   readonly expiresMs?: number | undefined;
-  /** The OAuth client whose secret it is to be; `new` for one with the secret's prefix as its id; undefined for a bearer token. */
+  /**
+   * The OAuth client whose secret it is; `new` for a client with the secret's prefix as its id; undefined for a
+   * bearer token.
+   */
   readonly client?: string | undefined;
 }
 
-/** Makes a token for a connection. It is returned once and kept nowhere; what is kept is its hash. */
+/** Creates a token for a connection. Only its hash is stored. */
 export async function createToken(
   connection: ConnectionName,
   { tokens, clock, randomHex }: TokenPorts & Pick<Ports, 'randomHex'>,
@@ -49,15 +51,15 @@ export async function createToken(
   throw new Error(`found no free prefix in ${MAX_TRIES} tries`);
 }
 
-/** For `createToken`. No id of a client is that: ids are eight hexadecimal digits. */
+/** Value for `createToken`. It is never the id of a client, because ids are eight hexadecimal digits. */
 export const NEW_CLIENT = 'new';
 
-/** A token as a person may see it: neither secret nor hash. */
+/** A token without its secret and hash, for display. */
 export interface TokenSummary extends Omit<ScimToken, 'hash' | 'connection'> {
   readonly state: 'active' | 'expired' | 'revoked';
 }
 
-/** Bearer tokens and secrets of OAuth clients, oldest first. */
+/** Returns bearer tokens and secrets of OAuth clients, oldest first. */
 export async function listTokens(
   connection: ConnectionName,
   { tokens, clock }: TokenPorts,
@@ -77,7 +79,7 @@ export const stateOf = (
   return expiresMs !== undefined && expiresMs <= nowMs ? 'expired' : 'active';
 };
 
-/** Ends a token at once. @returns false if the connection has none of that prefix */
+/** Revokes a token immediately. @returns false if the connection has none with that prefix */
 export const revokeToken = (connection: ConnectionName, prefix: string, { tokens, clock }: TokenPorts) =>
   tokens.revoke(connection, prefix, clock());
 
@@ -86,19 +88,20 @@ export async function revokeAllTokens(connection: ConnectionName, { tokens, cloc
   for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());
 }
 
-/** Told from then on: long enough for a person to make another token and paste it before this one ends. */
+/** Time before expiry from which a warning is given. It leaves an operator time to create and install another token. */
 export const EXPIRES_SOON_MS = 14 * 86_400_000;
 
-/** Compared where there is no token, so that an unknown prefix takes as long as a wrong secret. */
+/** Compared if there is no token, so that an unknown prefix takes as long as a wrong secret. */
 const NO_HASH = hashOf('');
 
-/** Whether a text is the one that was hashed. */
-export const isHashed = (token: string, hash: string | undefined): boolean =>
+/** Returns whether a token has this hash, in constant time. */
+export const matchesHash = (token: string, hash: string | undefined): boolean =>
   timingSafeEqual(Buffer.from(hashOf(token)), Buffer.from(hash ?? NO_HASH));
 
 /**
- * The token, with whose it is; undefined for one that is unknown, wrong, expired or revoked, without saying which. Notes the
- * use, to the hour. For an access token, the secret that it was issued for: it ends with that.
+ * Returns the stored token with its connection. Returns undefined for an unknown, wrong, expired or revoked one,
+ * without the reason. Records the use, at most once per hour. For an access token it returns the secret that it was
+ * issued for, because they expire together.
  */
 export async function validToken(token: string, ports: TokenPorts): Promise<ScimToken | undefined> {
   const prefix = prefixOf(token);
@@ -106,18 +109,18 @@ export async function validToken(token: string, ports: TokenPorts): Promise<Scim
   const found = token.startsWith(ACCESS_MARK)
     ? await secretOfAccess(token, prefix, ports)
     : await ports.tokens.find(prefix);
-  const isSame = token.startsWith(ACCESS_MARK) || isHashed(token, found?.hash);
-  return isSame && found !== undefined ? usedNow(found, ports) : undefined;
+  const isSame = token.startsWith(ACCESS_MARK) || matchesHash(token, found?.hash);
+  return isSame && found !== undefined ? recordUse(found, ports) : undefined;
 }
 
 async function secretOfAccess(token: string, prefix: string, { tokens, clock }: TokenPorts) {
   const { access, secret } = await tokens.findAccess(prefix, hashOf(token));
-  const isGood = isHashed(token, access?.hash) && access !== undefined && access.expiresMs > clock();
+  const isGood = matchesHash(token, access?.hash) && access !== undefined && access.expiresMs > clock();
   return isGood ? secret : undefined;
 }
 
-/** Notes the use of a token. @returns undefined if the token has ended */
-export async function usedNow(
+/** Records the use of a token. @returns undefined if the token has expired or was revoked */
+export async function recordUse(
   found: ScimToken,
   { tokens, clock }: TokenPorts,
 ): Promise<ScimToken | undefined> {

@@ -8,7 +8,7 @@ import type { ScimContext } from './context.ts';
 import { viewGroup } from './group-view.ts';
 import { listedAmong } from './membership.ts';
 
-/** Values of a user's attribute `groups` (RFC 7643 section 4.1.2), by the ids of the groups. */
+/** Returns the values of a user's attribute `groups` (RFC 7643 section 4.1.2), by group id. */
 export async function groupsOfUser(user: string, context: ScimContext): Promise<readonly ScimObject[]> {
   const { ports, connection } = context;
   const ids = await collectPages(ports.users.groupsOf(connection, memberId(user)));
@@ -21,7 +21,7 @@ export async function groupsOfUser(user: string, context: ScimContext): Promise<
   const shown: ScimResource[] = [];
   for (const group of groups) {
     if (group.state !== 'live') continue;
-    // While a whole list is being written, its registers are not what readers see.
+    // While a whole list is being written, its registers are not the list that readers see.
     const isMember =
       group.replacements.size > 0
         ? (await viewGroup(group, context)).members.includes(memberId(user))
@@ -38,7 +38,7 @@ const groupValue = ({ id, attributes }: ScimResource, { types, baseUrl }: ScimCo
   type: 'direct',
 });
 
-/** The users that a group lists, as readers see them; empty if there is no such group. */
+/** Returns the users that a group lists, as readers see them; empty if there is no such group. */
 export async function usersOfGroup(id: string, context: ScimContext): Promise<readonly string[]> {
   const { ports, connection } = context;
   const [group] = await ports.scim.read(connection, 'Group', [id]);
@@ -46,7 +46,7 @@ export async function usersOfGroup(id: string, context: ScimContext): Promise<re
   return (await viewGroup(group, context)).members.filter((member) => nestedGroup(member) === undefined);
 }
 
-/** Members of the groups that a filter asks about, each list read once for a request. */
+/** Reads the members of groups for a filter. Each list is read once per request. */
 export function createMembersReader(context: ScimContext) {
   const lists = new Map<string, Promise<ReadonlySet<string>>>();
   return (group: GroupId): Promise<ReadonlySet<string>> => {
@@ -57,7 +57,7 @@ export function createMembersReader(context: ScimContext) {
 }
 export type MembersReader = ReturnType<typeof createMembersReader>;
 
-/** Those of the given groups that a user is in, as far as a filter needs them. */
+/** Returns those of the given groups that contain the user, with the fields that a filter needs. */
 export async function groupsAmong(
   user: string,
   groups: readonly string[],

@@ -21,8 +21,8 @@ import type { ScimContext } from './context.ts';
 import { createGroupResource, createUserResource, newResourceId } from './creation.ts';
 import { holdMembers, isOpen, viewGroup } from './group-view.ts';
 import {
-  isListedSo,
-  joinFirstMembers,
+  addFirstMembers,
+  isAlreadyListed,
   listedMembers,
   membershipChanges,
   withoutDeleted,
@@ -32,14 +32,13 @@ import { factsOf, record, stampOf } from './record.ts';
 import type { Change, MembersChange, Rewrite } from './resources.ts';
 import { advanceGroup, rewriteResource, settleResource } from './resources.ts';
 
-/** The result of a request's write. */
 export interface Written {
   readonly resource: ScimResource;
-  /** All members of a group at this version; undefined if the request does not name all of them. */
+  /** All members of a group at this version; undefined if the request does not contain all of them. */
   readonly members?: readonly string[] | undefined;
 }
 
-/** A user is switched on unless its client says otherwise. */
+/** A new user is active unless the client sends otherwise. */
 async function createUser(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.User;
   checkSchemas(body, type.core.id);
@@ -47,12 +46,16 @@ async function createUser(body: ScimObject, context: ScimContext): Promise<Writt
   return { resource: await createUserResource(attributes, context) };
 }
 
-/** Everything but `active` goes that the body does not name: silence must not switch an account on again. */
+/**
+ * Removes all attributes that the body does not contain, except `active`: a missing `active` must not reactivate an
+ * account.
+ */
 function replaceUser(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.User;
   checkSchemas(body, type.core.id);
   const given = readResource(body, type);
-  return rewriteUser(id, change, ({ active }) => ({ ...(active === undefined ? {} : { active }), ...given }));
+  const replaced = ({ active }: ScimObject) => (active === undefined ? given : { active, ...given });
+  return rewriteUser(id, change, replaced);
 }
 
 function patchUser(id: string, body: ScimValue, change: Change): Promise<Written> {
@@ -74,7 +77,10 @@ async function rewriteUser(id: string, change: Change, edit: (attributes: ScimOb
   return { resource: rewrite.after };
 }
 
-/** Writes the members before the group: a reader sees all of the group, and after a crash nothing of it. */
+/**
+ * Writes the members before the group. So readers see the group completely, and after a crash they do not see it at
+ * all.
+ */
 async function createGroup(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.Group;
   checkSchemas(body, type.core.id);
@@ -84,19 +90,19 @@ async function createGroup(body: ScimObject, context: ScimContext): Promise<Writ
   const id = newResourceId('Group', context);
   const group = groupId(id);
   const named = { emptied: true, present: new Set(ids), absent: new Set<string>() };
-  const asked = await withNestedGroups(group, named, context);
-  const { present } = await withoutDeleted(group, asked, asked.present, context);
+  const requested = await withNestedGroups(group, named, context);
+  const { present } = await withoutDeleted(group, requested, requested.present, context);
   const attributes = checkResource(readResource(others, type), type);
   const joined = [...present].sort();
   checkName({ id, attributes }, context);
   const resource = await createGroupResource({ id, attributes }, context, async (made) => {
     await noteNesting(group, joined, context);
-    await joinFirstMembers(made, joined, context);
+    await addFirstMembers(made, joined, context);
   });
   return { resource, members: joined };
 }
 
-/** @throws ScimError invalidValue for a name that the platform would refuse */
+/** @throws ScimError invalidValue for a name that the platform would reject */
 function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, context: ScimContext): void {
   const { connection, settings } = context;
   const name = String(attributes['displayName']);
@@ -106,7 +112,7 @@ function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, 
   );
 }
 
-/** Members that the body does not name stay: only a list, be it empty, says who is in the group. */
+/** If the body contains no `members`, the members stay. Only a list, even an empty one, replaces them. */
 function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.Group;
   checkSchemas(body, type.core.id);
@@ -127,18 +133,20 @@ function patchGroup(id: string, body: ScimValue, change: Change): Promise<Writte
 type Edit = (attributes: ScimObject) => ScimObject;
 
 /**
- * The whole request is validated before any part is written, and all parts carry the stamp of one revision. Members who are
- * already in and join again change nothing (RFC 7644 section 3.5.2.1). The version rises before registers are written,
- * and they are written in any case: after a crash the same request either finds them as it wants them, under the
- * version that rose for them, or raises it again. `scim/member-writes.ts` describes what other requests read in between.
+ * Validates the whole request before any part is written. All parts have the stamp of one revision. Adding members
+ * who are already in the group changes nothing (RFC 7644 section 3.5.2.1).
+ *
+ * The version increases before registers are written, and the registers are always written. After a crash, the
+ * repeated request either finds the list as wanted, under the increased version, or increases it again.
+ * `scim/member-writes.ts` describes what other requests read in between.
  */
 async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
   const { context } = change;
   const type = context.types.Group;
   const group = groupId(id);
-  const { net, membersChange, found } = await judgeMembers(group, members, context);
+  const { net, membersChange, found } = await decideMembers(group, members, context);
   const rewrite =
-    (await advancedOnly(id, change, { edit, membersChange, found })) ??
+    (await advanceIfUnchanged(id, change, { edit, membersChange, found })) ??
     (await rewriteResource(id, 'Group', {
       ...change,
       membersChange,
@@ -154,10 +162,8 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   const isAlone = others.every((open) => open === write);
   const isReplaced = net.emptied && write !== undefined;
   const current = isReplaced ? (await viewGroup(after, context)).members : undefined;
-  const changes = [
-    ...(changesName(rewrite) ? [factsOf(after)] : []),
-    ...(await membershipChanges(group, net, { context, isAlone, current })),
-  ];
+  const changes = [...(await membershipChanges(group, net, { context, isAlone, current }))];
+  if (changesName(rewrite)) changes.unshift(factsOf(after));
   const isHeld = isReplaced && current !== undefined && takesSeveralWrites(current, net.present);
   const lists = isHeld && { before: current, after: net.present };
   await noteNesting(group, net.present, context);
@@ -171,7 +177,10 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   return { resource: after, members: net.emptied ? [...net.present].sort() : undefined };
 }
 
-/** Whether readers could see a part of a whole list: members leave at once, by the floor, and join one by one. */
+/**
+ * Returns whether readers could see part of a whole list. The floor removes members at once, but members are added
+ * one by one.
+ */
 function takesSeveralWrites(current: readonly string[], wanted: ReadonlySet<string>): boolean {
   const stayed = current.filter((id) => wanted.has(id)).length;
   const joined = wanted.size - stayed;
@@ -179,67 +188,75 @@ function takesSeveralWrites(current: readonly string[], wanted: ReadonlySet<stri
   return joined > 0 && joined + left > 1;
 }
 
-interface Judged {
+interface DecidedMembers {
   readonly net: MemberChange;
   readonly membersChange: MembersChange;
   readonly found: ScimResource | undefined;
 }
 
-/** The change of a group's members in a request, and whether it changes the list. */
-async function judgeMembers(group: GroupId, operations: readonly MemberOperation[], context: ScimContext) {
+/** Returns the change of a group's members in a request, and whether it changes the list. */
+async function decideMembers(group: GroupId, operations: readonly MemberOperation[], context: ScimContext) {
   const { types } = context;
-  // The members that a filter selects are those of the version that If-Match names: the group is read before them.
+  // A filter selects members of the version in If-Match, so the group is read before its members.
   const isFiltered = needsCurrentMembers(operations);
   const seen = isFiltered ? await readGroup(group, context) : undefined;
   const current: readonly string[] = isFiltered ? await listedMembers(group, context) : [];
   const elementOf = (id: string) => ({ ...listedMember(id) });
   const named = foldMembers(operations, { current: new Set(current), type: types.Group, elementOf });
   checkMemberCount(named.present.size + named.absent.size);
-  const asked = await withNestedGroups(group, named, context);
+  const requested = await withNestedGroups(group, named, context);
   const reading = seen === undefined ? readGroup(group, context) : Promise.resolve(seen);
-  return asked.emptied
-    ? judgeWholeList(group, { asked, reading }, context)
-    : judgeDifference(group, { asked, reading }, context);
+  return requested.emptied
+    ? decideWholeList(group, { requested, reading }, context)
+    : decideDifference(group, { requested, reading }, context);
 }
 
 const readGroup = async (group: GroupId, { ports, connection }: ScimContext) =>
   (await ports.scim.read(connection, 'Group', [group]))[0];
 
-interface Asked {
-  readonly asked: MemberChange;
+interface RequestedMembers {
+  readonly requested: MemberChange;
   readonly reading: Promise<ScimResource | undefined>;
 }
 
-/** Only members who are not listed yet are looked up, because a deletion removes a user from every list. */
-async function judgeWholeList(group: GroupId, { asked, reading }: Asked, context: ScimContext) {
+/** Looks up only members who are not listed yet, because a deletion removes a user from every list. */
+async function decideWholeList(
+  group: GroupId,
+  { requested, reading }: RequestedMembers,
+  context: ScimContext,
+) {
   const found = await reading;
   const listed: ReadonlySet<string> = new Set(await listedMembers(group, context));
-  const newcomers = [...asked.present].filter((id) => !listed.has(id));
-  const net = await withoutDeleted(group, asked, newcomers, context);
+  const newcomers = [...requested.present].filter((id) => !listed.has(id));
+  const net = await withoutDeleted(group, requested, newcomers, context);
   const isSame = net.present.size === listed.size && [...listed].every((id) => net.present.has(id));
-  return judged(net, { found, isSame }, context);
+  return decided(net, { found, isSame }, context);
 }
 
 /**
- * Members are read together with the group; for most requests this is the only read. A list that is read before the group
+ * Reads the members together with the group; most requests need no other read. A list that is read before the group
  * may be older than its version. Only a list that is read after the group proves that nothing changes.
  */
-async function judgeDifference(group: GroupId, { asked, reading }: Asked, context: ScimContext) {
+async function decideDifference(
+  group: GroupId,
+  { requested, reading }: RequestedMembers,
+  context: ScimContext,
+) {
   const [found, maySame, net] = await Promise.all([
     reading,
-    changesMembers(asked) && isListedSo(group, asked, context),
-    withoutDeleted(group, asked, asked.present, context),
+    changesMembers(requested) && isAlreadyListed(group, requested, context),
+    withoutDeleted(group, requested, requested.present, context),
   ]);
-  const mayStay = (maySame || net !== asked) && changesMembers(net);
-  const isSame = mayStay && (await isListedSo(group, net, context));
-  return judged(net, { found, isSame }, context);
+  const mayStay = (maySame || net !== requested) && changesMembers(net);
+  const isSame = mayStay && (await isAlreadyListed(group, net, context));
+  return decided(net, { found, isSame }, context);
 }
 
-function judged(
+function decided(
   net: MemberChange,
   { found, isSame }: { readonly found: ScimResource | undefined; readonly isSame: boolean },
   context: ScimContext,
-): Judged {
+): DecidedMembers {
   // While members are being written, the current list is not the final one.
   const isProved = isSame && found !== undefined && !isOpen(found, context);
   const membersChange = isProved
@@ -249,10 +266,10 @@ function judged(
 }
 
 /**
- * Most requests change members and nothing else, some while they repeat the name. Those do not compete for the group's
- * attributes, so any number of them at once takes one write each.
+ * Handles requests that only change members or repeat the same attributes, which are the most common. They do not
+ * compete for the group's attributes, so each takes one write, whatever their number.
  */
-async function advancedOnly(
+async function advanceIfUnchanged(
   id: string,
   { context, ifMatch, ifNoneMatch }: Change,
   {
@@ -268,7 +285,7 @@ async function advancedOnly(
 
 const keepAttributes: Edit = (attributes) => attributes;
 
-/** After a crash the name may not have been recorded, whatever this request says of it. */
+/** True if the name must be recorded: it changed, or a crash may have prevented its recording. */
 const changesName = ({ before, after }: Rewrite): boolean =>
   !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
 

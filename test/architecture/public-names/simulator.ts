@@ -1,8 +1,8 @@
 import Fastify from 'fastify';
 import {
-  By,
+  ChangeAuthor,
   type Controls,
-  ForeignChange,
+  ExternalChange,
   RequestsQuery,
   registerControls,
   UpsertEmployee,
@@ -23,8 +23,8 @@ export async function simulatorNames(): Promise<readonly string[]> {
     ...under('GET /_simulator/state answers', namesOfForm(World)),
     ...under('POST /_simulator/faults takes', namesOfForm(Fault)),
     ...under('POST /_simulator/settings takes', namesOfForm(Settings)),
-    ...under('POST /_simulator/groups/:id takes', namesOfForm(ForeignChange)),
-    ...under('DELETE /_simulator/groups/:id takes', namesOfForm(By)),
+    ...under('POST /_simulator/groups/:id takes', namesOfForm(ExternalChange)),
+    ...under('DELETE /_simulator/groups/:id takes', namesOfForm(ChangeAuthor)),
     ...under('POST /_simulator/employees takes', namesOfForm(UpsertEmployee)),
     ...under('GET /_simulator/requests takes', namesOfForm(RequestsQuery)),
     ...under('GET /_simulator/requests answers', fieldsOf(loggedRequests())),

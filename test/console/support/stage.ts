@@ -17,14 +17,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** The local stack, the console on it, and a browser that opens the console's pages. */
 export async function openStage(options: Pick<LocalStackOptions, 'world' | 'settings'>) {
-  const local = await startLocalStack({ ...options, pumpSeconds: 1, gatherSeconds: 0 });
+  const local = await startLocalStack({ ...options, pumpSeconds: 1, batchingWindowSeconds: 0 });
   const tool = await wireTool({ ...localTarget(local.stack.address), user: 'ada' });
   const describe = (error: unknown) => describeError(error).text;
   const handle = createHandle({
     prefix: 'groupsync',
     ports: tool.ports,
     describe,
-    spell: (text) => `${text} (pasted)`,
+    formatCommands: (text) => `${text} (pasted)`,
   });
   const serve = async (port: number) => serveConsole({ port, token: TOKEN, page: await loadPage(), handle });
   let served = await serve(0);

@@ -3,9 +3,9 @@ import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 
 /** @returns what the server answers: to a question, or to an action with its input */
 export function asking(ports: ToolPorts, connection: string) {
-  const spell = (text: string, of: string) => `${text} for ${of}`;
+  const formatCommands = (text: string, of: string) => `${text} for ${of}`;
   const describe = ({ message }: never) => `groupsync connect: ${message}`;
-  const handle = createHandle({ prefix: 'p', ports, describe, spell } as never);
+  const handle = createHandle({ prefix: 'p', ports, describe, formatCommands } as never);
   return async (name: string, input?: object) => {
     const init = input && { method: 'POST', body: JSON.stringify(input) };
     const address = new URL(`http://page.test/api/${name}`);

@@ -8,34 +8,36 @@ import type { BenchEvent } from './directory.ts';
 import type { Rig } from './rig.ts';
 import type { Counts } from './totals.ts';
 
-/** What the child is to do, once. */
-export interface Errand {
+export interface ChildTask {
   readonly task: 'sweep' | 'feed' | 'pump' | 'people' | 'ingest' | 'apply';
   readonly nowMs: number;
   readonly events?: readonly BenchEvent[];
   readonly refs?: readonly GroupRef[];
 }
 
-export interface Done {
+export interface ChildResult {
   readonly ms: number;
-  /** Of the whole process, modules included, at its highest. */
+  /** Peak memory of the whole process, including modules. */
   readonly peakMb: number;
 }
 
-export type Asking = readonly [id: number, what: string, args: readonly never[]];
+export type ChildRequest = readonly [id: number, what: string, args: readonly never[]];
 
-const CHILD = fileURLToPath(new URL('apart-child.ts', import.meta.url));
+const CHILD = fileURLToPath(new URL('child-process.ts', import.meta.url));
 
-/** The function that does this, and the memory that the template gives it. */
-export function functionOf(task: Errand['task']) {
+/** Returns the function that runs this task, and its memory in the template. */
+export function functionOf(task: ChildTask['task']) {
   const isOwn = task === 'ingest' || task === 'apply' || task === 'people';
   const name: FunctionName = isOwn ? task : 'reconcile';
   return { name, memoryMb: limitsOfFunctions()[name].memoryGb * 1_024 };
 }
 
-/** One invocation in a process with no more memory than the function has; table, queue and platform stay in this one. */
-export async function runApart(rig: Rig, errand: Errand): Promise<Done & { readonly counts: Counts }> {
-  const { memoryMb } = functionOf(errand.task);
+/** Runs one invocation in a process with the function's memory limit. The services stay in this process. */
+export async function runInChild(
+  rig: Rig,
+  childTask: ChildTask,
+): Promise<ChildResult & { readonly counts: Counts }> {
+  const { memoryMb } = functionOf(childTask.task);
   const flags = [
     '--no-warnings',
     `--max-old-space-size=${Math.floor(0.9 * memoryMb)}`,
@@ -55,11 +57,11 @@ export async function runApart(rig: Rig, errand: Errand): Promise<Done & { reado
   };
   rig.totals.take();
   return new Promise((resolve, reject) => {
-    child.on('exit', (code) => reject(new Error(`${errand.task} ended with ${code} in ${memoryMb} MB`)));
-    child.on('message', async ([id, what, args]: Asking) => {
-      if (what === 'done') resolve({ ...(args[0] as unknown as Done), counts: rig.totals.take() });
+    child.on('exit', (code) => reject(new Error(`${childTask.task} ended with ${code} in ${memoryMb} MB`)));
+    child.on('message', async ([id, what, args]: ChildRequest) => {
+      if (what === 'done') resolve({ ...(args[0] as unknown as ChildResult), counts: rig.totals.take() });
       else child.send([id, await answers[what]?.(...args)]);
     });
-    child.send(errand);
+    child.send(childTask);
   });
 }

@@ -6,20 +6,20 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { queueUrl } from '../../simulate/queues.ts';
 import type { Page } from '../../simulate/table.ts';
-import type { Asking, Done, Errand } from './apart.ts';
 import { benchPorts } from './ports.ts';
 import { CONNECTION, TOKEN } from './rig.ts';
+import type { ChildRequest, ChildResult, ChildTask } from './run-in-child.ts';
 
-/** Of how many keys DynamoDB answers at once. */
+/** DynamoDB's limit of keys per request. */
 const KEYS_AT_ONCE = 100;
 
 const waiting = new Map<number, (answer: never) => void>();
-let asked = 0;
+let lastId = 0;
 const ask = <Answer>(what: string, ...args: readonly unknown[]): Promise<Answer> =>
   new Promise((resolve) => {
-    asked += 1;
-    waiting.set(asked, resolve);
-    process.send?.([asked, what, args] as unknown as Asking);
+    lastId += 1;
+    waiting.set(lastId, resolve);
+    process.send?.([lastId, what, args] as unknown as ChildRequest);
   });
 
 const table: Table = {
@@ -48,13 +48,13 @@ const table: Table = {
   delete: (...how) => ask('delete', ...how),
 };
 
-/** What the system says of the most counts what the parent had when it forked. */
+/** The peak that the operating system reports would include memory of the parent at the fork. */
 let peakBytes = 0;
 const measure = () => {
   peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
 };
 
-async function run({ task, nowMs, events = [], refs = [] }: Errand): Promise<Done> {
+async function run({ task, nowMs, events = [], refs = [] }: ChildTask): Promise<ChildResult> {
   const request = async ({ method, path, body, headers }: Record<string, unknown>) => {
     const answer = await ask<{ readonly body: Buffer }>('request', { method, path, body, headers });
     return { ...answer, body: [answer.body] };
@@ -93,7 +93,7 @@ async function run({ task, nowMs, events = [], refs = [] }: Errand): Promise<Don
   return { ms: performance.now() - startedMs, peakMb: peakBytes / 2 ** 20 };
 }
 
-process.on('message', (message: Errand | readonly [id: number, answer: never]) => {
+process.on('message', (message: ChildTask | readonly [id: number, answer: never]) => {
   if ('task' in message) {
     void run(message).then((done) => process.send?.([0, 'done', [done]], () => process.exit()));
     return;
