@@ -43,7 +43,7 @@ describe('body that is no event', () => {
   });
 
   it('the error about a body does not quote it', () => {
-    const told = 'invalid_json: expected JSON, got 16 characters that are not';
+    const told = 'invalid_json: expected JSON, got 16 characters of other text';
     expect(problemsOf('ann@acme.example')).toEqual([told]);
   });
 });
