@@ -61,8 +61,8 @@ const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right
 };
 
 /**
- * Three policies to attach to the roles of operators. Write access to the table covers everything stored in it, so more
- * than two policies that write would not protect more.
+ * Three policies to attach to the roles of operators. Write access to the table covers everything stored in it, so a
+ * third policy with write access would not protect more.
  */
 export class Operators extends Construct {
   constructor(scope: Construct, id: string, { settings, key }: { settings: Settings; key: IKey }) {

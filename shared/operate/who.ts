@@ -25,7 +25,7 @@ import { shellWords } from './names.ts';
 
 type WhoPorts = PreviewPorts & Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
-/** A member, and who that is on the platform. */
+/** A member, and the person of the member on the platform. */
 export interface Who {
   readonly member: MemberId;
   readonly register: StoredMember | undefined;
@@ -71,7 +71,7 @@ export const askedOf = (
   isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
 });
 
-/** Reads the wanted state also where apply would not, because operators want to see it. */
+/** Reads the wanted state even if apply would not, because operators need to see it. */
 export const withWantedState = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
   facts.wanted !== undefined && facts.views !== undefined
     ? Promise.resolve(facts)

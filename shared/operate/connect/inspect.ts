@@ -11,7 +11,7 @@ import { checkWriteScopes } from './write-scopes.ts';
 /** The number of employees that are read for their fields and for the preview. */
 const SAMPLE = 1_000;
 
-/** Asks the platform everything that a connection depends on, with a credential that is not stored yet. */
+/** Checks everything on the platform that a connection needs, with a credential that is not stored yet. */
 export async function inspectCredential(input: InspectInput, ports: ToolPorts): Promise<Inspection> {
   const checks: Check[] = [];
   const owner = await ports.connections.companyOf(input.name);
@@ -118,7 +118,9 @@ export function neededFields(settings: ConnectionSettings): readonly string[] {
   return [...new Set([...matched, settings.memberIdField])];
 }
 
-/** A field that no employee shows is hidden from the credential; one that is null for all is merely unused. */
+/**
+ * A field that no employee has is hidden from the credential. A field that is null for all employees is only unused.
+ */
 export function checkFields(settings: ConnectionSettings, sample: readonly SampledEmployee[]) {
   if (sample.length === 0) {
     return [

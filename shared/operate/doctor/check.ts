@@ -51,7 +51,7 @@ export async function fixOfCall(
   return wait(untilMs ?? retryMs, clock());
 }
 
-/** @param untilMs when it is tried again, as far as is known */
+/** @param untilMs when the call is tried again, if that is known */
 export function wait(untilMs: number | undefined, nowMs: number): string {
   const isAhead = untilMs !== undefined && untilMs > nowMs;
   const until = isAhead ? `until ${new Date(untilMs).toISOString()}` : 'a few minutes';

@@ -9,17 +9,17 @@ import { failingEndpoints, formatFailingCalls, formatGate, formatSource, reportS
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
 import { checkDirectory } from './directory.ts';
 
-/** Of members that count, past this share it is rarely the people who are at fault. */
+/** Above this share of unmatched members, the match rules are usually wrong, not the data of the people. */
 const MAX_UNMATCHED_SHARE = 0.1;
-/** Three runs of the schedule that were missed. */
+/** The age of the feed after three missed runs of the schedule. */
 const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minutes)/.exec(schedule)));
 /** Page size when a linked group is searched for. */
 const READ_AT_ONCE = 32;
 const OLD_BACKLOG_MS = 15 * 60_000;
-/** Stamps tolerate 5 minutes (`time_in_future`), coalescing 2 seconds; a person's machine is in between. */
+/** The tolerated clock difference of an operator's machine. Stamps tolerate 5 minutes (`time_in_future`). */
 const MAX_SKEW_MS = 60_000;
 
-/** One connection from the credential to the last group. */
+/** Checks one connection, from the credential to the last group. */
 export async function checkConnection(connection: Connection, ports: ToolPorts): Promise<readonly Check[]> {
   const named = (checks: readonly Check[]) =>
     checks.map((one) => ({ ...one, name: `${connection.name}: ${one.name}` }));

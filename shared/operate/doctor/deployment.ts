@@ -50,7 +50,7 @@ export async function checkAccess({ account }: Deployment): Promise<Check | unde
   );
 }
 
-/** A deployment that finds its template unchanged does nothing: what was changed by hand stays. */
+/** A deployment with an unchanged template changes nothing, so manual changes to resources stay. */
 export const redeploy = 'deploy the stack again, with --revert-drift; docs/runbook.md says why';
 const elsewhere = ({ region }: Deployment, prefix: string) =>
   `is this the right region and prefix? asked in ${region} for "${prefix}"; see --region, --prefix and --profile`;

@@ -8,8 +8,8 @@ import { type Checked, check, fault, messageOf } from './check.ts';
 const LOG = 'aws logs tail "/aws/lambda/$GROUPSYNC_PREFIX-directory" --since 1h';
 
 /**
- * Has the deployed function try each step of reading the directory, with its own role and its own secret. Nothing is tried for
- * a connection that reads no directory.
+ * Lets the deployed function try each step of reading the directory, with its own role and secret. For a connection
+ * without a directory there is no check.
  */
 export async function checkDirectory(connection: Connection, { functions }: ToolPorts): Promise<Checked> {
   const { name, settings } = connection;
@@ -41,7 +41,7 @@ const SCOPES: Readonly<Record<string, string>> = {
   reports: 'https://www.googleapis.com/auth/admin.reports.audit.readonly',
 };
 
-/** What to do about a step that does not work; a line that begins with a command can be pasted. */
+/** The fix for a step that does not work. A line that begins with a command can be pasted. */
 export function fixOfStep(
   { step, reason, retries }: DirectoryStepRow,
   setting: DirectorySetting,

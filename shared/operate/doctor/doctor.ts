@@ -81,7 +81,7 @@ async function checkScim(
   ];
 }
 
-/** Every answer but a server's own fault will do: without a token it is 401. */
+/** Every answer below 500 counts as working. Without a token the server answers 401. */
 async function checkUrl(url: string | undefined, { deployment }: ToolPorts): Promise<Check> {
   if (url === undefined) return well('scim url', 'the stack’s output ScimUrl says it');
   try {
