@@ -116,11 +116,8 @@ export class ConnectorStack extends Stack {
       apply: apply.lane.queue,
       applyDlq: apply.lane.deadLetters,
     };
-    const parts = [
-      ...[ingest, apply, reconcile, people],
-      ...[directory, scim].filter((part) => part !== undefined),
-      ...(audit ? [audit] : []),
-    ];
+    const optional = [directory, scim, audit || undefined];
+    const parts = [ingest, apply, reconcile, people, ...optional.filter((part) => part !== undefined)];
     const functions = parts.map(({ worker }) => worker);
     const { ofSources } = ingest.lane;
     const readerQueue = ofSources.get(READER_SOURCE_NAME);

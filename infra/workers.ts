@@ -156,7 +156,7 @@ export class Worker extends Construct {
         ...(source.maximumBatchingWindowSeconds > 0
           ? { maxBatchingWindow: Duration.seconds(source.maximumBatchingWindowSeconds) }
           : {}),
-        // Bounds what one stage takes of the account's executions, and of the platform's patience.
+        // Limits the executions of one stage in the account, and its concurrent calls to the platform.
         maxConcurrency: source.maximumConcurrency,
         reportBatchItemFailures: true,
       });
@@ -166,7 +166,7 @@ export class Worker extends Construct {
   }
 }
 
-/** One thing that a function does again and again. */
+/** A scheduled task of a function. */
 export interface Task {
   readonly name: ScheduleKey | OptionalScheduleKey;
   readonly everyMinutes: number;
@@ -176,7 +176,7 @@ export interface Task {
 
 interface ScheduledWorkerProps extends ConnectorFunctionProps {
   readonly tasks: readonly Task[];
-  /** Where the scheduler puts what it could not deliver. */
+  /** The queue for calls that the scheduler could not deliver. */
   readonly undelivered: IQueue;
 }
 

@@ -47,7 +47,7 @@ export async function readLog(connection: ConnectionName, filter: LogFilter, por
   ]);
   const newest = [...written.entries, ...others.entries, ...taken]
     .filter((entry) => entry.at >= since && fits(entry, filter))
-    .sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1));
+    .sort(byTimeAndId);
   const complete = newest.length <= filter.limit && written.complete && others.complete;
   return { entries: await named(connection, newest.slice(-filter.limit), ports), complete };
 }
@@ -65,6 +65,11 @@ export async function readJournal(connection: ConnectionName, filter: LogFilter,
   const inOrder = [...all.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   const complete = journal.complete && deadLetters.complete && inOrder.length <= filter.limit;
   return { entries: inOrder.slice(-filter.limit), complete };
+}
+
+function byTimeAndId(a: LogEntry, b: LogEntry): number {
+  if (a.at === b.at) return a.id < b.id ? -1 : 1;
+  return a.at < b.at ? -1 : 1;
 }
 
 /** The prefix of actions on dead-lettered messages. */
@@ -163,8 +168,10 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
   };
 }
 
-const listOf = (side: DriftRecord['before']): readonly string[] =>
-  side === null ? [] : typeof side === 'string' ? [side] : side;
+function listOf(side: DriftRecord['before']): readonly string[] {
+  if (side === null) return [];
+  return typeof side === 'string' ? [side] : side;
+}
 
 /** Adds names to the shown entries, and to each write that reverted drift the author of the drift. */
 async function named(
