@@ -20,8 +20,8 @@ import { removalPolicy } from './state.ts';
 const TRY_FOR = Duration.hours(12);
 
 /**
- * Uses the SDK of the Lambda runtime, so it needs no bundle. The object key contains the id of the change: a retry writes
- * the same object again, and a later change of an entry becomes a second object next to the first.
+ * Uses the SDK of the Lambda runtime, so it needs no bundle. The object key contains the id of the change. So a retry
+ * writes the same object again, and a later change of an entry becomes a second object.
  */
 export const EXPORTER = `
 const { PutObjectCommand, S3Client } = require('@aws-sdk/client-s3');

@@ -193,7 +193,7 @@ function formatManualChange(entries: readonly LogEntry[], { platformUser }: Who)
     ({ at, changes }) =>
       at > added.at && changes.some(({ before, after }) => before === platformUser && after === null),
   );
-  const end = out === undefined ? '' : `, taken out again at ${out.at}`;
+  const end = out === undefined ? '' : `, removed again at ${out.at}`;
   return `added by hand on the platform by ${name === null ? id : `${name} (${id})`} at ${added.at}${end}`;
 }
 

@@ -103,8 +103,8 @@ async function isUntouched(state: SuspectedGroup['state'], connection: Connectio
 }
 
 /**
- * Waits until no group is dirty. It stops early if nothing can be written before an operator acts, or if all remaining
- * groups wait for a time after the end of the timeout.
+ * Waits until no group is dirty. It stops early if nothing can be written before an operator acts. It also stops if all
+ * remaining groups wait for longer than the timeout.
  */
 export async function followGroups(
   refs: readonly GroupRef[],
@@ -131,7 +131,7 @@ export async function followGroups(
         stopped: `${left.length} of ${plural(refs.length, 'group')} not done after ${timeoutMs / 1_000} s`,
       };
     }
-    if (signal?.aborted === true) return { synced, stopped: 'interrupted; apply goes on' };
+    if (signal?.aborted === true) return { synced, stopped: 'interrupted; apply continues' };
     notify(synced);
     await ports.sleep(LOOK_EVERY_MS);
   }

@@ -286,11 +286,11 @@ function whyGone({ registers }: GroupState, register: StoredMember | undefined, 
   if (floor !== undefined && floor >= register.stamp)
     return by('the directory deleted the user', floor, { kind: 'unsigned_event' });
   const own = { kind: 'event', by: register.actor?.by } as const;
-  if (register.value === 'absent') return by('the directory took them out', register.stamp, own);
+  if (register.value === 'absent') return by('the directory removed the member', register.stamp, own);
   const restated = groupFloor(registers);
   if (restated > register.stamp)
-    return by('a snapshot of the group left them out', restated, signed(registers, restated));
-  return withoutEvent('the directory has them, but they can be no members now');
+    return by('a snapshot of the group does not contain the member', restated, signed(registers, restated));
+  return withoutEvent('the directory has the member, but the person may not be a member now');
 }
 
 /** A group stores one author: that of its latest event with an author. */

@@ -145,7 +145,9 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
     ...to.filter((value) => !from.includes(value)).map((value) => ({ ...change, after: value })),
   ];
   const summary =
-    initiator === UNKNOWN_INITIATOR ? 'no event tells who' : `told by event ${eventIds.join(', ')}`;
+    initiator === UNKNOWN_INITIATOR
+      ? 'no event names the author'
+      : `reported by event ${eventIds.join(', ')}`;
   const at = new Date(record.detectedAtMs).toISOString();
   return {
     ...EMPTY_ENTRY,

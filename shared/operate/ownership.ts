@@ -87,7 +87,12 @@ export async function adoptGroup(
 export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
-  const change = { kind: 'release_group', before: seen.platformId ?? null, after: null, reason: 'let go of' };
+  const change = {
+    kind: 'release_group',
+    before: seen.platformId ?? null,
+    after: null,
+    reason: 'released by an operator',
+  };
   const action = { action: 'release', changes: [change] };
   const released = await doRecorded(ref, action, ports, () => ports.groups.release(ref, dirtyNow(ports)));
   if (released) await ports.applyQueue.wake([ref]);

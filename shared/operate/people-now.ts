@@ -21,7 +21,7 @@ export interface Planning<Ports> {
 
 /**
  * Returns the ports for planning with other settings. If the settings change who is matched, all employees are read
- * from the platform, because until a refresh the people index lacks the values that new rules compare.
+ * from the platform. Until a refresh, the people index lacks the values that new rules compare.
  * @throws PlatformFailure
  */
 export async function planningWith<Ports extends PeoplePorts>(

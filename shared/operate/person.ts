@@ -17,8 +17,8 @@ const AT_ONCE = 8;
 const MOST_ACTIONS = 20;
 
 /**
- * Reports one member of the directory: every group in which an event has named the member, the outcome and its reason,
- * the person on the platform, and actions of operators about the member.
+ * Reports one member of the directory: the person on the platform, and actions of operators about the member. It lists
+ * every group in which an event has named the member, with the outcome and its reason.
  * @param text the member's id, or a value of one of its attributes. For a bound member also a value of the employee
  * that a match rule compares (an address)
  * @throws NotFound

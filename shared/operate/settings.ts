@@ -49,8 +49,8 @@ export async function requireConnection(
   const connection = await connections.find(name);
   if (connection === undefined) {
     throw new NotFound(
-      `there is no connection ${name}; to make it: groupsync connect ${name}`,
-      'those there are: groupsync connections',
+      `there is no connection ${name}; to create it: groupsync connect ${name}`,
+      'existing connections: groupsync connections',
     );
   }
   return connection;
@@ -193,9 +193,7 @@ export async function changeConnection(change: ConnectionChange, ports: ChangeCo
     });
     if (isDone) return { before, after };
   }
-  throw new Error(
-    `the connection ${read.name} changed ${MAX_RACES} times while it was to be changed: try again`,
-  );
+  throw new Error(`the connection ${read.name} changed ${MAX_RACES} times during this change: try again`);
 }
 
 /** @throws Error if `now` and `wanted` both changed the same setting since it was read */

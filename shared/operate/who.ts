@@ -85,7 +85,10 @@ export function obstacleTo(state: GroupState, connection: Connection, gate: stri
   if (state.paused)
     return { outcome: 'paused', detail: `the group is paused: groupsync resume ${shellWords(group)}` };
   if (policyFor(connection.settings, group, state.registers.name?.value).mode === 'report')
-    return { outcome: 'observing', detail: 'the settings have this group only watched (mode report)' };
+    return {
+      outcome: 'observing',
+      detail: 'the settings do not let groupsync write this group (mode report)',
+    };
   if (gate === 'open') return undefined;
   return { outcome: 'gate_closed', detail: `nothing is written while the gate is ${gate}: groupsync doctor` };
 }
@@ -111,7 +114,7 @@ const WHY_PENDING: Readonly<
       ? 'the platform has no such employee any more: it answers 404 to their id'
       : `their roleState is ${person?.state}; members may be ${settings.includeStates.join(', ')}`,
   unknown: ({ user, rules, person }) => {
-    if (person !== undefined) return `the platform does not tell the userId of ${person.role}`;
+    if (person !== undefined) return `the platform does not show the userId of ${person.role}`;
     if (user?.role !== undefined)
       return `no refresh of people has found ${user.role}, the employee that they are bound to`;
     const values = rules.filter(({ value }) => value !== null);

@@ -22,12 +22,12 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
     name: 'installed',
     run: () => input.applicant.markInstalled(),
     done: () => 'the app is marked as installed',
-    fix: 'ask the platform whether the app may be installed for this company; groups need no more than this',
+    fix: 'ask the support of the platform whether the app may be installed for this company; groups work without it',
   });
   const listed = await attempt(checks, {
     name: 'groups',
     run: () => input.applicant.groups(),
-    done: (groups) => `groups may be read: ${groups.length} there`,
+    done: (groups) => `groups may be read: ${groups.length} on the platform`,
     fix: 'use the token of an OAuth application with the groups permission; a customer API key cannot write groups',
   });
   const scopes = listed === undefined ? [] : await checkWriteScopes(input.name, input.applicant);
@@ -35,7 +35,7 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
   const sample = await attempt(checks, {
     name: 'employees',
     run: () => sampleEmployees(input),
-    done: (employees) => `employees may be read: ${employees.length} looked at`,
+    done: (employees) => `employees may be read: ${employees.length} checked`,
     fix: 'let the credential read employees',
   });
   const memberIds = listed && sample ? findMemberIds(listed, sample) : null;
@@ -72,7 +72,7 @@ async function checkCompany(
     name: 'credential',
     run: () => applicant.me(),
     done: ({ company }) => `${settings.baseUrl} accepts the credential, for the company ${company}`,
-    fix: 'check the base URL, and that the token is whole, current and of this platform',
+    fix: 'check the base URL, and that the token is complete, valid and of this platform',
   });
   if (me === undefined || owner === undefined || owner === me.company) return me?.company;
   checks.push(

@@ -14,8 +14,8 @@ import { LOOK_MS, walkMailbox } from './walk.ts';
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
 /**
- * Returns where an operator's action on a dead-lettered message is recorded: with the group, else in the journal of the
- * connection, else in the journal of the default connection.
+ * Returns where an operator's action on a dead-lettered message is recorded. It is the group of the message, else the
+ * journal of the connection, else the journal of the default connection.
  */
 function auditedAt({ connection, group }: DeadLetter): GroupRef {
   if (connection && group) return { connection, group: groupId(group) };

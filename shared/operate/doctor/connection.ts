@@ -35,7 +35,7 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
   const tried = connection.contract?.findings.find(({ about }) => about === 'PATCH version');
   const platform = tried ? `${tried.about}: ${tried.found}` : 'not tried yet: groupsync probe';
   const unknown = (connection.unknownSettings ?? []).map((key) => {
-    const detail = `${key} is not known to this version, and kept`;
+    const detail = `this version does not know ${key}; the stored value is kept`;
     return fault('settings', detail, 'deploy the release that wrote it again');
   });
   const { drift } = connection.settings;
@@ -147,7 +147,7 @@ async function checkGate(connection: Connection, { gates, clock }: ToolPorts): P
 async function checkGroups({ name }: Connection, ports: ToolPorts) {
   const { total, failed, oldestMs, wanted, holds } = await countGroups(name, ports);
   const waiting = holds.waiting === 1 ? '1 group waits' : `${holds.waiting} groups wait`;
-  const rejected = holds.rejected === 0 ? '' : `; ${holds.rejected} rejected by a person`;
+  const rejected = holds.rejected === 0 ? '' : `; ${holds.rejected} rejected by an operator`;
   return [
     check('failed groups', failed === 0, {
       detail: `${failed} of ${total}`,
@@ -216,8 +216,8 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: T
     detail:
       unmatched === 0
         ? 'none'
-        : `${unmatched} of ${plural(wanted, 'membership')} (${percent}) find no employee`,
-    fix: 'set match so that they are found, by what is said of each of them:\ngroupsync pending',
+        : `${unmatched} of ${plural(wanted, 'membership')} (${percent}) have no employee`,
+    fix: 'change the setting match so that they are found. The command shows why each member has no employee:\ngroupsync pending',
   });
 }
 

@@ -49,8 +49,9 @@ export type ImportPlan = Pick<
 const BATCH = 10;
 
 /**
- * Turns a CSV file (group id, group name, member id, email; with a header, in any order) into events: snapshots,
- * additions or removals, with one or more messages for each group. The rows of a group may be anywhere in the file.
+ * Turns a CSV file (group id, group name, member id, email; with a header, in any order) into events. The events are
+ * snapshots, additions or removals, with one or more messages for each group. The rows of a group may be anywhere in
+ * the file.
  *
  *     file ──▶ rows checked ──▶ rows sorted ──▶ one group after the other ──▶ parts ──▶ queue
  *
