@@ -213,7 +213,7 @@ type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes`
 export class HealthAlarms extends Construct {
   constructor(scope: Construct, id: string, schedules: Schedules, alarmConfig: AlarmConfig) {
     super(scope, id);
-    // Each run of the requeue job sends the levels, and missing data ends an alarm.
+    // A period is at least the interval of the requeue job, because missing data ends an alarm.
     const usual = Math.max(5, schedules.pumpMinutes);
     for (const { metric, statistic, periodMinutes = usual, ...spec } of healthAlarms(schedules)) {
       const data = stageMetric(alarmConfig.prefix, metric, Duration.minutes(periodMinutes));

@@ -33,7 +33,7 @@ export class Dashboard extends Construct {
     const { prefix } = props;
     const metrics = metricsOf(prefix);
     new CloudWatchDashboard(this, 'Dashboard', {
-      dashboardName: `${prefix}-${Stack.of(this).region}`, // An account has one of each name.
+      dashboardName: `${prefix}-${Stack.of(this).region}`, // A dashboard's name is unique in the account.
       defaultInterval: Duration.hours(12),
       widgets: [
         ...flow(metrics),

@@ -75,7 +75,7 @@ export class Operators extends Construct {
     };
     for (const [who, rights] of Object.entries(PEOPLE)) {
       const policy = new ManagedPolicy(this, who, {
-        // An account has a policy of one name in all its regions.
+        // A policy's name is unique in the account, across all regions.
         managedPolicyName: `${settings.prefix}-${who}-${region}`,
         description: `groupsync ${settings.prefix}: the command line and the console, as ${who}`,
         statements: [

@@ -4,7 +4,7 @@
  */
 
 interface MetricDefinition {
-  /** As CloudWatch spells it. */
+  /** The unit, in CloudWatch's spelling. */
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
   /**
    * `count`: a number of occurrences, read as a sum. `gauge`: a level, read as a maximum. `duration`: read as
@@ -42,7 +42,7 @@ export const METRICS = {
   ScimTokensEnding: count('Connection'),
   /** Members in SCIM requests whose user was deleted or never created. */
   ScimStaleMembers: count('Connection'),
-  /** From a SCIM request to its answer. */
+  /** Time from a SCIM request to its answer. */
   ScimLatencyMs: LATENCY,
 
   // apply

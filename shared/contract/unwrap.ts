@@ -32,7 +32,7 @@ export interface Wrapping {
   readonly body: () => string;
 }
 
-/** One thing within a message: an event, something to ignore, or something wrong. */
+/** One part of a message: an event, a part to ignore, or an error. */
 export interface Piece extends Wrapping {
   readonly reading: Exclude<Reading, Envelope>;
 }

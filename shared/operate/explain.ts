@@ -91,7 +91,7 @@ const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?
 
 interface Found {
   readonly member: MemberId;
-  /** No event has named them in the group. */
+  /** No event has named the member in the group. */
   readonly isOutside?: boolean;
   /** The error with similar names, if no event has named the member in any group. */
   readonly stranger?: NotFound;

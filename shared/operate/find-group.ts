@@ -25,7 +25,7 @@ export function unlessNothing(error: unknown): undefined {
 export interface Findable<Item> {
   readonly item: Item;
   readonly names: readonly string[];
-  /** As a message shows it. */
+  /** The text for messages. */
   readonly label: string;
 }
 

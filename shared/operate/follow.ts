@@ -24,7 +24,7 @@ export interface FollowOptions {
   /** Waits only for writes in progress. A paused group or connection starts no other write. */
   readonly writesOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Notified once per group and reason: the group is not written before then. */
+  /** Called once per group and reason, with the time before which the group is not written. */
   readonly onWaiting?: ((group: string, waiting: Waiting) => void) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }

@@ -15,7 +15,7 @@ export type OwnershipPorts = JournalPorts &
   Pick<ToolPorts, 'groups' | 'claims' | 'connections' | 'platforms'>;
 
 export type AdoptOutcome =
-  /** Linked; apply is woken and sends the whole group. `observed` is the content before. */
+  /** Linked; apply is woken and sends the whole group. `observed` is the content before the adoption. */
   | { readonly kind: 'adopted'; readonly observed: ObservedGroup }
   /** No such connection, or the directory has no such group: adopting it would delete the platform's group. */
   | { readonly kind: 'not_in_directory' }

@@ -23,7 +23,7 @@ export interface ProbeRequest {
 /** The temporary group of the probe. */
 interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly id: PlatformGroupId;
-  /** Also its spokeId; no other group has it. */
+  /** The name is also the spokeId. No other group has it. */
   readonly name: string;
   readonly created: ObservedGroup;
   readonly platform: Platform;

@@ -162,7 +162,7 @@ const MAX_RACES = 20;
 type ChangeConnectionPorts = JournalPorts & Pick<ToolPorts, 'connections'>;
 
 interface ConnectionChange {
-  /** The connection as its author read it. */
+  /** The connection as the operator read it. */
   readonly read: Connection;
   readonly wanted: Connection;
   readonly action: string;

@@ -173,7 +173,7 @@ function readName(value: unknown, group: GroupId): OperationReading {
 }
 
 /**
- * What each operation on the path `members` means:
+ * The meaning of each operation on the path `members`:
  *
  * | op      | value absent   | value null | value a list                             |
  * |---------|----------------|------------|------------------------------------------|

@@ -76,8 +76,9 @@ export async function refusalsOf(
 }
 
 /**
- * Whether newer state supersedes a dead-lettered message: replaying it would be harmless and change nothing. State at
- * the event's own stamp comes from the event itself: it may be stored in part, and its group may not be woken yet.
+ * Whether newer state supersedes a dead-lettered message: replaying it would be harmless and change nothing. A value
+ * with the event's own stamp comes from the event itself. Other parts of the event may be missing, and its group may
+ * not be woken yet.
  *
  *     event            | superseded if, at a stamp newer than the event's,
  *     -----------------|-------------------------------------------------------------------

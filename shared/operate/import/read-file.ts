@@ -83,7 +83,7 @@ function lackOf(
   if (rows === 0 && otherGroups > 0)
     return `expected rows of the group ${given?.name}, got ${plural(otherGroups, 'row')} of other groups`;
   if (rows === 0) return `expected rows of members, got ${hasHeader ? 'only a header' : 'an empty file'}`;
-  // Every group of the file would lose all its members.
+  // The import would remove all members of every group of the file.
   if (rows === noPeople)
     return `expected rows of people, got ${plural(rows, 'row')} about groups or devices only`;
   return undefined;

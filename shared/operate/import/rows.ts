@@ -82,7 +82,7 @@ function readFirst(fields: readonly string[], options: LayoutOptions): Layout | 
 function isDocumentedRow(fields: readonly string[], { headings, hasGroup }: LayoutOptions): boolean {
   const email = fields[DOCUMENTED_FIELDS - 1]?.trim();
   const hasAddress = email === '' || email?.includes('@') === true;
-  // A group may be called "Mail", but two headings are a header.
+  // One usual heading may be the name of a group, such as "Mail". Two usual headings are a header.
   const isPlain = fields.filter((field) => readHeading(field) !== undefined).length < 2;
   const isUnguided = headings === undefined && !hasGroup;
   return isUnguided && fields.length === DOCUMENTED_FIELDS && hasAddress && isPlain;

@@ -32,5 +32,5 @@ export function chunksOf(messages: readonly IncomingMessage[]): readonly (readon
 const urgency = (message: IncomingMessage): number =>
   (message.receives ?? 1) - (isOversized(message) ? PATIENCE : 0);
 
-/** The message is a chunk by itself. */
+/** Whether the message is a chunk by itself. */
 export const isOversized = ({ body }: IncomingMessage): boolean => body.length > CHUNK_LENGTH;

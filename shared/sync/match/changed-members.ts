@@ -93,7 +93,7 @@ export async function membersAfter(
     if (resolution?.kind !== 'person') return undefined;
     const { cause, id = '' } = eligibilityOf(resolution.person, undefined, settings);
     const shown = platformUserId(id);
-    // The user was in before and after the change, or is in because of another member too.
+    // The user was a member before and after the change, or belongs to another member too.
     if (cause !== 'solved' || base.users.has(shown) === isIn || membersByUser.has(shown) === isIn)
       return undefined;
     if (isIn) membersByUser.set(shown, [{ member, revision: resolution.person.revision }]);

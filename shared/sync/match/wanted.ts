@@ -99,7 +99,7 @@ const groupOf = (
   users: new Map([...membersByUser].map(([user, [first]]) => [user, (first as WantedMember).member])),
 });
 
-/** Reads the group's registers, all of them and consistently, and resolves the members that count. */
+/** Reads all registers of the group, with consistent reads, and resolves the members that count. */
 export async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> {
   const registers = await reading.ports.groups.members(state.ref);
   const desired = desiredGroup(state.ref.group, state.registers);

@@ -185,8 +185,8 @@ function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweepi
 }
 
 /**
- * The fetch by id decides what such a group contains. If many groups differ, the list most likely shows only some
- * users, and each group is fetched once a day.
+ * Marks groups whose content differs in the list. The fetch by id decides what such a group contains. If many groups
+ * differ, the list most likely shows only some users, and each group is fetched once a day.
  */
 async function markChanged(changed: Watched, links: number, { ports, startedAtMs }: Sweeping): Promise<void> {
   const isUsual = changed.length >= MIN_MISSING && changed.length > links * MAX_MISSING_SHARE;
