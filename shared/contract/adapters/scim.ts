@@ -29,12 +29,13 @@ const scimPlace = () => ({
 /**
  * Members in SCIM form: a list or a single member. A member is `{value, display?, …}`, from some clients only an id.
  */
-const ScimMembers = z.lazy(() =>
-  z.preprocess(
-    (raw) => (raw == null ? raw : (Array.isArray(raw) ? raw : [raw]).map(asNativeMember)),
-    MembersField,
-  ),
-);
+const ScimMembers = z.lazy(() => z.preprocess(asMemberList, MembersField));
+
+function asMemberList(raw: unknown): unknown {
+  if (raw == null) return raw;
+  const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  return list.map(asNativeMember);
+}
 
 function asNativeMember(raw: unknown): unknown {
   if (typeof raw === 'string') return { id: raw };
