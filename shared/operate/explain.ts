@@ -49,7 +49,7 @@ export async function explainMember(
   const asked = askedOf(who, {
     facts: known,
     decision,
-    obstacle: obstacleTo(known.state, connection, gate.state),
+    obstacle: obstacleTo(known.state, connection, gate),
     connection,
   });
   const verdict = verdictOf(asked);

@@ -1,4 +1,5 @@
 import type { ExportedGroup, ExportReport, GroupMember, GroupMembers } from '../contract/answers.ts';
+import type { Gate } from '../domain/gate.ts';
 import { groupExists, groupFloor, groupName, memberCounts } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
@@ -41,7 +42,7 @@ export async function listMembers(ref: GroupRef, { connection, ports }: Asking):
   const unwanted = present.filter((user) => facts.wanted?.membersByUser.has(user) !== true);
   const kept = unwanted.flatMap((user) => boundTo.get(user)?.member ?? []);
   const members = [...new Set([...wantedIn(facts), ...kept])].sort();
-  const about = { state: facts.state, decision, facts, gate: gate.state, known };
+  const about = { state: facts.state, decision, facts, gate, known };
   const rows = await mapConcurrently(READS_IN_FLIGHT, members, (member) =>
     rowOf(member, about, { connection, ports }),
   );
@@ -58,7 +59,7 @@ interface About {
   readonly state: GroupState;
   readonly decision: Decision;
   readonly facts: Facts;
-  readonly gate: string;
+  readonly gate: Gate;
   readonly known: ReadonlyMap<MemberId, UserState>;
 }
 

@@ -3,10 +3,12 @@ import { policyFor } from '../contract/group-policy.ts';
 import { fieldName, soughtValues } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { isActive } from '../domain/active.ts';
+import type { Gate } from '../domain/gate.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type MemberId, platformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
+import { stopOf } from '../plan/stop.ts';
 import type { Asked, Verdict } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/load.ts';
 import { type PreviewPorts, readingOf } from '../sync/apply/preview.ts';
@@ -78,19 +80,21 @@ export const withWantedState = (facts: Facts, connection: Connection, ports: Who
     : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
 
 /** Returns the reason why the group is not written at all; undefined if there is none. */
-export function obstacleTo(state: GroupState, connection: Connection, gate: string): Verdict | undefined {
-  if (connection.observing)
-    return { outcome: 'observing', detail: 'the connection only observes: groupsync resume' };
+export function obstacleTo(state: GroupState, connection: Connection, gate: Gate): Verdict | undefined {
   const { group } = state.ref;
-  if (state.paused)
-    return { outcome: 'paused', detail: `the group is paused: groupsync resume ${shellWords(group)}` };
+  const stop = stopOf(state, connection, gate);
+  if (stop === 'observing')
+    return { outcome: stop, detail: 'the connection only observes: groupsync resume' };
+  if (stop === 'paused')
+    return { outcome: stop, detail: `the group is paused: groupsync resume ${shellWords(group)}` };
   if (policyFor(connection.settings, group, state.registers.name?.value).mode === 'report')
     return {
       outcome: 'observing',
       detail: 'the settings do not let groupsync write this group (mode report)',
     };
-  if (gate === 'open') return undefined;
-  return { outcome: 'gate_closed', detail: `nothing is written while the gate is ${gate}: groupsync doctor` };
+  if (stop === 'gate_closed')
+    return { outcome: stop, detail: `nothing is written while the gate is ${gate.state}: groupsync doctor` };
+  return undefined;
 }
 
 const whyPending = (who: Who, connection: Connection): string => WHY_PENDING[who.cause](who, connection);

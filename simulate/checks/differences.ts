@@ -298,7 +298,10 @@ function stickyUsers({ observation, connection, group }: Context): readonly stri
 }
 
 /** Values in drift records of this kind, if the policy accepts differences. */
-function namedByDrift({ connection, group, treatment }: Context, kind: string): ReadonlySet<string> {
+export function namedByDrift(
+  { connection, group, treatment }: Pick<Context, 'connection' | 'group' | 'treatment'>,
+  kind: string,
+): ReadonlySet<string> {
   if (treatment.drift === 'restore') return new Set();
   const records = connection.drift(group).filter((one) => one.kind === kind && one.settledBy !== 'restore');
   const first = kind === 'members_removed' ? 'before' : 'after';

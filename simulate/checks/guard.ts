@@ -1,7 +1,9 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { DAY_MS, HOUR_MS } from '../simulation-run.ts';
+import { namedByDrift } from './differences.ts';
 import { type Change, takenOut } from './ledger.ts';
 import type { Checker, Observation, ObservedConnection, Owner } from './observation.ts';
+import { treatmentOf } from './stored.ts';
 
 /** The limits that this check measures. */
 type Limits = Pick<
@@ -78,7 +80,8 @@ export function createGuard(): Checker {
     { change, owner, connection }: Observation['writes'][number],
   ): void => {
     const guard = laxest(limits.get(connection.name) ?? []);
-    const users = unapproved(observation, owner, change);
+    const lacked = lackedAfterEdit(connection, owner.group, change);
+    const users = unapproved(observation, owner, change).filter((user) => !lacked.has(user));
     if (guard === null || users.length === 0) return;
     const counted = (removals.get(connection.name) ?? []).filter(
       ({ atMs }) => change.atMs - atMs < COUNTED_AT_MOST_MS,
@@ -120,6 +123,22 @@ export function createGuard(): Checker {
       checkDeletion(observation, write);
     }
   };
+}
+
+/**
+ * Users whose absence no one can tell from a removal by another client: an answer lacked them, it had the version of an
+ * edit by that client, and the policy accepts such changes. They have a drift record.
+ */
+function lackedAfterEdit(
+  connection: ObservedConnection,
+  group: string,
+  { id, atMs }: Change,
+): ReadonlySet<string> {
+  const { changes = [] } = connection.ledger.pasts.get(id) ?? {};
+  const last = changes.findLast((one) => one.atMs < atMs);
+  if (last?.initiator === undefined) return new Set();
+  const treatment = treatmentOf(connection.settings, [group, connection.item(group)?.name]);
+  return namedByDrift({ connection, group, treatment }, 'members_removed');
 }
 
 /**

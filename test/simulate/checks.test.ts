@@ -251,13 +251,14 @@ function makeWorld() {
     loses: () => world.held({ users: ['u-r1'] }),
     gains: () => world.held({ users: ['u-r1', 'u-r2', 'u-z'] }),
     /** Another client adds a user that the directory does not want. */
-    theirs: () =>
+    theirs: (change: Partial<ClientWrite> = {}) =>
       clientWrites.push({
         ...(writes[0] as PlatformWrite),
         action: 'patch',
         added: ['u-z'],
         atMs: START_MS + HOUR_MS,
         initiator: 'ROLE',
+        ...change,
       }),
     drift: (change: object = {}) =>
       items.set('C#a DRIFT#1', {
@@ -695,8 +696,20 @@ describe('check of the guard', () => {
       write({ added: users.slice(-1), removed: twenty.slice(at, at + 1), sent: { users } });
     }
   };
+  /** After an edit of the name, answers lack 15 users; the next write removes them. */
+  const lacking = (drift: string, edits: boolean) => (w: World) => {
+    const atMs = w.time.nowMs;
+    w.set({ drift });
+    w.write({ added: twenty, sent: { users: twenty }, atMs: atMs - 2 });
+    if (edits) w.theirs({ added: [], atMs: atMs - 1 });
+    w.drift({ kind: 'members_removed', before: twenty.slice(0, 15), after: [], settledBy: drift });
+    w.write({ removed: twenty.slice(0, 15), sent: { users: twenty.slice(15) } });
+  };
   checks('guard', NOT_YET, [
     ['a few members are removed', cut(5)],
+    ['an answer lacked members after an edit, and the policy accepts that', lacking('adopt', true)],
+    ['an answer lacked members after an edit', lacking('restore', true), 'write_over_share'],
+    ['an answer lacked members without an edit', lacking('adopt', false), 'write_over_share'],
     ['more than the allowed share is removed', cut(15), 'write_over_share'],
     [
       'more than the allowed share is removed after an approval',

@@ -3,6 +3,7 @@ import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import { isAtWork, isEarly } from '../../domain/wake-up.ts';
+import { stopOf } from '../../plan/stop.ts';
 import { countSuccess } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -77,7 +78,7 @@ async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Pr
     ]);
     if (!isForUs(state, pass, ports, attempt) || connection === undefined)
       return { outcome: 'nothing_to_do' };
-    const outcome = keptFrom(state, connection, gate);
+    const outcome = stopOf(state, connection, gate);
     if (outcome !== undefined) return { outcome };
     attempt.callsMs ??= state.calledMs;
     const report = await applyOnce(state, { gate, connection }, ports, attempt);
@@ -154,12 +155,6 @@ function goesOn(
 /** The platform is available: it has answered about this group, or has refused a write because of its content. */
 const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;
-
-function keptFrom({ ref, paused }: GroupState, { observing }: Connection, gate: Gate) {
-  if (observing) return 'observing';
-  if (gate.state !== 'open' && gate.canary !== ref.group) return 'gate_closed';
-  return paused ? 'paused' : undefined;
-}
 
 /** The cached connection, which mostly costs no request. If its cached state would stop the apply, it is read now. */
 async function likely(name: ConnectionName, { connections }: ApplyPorts): Promise<Connection | undefined> {

@@ -7,6 +7,7 @@ import type { GroupRef } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decision.ts';
 import type { Facts } from '../../plan/facts.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
+import { STOP_NOTES, stopOf } from '../../plan/stop.ts';
 import { AS_WANTED, reportWaiting, waitingOf } from '../../plan/waiting.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -17,15 +18,20 @@ import { type Preview, type PreviewPorts, previewGroup, undisturbed } from './pr
 /** What apply would do to one group if it ran now. */
 export type GroupPlan = Plan & { readonly hold: Hold | null };
 
+interface PlanPorts extends PreviewPorts {
+  readonly connections: ApplyPorts['connections'];
+  readonly gates: Pick<ApplyPorts['gates'], 'read'>;
+}
+
 /**
- * What apply would do to a group, for people.
+ * What apply would do to a group, for people. If apply may not touch the group now, the note says why.
  * @param settings other ones than the connection has
  * @throws PlatformFailure if what to write depends on a read of the platform that fails, as it does while the outcome of
  *   a write is unknown. A group that already waits does not throw: its plan shows why it waits
  */
 export async function planGroup(
   ref: GroupRef,
-  ports: PreviewPorts & Pick<ApplyPorts, 'connections'>,
+  ports: PlanPorts,
   settings?: ConnectionSettings,
 ): Promise<GroupPlan> {
   const connection = await ports.connections.find(ref.connection);
@@ -44,7 +50,22 @@ export async function planGroup(
     return planOf(ref, 'none', { note, waiting: reportWaiting(waiting) });
   }
   const clashes = await clashesOf(preview, chosen, ports);
-  return { ...planFrom(ref, preview), waiting: reportWaiting(waiting), clashes };
+  const plan = planFrom(ref, preview);
+  const note = await noteOf(plan, state, connection, ports);
+  return { ...plan, note, waiting: reportWaiting(waiting), clashes };
+}
+
+/** The note of a plan, with the reason why its changes are not made. A plan without changes needs no such reason. */
+async function noteOf(
+  { action, note }: GroupPlan,
+  state: GroupState,
+  connection: Connection,
+  { gates }: Pick<PlanPorts, 'gates'>,
+): Promise<string | null> {
+  if (action === 'none' || action === 'hold') return note;
+  const stop = stopOf(state, connection, await gates.read(state.ref.connection));
+  if (stop === undefined) return note;
+  return [STOP_NOTES[stop], ...(note === null ? [] : [note])].join('; ');
 }
 
 /** Uses the same list of groups as the decision about a creation. */

@@ -1,0 +1,26 @@
+import type { Gate } from '../domain/gate.ts';
+import type { GroupState } from '../domain/group-state.ts';
+
+/** Why apply leaves a group alone, whatever it would decide. */
+export type Stop = 'observing' | 'gate_closed' | 'paused';
+
+/**
+ * The first of these that holds: the connection only observes; its gate is closed, and the group is not the one that
+ * tests it; the group is paused.
+ */
+export function stopOf(
+  { ref, paused }: Pick<GroupState, 'ref' | 'paused'>,
+  { observing }: { readonly observing: boolean },
+  gate: Pick<Gate, 'state' | 'canary'>,
+): Stop | undefined {
+  if (observing) return 'observing';
+  if (gate.state !== 'open' && gate.canary !== ref.group) return 'gate_closed';
+  return paused ? 'paused' : undefined;
+}
+
+/** What the plan of a stopped group says. */
+export const STOP_NOTES: Readonly<Record<Stop, string>> = {
+  observing: 'not written: the connection only observes',
+  gate_closed: 'not written now: the gate of the connection is closed',
+  paused: 'not written: the group is paused',
+};
