@@ -135,7 +135,7 @@ describe('import of files of known exporters', () => {
       'an id column that may be of groups or members',
       'id,group name,email\n1,One,eva@acme.test',
       [],
-      /whose id the column "id" is/,
+      /column "id" may be of the group or of the member/,
     ],
     [
       'damaged UTF-8',
