@@ -9,7 +9,9 @@ import { once } from './frame/once.ts';
 
 const wired = once(wireApply);
 
-/** Apply queue → platform. A message is received again only if the table or a queue failed. */
+/**
+ * Writes the groups of apply messages to the platform. A message is received again only if the table or a queue failed.
+ */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { ports, ...base } = wired();
   const logger = base.logger.with({ requestId: context.awsRequestId });
@@ -22,7 +24,7 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
       failed.push(...messageIds);
     }
   };
-  // Several messages of one group are one apply. Two concurrent applies would count each other's guard records.
+  // Several messages of one group start one apply. Two concurrent applies would count each other's guard records.
   const groups = new Map<string, readonly [GroupRef, string[]]>();
   for (const { messageId, body } of event.Records) {
     const ref = readApplyMessage(body);

@@ -12,19 +12,21 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireDirectory);
-/** Left for the group that is read when the time is up. */
+/** Time that is reserved for the group that is being read when the time is over. */
 const RESERVE_MS = 120_000;
 
-/** So many are named in a message. */
+/** The maximum number of groups in a message. */
 const NAMED = 10;
 
-/** All else was read; only a failed run makes an operator look at what does not end by itself. */
+/** The error that fails a run after all other groups were read, so that the alarm asks for an operator. */
 const unreadable = (groups: readonly string[]): Error =>
   new Error(
     `${groups.length} groups of the directory cannot be read: ${groups.slice(0, NAMED).join(', ')}. See groupsync directory groups`,
   );
 
-/** Schedule, or by hand → events for what differs. A connection without a directory is passed over. */
+/**
+ * Reads the directories of connections and sends events for differences. Connections without a directory are skipped.
+ */
 export async function handler(
   event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,

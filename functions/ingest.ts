@@ -11,11 +11,11 @@ import { once } from './frame/once.ts';
 
 const wired = once(wireIngest);
 
-/** Fractions of the run's time: the first in which a chunk may start, the second after which the run only answers. */
+/** Fractions of the run's time: a chunk may start until the first, and after the second the run only answers. */
 const START_UNTIL = 0.5;
 const STOP_AT = 0.85;
 
-/** Events queue → desired state and wake-ups. A message is received again if its change was not stored or sent in time. */
+/** Stores the events of messages and wakes groups. A message is received again if this was not completed in time. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { ports, logger, metrics, config } = wired();
   const at = (part: number) => ports.clock() + part * context.getRemainingTimeInMillis();

@@ -9,7 +9,7 @@ import { once } from './frame/once.ts';
 
 const wired = once(wirePeople);
 
-/** Schedule, or an operator → people index. The failure of one connection does not stop the others. */
+/** Refreshes the people index. The failure of one connection does not stop the others. */
 export async function handler(event: unknown): Promise<{ readonly reports: readonly PeopleReport[] }> {
   const { ports, ...base } = wired();
   const { connection } = PeopleInvocation.parse(event ?? {});

@@ -12,7 +12,7 @@ const wired = once(wireReconcile);
 /** Time that is reserved for recording the last page and answering. */
 const RESERVE_MS = 30_000;
 
-/** Schedules, or an operator → one task for one connection or for all. */
+/** Runs one task for one connection or for all. Schedules and operators call it. */
 export async function handler(
   event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
@@ -25,7 +25,7 @@ export async function handler(
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),
   );
   await ports.recordCalls();
-  // All connections were processed. The fault of one company must not look like a job that did not run.
+  // Sent even if one connection failed: its fault must not look like a job that did not run.
   if (invocation.task === 'pump') {
     base.metrics.emit('PumpCompleted', 1);
     await notifyOfStage(ports).catch((error) =>

@@ -8,7 +8,7 @@ import { once } from './frame/once.ts';
 
 const wired = once(wireScim);
 
-/** HTTP API, payload format 2.0 → the SCIM server. */
+/** Answers requests of the HTTP API (payload format 2.0) by the SCIM server. */
 export async function handler(
   event: APIGatewayProxyEventV2,
   context: Context,
@@ -24,7 +24,7 @@ export async function handler(
   return { statusCode: status, headers, body };
 }
 
-/** The stage `$default` is not part of the path; API Gateway gives header names in lower case. */
+/** The stage `$default` is not part of the path. API Gateway sends header names in lower case. */
 function requestOf(event: APIGatewayProxyEventV2): HttpRequest {
   const { body, isBase64Encoded, requestContext } = event;
   return {

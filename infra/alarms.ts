@@ -32,7 +32,9 @@ interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsT
   readonly missing?: TreatMissingData;
 }
 
-/** Adds an alarm that notifies the stage's topic when it begins and ends, with the runbook heading in its description. */
+/**
+ * Adds an alarm that notifies the stage's topic when it begins and ends. Its description links to the runbook heading.
+ */
 export function addAlarm(scope: Construct, alarmConfig: AlarmConfig, spec: AlarmSpec): Alarm {
   const { heading, of, meaning, missing = TreatMissingData.NOT_BREACHING, ...rest } = spec;
   const slug = headingSlug(heading);
@@ -50,7 +52,7 @@ export function addAlarm(scope: Construct, alarmConfig: AlarmConfig, spec: Alarm
   return alarm;
 }
 
-/** The anchor that Markdown renderers give a heading of letters, digits and spaces. */
+/** The anchor of a heading of letters, digits and spaces in rendered Markdown. */
 export const headingSlug = (heading: string) => heading.toLowerCase().replaceAll(' ', '-');
 
 const pascal = (slug: string) =>
@@ -79,7 +81,7 @@ interface HealthAlarm extends Omit<AlarmSpec, 'metric'> {
 
 const HOUR_MINUTES = 60;
 
-/** Missing data is the fault. */
+/** For alarms that fire when data is missing. */
 const NOT_IN_THREE_INTERVALS = {
   evaluationPeriods: 3,
   comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -184,7 +186,7 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
   ];
 }
 
-/** Where directories are read. The pump reports these levels too, so that a reader that does not run is noticed. */
+/** Alarms of a stage that reads directories. The requeue job reports these levels, even if the reader does not run. */
 const READER_ALARMS: readonly HealthAlarm[] = [
   {
     heading: 'Reader late',
@@ -203,7 +205,7 @@ const READER_ALARMS: readonly HealthAlarm[] = [
   },
 ];
 
-/** Above an hour an alarm takes whole hours only. */
+/** Alarm periods above an hour must be whole hours. */
 const wholeHours = (minutes: number): number => Math.ceil(minutes / HOUR_MINUTES) * HOUR_MINUTES;
 
 type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes` | 'directory'>;
@@ -211,7 +213,7 @@ type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes`
 export class HealthAlarms extends Construct {
   constructor(scope: Construct, id: string, schedules: Schedules, alarmConfig: AlarmConfig) {
     super(scope, id);
-    // Each run of the requeue job sends the levels, and missing data ends an alarm.
+    // A period is at least the interval of the requeue job, because missing data ends an alarm.
     const usual = Math.max(5, schedules.pumpMinutes);
     for (const { metric, statistic, periodMinutes = usual, ...spec } of healthAlarms(schedules)) {
       const data = stageMetric(alarmConfig.prefix, metric, Duration.minutes(periodMinutes));

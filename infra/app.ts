@@ -7,17 +7,17 @@ import * as z from 'zod';
 import { ConnectorStack, functionCode } from './index.ts';
 import { environmentOf, readSettings, SettingsError } from './settings.ts';
 
-/** Next to `cdk.json`, not tracked by git: the settings of this deployment. */
+/** The settings of this deployment. The file is next to `cdk.json`, and git ignores it. */
 const SETTINGS_FILE = 'groupsync.json';
 const Settings = z.record(z.string(), z.unknown());
 
 /** Builds the stack of one stage from cdk.json and the command line: `npx cdk synth | diff | deploy | destroy`. */
 async function main(): Promise<void> {
   const app = new App();
-  // Settings of one's own need not stand in a file of the checkout; what `-c` gives wins over them.
+  // Settings can be in a file outside git. Values of `-c` override them.
   const context = { ...settingsFile(), ...(app.node.getAllContext() as Readonly<Record<string, unknown>>) };
   const settings = readSettings((name) => context[name], Object.keys(context));
-  // A folder of its own for each run: two stages may be synthesised at once. The stack copies what it needs.
+  // Each run has its own folder, because two stages may be synthesised at the same time. The stack copies the bundles.
   const bundles = mkdtempSync(join(tmpdir(), 'groupsync-functions-'));
   new ConnectorStack(app, settings.prefix, {
     description: 'groupsync: keeps the groups of the Workforce Platform equal to those of the directory',

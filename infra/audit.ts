@@ -16,12 +16,12 @@ import { ConnectorFunction, type ConnectorFunctionProps } from './connector-func
 import { grantExport } from './permissions.ts';
 import { removalPolicy } from './state.ts';
 
-/** A stream remembers 24 hours: what is given up after this can still be read from it by hand. */
+/** A stream keeps entries for 24 hours, so an operator can still read entries that were given up after this time. */
 const TRY_FOR = Duration.hours(12);
 
 /**
- * Uses the SDK of the Lambda runtime, so it needs no bundle. The object key contains the id of the change: a retry writes
- * the same object again, and a later change of an entry becomes a second object next to the first.
+ * Uses the SDK of the Lambda runtime, so it needs no bundle. The object key contains the id of the change. So a retry
+ * writes the same object again, and a later change of an entry becomes a second object.
  */
 export const EXPORTER = `
 const { PutObjectCommand, S3Client } = require('@aws-sdk/client-s3');
@@ -60,10 +60,10 @@ export class AuditExport extends Construct {
       versioned: true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       enforceSSL: true,
-      // Even where all data was given up: what is locked could not be deleted with it.
+      // Also with `retainData: false`, because locked objects cannot be deleted.
       removalPolicy: removalPolicy({ retainData: true }),
     });
-    // S3 user guide, "Enforce conditional writes": not even a newer version may be laid over what is there.
+    // No newer version of an object may be written (S3 user guide, "Enforce conditional writes").
     this.bucket.addToResourcePolicy(
       new PolicyStatement({
         sid: 'AddOnly',
@@ -76,8 +76,7 @@ export class AuditExport extends Construct {
     );
     Validations.of(this.bucket).acknowledge({
       id: 'AwsSolutions-S1',
-      reason:
-        'Who read it, CloudTrail tells; a bucket for access logs would be one more that must be guarded.',
+      reason: 'CloudTrail records who read the bucket. A bucket for access logs would need protection too.',
     });
     this.worker = new ConnectorFunction(this, 'Worker', {
       ...props,
@@ -96,7 +95,7 @@ export class AuditExport extends Construct {
       batchSize: 100,
       bisectBatchOnError: true,
       maxRecordAge: TRY_FOR,
-      // CDK's own destination would let the role use the key for anything.
+      // CDK's own destination would let the role use the key without a condition.
       onFailure: { bind: () => ({ destination: undelivered.queueArn }) },
       filters: [
         FilterCriteria.filter({

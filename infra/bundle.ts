@@ -6,7 +6,7 @@ import { FUNCTION_KEYS, OPTIONAL_FUNCTION_KEYS } from '../shared/contract/names.
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Everything that can be deployed, whether or not a stage asks for it. */
+/** All functions that can be deployed, including the optional ones. */
 export const DEPLOYABLE_KEYS = [...FUNCTION_KEYS, ...OPTIONAL_FUNCTION_KEYS] as const;
 export type DeployableKey = FunctionKey | OptionalFunctionKey;
 
@@ -27,7 +27,7 @@ function byKey(pathOf: (key: DeployableKey) => string): FunctionCode {
 }
 
 /**
- * The one way in which code is built for Lambda; the bundle check builds its baseline with it too.
+ * Builds code for Lambda. The bundle check uses it too, for its baseline.
  * @param entries output name without extension → source file
  */
 export function bundle(entries: Record<string, string>, outDir: string): BuildResult<{ metafile: true }> {
@@ -41,11 +41,11 @@ export function bundle(entries: Record<string, string>, outDir: string): BuildRe
     format: 'esm',
     target: 'node20',
     minify: true,
-    // Minifying would rename error classes, and their names are what logs and alarms are searched by.
+    // Minifying would rename error classes, and operators search logs by their names.
     keepNames: true,
-    // The ESM builds of the SDK can be shaken; its CommonJS builds cannot.
+    // esbuild can drop unused code of the SDK's ESM builds, but not of its CommonJS builds.
     mainFields: ['module', 'main'],
-    // What the functions use of two packages; each substitute says what it leaves out.
+    // Smaller substitutes of two packages; the comment in each one describes what it leaves out.
     alias: {
       '@aws-sdk/credential-provider-node': join(ROOT, 'infra/substitutes/credentials.ts'),
       undici: join(ROOT, 'infra/substitutes/undici.mjs'),

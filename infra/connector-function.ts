@@ -20,19 +20,20 @@ export interface ConnectorFunctionProps {
   readonly timeoutSeconds: number;
   readonly key: IKey;
   readonly alarmConfig: AlarmConfig;
-  /** Executions that are this function's alone, and its most. */
+  /** Executions that are reserved for this function, and also its maximum. */
   readonly reservedConcurrency?: number | undefined;
 }
 
-/** Share of the timeout above which the next larger input may be cut off. */
+/** Share of the timeout. A run above it may not end in time with a slightly larger input. */
 const NEAR_TIMEOUT = 0.8;
 
 /**
  * One function with its role, its log group and the alarms that every function has. The role starts with logging and
  * tracing only; the stack adds what `permissions.ts` lists.
  *
- * No reserved concurrency unless it is asked for: a new account has 10 executions in all and must keep them unreserved. Event sources have a
- * maximum concurrency instead, the HTTP API has its throttle, and scheduled runs keep out of each other's way by leases.
+ * Concurrency is not reserved unless the settings require it: a new account has 10 executions in all and must keep them
+ * unreserved. Event sources have a maximum concurrency instead, the HTTP API has its throttle, and leases separate
+ * scheduled runs.
  */
 export class ConnectorFunction extends Construct {
   readonly name: DeployableKey | 'audit';
@@ -81,12 +82,12 @@ export class ConnectorFunction extends Construct {
 
   #alarms(name: string, timeoutSeconds: number, alarmConfig: AlarmConfig): void {
     const { function: target } = this;
-    // The heartbeat alarms report a function that is not called.
+    // The alarms "… not run" report a function that is not called.
     const alarm = (heading: string, meaning: string, metric: IMetric, evaluationPeriods = 3, threshold = 1) =>
       addAlarm(this, alarmConfig, { heading, of: name, meaning, metric, threshold, evaluationPeriods });
     alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1);
     alarm('Function throttles', `Calls of the function ${name} were refused.`, target.metricThrottles());
-    // Runs that may take longer than three periods apart, or that come once an hour, are never in three in a row.
+    // Long or hourly runs never report in three consecutive periods, so one run within an hour is enough for them.
     const [minutes, times] = timeoutSeconds < 300 ? [5, 3] : [60, 1];
     const longest = target.metricDuration({ statistic: 'Maximum', period: Duration.minutes(minutes) });
     const near = `A run of the function ${name} took over ${NEAR_TIMEOUT * 100} % of its ${timeoutSeconds} seconds.`;

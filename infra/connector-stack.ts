@@ -34,10 +34,12 @@ export interface ConnectorStackProps extends StackProps {
   readonly code: FunctionCode;
 }
 
-/** Lambda's maximum: a sweep of 10,000 groups ends in minutes; the feed stops cleanly by itself before this. */
+/** Lambda's maximum. A sweep of 10,000 groups takes minutes, and the feed stops by itself before this time. */
 const SCHEDULED_TIMEOUT_SECONDS = 900;
 
-/** Memory buys processor time too (1,769 MiB is one vCPU): enough for the largest batch, group, listing. */
+/**
+ * Enough for the largest batch, group and listing. More memory also gives more processor time (1,769 MiB is one vCPU).
+ */
 const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   ingest: 512,
   apply: 1024,
@@ -47,11 +49,10 @@ const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   directory: 1024,
 };
 
-/** The whole connector of one stage: composition only, each part is a construct of its own. */
+/** The whole connector of one stage. It only combines constructs. */
 export class ConnectorStack extends Stack {
   constructor(scope: Construct, id: string, { settings, code, ...props }: ConnectorStackProps) {
-    // CloudFormation puts the stack's tags on every resource that can carry them.
-    // Taken off by hand before `cdk destroy`: docs/deploy.md, "Remove". Emulators refuse the very word.
+    // An operator switches it off before `cdk destroy` (docs/deploy.md, "Remove"). Emulators refuse the property.
     const terminationProtection = settings.retainData && !isEmulated();
     super(scope, id, {
       terminationProtection,
@@ -115,11 +116,8 @@ export class ConnectorStack extends Stack {
       apply: apply.lane.queue,
       applyDlq: apply.lane.deadLetters,
     };
-    const parts = [
-      ...[ingest, apply, reconcile, people],
-      ...[directory, scim].filter((part) => part !== undefined),
-      ...(audit ? [audit] : []),
-    ];
+    const optional = [directory, scim, audit || undefined];
+    const parts = [ingest, apply, reconcile, people, ...optional.filter((part) => part !== undefined)];
     const functions = parts.map(({ worker }) => worker);
     const { ofSources } = ingest.lane;
     const readerQueue = ofSources.get(READER_SOURCE_NAME);
@@ -135,10 +133,10 @@ export class ConnectorStack extends Stack {
     const targets = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
     grantNotify(reconcile.worker.role, targets, resources);
     reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, targets.join(','));
-    // A dead letter that is replayed is an event: who may not send one must not be able to lay one down here.
+    // A dead-lettered message becomes an event when it is replayed. So only ingest and apply may send to these queues.
     closeTo(ingest.worker.role.roleArn, queues.eventsDlq);
     closeTo(apply.worker.role.roleArn, queues.applyDlq);
-    // An operator sends on the events in this queue (runbook). EventBridge and SNS have their own statements.
+    // An operator forwards the events in this queue (runbook). EventBridge and SNS have their own statements.
     const undeliveredSenders = [
       reconcile.schedulerRole,
       people.schedulerRole,
@@ -197,14 +195,14 @@ function alarmTopic(stack: Stack, settings: Settings, key: IKey): Topic {
   return topic;
 }
 
-/** What only the function has that reads directories. @returns what may send to its queue; undefined without that function */
+/** Configures the function that reads directories. @returns its role and its queue; undefined without that function */
 function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undefined, settings: Settings) {
   if (worker === undefined || queue === undefined) return undefined;
   const { function: target, role } = worker;
   grantWebIdentity(role, settings.directoryAudiences);
   target.addEnvironment(ENVIRONMENT.eventsQueueUrl, queue.queueUrl);
   target.addEnvironment(ENVIRONMENT.directoryMinutes, String(settings.directoryMinutes));
-  // The administrator of the directory has to trust it.
+  // The administrator of the directory must trust this role.
   new CfnOutput(Stack.of(worker), 'DirectoryRoleArn', { value: role.roleArn });
   return { role: role.roleArn, queue };
 }

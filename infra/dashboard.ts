@@ -26,14 +26,14 @@ interface DashboardProps {
 
 const PERIOD = Duration.minutes(5);
 
-/** One page that answers: does it arrive, is it applied, how late, what waits, what is wrong, what does it cost. */
+/** One page about the flow of events, the lag of writes, waiting changes, faults, and the drivers of the cost. */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
     const { prefix } = props;
     const metrics = metricsOf(prefix);
     new CloudWatchDashboard(this, 'Dashboard', {
-      dashboardName: `${prefix}-${Stack.of(this).region}`, // An account has one of each name.
+      dashboardName: `${prefix}-${Stack.of(this).region}`, // A dashboard's name is unique in the account.
       defaultInterval: Duration.hours(12),
       widgets: [
         ...flow(metrics),
@@ -49,7 +49,7 @@ export class Dashboard extends Construct {
 type Metrics = ReturnType<typeof metricsOf>;
 const metricsOf = (prefix: string) => ({
   stage: (name: MetricName, period = PERIOD) => stageMetric(prefix, name, period),
-  /** Broken down by its second dimension, whatever connections or kinds there are or will be. */
+  /** A metric by its second dimension. The search also finds connections and kinds that are created later. */
   broken(name: MetricName): MathExpression {
     const { form, by } = METRICS[name];
     if (by === undefined) throw new Error(`expected the metric ${name} to have a second dimension`);
@@ -57,7 +57,7 @@ const metricsOf = (prefix: string) => ({
     const terms = `MetricName="${name}" ${METRIC_DIMENSIONS.prefix}="${prefix}"`;
     const statistic = form === 'count' ? 'Sum' : 'Maximum';
     const found = `SEARCH('${schema} ${terms}', '${statistic}', ${PERIOD.toSeconds()})`;
-    // What is as usual is not sent.
+    // Normal values are not sent.
     const expression = form === 'gauge' ? `FILL(${found}, 0)` : found;
     return new MathExpression({ expression, usingMetrics: {}, label: '', period: PERIOD });
   },
@@ -75,7 +75,7 @@ function flow({ stage, broken }: Metrics): IWidget[][] {
     [
       graph('SCIM requests, by connection', [broken('ScimRequests')]),
       graph(
-        'SCIM requests refused, by status, failed, with tokens that end soon, and members that are no users',
+        'SCIM requests: refused by status, failed, with tokens that expire soon; members without a user',
         [broken('ScimRefusals'), stage('ScimFailures'), stage('ScimTokensEnding'), stage('ScimStaleMembers')],
       ),
       graph('SCIM: request to answer, ms', [stage('ScimLatencyMs')]),
@@ -88,7 +88,7 @@ function flow({ stage, broken }: Metrics): IWidget[][] {
   ];
 }
 
-/** What identity providers meet before our code does. */
+/** Requests and answers at the gateway, in front of the function. */
 function gateway({ scim }: DashboardProps): IWidget[][] {
   if (scim === undefined) return [];
   const { api, alarms } = scim;
@@ -121,7 +121,7 @@ function waiting({ broken }: Metrics): IWidget[][] {
         broken('GateClosedSeconds'),
         broken('CredentialUnauthorized'),
       ]),
-      graph('Since the feed was read, and the credential found good, seconds', [
+      graph('Seconds since the feed was read, and since the credential was confirmed', [
         broken('FeedCursorAgeSeconds'),
         broken('CredentialUncheckedSeconds'),
       ]),

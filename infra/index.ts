@@ -7,12 +7,12 @@ import type { FunctionCode } from './bundle.ts';
 export { ConnectorStack, type ConnectorStackProps } from './connector-stack.ts';
 export { readSettings, type Settings, SettingsError } from './settings.ts';
 
-/** The package carries the handlers built; in a checkout there is no such folder. */
+/** The folder of the built handlers in the package. A checkout has no such folder. */
 const BUILT = fileURLToPath(new URL('functions', import.meta.url));
 
 /**
- * The code of every function, for the stack's `code`.
- * @param outDir where a checkout bundles them to; the package needs nothing there
+ * Returns the code of every function, for the stack's property `code`.
+ * @param outDir the folder for the bundles of a checkout; not used in the package
  */
 export async function functionCode(outDir: string): Promise<FunctionCode> {
   if (!existsSync(BUILT)) return (await import('./bundle.ts')).bundleHandlers(outDir);

@@ -61,8 +61,8 @@ const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right
 };
 
 /**
- * Three policies to attach to the roles of operators. Write access to the table covers everything stored in it, so more
- * than two policies that write would not protect more.
+ * Three policies to attach to the roles of operators. Write access to the table covers everything stored in it, so a
+ * third policy with write access would not protect more.
  */
 export class Operators extends Construct {
   constructor(scope: Construct, id: string, { settings, key }: { settings: Settings; key: IKey }) {
@@ -75,7 +75,7 @@ export class Operators extends Construct {
     };
     for (const [who, rights] of Object.entries(PEOPLE)) {
       const policy = new ManagedPolicy(this, who, {
-        // An account has a policy of one name in all its regions.
+        // A policy's name is unique in the account, across all regions.
         managedPolicyName: `${settings.prefix}-${who}-${region}`,
         description: `groupsync ${settings.prefix}: the command line and the console, as ${who}`,
         statements: [

@@ -9,24 +9,26 @@ import { notifySecretName, QUEUE_KEYS, type QueueKey, WEBHOOK } from '../shared/
 import { TABLE, WEB_IDENTITY_SECONDS } from '../shared/contract/topology.ts';
 import type { DeployableKey } from './bundle.ts';
 
-/** What one function may call, by service; what is not listed is refused. */
+/** The calls that one function may make, by service. All other calls are refused. */
 export interface Permissions {
   readonly table: readonly string[];
   readonly index: readonly string[];
   readonly queues: Readonly<Partial<Record<QueueKey | 'reader', readonly string[]>>>;
-  /** On the secrets of the stage's connections. */
+  /** Actions on the secrets of the stage's connections. */
   readonly secrets: readonly string[];
-  /** Of these, only those with which directories are read. */
+  /** True: only on the secrets for reading directories. */
   readonly onlyOfDirectories?: true;
 }
 
-/** What Lambda's poller calls in the function's name (Lambda developer guide, "Using Lambda with Amazon SQS"). */
+/**
+ * Calls that Lambda's poller makes with the function's role (Lambda developer guide, "Using Lambda with Amazon SQS").
+ */
 const CONSUME = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'] as const;
 const SEND = ['SendMessage'] as const;
-/** Reads and writes are gathered into batches; a write that has a condition cannot be. */
+/** Reads and writes are combined into batches. A conditional write cannot be in a batch. */
 const READ_AND_WRITE = ['BatchGetItem', 'Query', 'BatchWriteItem', 'PutItem', 'UpdateItem'] as const;
 const READ_WRITE_AND_DELETE = [...READ_AND_WRITE, 'DeleteItem'] as const;
-/** A refreshed OAuth token is stored by whichever function met the expiry. */
+/** The function that finds an OAuth token expired refreshes and stores it. */
 const USE_CREDENTIAL = ['GetSecretValue', 'PutSecretValue'] as const;
 
 const SCHEDULED: Permissions = {
@@ -43,7 +45,8 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     queues: { events: CONSUME, eventsDlq: SEND, apply: SEND },
     secrets: [],
   },
-  // A refusal may concern every group, so another group is fetched, which the index finds.
+  // After a refusal, apply fetches another group to learn whether all groups are refused. It finds that group in the
+  // index.
   apply: {
     table: READ_WRITE_AND_DELETE,
     index: ['Query'],
@@ -53,9 +56,9 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   // No list contains the members that have left every group, so a thirtieth of the table is scanned each day.
   reconcile: { ...SCHEDULED, table: [...SCHEDULED.table, 'Scan'] },
   people: SCHEDULED,
-  // Writes desired state and wakes groups, as ingest does; like ingest it calls no platform and sees no secret.
+  // Like ingest, scim writes desired state and wakes groups. It calls no platform and reads no secret.
   scim: { table: READ_WRITE_AND_DELETE, index: [], queues: { apply: SEND }, secrets: [] },
-  // Compares a directory with desired state and sends events, as every other producer does. It calls no platform.
+  // Compares a directory with desired state and sends events, like every other producer. It calls no platform.
   directory: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
     index: ['Query'],
@@ -71,21 +74,21 @@ export interface Resources {
   readonly prefix: string;
   readonly table: Table;
   readonly queues: Readonly<Record<QueueKey, IQueue>>;
-  /** Further events queues, of sources. */
+  /** The events queues of sources. */
   readonly ofSources: readonly IQueue[];
-  /** The events queue of the reader of directories, which is one of them. */
+  /** The events queue of the reader of directories, which is also in `ofSources`. */
   readonly reader: IQueue | undefined;
   readonly key: IKey;
 }
 
-/** Gives one function's role what the permissions say: every action by name, every resource by its own ARN. */
+/** Grants permissions to a function's role: every action by name, every resource by its own ARN. */
 export function grant(role: Role, permissions: Permissions, on: Resources): void {
   for (const statement of statementsFor(role, permissions, on)) role.addToPolicy(statement);
   if (permissions.secrets.length === 0) return;
   Validations.of(role).acknowledge({
     id: `AwsSolutions-IAM5[Resource::${asFound(connectionSecrets(role, on.prefix, permissions))}]`,
     reason:
-      "Connections are made and removed without a deployment, so their secrets are named by the path that holds this stage's connections and nothing else.",
+      "Connections are created and removed without a deployment. Their secrets are named by a path that contains only this stage's connections.",
   });
 }
 
@@ -115,8 +118,8 @@ function statement(sid: string, service: string, actions: readonly string[], res
 }
 
 /**
- * `<prefix>/connections/*`: connections come and go without a deployment. Secrets Manager puts six characters of its own at
- * the end of a name. Names of connections have no slash.
+ * `<prefix>/connections/*`: connections are created and removed without a deployment. Secrets Manager adds six
+ * characters at the end of a name. Names of connections have no slash.
  */
 const connectionSecrets = (scope: Construct, prefix: string, { onlyOfDirectories }: Permissions) =>
   Stack.of(scope).formatArn({
@@ -126,7 +129,7 @@ const connectionSecrets = (scope: Construct, prefix: string, { onlyOfDirectories
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
 
-/** An ARN as cdk-nag writes it in the id of a finding: what is known at deploy time only is `<AWS::…>`. */
+/** An ARN in the form of cdk-nag's finding ids. Values that are known only at deployment are `<AWS::…>`. */
 export const asFound = (arn: string) =>
   Token.asString(arn).replaceAll(/\$\{Token\[AWS[.:]+(\w+)[^\]]*\]\}/g, '<AWS::$1>');
 
@@ -137,7 +140,7 @@ export function grantNotify(
   { prefix, queues, key }: Resources,
 ): void {
   const topics = targets.filter((target) => target !== WEBHOOK);
-  // Secrets Manager puts six characters of its own at the end of a name.
+  // Secrets Manager adds six characters at the end of a name.
   const resourceName = `${notifySecretName(prefix)}-??????`;
   const secret = { service: 'secretsmanager', resource: 'secret', resourceName };
   const arn = Stack.of(role).formatArn({ ...secret, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
@@ -155,8 +158,8 @@ export function grantNotify(
 }
 
 /**
- * To ask AWS for a token that states the role, for these audiences only and for five minutes (IAM user guide, "Controlling
- * access with IAM policies" of outbound identity federation). STS has no resource for it.
+ * Lets a role get an AWS token about itself, for these audiences only and for five minutes (IAM user guide,
+ * "Controlling access with IAM policies" of outbound identity federation). STS has no resource for this action.
  */
 export function grantWebIdentity(role: Role, audiences: readonly string[]): void {
   if (audiences.length === 0) return;
@@ -167,7 +170,7 @@ export function grantWebIdentity(role: Role, audiences: readonly string[]): void
       resources: ['*'],
       conditions: {
         'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': audiences },
-        // Of a request without any audience, every audience is among these.
+        // `ForAllValues` is also true for a request without an audience, so this condition refuses such a request.
         Null: { 'sts:IdentityTokenAudience': 'false' },
         NumericLessThanEquals: { 'sts:DurationSeconds': WEB_IDENTITY_SECONDS },
       },
@@ -175,7 +178,10 @@ export function grantWebIdentity(role: Role, audiences: readonly string[]): void
   );
 }
 
-/** To follow the stream, to add to the bucket, and to set aside what could not be added; nothing to read or delete in it. */
+/**
+ * Lets the role read the stream, add objects to the bucket, and send failed batches to a queue. It may not read or
+ * delete objects.
+ */
 export function grantExport(
   role: Role,
   on: { table: Table; bucket: Bucket; undelivered: IQueue; key: IKey },
@@ -197,7 +203,7 @@ export function grantExport(
   });
 }
 
-/** The key is usable only by way of the services that hold the data, never to decrypt something else with it. */
+/** Lets a role use the key only through the service that stores the data, and not directly. */
 const keyBy =
   (scope: Construct, { keyArn }: IKey) =>
   (sid: string, service: string, actions: string[]) => {
@@ -210,7 +216,8 @@ export function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
   const by = keyBy(scope, key);
   return [
     by('UseKeyOfQueues', 'sqs', ['kms:Decrypt', 'kms:GenerateDataKey']),
-    // DynamoDB developer guide, "Authorizing use of your customer managed key", less what creating a table needs.
+    // DynamoDB developer guide, "Authorizing use of your customer managed key", without the actions for creating a
+    // table.
     by('UseKeyOfTable', 'dynamodb', ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey']),
   ];
 }

@@ -16,20 +16,20 @@ import { functionName, METRIC_NAMESPACE } from '../shared/contract/names.ts';
 import { type AlarmConfig, addAlarm, stageMetric } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 
-/** One second before an HTTP API gives up on its integration (API Gateway quotas: 30 s), so that the log says why. */
+/** One second below the time-out of an HTTP API (API Gateway quotas: 30 s), so that the function logs the time-out. */
 const TIMEOUT_SECONDS = 29;
 
-/** Below the host; the function itself expects the same path (`functions/scim.ts`). */
+/** Path after the host. The function expects the same path (`functions/scim.ts`). */
 const BASE_PATH = '/scim/v2';
 
 /**
- * What is kept of each request. No path, query or header: ids, filters with e-mail addresses and tokens stand there.
- * JSON, so that CloudWatch can count by field.
+ * The logged fields of each request. Path, query and headers are not logged, because they contain ids, filters with
+ * e-mail addresses, and tokens. The log is JSON, so that CloudWatch can count by field.
  */
 const ACCESS_LOG = AccessLogFormat.custom(
   JSON.stringify({
     requestId: AccessLogField.contextRequestId(),
-    // Whose tries were refused is what an investigation begins with.
+    // An investigation of refused requests begins with their address.
     sourceIp: AccessLogField.contextIdentitySourceIp(),
     route: '$context.routeKey',
     method: AccessLogField.contextHttpMethod(),
@@ -42,13 +42,13 @@ type ScimProps = Omit<ConnectorFunctionProps, 'name' | 'timeoutSeconds'>;
 
 /**
  * The SCIM server: a function behind an HTTP API, which admits TLS 1.2 and later only (API Gateway developer guide,
- * "Security policy for HTTP APIs"). Its throttle is the one bound on all connections together.
+ * "Security policy for HTTP APIs"). Its throttle is the only limit on all connections together.
  */
 export class Scim extends Construct {
   readonly worker: ConnectorFunction;
   readonly alarms: ScimAlarms;
   readonly api: HttpApi;
-  /** The base URL that identity providers ask for. */
+  /** The base URL for identity providers. */
   readonly url: string;
 
   constructor(scope: Construct, id: string, props: ScimProps) {
@@ -81,7 +81,7 @@ export class Scim extends Construct {
         Validations.of(route).acknowledge({
           id: 'AwsSolutions-APIG4',
           reason:
-            'Identity providers send one bearer token, whose hash is in the table. The function checks it before anything else; an authorizer of API Gateway could only do the same look-up a second time.',
+            'Identity providers send one bearer token, whose hash is in the table. The function checks it before anything else; an authorizer of API Gateway would only repeat the same look-up.',
         });
       }
     }
@@ -89,7 +89,7 @@ export class Scim extends Construct {
 
   #stage({ settings, key }: ScimProps): LogGroup {
     const accessLog = new LogGroup(this, 'AccessLog', {
-      // Named as the functions' logs are: the key, which may be that of an earlier stack, admits no other names.
+      // The name has the form of the functions' logs, because the policy of the key admits only such names.
       logGroupName: `/aws/lambda/${functionName(settings.prefix, 'scim')}-access`,
       retention: settings.logRetentionDays,
       encryptionKey: key,
@@ -97,7 +97,7 @@ export class Scim extends Construct {
     });
     new HttpStage(this, 'Stage', {
       httpApi: this.api,
-      // The stage whose name is not part of the path.
+      // The name of this stage is not part of the path.
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: settings.scimRequestsPerSecond, burstLimit: settings.scimBurst },
@@ -108,7 +108,7 @@ export class Scim extends Construct {
 }
 
 const PERIOD = Duration.minutes(5);
-/** Fewer failures than this within a period are no rate: one of two requests may fail by chance. */
+/** With fewer failures in a period the share means nothing: one of two requests may fail by chance. */
 const FEW_FAILURES = 5;
 
 /** Alarms about errors that an identity provider sees, measured at the API. An unused endpoint reports nothing. */
@@ -152,7 +152,7 @@ class ScimAlarms extends Construct {
     });
     addAlarm(this, alarmConfig, {
       heading: 'SCIM token ends soon',
-      meaning: 'An identity provider uses a SCIM token that ends within 14 days.',
+      meaning: 'An identity provider uses a SCIM token that expires within 14 days.',
       metric: stageMetric(alarmConfig.prefix, 'ScimTokensEnding', Duration.days(1)),
       threshold: 0,
     });

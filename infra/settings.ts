@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { DEFAULT_PREFIX } from '../shared/contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
 
-/** Values that CloudWatch Logs takes (API reference, PutRetentionPolicy). */
+/** Values that CloudWatch Logs accepts (API reference, PutRetentionPolicy). */
 const LOG_RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-/** `-c name=value` gives text only; cdk.json gives JSON. Both end up the same. */
+/** `-c name=value` gives text, and cdk.json gives JSON. Both are converted to the same values. */
 const number = z.union([z.number(), z.string().regex(/^\d+$/, 'expected a whole number').transform(Number)]);
 const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
   error: 'expected true or false',
@@ -15,7 +15,7 @@ const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) =>
 const splitList = (text: string) => text.split(',').flatMap((item) => item.trim() || []);
 const list = z.union([z.array(z.string()), z.string().transform(splitList)]);
 
-/** Sources with a queue of their own; SQS lets ten queues share their dead letters, and one is the common one. */
+/** SQS lets ten queues use one dead-letter queue. One of them is the common events queue. */
 const MOST_SOURCES = 9;
 const SourceName = z
   .string()
@@ -25,7 +25,7 @@ const SourceName = z
   );
 
 const minutes = (most: number) => number.pipe(z.int().min(1).max(most));
-/** A role or user by its full name: a wildcard or a whole account would let others grant access to groups. */
+/** The full ARN of a role or user. A wildcard or a whole account would let more principals grant access to groups. */
 const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/;
 
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/;
@@ -34,7 +34,7 @@ const Producers = list
   .pipe(z.array(z.string().regex(PRINCIPAL_ARN, 'expected the ARN of one IAM role or user')))
   .default([]);
 
-/** Settings of one stage of the connector: `docs/deploy.md`, "Settings", says what each one is for. */
+/** Settings of one stage. `docs/deploy.md`, "Settings", explains each one. */
 export const StageSettings = z
   .strictObject({
     prefix: z
@@ -48,7 +48,7 @@ export const StageSettings = z
       .string()
       .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'expected a region such as eu-west-1')
       .optional(),
-    // A change may wait for a whole window, and SQS delays by 900 s at most.
+    // A change may wait for a whole window, and an SQS message can be delayed by 900 s at most.
     coalesceSeconds: number.pipe(z.int().min(0).max(300)).default(DEFAULT_COALESCE_SECONDS),
     pumpMinutes: minutes(60).default(SCHEDULES.pumpMinutes),
     feedMinutes: minutes(24 * 60).default(SCHEDULES.feedMinutes),
@@ -95,7 +95,8 @@ export const StageSettings = z
       .optional(),
     snsTopicArn: z.string().regex(TOPIC_ARN, 'expected the ARN of a standard SNS topic').optional(),
     scim: flag.default(false),
-    // One identity provider sends up to 25 requests a second; the quotas of API Gateway, by region, end the ranges.
+    // One identity provider sends up to 25 requests a second. The upper limits are the quotas of API Gateway in a
+    // region.
     scimRequestsPerSecond: number.pipe(z.int().min(25).max(10_000)).default(100),
     scimBurst: number.pipe(z.int().min(25).max(5_000)).default(200),
     scimConcurrency: number.pipe(z.int().min(1).max(1_000)).optional(),
@@ -105,7 +106,7 @@ export const StageSettings = z
       .string()
       .regex(
         /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
-        'expected the ARN of a KMS key, arn:aws:kms:<region>:<account>:key/<id>, with its id as KMS shows it; an alias will not do',
+        'expected the ARN of a KMS key, arn:aws:kms:<region>:<account>:key/<id>, with its id as KMS shows it; an alias is not accepted',
       )
       .optional(),
     logRetentionDays: number
@@ -124,11 +125,11 @@ export const StageSettings = z
 
 export type Settings = z.infer<typeof StageSettings> & { readonly stage: string };
 
-/** Where a value comes from: `app.node.tryGetContext`, which knows cdk.json and `-c name=value`. */
+/** Reads a value by its name, such as `app.node.tryGetContext`, which reads cdk.json and `-c name=value`. */
 export type Context = (name: string) => unknown;
 
 /**
- * @param names of everything in the context: what is neither a setting nor the CDK's own is refused
+ * @param names all names in the context; a name that is neither a setting nor the CDK's own is refused
  * @throws SettingsError with one line per fault: which setting, what was expected
  */
 export function readSettings(context: Context, names: readonly string[] = []): Settings {
@@ -154,7 +155,7 @@ const Stages = z.record(StageName, z.record(z.string(), z.unknown()));
 /** Context keys of the CDK itself: feature flags, values of the command line, look-up results and acknowledged notices. */
 const IS_OF_CDK = /[:/@]|^acknowledged-issue-numbers$/;
 
-/** A misspelt setting would change nothing, in silence. */
+/** Refuses unknown settings, because a misspelt setting would be ignored silently. */
 function refuseUnknown(names: readonly string[]): void {
   const known = ['stage', 'stages', ...Object.keys(StageSettings.shape)];
   const faults = names
@@ -167,7 +168,7 @@ function refuseUnknown(names: readonly string[]): void {
   if (faults.length > 0) throw new SettingsError(faults.join('\n'));
 }
 
-/** Settings given one by one, which win over those of the stage. */
+/** Settings that are given one by one. They override the settings of the stage. */
 function given(context: Context): Record<string, unknown> {
   const names = Object.keys(StageSettings.shape);
   return Object.fromEntries(
@@ -178,10 +179,10 @@ function given(context: Context): Record<string, unknown> {
   );
 }
 
-/** Whether what is synthesised goes to an emulator of AWS. */
+/** Whether the stack is deployed to an emulator of AWS. */
 export const isEmulated = (): boolean => process.env['AWS_ENDPOINT_URL'] !== undefined;
 
-/** The account of the credentials that the CDK command line has, where it has any, and their region unless one is set. */
+/** The account of the CDK command line's credentials, if it has any, and their region unless the setting names one. */
 export function environmentOf({ region = process.env['CDK_DEFAULT_REGION'] }: Pick<Settings, 'region'>) {
   const account = process.env['CDK_DEFAULT_ACCOUNT'];
   return { ...(account && { account }), ...(region && { region }) };
@@ -195,7 +196,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** The name that was most likely meant: that with most pairs of letters in common. Case does not count. */
+/** Returns the most similar name: the one with most pairs of letters in common. Case does not count. */
 export function nearest(given: string, names: readonly string[]): string | undefined {
   const pairs = (text: string) =>
     Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2).toLowerCase());

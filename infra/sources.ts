@@ -21,7 +21,7 @@ interface SourcesProps {
   readonly reader: { readonly role: string; readonly queue: Queue } | undefined;
 }
 
-/** Who may put directory events into the events queue: named roles and users, Okta's log stream, an SNS topic. */
+/** Permits the senders of directory events: named roles and users, Okta's log stream, an SNS topic. */
 export class Sources extends Construct {
   constructor(scope: Construct, id: string, props: SourcesProps) {
     super(scope, id);
@@ -36,8 +36,9 @@ export class Sources extends Construct {
   }
 
   /**
-   * The Allow lets other accounts' principals in; the Deny keeps out those of this account whose own policies would
-   * let them send. A message here grants access to groups, so "may use SQS" must not be enough.
+   * The Allow statement permits principals of other accounts. The Deny statement refuses principals of this account
+   * whose own policies would let them send. A message in this queue grants access to groups, so a general permission
+   * for SQS must not be enough.
    */
   #namedProducersOnly({ events, key }: SourcesProps, producers: readonly string[]): void {
     if (producers.length === 0) return;
@@ -55,7 +56,7 @@ export class Sources extends Construct {
     this.#useKey(key, 'producers', { principals, conditions: viaQueues });
   }
 
-  /** Okta's log stream arrives on a partner bus of its own; only events about groups and users are passed on. */
+  /** Okta's log stream arrives on a separate partner bus. Only events about groups and users are forwarded. */
   #oktaLogStream({ events, undelivered, key }: SourcesProps, eventSourceName: string): void {
     const bus = new EventBus(this, 'OktaBus', { eventSourceName });
     const rule = new Rule(this, 'OktaRule', {
@@ -82,7 +83,7 @@ export class Sources extends Construct {
         }),
       );
     }
-    // By account only: the rule depends on the queue, and the queue on its key.
+    // The condition names only the account, because the rule depends on the queue, and the queue on its key.
     const ofThisAccount = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
     this.#useKey(key, 'okta', { principals: [EVENTBRIDGE], conditions: ofThisAccount });
   }
@@ -90,7 +91,8 @@ export class Sources extends Construct {
   #topic({ events, undelivered, key }: SourcesProps, topicArn: string): void {
     const topic = Topic.fromTopicArn(this, 'Topic', topicArn);
     topic.addSubscription(new SqsSubscription(events, { deadLetterQueue: undelivered }));
-    // The subscription adds the same statement to a key of this stack. Only for an imported key it is added here.
+    // The subscription itself adds this statement to a key of this stack. For an imported key, this prints the
+    // statement.
     const conditions = { ArnEquals: { 'aws:SourceArn': topicArn } };
     this.#useKey(key, 'topic', { principals: [new ServicePrincipal('sns.amazonaws.com')], conditions });
   }

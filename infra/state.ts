@@ -18,7 +18,7 @@ import { type AlarmConfig, addAlarm } from './alarms.ts';
 import { isEmulated, type Settings } from './settings.ts';
 import { NO_SOURCE_QUEUE } from './workers.ts';
 
-/** What everything that holds data is given. */
+/** Properties of constructs that store data. */
 interface DataProps {
   readonly settings: Settings;
   readonly key: IKey;
@@ -27,7 +27,10 @@ interface DataProps {
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 
-/** The one table: all that groupsync knows. It outlives the stack unless `retainData` was switched off before. */
+/**
+ * The table with all state of groupsync. It stays when the stack is deleted, unless `retainData` was set to false
+ * before.
+ */
 export class State extends Construct {
   readonly table: Table;
 
@@ -56,7 +59,7 @@ export class State extends Construct {
     this.#alarmOnThrottles(alarmConfig);
   }
 
-  /** The index throttles the table's writes too, and reports under its own dimension. */
+  /** The index can throttle writes of the table too. It reports under its own dimension. */
   #alarmOnThrottles(alarmConfig: AlarmConfig): void {
     const TableName = this.table.tableName;
     const index = { TableName, GlobalSecondaryIndexName: TABLE.index.name };
@@ -91,7 +94,7 @@ const throttles = (metricName: string, dimensionsMap: Record<string, string>) =>
     period: Duration.minutes(5),
   });
 
-/** Where EventBridge, its scheduler and SNS put what they could not hand over; nothing reads it but people. */
+/** The queue of messages that EventBridge, its scheduler and SNS could not deliver. Only operators read it. */
 export class Undelivered extends Construct {
   readonly queue: Queue;
 
@@ -119,8 +122,9 @@ export class Undelivered extends Construct {
 }
 
 /**
- * Of what holds data: kept when the stack goes, but not what a first deployment made that failed, which could then not be
- * tried again under the same names. Emulators know only `Retain`.
+ * The removal policy of resources with data. They stay when the stack is deleted. If a first deployment fails, its
+ * resources are removed, because otherwise it could not be repeated with the same names. Emulators support only
+ * `Retain`.
  */
 export function removalPolicy({ retainData }: Pick<Settings, 'retainData'>): RemovalPolicy {
   if (!retainData) return RemovalPolicy.DESTROY;
@@ -128,8 +132,9 @@ export function removalPolicy({ retainData }: Pick<Settings, 'retainData'>): Rem
 }
 
 /**
- * The key that encrypts queues, table, topic and logs: one of our own, rotated every year and kept when the stack goes
- * (without it the kept table could not be read), or the one of an earlier stack that `keyArn` names.
+ * The key that encrypts queues, table, topic and logs. It is a key of this stack, or the key of an earlier stack that
+ * `keyArn` names. A key of this stack is rotated every year. It stays when the stack is deleted, because without it the
+ * table could not be read.
  */
 export function encryptionKey(scope: Construct, settings: Settings): IKey {
   const { prefix, keyArn } = settings;

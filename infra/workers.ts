@@ -27,7 +27,7 @@ interface LaneProps {
   readonly alarmConfig: AlarmConfig;
 }
 
-/** How old a message may grow. Both functions acknowledge within a minute or two, whatever befalls the platform. */
+/** The maximum age of a message. Both functions acknowledge within a minute or two, even if the platform fails. */
 const OLDEST_MESSAGE_SECONDS = 900;
 
 const HEADINGS = {
@@ -36,8 +36,8 @@ const HEADINGS = {
 } as const;
 
 /**
- * The account's other queues may not name the queue as their dead-letter queue. SQS moves messages between queues of one
- * account without asking the queue policy, so any other setting would bypass `producers` and `sources`.
+ * The account's other queues may not use the queue as their dead-letter queue. SQS moves messages between queues of one
+ * account without a check of the queue policy, so any other setting would bypass `producers` and `sources`.
  */
 export const NO_SOURCE_QUEUE: RedriveAllowPolicy = { redrivePermission: RedrivePermission.DENY_ALL };
 
@@ -78,7 +78,9 @@ class Lane extends Construct {
     this.#alarms(queue, alarmConfig);
   }
 
-  /** The queue by its name alone: each of the two names the other, and a reference both ways would be a cycle. */
+  /**
+   * Refers to a queue by its name. The two queues name each other, and references in both directions would be a cycle.
+   */
   #byName(id: string, name: string) {
     const arn = Stack.of(this).formatArn({
       service: 'sqs',
@@ -91,7 +93,7 @@ class Lane extends Construct {
   #alarms(queue: 'events' | 'apply', alarmConfig: AlarmConfig): void {
     addAlarm(this, alarmConfig, {
       heading: HEADINGS[queue].dead,
-      meaning: `Messages lie in the ${queue} dead-letter queue.`,
+      meaning: `The ${queue} dead-letter queue contains messages.`,
       metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
     });
     for (const [source, one] of [[queue, this.queue] as const, ...this.ofSources])
@@ -127,7 +129,7 @@ interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
   readonly name: keyof typeof EVENT_SOURCES;
 }
 
-/** A queue, its dead letters and the function that works it off, failing messages one by one. */
+/** A queue, its dead-letter queue and the function that processes it. Each message fails by itself. */
 export class Worker extends Construct {
   readonly lane: Lane;
   readonly worker: ConnectorFunction;
@@ -154,7 +156,7 @@ export class Worker extends Construct {
         ...(source.maximumBatchingWindowSeconds > 0
           ? { maxBatchingWindow: Duration.seconds(source.maximumBatchingWindowSeconds) }
           : {}),
-        // Bounds what one stage takes of the account's executions, and of the platform's patience.
+        // Limits the executions of one stage in the account, and its concurrent calls to the platform.
         maxConcurrency: source.maximumConcurrency,
         reportBatchItemFailures: true,
       });
@@ -164,7 +166,7 @@ export class Worker extends Construct {
   }
 }
 
-/** One thing that a function does again and again. */
+/** A scheduled task of a function. */
 export interface Task {
   readonly name: ScheduleKey | OptionalScheduleKey;
   readonly everyMinutes: number;
@@ -174,7 +176,7 @@ export interface Task {
 
 interface ScheduledWorkerProps extends ConnectorFunctionProps {
   readonly tasks: readonly Task[];
-  /** Where the scheduler puts what it could not deliver. */
+  /** The queue for calls that the scheduler could not deliver. */
   readonly undelivered: IQueue;
 }
 
@@ -186,7 +188,7 @@ export class ScheduledWorker extends Construct {
   constructor(scope: Construct, id: string, { tasks, undelivered, ...props }: ScheduledWorkerProps) {
     super(scope, id);
     this.worker = new ConnectorFunction(this, 'Worker', props);
-    // A run that failed is not repeated: the next one does all that it left. Its error alarms by itself.
+    // A failed run is not repeated: the next run does its work. The alarm of function errors reports it.
     this.worker.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(5) });
     const role = this.#newSchedulerRole(undelivered, props.key);
     this.schedulerRole = role;
@@ -194,7 +196,7 @@ export class ScheduledWorker extends Construct {
       new CfnSchedule(this, `Schedule-${task.name}`, {
         name: scheduleName(props.settings.prefix, task.name),
         description: task.description,
-        // EventBridge wants `1 minute` but `5 minutes`.
+        // EventBridge requires `1 minute` and `5 minutes`.
         scheduleExpression: `rate(${task.everyMinutes} minute${task.everyMinutes === 1 ? '' : 's'})`,
         flexibleTimeWindow: { mode: 'OFF' },
         target: {

@@ -9,8 +9,8 @@ import { GROUP_STATES } from './names.ts';
 import { PROTECTED_SETTINGS } from './weakening.ts';
 
 /*
- * What the commands answer: each schema and its type are one, so that `--json` prints what the use case returns.
- * docs/cli/schemas is generated from here. More fields may follow, none goes.
+ * The documents of `--json`. The use cases return the types that are derived from these schemas, so the two cannot differ.
+ * docs/cli/schemas is generated from this file. Fields may be added, and are never removed.
  */
 
 export const text = z.string();
@@ -21,7 +21,7 @@ export const ms = z.number();
 export const nullable = <Schema extends z.ZodType>(schema: Schema) => z.union([schema, z.null()]);
 
 const Version = nullable(z.union([text, z.number()])).describe(
-  "The group's version as the platform sent it: text or a number. A number with more digits than JSON readers keep is text: number:<digits>.",
+  "The group's version as the platform sent it: text or a number. A number with more digits than JSON parsers keep is the text number:<digits>.",
 );
 
 /** The read-only form of the type that a schema describes. */
@@ -35,21 +35,26 @@ export const Change = z.object({
   reason: text,
 });
 
-/** What the daily check, or `connect`, found of the credential. */
+/** The result of the last check of the credential, by the daily job or by `connect`. */
 export const CredentialReport = z
   .object({
     goodAt: nullable(instant).describe('When it was last found good; null: never checked.'),
     goodAgeMs: nullable(ms),
-    failure: nullable(z.object({ at: instant, message: text })).describe('Since it was last good.'),
+    failure: nullable(z.object({ at: instant, message: text })).describe(
+      'The failure since it was last found good.',
+    ),
   })
-  .describe('What the daily check, or connect, found.');
+  .describe('The result of the daily check, or of connect.');
 export type CredentialReport = Answer<typeof CredentialReport>;
 
-/** What a person is told of a group's state. `dirty` says that the rest may be out of date; `unknown`: only member events named it. */
+/**
+ * The state of a group for users. With `dirty`, other fields may be out of date. `unknown`: only member events named
+ * it.
+ */
 export const GroupStateName = z.enum(GROUP_STATES);
 export type GroupStateName = z.infer<typeof GroupStateName>;
 
-/** Why a group with changes is not written yet; null if it is written at the next opportunity. */
+/** The reason why a group with changes is not written yet. */
 export const Waiting = z.object({
   until: instant.describe('When the group is read again automatically.'),
   code: text,
@@ -69,18 +74,20 @@ export const GroupReport = z.object({
   applied: count.describe('Members confirmed on the platform.'),
   users: z.array(text).describe("Users in the platform's group as last written or read, sorted."),
   pending: z.array(z.object({ id: text, cause: PendingCause, sinceMs: ms })),
-  waiting: nullable(Waiting).describe('Why its changes are not written yet; null if they do not wait.'),
+  waiting: nullable(Waiting).describe(
+    'Why the changes of the group are not written yet; null if no change waits.',
+  ),
 });
 export type GroupReport = Answer<typeof GroupReport>;
 
 const Queue = nullable(count).describe('Messages, in flight and delayed ones included; null: no such queue.');
 
-/** A change of a protected setting that waits for a second person. Values as JSON. */
+/** A change of a protected setting that waits for a second person. The values are JSON texts. */
 export const SettingRequestRow = z.object({
   key: z.enum(PROTECTED_SETTINGS),
   before: text,
   after: text,
-  by: text.describe('Who asked for it; another person confirms it.'),
+  by: text.describe('The person who requested the change. Another person must confirm it.'),
   at: instant,
 });
 export type SettingRequestRow = Answer<typeof SettingRequestRow>;
@@ -101,12 +108,12 @@ export const SourceReport = z.object({
   source: z.enum(SOURCES).describe('directory: the reader of the directory.'),
   receivedAt: nullable(instant).describe('The last receipt, up to a minute old; null: none yet.'),
   receivedAgeMs: nullable(ms),
-  expectedEveryMs: nullable(ms).describe('Null: nothing is expected of it.'),
+  expectedEveryMs: nullable(ms).describe('Null: no receipt is expected.'),
   late: z.boolean().describe('The next receipt has been overdue for over ten minutes.'),
 });
 export type SourceReport = Answer<typeof SourceReport>;
 
-/** How one connection stands; null where there state of one connection. */
+/** The state of one connection. */
 export const StatusReport = z.object({
   connection: text,
   gate: z.object({
@@ -115,8 +122,8 @@ export const StatusReport = z.object({
     reason: nullable(text),
   }),
   failingCalls: z.array(FailingEndpoint).describe('Endpoints whose calls fail now; empty if none fails.'),
-  observing: z.boolean().describe('It plans only, and writes nothing.'),
-  drift: text.describe('What is done about changes by others: restore, report or adopt.'),
+  observing: z.boolean().describe('The connection only plans, and writes nothing.'),
+  drift: text.describe('What groupsync does with external changes: restore, report or adopt.'),
   credential: CredentialReport,
   groups: z.record(text, count).describe('Number of groups by state.'),
   pendingMembers: count,
@@ -128,7 +135,7 @@ export const StatusReport = z.object({
   feed: z.object({ cursorAgeMs: nullable(ms) }),
   sources: z
     .array(SourceReport)
-    .describe('Sources that were ever received, or of which something is expected.'),
+    .describe('Sources from which a change was received, or from which one is expected.'),
   queues: z.object({ events: Queue, eventsDlq: Queue, apply: Queue, applyDlq: Queue }),
 });
 export type StatusReport = Answer<typeof StatusReport>;
@@ -147,33 +154,33 @@ export type GroupStatus = Answer<typeof GroupStatus>;
 const NameClash = z.object({ platformId: text, name: text });
 export type NameClash = Answer<typeof NameClash>;
 
-/** What apply would do to one group. */
+/** The next write of one group. */
 export const Plan = z.object({
   group: text,
-  /** `hold`: nothing can be written, because the guard stops all that is left. */
+  /** `hold`: nothing can be written, because the guard stops all remaining changes. */
   action: z.enum(['create', 'patch', 'put', 'delete', 'release', 'none', 'hold']),
   /** What would be written; with `hold`, the removals that are stopped. */
   changes: z.array(Change),
   held: z.array(text).describe('Users whose removal the guard stops.'),
-  /** Of a hold: what an approval names. Otherwise of the action and its changes. */
+  /** Identifies the held removals for an approval. Without a hold, a digest of the action and its changes. */
   digest: text,
   /** Why nothing would be done, if the reason is not that the group is in sync. */
   note: nullable(text),
-  waiting: nullable(Waiting).describe('Why it is not done yet, and when the group is read again.'),
+  waiting: nullable(Waiting).describe('Why the action is not done yet, and when the group is read again.'),
   clashes: z
     .array(NameClash)
     .describe(
-      'Unmanaged groups with the same name on the platform, which creating the group would duplicate.',
+      'Unmanaged groups on the platform with the name of this group. A creation would make a second group of that name.',
     ),
 });
 export type Plan = Answer<typeof Plan>;
 
-/** What one run found and did. Drift is settled by apply, so its numbers are those since the run before. */
+/** The results of one run. Apply settles drift, so the numbers of drift are those since the previous run. */
 export const ReconcileReport = z.object({
   connection: text,
   eventsRead: count,
   groupsTouched: count,
-  /** Groups whose version was our own. */
+  /** Groups whose version came from groupsync's own write. */
   echoes: count,
   drift: z.record(text, count),
   restored: count,
@@ -193,16 +200,16 @@ export const PeopleReport = z.object({
   connection: text,
   read: count,
   changed: count,
-  woken: count.describe('Groups that are looked at again.'),
-  asked: count.describe('Asked for by id, because the listing did not name them.'),
-  /** Of those asked for. */
+  woken: count.describe('Groups that are read again.'),
+  asked: count.describe('Employees that were fetched by id, because the listing did not contain them.'),
+  /** Employees that were fetched by id and do not exist. */
   gone: count,
 });
 export type PeopleReport = Answer<typeof PeopleReport>;
 
 /**
- * What a reader needs, in the order in which it is tried: a stored key (`credential`), or the three hops of a sign-in without
- * one; the administrator in whose name it reads; and each right.
+ * The steps of reading a directory, in the order in which they are tried. The sign-in is a stored key (`credential`), or
+ * the next three steps without a key. Then follow the administrator in whose name the reader reads, and each right.
  */
 export const DIRECTORY_STEPS = [
   'credential',
@@ -231,13 +238,13 @@ export const DirectoryGroupRow = z.object({
   state: z
     .enum(DIRECTORY_GROUP_STATES)
     .describe(
-      'new: not read yet. confirming: two reads have not agreed yet. other: another source owns it. failing: the last read did not end, or is not used. missing: the directory does not find it.',
+      'new: not read yet. confirming: two reads have not agreed yet. other: another source owns the group. failing: the last read did not end, or its result is not used. missing: the directory does not find the group.',
     ),
   readAt: nullable(instant).describe('When it was last read whole.'),
   nextAt: instant.describe('When it is read next.'),
   problem: nullable(text),
-  below: count.describe('Groups within it that were read with it.'),
-  other: nullable(text).describe('Id of the same group of another source, which owns it: by id, or by name.'),
+  below: count.describe('Groups within this group that were read together with it.'),
+  other: nullable(text).describe('Id of the same group, by id or by name, if another source owns it.'),
   differs: nullable(z.object({ added: count, removed: count, isNamed: z.boolean() })).describe(
     'How the group of the other source differs from the directory: members to be added and removed, and the name.',
   ),
@@ -253,16 +260,16 @@ export const DirectoryStatus = z.object({
   due: count.describe('Groups that the next run reads.'),
   otherSource: count.describe('Groups that SCIM or events own. The reader compares them.'),
   differing: count.describe('Of these, the groups that differ from the directory.'),
-  oldestReadAt: nullable(instant).describe('Of the group that was not read for the longest time.'),
+  oldestReadAt: nullable(instant).describe('When the group that waits longest was last read.'),
   stopped: nullable(z.object({ since: instant, reason: text })).describe(
     'Why the reader has stopped: a right or too many groups are missing.',
   ),
-  short: count.describe('Groups of which the directory keeps listing fewer members than it counts.'),
+  short: count.describe('Groups for which the directory repeatedly lists fewer members than it counts.'),
   freshness: nullable(SourceReport).describe('When the directory was last read, and when it is expected.'),
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;
 
-/** What a directory shows before it is connected. */
+/** The preview of a directory before it is connected. */
 export const DirectoryPreview = z.object({
   listed: count.describe('Groups of the directory.'),
   selected: count.describe('Groups that groups.include and groups.exclude select.'),
@@ -284,7 +291,7 @@ export const DirectoryPreview = z.object({
 });
 export type DirectoryPreview = Answer<typeof DirectoryPreview>;
 
-/** Groups of other sources, and the groups of the directory that they are. */
+/** Groups of other sources, each with the same group in the directory. */
 export const TakeoverPlan = z.object({
   groups: z.array(
     z.object({
@@ -297,7 +304,7 @@ export const TakeoverPlan = z.object({
   ),
   unmapped: z
     .array(z.object({ group: text, name: nullable(text) }))
-    .describe('Groups that the directory does not have, or not under one name only.'),
+    .describe('Groups that the directory does not have, or whose name is not unique.'),
 });
 export type TakeoverPlan = Answer<typeof TakeoverPlan>;
 
@@ -320,7 +327,7 @@ export const DirectoryComparison = z.object({
       action: z
         .enum(COMPARED_ACTIONS)
         .describe(
-          'adopt: an existing platform group becomes its own. create: there is none. other_source: SCIM or events own the group, and the reader writes nothing. unreadable: see problem.',
+          'adopt: an existing platform group is linked. create: the platform has no such group. other_source: SCIM or events own the group, and the reader writes nothing. unreadable: see problem.',
         ),
       platformId: nullable(text),
       added: count,
@@ -362,16 +369,16 @@ export const DirectoryComparison = z.object({
 });
 export type DirectoryComparison = Answer<typeof DirectoryComparison>;
 
-/** One step of reading a directory, as it was tried. */
+/** The result of one step of reading a directory. */
 export const DirectoryStepRow = z.object({
   step: z.enum(DIRECTORY_STEPS),
-  problem: nullable(text).describe('Null: it works.'),
+  problem: nullable(text).describe('Null: the step works.'),
   reason: nullable(text).describe("The vendor's code for the problem."),
   retries: z.boolean().describe('The problem may end by itself: the directory is busy or not available.'),
 });
 export type DirectoryStepRow = Answer<typeof DirectoryStepRow>;
 
-/** What the function answers that was asked to try each step of one connection. */
+/** The answer of the function when it tries each step for one connection. */
 export const DirectoryExamination = z.object({
   reports: z.tuple([z.object({ steps: z.array(DirectoryStepRow) })]),
 });
@@ -393,7 +400,7 @@ export const PlanEffect = z.object({
   added: count,
   removed: count,
   held: count,
-  dropped: count.describe('Changes that were planned before, and are not any more.'),
+  dropped: count.describe('Changes that were planned before and would not be made any more.'),
 });
 export type PlanEffect = Answer<typeof PlanEffect>;
 
@@ -412,7 +419,7 @@ export const SyncReport = z.object({
       waiting: nullable(Waiting),
     }),
   ),
-  stopped: nullable(text).describe('Why the rest was not waited for.'),
+  stopped: nullable(text).describe('Why the command stopped waiting for the remaining groups.'),
 });
 export type SyncReport = Answer<typeof SyncReport>;
 
@@ -433,7 +440,7 @@ const ExplainedEvent = z.object({
   id: nullable(text),
   source: nullable(text),
   time: nullable(text),
-  actor: nullable(EntryActor).describe('Who did it, where the event said.'),
+  actor: nullable(EntryActor).describe('The author of the change; null if the event names none.'),
 });
 export type ExplainedEvent = Answer<typeof ExplainedEvent>;
 
@@ -444,7 +451,7 @@ const ExplainedRule = z.object({
 });
 export type ExplainedRule = Answer<typeof ExplainedRule>;
 
-/** Why a member is, or is not, in a group: from the event to the version on the platform. */
+/** The reason why a member is in a group or is not, from the event to the version on the platform. */
 export const Explanation = z.object({
   group: text,
   member: text,
@@ -486,8 +493,10 @@ export const LogEntry = z.object({
   groupName: nullable(text),
   member: nullable(text),
   memberName: nullable(text),
-  reason: nullable(text).describe("In the person's own words."),
-  before: nullable(text).describe('Where it changed one thing; changes tells all.'),
+  reason: nullable(text).describe('The reason as the operator wrote it.'),
+  before: nullable(text).describe(
+    'The value before, if the entry has one change. The field changes lists all.',
+  ),
   after: nullable(text),
   changes: z.array(Change),
   changeCount: count,
@@ -495,11 +504,11 @@ export const LogEntry = z.object({
   versionAfter: Version,
   cause: text,
   outcome: text,
-  waitedMs: nullable(ms).describe('Of a write: how long the group had waited for it.'),
+  waitedMs: nullable(ms).describe('For a write: how long the group had waited.'),
 });
 export type LogEntry = Answer<typeof LogEntry>;
 
-/** Everything of one member of the directory. */
+/** All stored data of one member of the directory. */
 export const PersonReport = z.object({
   member: text,
   name: nullable(text),
@@ -507,9 +516,11 @@ export const PersonReport = z.object({
   person: Explanation.shape.match.shape.person,
   attributes: z
     .record(text, z.object({ value: text, at: instant }))
-    .describe('What the directory says, and since when; an erased value is empty.'),
-  values: z.record(text, text).describe('What is kept of the employee, in the form that is compared.'),
-  scim: nullable(z.looseObject({})).describe('What an identity provider says by SCIM, as it says it.'),
+    .describe(
+      'The attributes from the directory, each with the time of its event. An erased value is empty.',
+    ),
+  values: z.record(text, text).describe('The stored values of the employee, in the form that is compared.'),
+  scim: nullable(z.looseObject({})).describe('The SCIM resource of the identity provider, unchanged.'),
   groups: z.array(
     z.object({
       group: text,
@@ -518,24 +529,24 @@ export const PersonReport = z.object({
       present: Explanation.shape.present,
       outcome: text,
       because: text,
-      event: nullable(ExplainedEvent).describe('The last word about their membership.'),
+      event: nullable(ExplainedEvent).describe('The latest event about the membership.'),
       write: Explanation.shape.write,
     }),
   ),
-  moreGroups: count.describe('Beyond those that are listed.'),
-  actions: z.array(LogEntry).describe('What people did about them: rebind, forget.'),
+  moreGroups: count.describe('The number of further groups that are not listed.'),
+  actions: z.array(LogEntry).describe('Actions of operators about the person: rebind, forget.'),
 });
 export type PersonReport = Answer<typeof PersonReport>;
 
 /** One member of a group, or a user of the platform's group who is no member. */
 const GroupMember = z.object({
-  member: nullable(text).describe('Null: no member of the directory is this user.'),
+  member: nullable(text).describe('Id in the directory; null if no member of the directory is this user.'),
   name: nullable(text),
   email: nullable(text),
-  user: nullable(text).describe('The id on the platform; null where it is not known.'),
+  user: nullable(text).describe('The id on the platform; null if it is not known.'),
   wanted: z.boolean().describe('The directory has them in the group.'),
   present: z.boolean().describe("In the platform's group, as last written or read."),
-  outcome: text.describe('As `explain` has it; `external`: a user that another client added.'),
+  outcome: text.describe('The outcome as in `explain`. `external`: a user that another client added.'),
   because: text,
 });
 export type GroupMember = Answer<typeof GroupMember>;
@@ -576,13 +587,13 @@ export const DriftRow = z.object({
 });
 export type DriftRow = Answer<typeof DriftRow>;
 
-/** Whether a group's audit is as it was written. */
+/** The result of checking whether entries of an audit were changed or removed. */
 export const AuditCheck = z.object({
   group: nullable(text),
   entries: count,
-  named: count.describe('Entries that a later one, or the group itself, names with what they say.'),
+  named: count.describe('Entries whose content a later entry, or the group itself, confirms by a hash.'),
   broken: nullable(z.object({ at: instant, problem: z.enum(['changed', 'missing']) })).describe(
-    'The first that is not as it was written.',
+    'The first entry that was changed or removed.',
   ),
 });
 export type AuditCheck = Answer<typeof AuditCheck>;
@@ -605,7 +616,7 @@ export const HoldRow = z.object({
 export type HoldRow = Answer<typeof HoldRow>;
 
 const HeldMember = z.object({
-  user: text.describe("As the platform's group has them."),
+  user: text.describe("The id in the platform's group."),
   member: nullable(text),
   name: nullable(text),
   email: nullable(text),
@@ -613,7 +624,7 @@ const HeldMember = z.object({
   event: nullable(z.object({ id: nullable(text), source: nullable(text), time: nullable(text) })),
 });
 export type HeldMember = Answer<typeof HeldMember>;
-/** A hold with everybody who would go. */
+/** A hold with every member that would be removed. */
 export const HeldGroupReport = HoldRow.extend({ name: nullable(text), members: z.array(HeldMember) });
 
 export const ConnectionRow = z.object({
@@ -631,17 +642,15 @@ export type ConnectionRow = Answer<typeof ConnectionRow>;
 export const Check = z.object({ name: text, ok: z.boolean(), detail: text, fix: nullable(text) });
 export type Check = Answer<typeof Check>;
 
-/** How many members of the directory would find their employee. */
+/** How many members of the directory match an employee. */
 const MatchPreview = z.object({
-  /** Members looked at: those that the directory has sent already; 0 before the first event. */
+  /** The number of members that were tried: members that the directory has sent already; 0 before the first event. */
   members: count,
   matched: count,
   ambiguous: count,
   unmatched: count,
-  newlyMatched: count
-    .optional()
-    .describe('Of those matched: members who have no employee now, so would join.'),
-  /** By each rule, in their order. */
+  newlyMatched: count.optional().describe('Matched members who have no employee now, and would join.'),
+  /** Per rule, in the order of the rules. */
   byRule: z.array(z.object({ rule: text, matched: count })),
 });
 export type MatchPreview = Answer<typeof MatchPreview>;
@@ -656,7 +665,7 @@ const AdoptionPlan = z.object({
   /** Groups that the directory has named so far. */
   directory: count,
   bySpokeId: z.array(AdoptedPair),
-  /** By name, where only one group has it and none carries the spokeId. */
+  /** By name, if only one group has the name and no group has the spokeId. */
   byName: z.array(AdoptedPair),
   /** Unmanaged groups with the name of a group that would be created, and that these settings do not adopt. */
   clashes: z.array(AdoptedPair),
@@ -674,7 +683,7 @@ const MemberIds = z.object({
 });
 export type MemberIds = Answer<typeof MemberIds>;
 
-/** What was found of a credential, before anything is stored. */
+/** The results of checking a credential before it is stored. */
 export const Inspection = z.object({
   usable: z.boolean(),
   company: text.optional(),
@@ -685,23 +694,25 @@ export const Inspection = z.object({
 });
 export type Inspection = Answer<typeof Inspection>;
 
-/** What `probe` tried on the platform. */
+/** The results of `probe`. */
 export const ProbeReport = z.object({
   findings: z.array(Finding),
-  kept: z.boolean().describe('Holds from now on; not so where the version of a PATCH stays unknown.'),
-  stopped: nullable(text).describe('Why not all was tried.'),
-  left: z.array(text).describe('Groups that could not be deleted: ids, or the name where none was told.'),
+  kept: z
+    .boolean()
+    .describe('The report was stored. It is not stored if the behaviour of a version in PATCH is unknown.'),
+  stopped: nullable(text).describe('Why probe ended early; null if it tried everything.'),
+  left: z.array(text).describe('Groups that could not be deleted: ids, or the name if the id is not known.'),
 });
 export type ProbeReport = Answer<typeof ProbeReport>;
 
 const LineError = z.object({ line: count, message: text });
 export type LineError = Answer<typeof LineError>;
 
-/** What came of a file, line by line. */
+/** The result of reading a file, line by line. */
 export const EventsReport = z.object({
   events: count,
   messages: count,
-  errors: z.array(LineError).describe('The first thousand.'),
+  errors: z.array(LineError).describe('The first thousand errors.'),
   errorCount: count,
 });
 export type EventsReport = Answer<typeof EventsReport>;
@@ -710,16 +721,16 @@ export type EventsReport = Answer<typeof EventsReport>;
 const ImportComparison = z.object({
   added: count,
   removed: count,
-  unmatched: count.describe('Of those added: members that no match rule finds.'),
+  unmatched: count.describe('Added members for whom no match rule finds an employee.'),
   pending: z
     .array(z.object({ cause: PendingCause, count }))
     .optional()
-    .describe('Of those added: members who cannot be written yet, by cause.'),
+    .describe('Added members who cannot be written yet, by cause.'),
   superseded: count.optional().describe('Differences without effect: the directory reported a later state.'),
   changedSince: z
     .array(text)
     .optional()
-    .describe('Groups of the file that the directory has changed since the file was true.'),
+    .describe('Groups of the file that the directory has changed since the time of the file.'),
   newGroups: z
     .array(z.object({ group: text, groupName: text }))
     .optional()
@@ -735,20 +746,20 @@ const ImportComparison = z.object({
       groupName: text.describe('As the file has it.'),
       member: text,
       email: nullable(text).describe(
-        'As the file has it; also null for a member that the file does not name.',
+        'As in the file; null also for a member that the file does not contain.',
       ),
     }),
   ),
   held: z.array(text).describe('Groups whose removals the guard would hold.'),
   renamed: z.array(z.object({ group: text, before: text, groupName: text.describe('As the file has it.') })),
   clashes: nullable(z.array(AdoptedPair)).describe(
-    'Unmanaged groups on the platform that new groups of the file would duplicate; null: the platform could not be asked.',
+    'Unmanaged groups on the platform that new groups of the file would duplicate; null: the platform could not be read.',
   ),
 });
 export type ImportComparison = Answer<typeof ImportComparison>;
 
 export const ImportReport = EventsReport.extend({
-  comparison: ImportComparison.optional().describe('Where a deployment was there to ask.'),
+  comparison: ImportComparison.optional().describe('Present if a deployment was available.'),
   rows: count,
   groups: count,
   ignoredColumns: z.array(text).optional().describe("Columns of the file's header that are not read."),
@@ -760,22 +771,26 @@ export const ImportReport = EventsReport.extend({
     .enum(['add', 'remove'])
     .optional()
     .describe('A list of people to add or to remove, not of all members.'),
-  columns: text.optional().describe('What --columns could say of unusual headings, where that is certain.'),
-  delimiter: text.optional().describe('The separator with which the first line certainly is a header.'),
-  skipLines: count.optional().describe('Lines before what certainly is the header.'),
-  /** False if nothing was sent: a dry run, errors, or a person who thought better of it. */
+  columns: text
+    .optional()
+    .describe('A value for --columns, if the headings are unusual and their meaning is certain.'),
+  delimiter: text.optional().describe('The separator, if with it the first line certainly is a header.'),
+  skipLines: count.optional().describe('The number of lines before the header, if one is certain.'),
+  /** False if nothing was sent: a dry run, errors, or an operator who answered no. */
   sent: z.boolean(),
-  unsent: count.optional().describe('Messages that Ctrl-C kept back; the same import again does no harm.'),
+  unsent: count
+    .optional()
+    .describe('Messages that were not sent because of Ctrl-C. The same import can safely be repeated.'),
 });
 export type ImportReport = Answer<typeof ImportReport>;
 
 const QueueName = z.enum(['events', 'apply']);
-/** Dead letters of one cause; ages in milliseconds. */
+/** Dead-lettered messages of one cause. Ages are in milliseconds. */
 const Cause = z.object({
   code: text,
   count,
   superseded: count,
-  refused: count.describe('Of these ingest would refuse as many again now.'),
+  refused: count.describe('The number of these messages that ingest would refuse again now.'),
   oldestMs: ms,
   newestMs: ms,
 });
@@ -786,23 +801,25 @@ const DeadLetterSummary = z.object({
   queue: QueueName,
   code: text,
   message: text,
-  connection: nullable(text).describe('Whose it is; null where that cannot be told.'),
+  connection: nullable(text).describe('The connection of the message; null if it is not known.'),
   group: nullable(text),
-  ageMs: ms.describe('Since it failed first, replays included.'),
-  failures: count.describe('How often it failed: 1 where it was never replayed.'),
+  ageMs: ms.describe('The time since the first failure; a replay does not reset it.'),
+  failures: count.describe('How often the message failed; 1 if it was never replayed.'),
   superseded: z.boolean(),
-  refusal: nullable(text).describe('Why ingest would refuse it again now; null where it would not.'),
+  refusal: nullable(text).describe(
+    'Why ingest would refuse the message again now; null if it would accept it.',
+  ),
 });
 export type DeadLetterSummary = Answer<typeof DeadLetterSummary>;
 
 export const Survey = z.object({
   queue: z.enum(['events', 'apply', 'all']),
-  total: count.describe('Found, or in flight with another consumer.'),
+  total: count.describe('Messages that were found, or that another consumer has in flight.'),
   inFlightElsewhere: count,
   /** False if not all messages could be read in time. */
   complete: z.boolean(),
   causes: z.array(Cause),
-  /** The first of those that were selected, up to the limit; the causes count all of them. */
+  /** The first of the selected messages, up to the limit. The causes count all selected messages. */
   messages: z.array(DeadLetterSummary),
   selected: count,
 });
@@ -815,7 +832,7 @@ const CurrentGroupState = z.object({
   wanted: count,
   platformId: nullable(text),
   version: Version,
-  /** How many are in the platform's group as last written or read. */
+  /** The number of users in the platform's group as last written or read. */
   users: count,
   lastError: nullable(text),
 });
@@ -830,7 +847,7 @@ export const ShownDeadLetter = z.object({
   failures: count,
   connection: nullable(text),
   superseded: z.boolean(),
-  problems: z.array(text).describe('Why ingest would refuse it now; empty where it would not.'),
+  problems: z.array(text).describe('Why ingest would refuse the message now; empty if it would accept it.'),
   events: z.array(
     z.object({
       id: text,
@@ -849,12 +866,16 @@ export type ShownDeadLetter = Answer<typeof ShownDeadLetter>;
 
 export const ReplayReport = z.object({
   replayed: count,
-  /** Refused by the queue or the table: still in the dead-letter queue. */
+  /** Messages that the queue or the table refused. They are still in the dead-letter queue. */
   failed: count,
-  /** Of those selected: in flight elsewhere, refused, or dead-lettered again during the replay. */
+  /**
+   * Selected messages that another consumer has in flight, that were refused, or that failed again during the replay.
+   */
   remaining: count,
-  failedAgain: count.describe('Of those remaining: sent back, and dead-lettered again during the replay.'),
-  because: nullable(text).describe('Why the first of them came back.'),
+  failedAgain: count.describe(
+    'Remaining messages that were sent and were dead-lettered again during the replay.',
+  ),
+  because: nullable(text).describe('Why the first of these messages failed again.'),
   cancelled: z.boolean(),
 });
 export type ReplayReport = Answer<typeof ReplayReport>;

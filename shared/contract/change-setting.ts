@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { nearest } from './nearest.ts';
 import { ConnectionSettings } from './settings.ts';
 
-/** Settings that cannot be used; `problems` has one line per fault, each `key: expected …, got …`. */
+/** Invalid settings. `problems` has one line per fault, each `key: expected …, got …`. */
 export class InvalidSettingError extends Error {
   override readonly name = 'InvalidSettingError';
   readonly problems: readonly string[];
@@ -23,7 +23,7 @@ export function parseSettings(input: unknown): ConnectionSettings {
   throw new InvalidSettingError(parsed.error.issues.map(describeIssue), { cause: parsed.error });
 }
 
-/** Stored settings without the keys, `unknown`, that this release does not know: a newer one has written them. */
+/** Splits stored settings into the `known` part and the `unknown` keys, which a newer release has written. */
 export function withoutUnknown(stored: unknown) {
   const known = structuredClone(stored);
   const unknown: string[] = [];
@@ -54,11 +54,11 @@ function keysOf(settings: object, prefix = ''): string[] {
 }
 
 /**
- * The settings with one of them changed (`--setting KEY=VALUE`, `connections set`); the argument stays as it was.
- * Setting one limit of a guard that is off (`guard.minSize` over null) switches it on with the other defaults.
+ * Returns the settings with one changed (`--setting KEY=VALUE`, `connections set`). If the guard is off (null), setting
+ * one limit, such as `guard.minSize`, switches it on with the defaults of the other limits.
  * @param key dotted, one of `settingKeys`
  * @param value as parsed from JSON
- * @throws InvalidSettingError if the key is unknown or the value is not one the setting takes.
+ * @throws InvalidSettingError if the key is unknown or the value is not valid for the setting
  */
 export function applySetting(settings: ConnectionSettings, key: string, value: unknown): ConnectionSettings {
   if (!settingKeys().includes(key)) {
@@ -84,7 +84,7 @@ export interface SettingDifference {
   readonly after: string;
 }
 
-/** In which settings two readings differ; a group of settings such as `guard` counts as one. */
+/** Returns the settings that differ. A group of settings such as `guard` counts as one. */
 export function differingSettings(before: ConnectionSettings, after: ConnectionSettings) {
   const keys = Object.keys(after) as (keyof ConnectionSettings)[];
   return keys
@@ -96,7 +96,7 @@ export function differingSettings(before: ConnectionSettings, after: ConnectionS
     .filter((one) => one.before !== one.after);
 }
 
-/** What one person made of the settings that they read, and what another made of the same settings meanwhile. */
+/** The settings as one person read them and wants them, and as another person has changed them meanwhile (`now`). */
 interface Versions<Value = ConnectionSettings> {
   readonly read: Value;
   readonly wanted: Value;
@@ -104,8 +104,8 @@ interface Versions<Value = ConnectionSettings> {
 }
 
 /**
- * The settings with the changes of both. Where both changed one setting and not to the same, there is no merging: its
- * dotted key is among `conflicts`.
+ * Returns the settings with the changes of both persons. If both changed one setting to different values, its dotted
+ * key is in `conflicts`.
  */
 export function mergeSettings(versions: Versions) {
   const conflicts: SettingDifference[] = [];

@@ -3,11 +3,11 @@ import * as z from 'zod';
 /** An observed behaviour of the platform that its specification leaves open. */
 export const Finding = z.object({
   about: z.string(),
-  found: z.string().describe('Begins with `unknown` where it could not be found out.'),
+  found: z.string().describe('Begins with `unknown` if it could not be determined.'),
 });
 export type Finding = z.infer<typeof Finding>;
 
-/** What `groupsync probe` found: at this address, for this company, and nowhere else. */
+/** The findings of `groupsync probe`. They are valid only for this address and this company. */
 export const ContractReport = z.lazy(() =>
   z.object({
     baseUrl: z.string(),

@@ -12,65 +12,65 @@ import { type Piece, type Place, placeWithin, unwrap } from './unwrap.ts';
 export interface MessageToDecode {
   readonly body: string;
   readonly messageId: string;
-  /** SQS SentTimestamp: the time of events that carry none, of their own or by an envelope. */
+  /** SQS SentTimestamp: the time of events without a time of their own or of an envelope. */
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
   /** Message attribute `connection`. */
   readonly connection?: string | undefined;
-  /** Message attribute `stamp`: when and as what the message was first sent, if it has been sent again since. */
+  /** Message attribute `stamp`: time and id of the first sending, if the message was sent again. */
   readonly stamp?: string | undefined;
   /** Message attribute `sentBy`: the person who sent it by hand. */
   readonly sentBy?: string | undefined;
   readonly bound?: BoundQueue | undefined;
-  /** Where given, an event of a connection for which it answers false is rejected. */
+  /** If given: an event is rejected if this returns false for its connection. */
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
-  /** Where given, events of a connection from before this are too old. */
+  /** If given: earlier events of the connection are too old. */
   readonly eventsSinceMs?: (connection: ConnectionName) => number;
-  /** If given: why the event with this stamp cannot be stored, as a try has shown; undefined for every other event. */
+  /** If given: the reason why an attempt to store the event with this stamp failed; undefined for all other events. */
   readonly unstorable?: (stamp: Stamp) => string | undefined;
 }
 
-/** The queue that a message came from, where all of that queue's messages are of one connection. */
+/** The queue of a message, if all messages of that queue belong to one connection. */
 export interface BoundQueue {
   readonly queue: string;
-  /** undefined: of none any more, since its source was taken away. */
+  /** undefined: the queue belongs to no connection any more, because its source was removed. */
   readonly to: ConnectionName | undefined;
 }
 
 /**
- * The queue of the reader serves every connection. Each message is bound to the connection that its attribute names: only the
- * reader may send there.
+ * The queue of the reader serves every connection. Each message is bound to the connection that its attribute names,
+ * because only the reader may send to this queue.
  */
 export const readerBinding = (queue: string, connection: string | undefined): BoundQueue => ({
   queue,
   to: connection as ConnectionName | undefined,
 });
 
-/** A part of a message that cannot be accepted, as the dead-letter queue takes it. */
+/** A part of a message that cannot be accepted, in the form for the dead-letter queue. */
 export interface Rejection {
   readonly code: DeadLetterCode;
   readonly message: string;
   /** The body of the one bad event, or the whole body of the message. */
   readonly body: string;
-  /** To be sent along as attribute `stamp`, or the event would take a new place in the order when it is replayed. */
+  /** Sent as the attribute `stamp`. Without it, a replayed event would get a new place in the order. */
   readonly stamp?: Stamp | undefined;
-  /** To be sent along as attribute `connection`: from the envelope that `body` may no longer have. */
+  /** Sent as the attribute `connection`. It comes from the envelope, which `body` may lack. */
   readonly connection?: string | undefined;
 }
 
 export interface DecodedMessage {
   readonly events: readonly DirectoryEvent[];
-  /** Events that are none of our business, such as a CloudEvent outside `directory.*`. */
+  /** The number of events that do not concern groupsync, such as a CloudEvent outside `directory.*`. */
   readonly ignored: number;
   readonly rejected: readonly Rejection[];
 }
 
 /**
- * Reads one message in any supported format. Never throws: whatever came is accepted, ignored or rejected, and a bad
- * event in a list is rejected alone. The result depends on the arguments only, so a redelivery reads the same.
+ * Reads one message in any supported format. Never throws: each event is accepted, ignored or rejected by itself. The
+ * result depends on the arguments only, so a redelivery gives the same result.
  */
 export function decodeMessage(given: MessageToDecode): DecodedMessage {
-  // What names no connection is of the one that its queue is bound to.
+  // A message without a connection belongs to the connection of its queue.
   const message = { ...given, connection: given.connection ?? given.bound?.to };
   const events: DirectoryEvent[] = [];
   const rejected: Rejection[] = [];
@@ -97,7 +97,7 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
   return another === undefined ? { events, ignored, rejected } : refuseWhole(another);
 }
 
-/** Which company a message is of the queue says: one that names another, in any of its events, is refused whole. */
+/** The queue determines the connection. A message that names another one, in any event, is refused as a whole. */
 function nameOfAnother(
   { bound, connection }: MessageToDecode,
   events: readonly DirectoryEvent[],
@@ -108,7 +108,7 @@ function nameOfAnother(
   if (other === undefined) return undefined;
   const expected = to
     ? `expected ${to}, to which the queue ${queue} is bound`
-    : `${queue} is of no source now`;
+    : `the queue ${queue} belongs to no source any more`;
   return invalid(`connection: ${expected}, got ${other}`, 'wrong_connection');
 }
 
@@ -125,7 +125,7 @@ function accept(
   if (stampParts === undefined) return invalid('attribute stamp: expected a stamp, got other text');
   const { id, operation } = stampParts;
   if (operation + changes.length - 1 > MAX_OPERATION) {
-    return invalid(`expected at most ${MAX_OPERATION} operations in all that shares one stamp`);
+    return invalid(`expected at most ${MAX_OPERATION} operations with one stamp`);
   }
   const stamp = makeStamp(stampParts);
   const age = judgeAge(stamp, message.receivedAtMs);
@@ -133,7 +133,10 @@ function accept(
   const sinceMs = message.eventsSinceMs?.(connection) ?? 0;
   if (stampTimeMs(stamp) < sinceMs) {
     const erased = new Date(sinceMs).toISOString();
-    return invalid(`time: expected after ${erased}, when all that ${connection} had was erased`, 'too_old');
+    return invalid(
+      `time: expected after ${erased}, when the data of the connection ${connection} was erased`,
+      'too_old',
+    );
   }
   if (message.knowsConnection?.(connection) === false) {
     return invalid(`connection: expected one that exists, got ${connection}`, 'unknown_connection');
@@ -165,9 +168,9 @@ function connectionOf(text: string | undefined): ConnectionName | undefined {
 export const EDITED_SOURCE = 'groupsync/edit';
 
 interface Delivery {
-  /** Of what says nothing itself; undefined if the attribute `stamp` cannot be read. */
+  /** Place of events without a place of their own; undefined if the attribute `stamp` cannot be read. */
   readonly place: Place | undefined;
-  /** From where on it counts; above 0 for a piece of an earlier message that was sent again. */
+  /** The number of the first operation; above 0 for a part of an earlier message that was sent again. */
   readonly operation: number;
   readonly isEdited: boolean;
 }
@@ -187,12 +190,12 @@ function deliveryOf({ stamp, sentAtMs, messageId }: MessageToDecode): Delivery {
 
 type PieceStampParts = StampParts & { readonly operation: number };
 
-/** Whether the event has a time and an id of its own, so that its place in the order does not depend on the message. */
+/** Whether the event has a time and an id of its own. Its place in the order then does not depend on the message. */
 const hasOwnPlace = (reading: Piece['reading']): boolean =>
   reading.kind === 'changes' && reading.time !== undefined && reading.id !== undefined;
 
 /**
- * The place of a piece's first change in the order of events; undefined if neither the piece nor its envelope has one.
+ * Returns the stamp parts of the first change of a piece; undefined if neither the piece nor its envelope has a place.
  * @param slot the number of earlier events of this message. It separates events that share the message's time and id
  */
 function stampPartsOf(
@@ -209,9 +212,9 @@ function stampPartsOf(
 }
 
 /**
- * Returns the rejection of an unreadable event. Once fixed, the event may have no time of its own, so the rejection keeps
- * its place in time. If the event has a time, that time counts and the kept stamp is ignored. A message that was edited
- * before stays marked as edited.
+ * Returns the rejection of an unreadable event. The fixed event may have no time of its own, so the rejection keeps the
+ * event's place in time. If the event has a time, that time counts and the kept stamp is ignored. A message that was
+ * edited before stays marked as edited.
  */
 function rejectionOf(
   { code, message }: Invalid,

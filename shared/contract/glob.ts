@@ -1,12 +1,12 @@
-/** Longest pattern and longest text that a glob is ever run over; ids and names at the boundary are no longer. */
+/** Maximum length of a glob. Ids and names at the boundary are limited too. */
 export const MAX_GLOB_LENGTH = 512;
 
 /**
- * Whether `text` as a whole matches `pattern`: `*` stands for any characters or none, `?` for exactly one, everything
- * else for itself, case included. There is no escape: a `?` in the pattern also matches a `?`.
+ * Whether the whole `text` matches `pattern`. `*` stands for any number of characters, `?` for exactly one, and every
+ * other character for itself, with case. There is no escape.
  *
- * Only the last `*` is ever revisited (an earlier one could gain nothing by taking more), so the work is bounded by
- * pattern × text and no pattern can make it explode, as a regular expression with nested stars could.
+ * After a mismatch, only the last `*` takes one character more. The work is therefore at most pattern length × text
+ * length, unlike that of a regular expression with nested stars.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const wanted = Array.from(pattern);

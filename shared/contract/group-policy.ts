@@ -9,8 +9,8 @@ export interface GroupTreatment {
 }
 
 /**
- * What the settings say about one group. Globs are tried on its name and on its id; a group without a name yet is
- * known by its id only. Of several policies the first that matches decides, and `exclude` beats `include`.
+ * Returns how the settings treat one group. Globs are tried on the name and on the id of the group. The first policy
+ * that matches decides. `exclude` has priority over `include`.
  */
 export function policyFor(
   settings: Pick<ConnectionSettings, 'groups' | 'drift'>,

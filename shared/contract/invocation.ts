@@ -8,7 +8,9 @@ const named = z
   .transform(connectionName);
 const connection = named.optional();
 
-/** What schedules and the command line send to `reconcile`; without a connection it is for all of them. */
+/**
+ * The payload that schedules and the command line send to `reconcile`. Without a connection it is for all connections.
+ */
 export const ReconcileInvocation = z.lazy(() =>
   z.object({
     task: z.enum(['pump', 'feed', 'sweep', 'health', 'notify']),
@@ -23,7 +25,7 @@ export type ReconcileInvocation = z.infer<typeof ReconcileInvocation>;
 
 export const PeopleInvocation = z.lazy(() => z.object({ connection }));
 
-/** What the schedule and the command line send to `directory`. */
+/** The payload that the schedule and the command line send to `directory`. */
 export const DirectoryInvocation = z.lazy(() =>
   z.object({
     connection,
@@ -33,12 +35,12 @@ export const DirectoryInvocation = z.lazy(() =>
     acceptDeletions: z.boolean().optional(),
     /** Try each step of reading, and read nothing. */
     examine: z.boolean().optional(),
-    /** Try this directory in place of the one of the settings, and show what it would bring. */
+    /** Try this directory instead of the one in the settings, and return a preview of its groups. */
     preview: DirectorySource.optional(),
   }),
 );
 
-/** Body of a message on the apply queue: which group to look at, nothing else. */
+/** Body of a message on the apply queue: the group to check, nothing else. */
 const ApplyMessage = z.lazy(() =>
   z.object({ connection: named, group: z.string().min(1).transform(groupId) }),
 );

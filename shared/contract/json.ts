@@ -5,7 +5,7 @@ export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly code: DeadLetterCode; readonly message: string };
 
-/** Parses text that anyone may have sent. Depth is measured first, over the text, so that nothing can nest too deep. */
+/** Parses text from an untrusted sender. The depth is measured on the text first, so deep nesting is never parsed. */
 export function parseJson(text: string): ParsedJson {
   if (nestsDeeperThan(text, MAX_JSON_DEPTH)) {
     const message = `expected JSON nested at most ${MAX_JSON_DEPTH} levels deep`;
@@ -18,12 +18,14 @@ export function parseJson(text: string): ParsedJson {
     return {
       ok: false,
       code: 'invalid_json',
-      message: `expected JSON, got ${text.length} characters that are not`,
+      message: `expected JSON, got ${text.length} characters of other text`,
     };
   }
 }
 
-/** One pass over the characters, no recursion. In text that is no JSON the answer is a guess, and parsing tells. */
+/**
+ * Whether JSON text nests deeper than `limit`, in one pass without recursion. For other text the result is arbitrary.
+ */
 export function nestsDeeperThan(text: string, limit: number): boolean {
   let depth = 0;
   for (let i = 0; i < text.length; i += 1) {

@@ -28,7 +28,7 @@ const CUSTOM_FIELD_PREFIX = 'customFields.';
 
 /**
  * Reads `memberAttribute=employeeField`, such as `email=workEmail` or `oktaId=customFields.Okta ID`. Everything after
- * the first `=` is the field, so that a custom field's title may hold spaces, dots and further `=`.
+ * the first `=` is the field, so the title of a custom field may contain spaces, dots and `=`.
  * @returns undefined if the text is no rule.
  */
 export function parseMatchRule(text: string): MatchRule | undefined {
@@ -49,14 +49,14 @@ function parseEmployeeField(text: string): EmployeeField | undefined {
   return name === undefined ? undefined : { kind: 'field', name };
 }
 
-/** Name of an employee field as rules spell it, and as the people index keys it. */
+/** Name of an employee field, as in rules and in the keys of the people index. */
 export const fieldName = (field: EmployeeField): string =>
   field.kind === 'field' ? field.name : `${CUSTOM_FIELD_PREFIX}${field.title}`;
 
 /** The member's attribute of further addresses, separated by white space: a rule tries them in order. */
 export const OTHER_EMAILS = 'otherEmails';
 
-/** The values of a member that a rule looks for, in order and in the form that is compared. */
+/** Returns the values of a member that a rule looks for, in order, in the form that is compared. */
 export function soughtValues(
   { memberAttribute, employeeField }: MatchRule,
   { member, attributes }: RuleInput,
@@ -72,7 +72,7 @@ interface RuleInput {
   readonly attributes: ReadonlyMap<string, { readonly value: string }> | undefined;
 }
 
-/** Both sides of a rule in the form that is compared: trimmed, and addresses as `addressForm` has them. */
+/** Returns the form of a value in which both sides of a rule are compared: trimmed, an address by `addressForm`. */
 export function matchForm(field: string, value: string): string {
   return field === 'workEmail' || field === 'personalEmail' ? addressForm(value) : value.trim();
 }

@@ -1,14 +1,17 @@
 /*
- * Every metric that the code emits and that alarms and the dashboard read: one list, so that neither side can name one
- * that the other does not know. Written in CloudWatch's embedded metric format (EMF), namespace `METRIC_NAMESPACE`.
+ * The list of all metrics. The code emits them, and alarms and the dashboard read them. They are written in CloudWatch's
+ * embedded metric format (EMF), in the namespace `METRIC_NAMESPACE`.
  */
 
 interface MetricDefinition {
-  /** As CloudWatch spells it. */
+  /** The unit, in CloudWatch's spelling. */
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
-  /** `count`: happenings, read as a sum. `gauge`: a level at that moment, read as a maximum. `duration`: read as percentiles. */
+  /**
+   * `count`: a number of occurrences, read as a sum. `gauge`: a level, read as a maximum. `duration`: read as
+   * percentiles.
+   */
   readonly form: 'count' | 'gauge' | 'duration';
-  /** A second dimension set next to `[Prefix]`. Alarms use the set with the prefix alone; the dashboard searches this one. */
+  /** A second dimension set in addition to `[Prefix]`. Alarms use `[Prefix]`; the dashboard uses the second set. */
   readonly by: 'Connection' | 'Kind' | undefined;
 }
 
@@ -33,37 +36,37 @@ export const METRICS = {
   ScimRequests: count('Connection'),
   /** SCIM requests answered with a 4xx; Kind is the status. */
   ScimRefusals: count('Kind'),
-  /** SCIM requests answered with a 5xx: providers try again and quarantine the app if it lasts. */
+  /** SCIM requests answered with a 5xx. Providers retry them, and quarantine the app if the errors last. */
   ScimFailures: count(),
-  /** SCIM requests whose token ends within 14 days. */
+  /** SCIM requests whose token expires within 14 days. */
   ScimTokensEnding: count('Connection'),
-  /** Members that SCIM requests named and that are no users: deleted, or never created. */
+  /** Members in SCIM requests whose user was deleted or never created. */
   ScimStaleMembers: count('Connection'),
-  /** From a SCIM request to its answer. */
+  /** Time from a SCIM request to its answer. */
   ScimLatencyMs: LATENCY,
 
   // apply
   /**
-   * From the oldest change that a write contains (its event time or, where only that is known, when the group
-   * became dirty) to its confirmation by the platform.
+   * The time from the oldest change in a write to the platform's confirmation. It begins at the event time, or at the
+   * time when the group became dirty if no event time is known.
    */
   ApplyLagMs: LATENCY,
   /** Confirmed writes to the platform; Kind is create, patch, put or delete. */
   PlatformWrites: count('Kind'),
-  /** Writes that met another version than the stored one, and were planned again. */
+  /** Writes that were planned again because the platform had another version than the stored one. */
   PlatformConflicts: count(),
   /**
-   * Attempts at a group that failed, those stopped by a closed gate aside; Kind is retry (tried again later)
-   * or failed (needs a person or a new change).
+   * Failed attempts to write a group, except attempts that a closed gate stopped. Kind is retry (tried again later) or
+   * failed (needs an operator or a new change).
    */
   ApplyFailures: count('Kind'),
 
-  // the requeue job, each minute: levels of the whole connection; usual values are not sent
+  // the requeue job, each minute: levels of a connection; normal values are not sent
   /** Completed runs of the requeue job: one per run, for all connections together. */
   PumpCompleted: count(),
   /** Groups whose desired state is not yet on the platform: the backlog. */
   DirtyGroups: level('Count'),
-  /** How long the longest waiting dirty group has waited; 0 without one. */
+  /** How long the oldest dirty group has waited; 0 without a dirty group. */
   OldestDirtySeconds: level('Seconds'),
   /** Groups with held removals that no operator has approved or rejected. */
   HoldsWaiting: level('Count'),
@@ -73,36 +76,36 @@ export const METRICS = {
   GateClosedSeconds: level('Seconds'),
   /** 1 while the gate is closed for an unauthorised credential, else 0. */
   CredentialUnauthorized: level('Count'),
-  /** Since the credential was last found good by the daily check; a day more is a missed or failed check. */
+  /** Time since the daily check last confirmed the credential. Over a day means a missed or failed check. */
   CredentialUncheckedSeconds: level('Seconds'),
-  /** Since the activity feed was last read to its end. */
+  /** Time since the activity feed was last read to its end. */
   FeedCursorAgeSeconds: level('Seconds'),
-  /** How long events or SCIM requests have been overdue (`sources.expectEvery`); 0 while they come, or none are expected. */
+  /** How long events or SCIM requests have been overdue (`sources.expectEvery`); 0 if none is overdue. */
   SourceLateSeconds: level('Seconds'),
   /** How long a read of the directory has been overdue. */
   ReaderLateSeconds: level('Seconds'),
-  /** 1 while the reader does not read a directory, because a right or too many groups are missing; else 0. */
+  /** 1 while the reader has stopped because a right or too many groups are missing; else 0. */
   ReaderStopped: level('Count'),
-  /** Groups of which the directory keeps listing fewer members than it counts. */
+  /** Groups for which the directory repeatedly lists fewer members than it counts. */
   ReaderShortGroups: level('Count'),
 
   // feed, sweep and people
-  /** Activity events read from the feed, echoes of our own writes included. */
+  /** Activity events read from the feed, those of groupsync's own writes included. */
   FeedEventsRead: count(),
-  /** Differences on the platform that we did not make; Kind is the kind of drift. */
+  /** Differences on the platform that groupsync did not make; Kind is the kind of drift. */
   DriftFound: count('Kind'),
   /** Members of one group who keep access because the platform refuses to remove them; each try reports them. */
   AccessKept: level('Count'),
   /** Ids of no known employee in groups that groupsync manages; each sweep that finds some reports it. */
   UnknownUsers: level('Count'),
-  /** Sweeps that came to their end, once per run however many connections there are. */
+  /** Completed sweeps: one per run, for all connections together. */
   SweepCompleted: count(),
   /**
-   * Sweeps that found so many links missing that they re-created nothing, and groups that apply did not
-   * re-create because too many answer 404.
+   * Sweeps that re-created nothing because too many links were missing. Also groups that apply did not re-create
+   * because too many groups answer 404.
    */
   SweepHalted: count(),
-  /** Employees read by refreshes of the people index that came to their end. */
+  /** Employees read by completed refreshes of the people index. */
   PeopleRefreshed: count(),
 } as const;
 

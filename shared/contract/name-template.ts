@@ -1,4 +1,4 @@
-/** What a platform group's name may be made of. */
+/** The values for the placeholders of a name template. */
 export interface NameParts {
   readonly name: string;
   readonly id: string;
@@ -12,7 +12,7 @@ export function isNameTemplate(template: string): boolean {
   return !/[{}]/.test(template.replaceAll(PLACEHOLDER, '')) && /\{(?:name|id)\}/.test(template);
 }
 
-/** Fills a template in one pass: a group that is itself called `{id}` keeps that name. */
+/** Fills a template in one pass, so a group with the name `{id}` keeps that name. */
 export function renderName(template: string, parts: NameParts): string {
   return template.replaceAll(PLACEHOLDER, (_, key: keyof NameParts) => parts[key]);
 }

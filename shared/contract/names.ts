@@ -1,6 +1,6 @@
 import type { ConnectionName } from '../domain/ids.ts';
 
-/** Every name that infra, the functions, the local stack and the command line must agree on. */
+/* The names that infra, the functions, the local stack and the command line share. */
 export const DEFAULT_PREFIX = 'groupsync';
 export const DEFAULT_CONNECTION = 'default' as ConnectionName;
 export const METRIC_NAMESPACE = 'groupsync';
@@ -12,7 +12,7 @@ export type FunctionKey = (typeof FUNCTION_KEYS)[number];
 /** Functions that a stage has only if its settings ask for them. */
 export const OPTIONAL_FUNCTION_KEYS = ['scim', 'directory'] as const;
 export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
-/** What runs again and again: tasks of reconcile, and people. */
+/** Scheduled runs: tasks of reconcile, and people. */
 export const SCHEDULE_KEYS = ['pump', 'feed', 'sweep', 'health', 'people'] as const;
 export type ScheduleKey = (typeof SCHEDULE_KEYS)[number];
 /** Schedules that a stage has only if its settings ask for them. */
@@ -20,9 +20,9 @@ export const OPTIONAL_SCHEDULE_KEYS = ['directory'] as const;
 export type OptionalScheduleKey = (typeof OPTIONAL_SCHEDULE_KEYS)[number];
 
 export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${queue.replace('Dlq', '-dlq')}`;
-/** An events queue of its own, for a source that is bound to one connection. */
+/** The events queue of a source that is bound to one connection. */
 export const sourceQueueName = (prefix: string, source: string) => `${prefix}-events-${source}`;
-/** A source that is no other's: what the reader of directories sends has a queue of its own. */
+/** The source name of the reader of directories, which sends to its own queue. No other source may have this name. */
 export const READER_SOURCE_NAME = 'directory';
 export const readerQueueName = (prefix: string) => sourceQueueName(prefix, READER_SOURCE_NAME);
 export const tableName = (prefix: string) => `${prefix}-state`;
@@ -36,7 +36,7 @@ export const testedAlarm = (prefix: string) => `${prefix}-pump-not-run`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;
 
-/** Holds the credential with which the connection's directory is read, as the vendor's key file has it. */
+/** Holds the credential for reading the connection's directory, as a key file of the vendor. */
 export const directorySecretName = (prefix: string, connection: ConnectionName) =>
   `${secretName(prefix, connection)}/directory`;
 /** Holds the address of a Slack or Teams webhook: `{"url": "https://…"}`. */
@@ -44,7 +44,7 @@ export const notifySecretName = (prefix: string) => `${prefix}/notify`;
 /** Notification targets other than topic ARNs. */
 export const WEBHOOK = 'webhook';
 
-/** CloudFormation outputs of the stack, and where each one's value is found. */
+/** Names of the stack's CloudFormation outputs. */
 export const STACK_OUTPUTS: Readonly<Record<QueueKey, string>> & { readonly table: string } = {
   events: 'EventsQueueUrl',
   eventsDlq: 'EventsDlqUrl',
@@ -52,7 +52,7 @@ export const STACK_OUTPUTS: Readonly<Record<QueueKey, string>> & { readonly tabl
   applyDlq: 'ApplyDlqUrl',
   table: 'TableName',
 };
-/** Output of a stage with SCIM: the base URL that an identity provider asks for. */
+/** Output of a stage with SCIM: the base URL for the identity provider. */
 export const SCIM_URL_OUTPUT = 'ScimUrl';
 
 /** Environment variables that the functions read. */
@@ -66,7 +66,7 @@ export const ENVIRONMENT = {
   coalesceSeconds: 'GROUPSYNC_COALESCE_SECONDS',
   createSettleSeconds: 'GROUPSYNC_CREATE_SETTLE_SECONDS',
   logLevel: 'GROUPSYNC_LOG_LEVEL',
-  /** `queue=connection`, separated by commas. */
+  /** Pairs `queue=connection`, separated by commas. */
   boundQueues: 'GROUPSYNC_BOUND_QUEUES',
   /** How often the directories are read. */
   directoryMinutes: 'GROUPSYNC_DIRECTORY_MINUTES',
@@ -85,7 +85,7 @@ export const MESSAGE_ATTRIBUTES = {
   source: 'source',
   queue: 'queue',
   sentBy: 'sentBy',
-  /** Of a dead letter that was sent again: how often it has failed, and when first, as `2 2026-11-20T10:00:00.000Z`. */
+  /** Of a replayed message: the number of its failures and the time of the first, as `2 2026-11-20T10:00:00.000Z`. */
   failedBefore: 'failedBefore',
 } as const;
 
@@ -106,5 +106,13 @@ export const DEAD_LETTER_CODES = [
 export type DeadLetterCode = (typeof DEAD_LETTER_CODES)[number];
 
 export const GROUP_STATES = [
-  ...(['in_sync', 'dirty', 'held', 'failed', 'paused', 'deleted', 'unknown', 'unnamed', 'excluded'] as const),
+  'in_sync',
+  'dirty',
+  'held',
+  'failed',
+  'paused',
+  'deleted',
+  'unknown',
+  'unnamed',
+  'excluded',
 ] as const;

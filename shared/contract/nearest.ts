@@ -20,7 +20,9 @@ const formsOf = (candidate: string): readonly string[] => {
   return [low, low.split('.').at(-1) ?? low];
 };
 
-/** Optimal string alignment distance: single edits, and exchanges of two neighbours, that make one text the other. */
+/**
+ * Optimal string alignment distance: the number of single edits and exchanges of neighbours from one text to the other.
+ */
 function editsBetween(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);

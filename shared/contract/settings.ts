@@ -6,9 +6,9 @@ import { isNameTemplate } from './name-template.ts';
 import { parsedUrl } from './url.ts';
 
 /*
- * Settings are kept exactly as a person writes and reads them (plain JSON, rules as text): what `connections show`
- * prints can be given back, and a stored copy parses again to itself. Every schema says what it expects, so that each
- * message can read "key: expected …, got …".
+ * Settings are stored as people write them: plain JSON, with rules as text. So the output of `connections show` is valid
+ * input, and stored settings parse to themselves. Every schema states what it expects, for messages of the form
+ * "key: expected …, got …".
  */
 
 const SHOWN_INPUT_LENGTH = 80;
@@ -19,7 +19,7 @@ const shown = (input: unknown): string => {
   return text.length > SHOWN_INPUT_LENGTH ? `${text.slice(0, SHOWN_INPUT_LENGTH)}…` : text;
 };
 
-/** What stands before the host may be a password, what stands behind the path a token. */
+/** Text before the host may be a password, and text after the path may be a token. */
 const withoutSecrets = (input: unknown): unknown =>
   typeof input === 'string' ? input.replace(/^.*@/s, '…@').replace(/[?#].*/s, '…') : input;
 
@@ -27,7 +27,7 @@ const expecting = (what: string, clean = (input: unknown) => input) => ({
   error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${shown(clean(issue.input))}`,
 });
 
-/** One schema for one value: they are dear to make, and every new worker makes these. */
+/** One schema for one value. Schemas are expensive to build, and every new worker builds these. */
 const that = <Value>(what: string, holds: (input: unknown) => boolean, clean?: typeof withoutSecrets) =>
   z.custom<Value>(holds, expecting(what, clean));
 
@@ -67,11 +67,11 @@ function object<Shape extends z.ZodRawShape>(what: string, shape: Shape) {
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Whether an address leads back to the caller: for a deployed function that is Lambda's own interface. */
+/** Whether an address is of the calling machine. For a deployed function that is Lambda's own interface. */
 export const isLoopbackUrl = (text: string): boolean =>
   /^(?:.*\.)?localhost\.?$|^(?:127|0)\.|^\[::(?:1|ffff:(?:7f|0).*)?\]$/.test(new URL(text).hostname);
 
-/** Secrets travel to this address, so it is encrypted unless it never leaves the machine. */
+/** Secrets are sent to this address, so it must be https, or http on the same machine. */
 function isBaseUrl(text: string): boolean {
   const url = parsedUrl(text);
   if (url === undefined) return false;
@@ -98,7 +98,7 @@ const Glob = textThat(
 
 const QueryParameter = textThat('the name of a query parameter', (text) => /^[\w.~-]{1,64}$/.test(text));
 
-/** What to do with a difference on the platform that we did not make. */
+/** How a difference on the platform that groupsync did not make is handled. */
 export const DriftPolicy = oneOf(['restore', 'report', 'adopt']);
 export type DriftPolicy = z.infer<typeof DriftPolicy>;
 
@@ -108,7 +108,7 @@ const GroupPolicy = object('an object {match, mode, drift?}', {
   drift: DriftPolicy.optional(),
 });
 
-/** The vendor's own name of something: whatever its form may be one day. */
+/** A name defined by the vendor. Its form is not checked. */
 const vendorName = (what: string) => textThat(what, (text) => text.length > 0 && text.length <= 1_000);
 
 /** A directory that groupsync reads through its API. */
@@ -116,17 +116,17 @@ export const DirectorySource = object(
   'an object {kind, administrator, federation?, baseUrl?, corrects?}, or null for none',
   {
     kind: oneOf(['google']),
-    /** In whose name the directory is read (Google: domain-wide delegation). */
+    /** The account in whose name the directory is read (Google: domain-wide delegation). */
     administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
-    /** Signing in without a stored secret: with the role of the function. Without it, a key is stored. */
+    /** Sign-in with the role of the function, without a stored secret. If absent, a key is stored. */
     federation: object('an object {provider, serviceAccount}', {
-      /** In the workload identity pool: `//iam.googleapis.com/projects/…`. */
+      /** Full name in the workload identity pool: `//iam.googleapis.com/projects/…`. */
       provider: vendorName('the full name of a workload identity provider'),
       serviceAccount: vendorName('the address of a service account'),
     }).optional(),
     /** Another server with the same API, such as a simulator. */
     baseUrl: BaseUrl.optional(),
-    /** Whether a group that another source owns is corrected where it differs from the directory. */
+    /** Whether the reader corrects a group of another source that differs from the directory. */
     corrects: trueOrFalse.optional(),
   },
 );
@@ -135,8 +135,8 @@ export const DirectorySource = object(
 const ExpectedEvery = wholeNumber(1, 43_200).nullable().default(null);
 
 /**
- * How much may be removed without a person's approval. The hour rolls; below `minSize` members no share rule. Of the
- * groups, the larger of `deletedGroups` and `deletedGroupsShare` may be deleted.
+ * The limits of removals without an approval, within a rolling hour. The share does not apply to groups below `minSize`
+ * members. The larger of `deletedGroups` and `deletedGroupsShare` limits the deletions of groups.
  */
 const GuardLimits = object('an object of guard limits, or null for none', {
   minSize: wholeNumber(0, 1_000_000).default(5),
@@ -148,14 +148,14 @@ const GuardLimits = object('an object of guard limits, or null for none', {
 });
 
 /**
- * The settings of one connection, with every default; only `baseUrl` has none. Keys that are not settings are refused
- * rather than dropped: a misspelt safety limit must not pass for one that is set.
+ * The settings of one connection, with their defaults; only `baseUrl` has none. Unknown keys are refused, because a
+ * misspelt safety limit must not look as if it were set.
  */
 export const ConnectionSettings = object('an object of connection settings', {
   baseUrl: BaseUrl,
   /** Which employee field goes into a platform group's `users`. */
   memberIdField: oneOf(['userId', 'id']).default('userId'),
-  /** Tried in order; the first rule that finds anyone decides. */
+  /** Tried in order; the first rule that finds an employee decides. */
   match: list('a list of at least one match rule', Match, 1).default(['email=workEmail']),
   includeStates: list(
     'a list of at least one roleState',
@@ -187,26 +187,31 @@ export const ConnectionSettings = object('an object of connection settings', {
     pageSize: wholeNumber(1, 1_000).default(1_000),
   }).prefault({}),
   scim: object('an object {storeProfile, announcePagination, maxGroupNameLength}', {
-    /** Keep all that the directory says of its users, not only what matching needs. */
+    /** Store all attributes of users, not only those for matching. */
     storeProfile: trueOrFalse.default(false),
     /** Show `pagination` in ServiceProviderConfig (RFC 9865 section 4). Strict clients refuse attributes that they do not know. */
     announcePagination: trueOrFalse.default(false),
-    /** Characters of a group's name on the platform. Okta and Entra ID have no longer names. */
+    /**
+     * Longest name of a group on the platform, in characters. Okta and Entra ID allow no longer names than the default.
+     */
     maxGroupNameLength: wholeNumber(1, 1_024).default(256),
   }).prefault({}),
   /**
-   * Groups that are members of groups: `flatten` takes their members as members of the outer group. Without it, a directory
-   * that is read leaves them out, and a SCIM request that names one is refused.
+   * Groups that are members of groups. `flatten`: their members are members of the outer group too. `ignore`: a reader
+   * leaves such groups out, and a SCIM request that names one is refused.
    */
   nested: oneOf(['flatten', 'ignore']).default('ignore'),
   /** Calls to the platform in flight per worker. */
   concurrency: wholeNumber(1, 64).default(8),
   /** Limit of one call to the platform, in milliseconds. */
   timeoutMs: wholeNumber(100, 60_000).default(10_000),
-  /** The directory that is read; null: none is, and changes come as events or by SCIM. */
+  /** The directory that groupsync reads. null: no directory is read, and changes arrive as events or by SCIM. */
   directory: DirectorySource.nullable().default(null),
   sources: object('an object {expectEvery}', {
-    /** In how many minutes something comes at least; null: as the reader is scheduled, and of events and SCIM nothing is expected. */
+    /**
+     * The longest expected time between two receipts, in minutes. null: events and SCIM requests are not expected, and
+     * the directory is expected as often as the reader is scheduled.
+     */
     expectEvery: object('an object {events, scim, directory}, each a number of minutes or null', {
       events: ExpectedEvery,
       scim: ExpectedEvery,

@@ -2,17 +2,17 @@ import type { QueueKey } from './names.ts';
 
 /*
  * The shape of the deployed system: infra builds it, the local stack imitates it, the code relies on it.
- * All durations are in seconds, as SQS and Lambda take them.
+ * All durations are in seconds, as in the interfaces of SQS and Lambda.
  */
 
 export interface QueueTopology {
   readonly visibilityTimeoutSeconds: number;
   readonly retentionSeconds: number;
-  /** Where a message goes after `maxReceiveCount` receives without a delete. */
+  /** The dead-letter queue of messages that were received `maxReceiveCount` times and not deleted. */
   readonly redrive?: { readonly to: QueueKey; readonly maxReceiveCount: number };
 }
 
-/** What one Lambda event source takes from its queue. */
+/** How one Lambda event source reads its queue. */
 export interface EventSourceTopology {
   readonly queue: QueueKey;
   readonly batchSize: number;
@@ -23,16 +23,18 @@ export interface EventSourceTopology {
 
 const DAY = 86_400;
 
-/** Lambda advises six times the function's timeout (developer guide, "Using Lambda with Amazon SQS"). */
+/**
+ * The visibility timeout is six times the function's timeout (Lambda developer guide, "Using Lambda with Amazon SQS").
+ */
 const INGEST_TIMEOUT_SECONDS = 60;
 const APPLY_TIMEOUT_SECONDS = 120;
 
 export const QUEUES: Readonly<Record<QueueKey, QueueTopology>> = {
   events: {
     visibilityTimeoutSeconds: 6 * INGEST_TIMEOUT_SECONDS,
-    // Redrive keeps the time of sending: what came late to the dead-letter queue must have days left there.
+    // Redrive keeps the time of sending, so a message must have days left when it reaches the dead-letter queue.
     retentionSeconds: 10 * DAY,
-    // Twice as often as apply: of a batch with more members than one run can store, a part comes back by design.
+    // Twice as many as apply: if a batch has more members than one run can store, the rest is received again.
     redrive: { to: 'eventsDlq', maxReceiveCount: 10 },
   },
   eventsDlq: { visibilityTimeoutSeconds: 300, retentionSeconds: 14 * DAY },
@@ -63,12 +65,12 @@ export const EVENT_SOURCES = {
 
 /** Default window within which the changes of one group become one write to the platform. */
 export const DEFAULT_COALESCE_SECONDS = 5;
-/** SQS delays no message for longer. */
+/** The maximum delay of an SQS message. */
 export const LONGEST_DELAY_SECONDS = 900;
 
 /**
- * Key names of the table and of its one index, with what the index shows of an item beside its keys: only what its
- * readers need, because each attribute shown is written and paid for twice.
+ * Key names of the table and of its index, and the attributes that the index contains. It contains only what its
+ * readers need, because each attribute in it is written and paid for twice.
  */
 export const TABLE = {
   partitionKey: 'pk',
@@ -95,7 +97,7 @@ export const TABLE = {
   },
 } as const;
 
-/** Life of a token with which a role proves itself to another cloud. It is exchanged at once. */
+/** Lifetime of a token with which a role authenticates to another cloud. The token is exchanged immediately. */
 export const WEB_IDENTITY_SECONDS = 300;
 
 /** How often the scheduled parts run when deployed. */

@@ -5,15 +5,15 @@ import { readScimGroup, readScimPatch } from './adapters/scim.ts';
 import { MAX_ENVELOPES } from './events/bounds.ts';
 import { parseJson } from './json.ts';
 
-/** When and as what something was said. */
+/** The time and id that place an event in the order. */
 export interface Place {
   readonly time: string;
   readonly id: string;
 }
 
 /**
- * The one rule of place: the innermost that carries a time decides, be it the event, an envelope or the delivery, and
- * only an id that it lacks is taken from around it. An id without a time may be anything's, such as a resource's.
+ * The innermost part with a time decides: the event, an envelope or the delivery. If this part has no id, the id of the
+ * next outer part is used. An id without a time is ignored, because it may be the id of a resource.
  */
 export function placeWithin(
   outer: Place | undefined,
@@ -23,21 +23,21 @@ export function placeWithin(
   return id === undefined ? undefined : { time, id };
 }
 
-/** What the envelope adds to an event. */
+/** The properties that an envelope adds to an event. */
 export interface Wrapping {
-  /** undefined if the message's attribute `stamp` cannot be read: only an event that needs none of it is accepted. */
+  /** undefined if the attribute `stamp` cannot be read. Then only an event with its own time and id is accepted. */
   readonly place: Place | undefined;
   readonly connection: string | undefined;
-  /** The event as a message of its own: the body as it came, or its own text if it came among others. */
+  /** The event as a separate message: the body as received, or the text of the event if the body is a list. */
   readonly body: () => string;
 }
 
-/** One thing within a message: an event, something to ignore, or something wrong. */
+/** One part of a message: an event, a part to ignore, or an error. */
 export interface Piece extends Wrapping {
   readonly reading: Exclude<Reading, Envelope>;
 }
 
-/** In this order: the first whose shape it is decides. A CloudEvent may hold anything, so it comes first. */
+/** The first adapter that knows the shape of a value reads it. A CloudEvent may contain any data, so it is first. */
 const ADAPTERS: readonly Adapter[] = [
   readCloudEvent,
   readSns,
@@ -58,7 +58,7 @@ interface Level extends Wrapping {
   readonly carriesAnything: boolean;
 }
 
-/** Takes every envelope and list off a message's body, lazily. Yields at least one piece, and never throws. */
+/** Unwraps every envelope and list of a message's body, lazily. Yields at least one piece, and never throws. */
 export function* unwrap(whole: Wrapping): Generator<Piece> {
   yield* unwrapText(whole.body(), { ...whole, envelopes: 0, inList: false, carriesAnything: false });
 }

@@ -1,6 +1,6 @@
 /**
- * The URL that a text is; undefined if it is none. Not by `URL.canParse`: in Node 20 and 22 it is false for every URL beyond ASCII
- * once V8 has optimised it, after some thousand calls.
+ * Returns the parsed URL; undefined if the text is no URL. `URL.canParse` is not used: in Node 20 and 22, V8 optimises
+ * it after some thousand calls. It then returns false for every URL with characters beyond ASCII.
  */
 export function parsedUrl(text: string): URL | undefined {
   try {

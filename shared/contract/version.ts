@@ -1,2 +1,2 @@
-/** As in package.json (a test compares the two): bundles carry no package.json. */
+/** The version of package.json (a test compares the two). Bundles contain no package.json. */
 export const VERSION = '0.1.0';

@@ -2,7 +2,7 @@ import type { ConnectionSettings } from './settings.ts';
 
 type GuardLimits = ConnectionSettings['guard'];
 
-/** Settings that protect against one person's mistake: if four eyes is on, weakening them needs two people. */
+/** Settings that protect against the mistake of one person. With four eyes, weakening them needs a second person. */
 export const PROTECTED_SETTINGS = ['fourEyes', 'guard'] as const;
 export type ProtectedSetting = (typeof PROTECTED_SETTINGS)[number];
 
@@ -12,7 +12,7 @@ type Limits = NonNullable<GuardLimits>;
 
 const isLarger = (before: number, after: number): boolean => after > before;
 
-/** By limit of the guard, whether another value lets more removals through. */
+/** For each limit of the guard: whether a new value permits more removals. */
 const IS_WEAKER: {
   readonly [Limit in keyof Limits]: (before: Limits[Limit], after: Limits[Limit]) => boolean;
 } = {
@@ -36,7 +36,7 @@ const isWeakerLimit = <Limit extends keyof Limits>(limit: Limit, before: Limits,
  *     -------|--------|------------------------------
  *     none   | any    | no
  *     limits | none   | yes
- *     limits | limits | when any of them lets more removals through
+ *     limits | limits | if any limit permits more removals
  */
 export function isWeakerGuard(before: GuardLimits, after: GuardLimits): boolean {
   if (before === null) return false;

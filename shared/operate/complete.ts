@@ -23,7 +23,7 @@ export const COMPLETIONS = {
     const states = await ports.groups.readMany(held.map(({ group }) => ({ connection, group })));
     return named(states.map(({ ref, registers }) => ({ id: ref.group, name: registers.name?.value })));
   },
-  /** The first that come: a shell does not wait for a long queue, and hides nothing for long. */
+  /** Only the first messages: a shell must answer soon, and must not hide messages for long. */
   async letter({ mailboxes, clock }) {
     const ids: string[] = [];
     for (const mailbox of Object.values(mailboxes))

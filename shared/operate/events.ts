@@ -13,19 +13,19 @@ export interface EventLine {
   readonly text: string;
 }
 
-/** Errors are kept up to this, and counted beyond. */
+/** The maximum number of listed errors. Further errors are only counted. */
 const MAX_ERRORS = 1_000;
-/** SQS takes 1 MiB, attributes included, and emulators a little less. */
+/** SQS accepts 1 MiB, attributes included. Emulators accept a little less. */
 const MAX_MESSAGE_BYTES = 1_000_000;
 const BATCH = 100;
 
 export type EventsPorts = Pick<ToolPorts, 'events' | 'clock' | 'newId'>;
 
 export interface Validating {
-  /** Of lines that name none. */
+  /** The connection of lines that name none. */
   readonly connection?: ConnectionName | undefined;
   readonly clock: () => number;
-  /** undefined: no deployment can be asked which connections there are. */
+  /** undefined: there is no deployment, so it is not known which connections exist. */
   readonly connections: Pick<ConnectionStore, 'find'> | undefined;
 }
 
@@ -61,10 +61,10 @@ export interface SendOptions {
 const STOPPED = 'stopped: neither this line nor what follows was sent';
 
 /**
- * Publishes a file of events, a line a message. Each is stamped with its place in the file, which counts where it says
- * no time itself: messages sent in one millisecond have no order. Lines that ingest would refuse are left out and
- * reported, the others are sent: a bad line says nothing about its neighbours. What names no connection itself is for the
- * one that is given; `keptBy` is in whose journal it is kept that a person sent them.
+ * Publishes a file of events, one message per line. Each message gets a stamp by its place in the file, because
+ * messages of one millisecond have no order. The stamp counts for events without a time. Lines that ingest would refuse
+ * are left out and reported, and the other lines are sent. Lines that name no connection get `connection`. The journal
+ * of `keptBy` records the sending.
  */
 export async function sendEvents(
   lines: AsyncIterable<EventLine>,
@@ -94,7 +94,7 @@ export async function sendEvents(
     if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();
   }
-  // What was not read yet is not read any more: it may have no end.
+  // The rest of the input is not read, because it may have no end.
   const unsent = batch.length > 0 ? batch : [{ line: last + 1 }];
   if (signal?.aborted) for (const { line } of unsent) totals.refuse(line, STOPPED);
   else if (batch.length > 0) await flush();
@@ -106,7 +106,7 @@ interface StampedLine extends EventLine {
   readonly events: number;
 }
 
-/** @returns how much the queue accepted; the totals get the other lines */
+/** @returns the number of events and messages that the queue accepted; `totals` gets the refused lines */
 async function sendBatch(
   batch: readonly StampedLine[],
   connection: ConnectionName | undefined,
@@ -129,7 +129,7 @@ async function sendBatch(
   return sent;
 }
 
-/** Stamps in rising order, each with as many operations as its line needs. */
+/** Creates stamps in rising order. Each stamp has as many operations as its line needs. */
 function createPlaces({ clock, newId }: EventsPorts): (operations: number) => Stamp {
   const [time, id] = [new Date(clock()).toISOString(), newId()];
   let [block, operation] = [0, 0];
@@ -143,7 +143,7 @@ function createPlaces({ clock, newId }: EventsPorts): (operations: number) => St
 
 interface Judgement {
   readonly events: number;
-  /** How many operations its stamp must leave room for. */
+  /** The number of operations that the stamp must provide. */
   readonly places: number;
   readonly problems: readonly string[];
 }
@@ -168,7 +168,7 @@ function judgementOf({ events, ignored, rejected }: DecodedMessage): Judgement {
   return { events: events.length, places: events.length + ignored, problems };
 }
 
-/** What is wrong with a file: the first thousand lines, by their numbers, and how many there are. */
+/** Collects the errors of a file: the first thousand with their line numbers, and the number of all. */
 export function createErrors() {
   const errors: LineError[] = [];
   let errorCount = 0;

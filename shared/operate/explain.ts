@@ -79,7 +79,7 @@ interface Explaining {
   readonly ports: ExplainPorts;
 }
 
-/** Who is meant, and what was written about them. */
+/** Finds the member that the text means, and the log entries about the member. */
 async function findOut(state: GroupState, text: string, { connection, ports }: Explaining) {
   const { member, isOutside = false, stranger } = await findMember(state, text, { connection, ports });
   const one = await identify(member, state, connection, ports);
@@ -91,7 +91,7 @@ const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?
 
 interface Found {
   readonly member: MemberId;
-  /** No event has named them in the group. */
+  /** No event has named the member in the group. */
   readonly isOutside?: boolean;
   /** The error with similar names, if no event has named the member in any group. */
   readonly stranger?: NotFound;
@@ -111,7 +111,7 @@ async function findMember(
   ]);
   if (register !== undefined) return { member: id };
   const only = bound.length === 1 ? bound[0] : undefined;
-  // An exact id of a known user is never a part of another one's name.
+  // An exact id of a known user must not be searched as a part of a name.
   if ((await ports.users.read(ref.connection, [id])).has(id)) return { member: id, isOutside: true };
   // Skip the full scan if the address belongs to exactly one member.
   if (only !== undefined && (await registersIn(state, [only], ports)).length > 0) return { member: only };
@@ -124,7 +124,7 @@ async function findMember(
   }
 }
 
-/** A text that fits no member of the group may be of a user of other groups. */
+/** Searches a member of other groups, if the text matches no member of this group. */
 async function findElsewhere(
   ref: GroupRef,
   text: string,
@@ -156,7 +156,7 @@ function eventsOf(state: GroupState, { register, user }: Who): readonly Explaine
   });
 }
 
-/** Adds the person that the platform knows by that address or id; any other text is taken for a platform user id. */
+/** Adds the person that has this address or id on the platform. Any other text counts as a platform user id. */
 async function withStranger(
   who: Who,
   text: string,
@@ -174,7 +174,7 @@ async function withStranger(
 
 const MOST_ENTRIES = 20;
 
-/** The newest of what was written about them in this group, and of what others did, newest last. */
+/** The newest log entries about a member of this group, external changes included, newest last. */
 const entriesAbout = async (
   { connection, group }: GroupRef,
   { member, platformUser }: Who,
@@ -184,7 +184,7 @@ const entriesAbout = async (
   return (await readLog(connection, { group, member: ids, limit: MOST_ENTRIES }, ports)).entries;
 };
 
-/** undefined if no external change added them. */
+/** Describes the external change that added the member; undefined if there is none. */
 function formatManualChange(entries: readonly LogEntry[], { platformUser }: Who): string | undefined {
   const added = entries.findLast(({ action }) => action === 'drift_members_added');
   if (added === undefined) return undefined;
@@ -193,11 +193,11 @@ function formatManualChange(entries: readonly LogEntry[], { platformUser }: Who)
     ({ at, changes }) =>
       at > added.at && changes.some(({ before, after }) => before === platformUser && after === null),
   );
-  const end = out === undefined ? '' : `, taken out again at ${out.at}`;
+  const end = out === undefined ? '' : `, removed again at ${out.at}`;
   return `added by hand on the platform by ${name === null ? id : `${name} (${id})`} at ${added.at}${end}`;
 }
 
-/** The newest write that put them in or took them out. */
+/** The newest write that added or removed the member. */
 function lastWrite(entries: readonly LogEntry[], { member, platformUser }: Who): Explanation['write'] {
   const write = entries.findLast(({ actor }) => actor.kind !== 'platform');
   const change = write?.changes.find(

@@ -4,7 +4,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { GroupSummary } from '../sync/ports/group-index.ts';
 import { visible, withId } from './names.ts';
 
-/** What a person asked for is not there, or not unique; the message says what to do next. */
+/** The requested item does not exist, or the text matches several. The message contains the next step. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
 
@@ -13,27 +13,28 @@ export class NotFound extends Error {
   }
 }
 
-/** None of all is what was asked for; the message names what is alike. */
+/** No item matches the text. The message suggests similar items. */
 export class NothingFits extends NotFound {}
 
-/** To `catch` with: nothing is an answer, all else that went wrong is none. */
+/** For `catch`: returns undefined if nothing matched, and throws any other error. */
 export function unlessNothing(error: unknown): undefined {
   if (!(error instanceof NothingFits)) throw error;
 }
 
-/** Something that can be asked for by any of its words: an id, a name, an address. */
+/** An item that can be found by an id, a name or an address. */
 export interface Findable<Item> {
   readonly item: Item;
   readonly names: readonly string[];
-  /** As a message shows it. */
+  /** The text for messages. */
   readonly label: string;
 }
 
 const SUGGESTED = 3;
 
 /**
- * The one thing that a person means: by one of its words exactly, without case, or by a beginning that only it has.
- * @param none what to say where nothing fits; what is alike is added @param isWhole a beginning is not enough
+ * Returns the item that a text means: by one of its names exactly, else without case, else by a unique prefix.
+ * @param none the message if nothing matches; similar items are added to it
+@param isWhole a prefix is not enough
  * @throws NotFound
  */
 export function findOne<Item>(text: string, all: readonly Findable<Item>[], none: string, isWhole = false) {
@@ -63,7 +64,7 @@ export function findOne<Item>(text: string, all: readonly Findable<Item>[], none
 
 const ALIKE = 0.5;
 
-/** Share of pairs of letters that two words have in common (Dice). */
+/** The share of pairs of letters that two words have in common (Dice coefficient). */
 function likeness(one: string, other: string): number {
   const [a, b] = [pairsOf(one), pairsOf(other)];
   const common = [...a].filter((pair) => b.has(pair)).length;
@@ -76,7 +77,7 @@ const pairsOf = (name: string): ReadonlySet<string> =>
   );
 
 /**
- * The group that a person means: its id in the directory, its name, also without case, or a beginning that only it has.
+ * Returns the group that a text means: by its id in the directory, its name (case does not count), or a unique prefix.
  * @throws NotFound
  */
 export async function findGroup(

@@ -54,8 +54,9 @@ export async function membersHolding(
 }
 
 /**
- * Finds a member of a connection by id, or by a value of their employee that a match rule compares (an address). Otherwise
- * it searches every group. Members without groups are in no list; only SCIM users are also found by their userName.
+ * Finds a member of a connection by id, or by a value of their employee that a match rule compares (an address).
+ * Otherwise it searches every group. No list contains members without groups. Of these, only SCIM users can be found by
+ * a name: their userName.
  * @throws NotFound
  */
 export async function findMember(

@@ -21,10 +21,10 @@ export type SyncPorts = WakePorts &
 
 export interface FollowOptions {
   readonly timeoutMs: number;
-  /** Waits only for writes that were begun: of what is paused, no other comes. */
+  /** Waits only for writes in progress. A paused group or connection starts no other write. */
   readonly writesOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Notified once per group and reason: the group is not written before then. */
+  /** Called once per group and reason, with the time before which the group is not written. */
   readonly onWaiting?: ((group: string, waiting: Waiting) => void) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -33,9 +33,9 @@ const LOOK_EVERY_MS = 400;
 
 /**
  * Wakes groups, and waits until each is written, held, failed or in sync. Apply first reads a linked group from the
- * platform, because the operator may know more than our view. So it finds external changes and deletions now, and handles
- * them by the drift policy. Members and fields that the platform refused are tried again. A group is not woken if one
- * listing shows that it is as groupsync left it.
+ * platform, because the stored view may be out of date. So it finds external changes and deletions now, and handles
+ * them by the drift policy. Members and fields that the platform refused are tried again. A group is not woken if a
+ * fetch shows that it is as groupsync left it.
  */
 export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, options: FollowOptions) {
   await recordSync(refs, ports);
@@ -45,7 +45,7 @@ export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, op
   return followGroups(refs, ports, options);
 }
 
-/** Of one group in its audit, of several in the connection's journal. */
+/** Records the sync of one group in its audit, and of several groups in the connection's journal. */
 async function recordSync(refs: readonly GroupRef[], ports: SyncPorts): Promise<void> {
   const [first, ...others] = refs;
   if (first === undefined) return;
@@ -81,7 +81,7 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   await wakeAll(others, ports, 'asked');
 }
 
-/** Whether a group is in sync with all its members, and the platform shows what we wrote under the version we know. */
+/** Whether a group is in sync without pending members, and the platform shows the stored view and version. */
 async function isUntouched(state: SuspectedGroup['state'], connection: Connection, ports: SyncPorts) {
   const { ref, view, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
   const isSettled =
@@ -103,8 +103,8 @@ async function isUntouched(state: SuspectedGroup['state'], connection: Connectio
 }
 
 /**
- * Waits until no group is dirty. It stops early if nothing can be written before an operator acts, or if all remaining
- * groups wait for a time after the end of the timeout.
+ * Waits until no group is dirty. It stops early if nothing can be written before an operator acts. It also stops if all
+ * remaining groups wait for longer than the timeout.
  */
 export async function followGroups(
   refs: readonly GroupRef[],
@@ -131,7 +131,7 @@ export async function followGroups(
         stopped: `${left.length} of ${plural(refs.length, 'group')} not done after ${timeoutMs / 1_000} s`,
       };
     }
-    if (signal?.aborted === true) return { synced, stopped: 'interrupted; apply goes on' };
+    if (signal?.aborted === true) return { synced, stopped: 'interrupted; apply continues' };
     notify(synced);
     await ports.sleep(LOOK_EVERY_MS);
   }

@@ -10,9 +10,9 @@ export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'peo
 
 /**
  * Erases the data of one person: data from the directory and SCIM, the platform's data for every role of the user, and
- * items that point to these by a value. Ids stay, and with them stamps, memberships and the binding, so that a late event brings
- * nothing back. The journal records the erasure and its operator, but not the erased data. After a crash it can be repeated.
- * @returns what was erased; undefined if nothing is known of the member
+ * items that point to these by a value. Ids, stamps, memberships and the binding stay, so that a late event restores
+ * nothing. The journal records the erasure and its operator, but not the erased data. After a crash it can be repeated.
+ * @returns the number of erased items; undefined if no data of the member is stored
  */
 export async function forgetMember(connection: ConnectionName, member: MemberId, ports: ForgetPorts) {
   const change = { kind: 'forget_member', member, before: null, after: null, reason: 'erased on request' };
@@ -36,9 +36,9 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
 }
 
 /**
- * Erases everything that is kept of a connection that was removed. What stays is its name, which serves no other
- * company, and this action. Events from before are refused if the connection is made again, since nothing tells any more
- * who had left. Nothing begins before every worker has noticed that it is gone. After a crash it can be repeated.
+ * Erases all stored data of a removed connection. Its name stays, so that no other company can use it, and the record
+ * of this action stays. If the connection is created again, earlier events are refused, because the record of who had
+ * left was erased. The erasure begins when every worker has noticed the removal. After a crash it can be repeated.
  */
 export async function eraseConnection(
   name: ConnectionName,

@@ -3,7 +3,7 @@ import type { ConnectionName, GroupId, MemberId } from '../domain/ids.ts';
 import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 
-/** Registers of these members in the group, also of those who are members of groups within it. */
+/** Registers of these members in the group, and in the groups within it. */
 export async function registersIn(
   { ref, containsGroups }: Pick<GroupState, 'ref' | 'containsGroups'>,
   members: readonly MemberId[],
@@ -14,7 +14,7 @@ export async function registersIn(
   return (await groups.members(ref)).filter(({ member }) => wanted.has(member));
 }
 
-/** Groups that the member may be in: those that an event has named them in, and all groups around those. */
+/** Groups that may contain the member: groups in which an event has named the member, and all groups around them. */
 export async function groupsOfMember(
   connection: ConnectionName,
   member: MemberId,

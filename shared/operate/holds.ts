@@ -27,7 +27,9 @@ export type HoldPorts = JournalPorts &
 /** An operator's decision, stored with the hold and in the audit log together with the operator's name. */
 export interface HoldRequest {
   readonly reason: string;
-  /** Decide only this set, what the person was shown; new removals may have joined the hold since. */
+  /**
+   * Identifies the removals that the operator was shown. Only these are decided, because the hold may have grown since.
+   */
   readonly digest?: string | undefined;
   /** The decision that the operator was shown and now changes; without it only a waiting hold is decided. */
   readonly decision?: HoldDecision | undefined;
@@ -35,14 +37,15 @@ export interface HoldRequest {
 
 export type HoldOutcome =
   | { readonly kind: 'decided'; readonly hold: Hold }
-  /** Nothing of the group is held. */
+  /** The group has no hold. */
   | { readonly kind: 'no_hold' }
-  /** The hold is over another set, or decided otherwise, than the person was shown: show it again. */
+  /** The hold has other removals or another decision than the operator was shown: show it again. */
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
 /**
- * Permits the removals of a hold, or the deletion of the group, once: this set or a subset of it, within seven days. Apply is woken and does it; the
- * write that does uses the approval up. Removals that joined the hold since it was shown are the guard's to judge.
+ * Permits the removals of a hold, or the deletion of the group: this set or a subset of it, within seven days. Apply is
+ * woken and writes them, and this write ends the approval. Removals that joined the hold since it was shown are checked
+ * by the guard again.
  */
 export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'approved', request, ports);
@@ -58,9 +61,9 @@ export interface AllOrNone {
 }
 
 /**
- * Approves only the removals of these users. One write stores the approval and keeps the other removals held, so that no
- * reader ever finds the group without its hold. Even a single other removal stays held until an operator decides.
- * @param word with the digest of the whole set that the person was shown
+ * Approves only the removals of these users. One write stores the approval and keeps the other removals held, so the
+ * group is never without its hold. Even a single other removal stays held until an operator decides.
+ * @param request has the digest of the whole set that the operator was shown
  */
 export async function approveSome(
   ref: GroupRef,
@@ -148,7 +151,7 @@ interface Given {
   readonly kind: 'approved' | 'rejected';
   readonly reason: string;
   readonly write: (decided: Hold, at: Dirty) => Promise<boolean>;
-  /** The field of the group that stores it. */
+  /** The field of the group that stores the decision. */
   readonly storedAs: 'hold' | 'approval';
 }
 
@@ -170,7 +173,7 @@ async function carryOut(
   let now: Hold | undefined = decided;
   const act = async () => {
     if (await write(decided, at)) return true;
-    // A request whose answer was lost is repeated, and then finds the hold decided by itself.
+    // If the answer was lost and the SDK repeated the request, the hold already has this decision.
     now = (await ports.groups.read(ref))?.[storedAs];
     return now !== undefined && isSameDecision(now.decision, decision);
   };
@@ -197,13 +200,13 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
   );
 }
 
-/** The hold over the deletion of a group without users has one cause: that of the deletion. */
+/** The hold of the deletion of a group without users has one cause: the event that deleted the group. */
 async function causesOf(state: GroupState, hold: Hold, ports: NamesPorts): Promise<readonly HeldCause[]> {
   if (hold.removes === 0) return [whyGone(state, undefined).cause];
   return (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);
 }
 
-/** What people did in the time that the cause of a hold may lie in, newest first. */
+/** Actions of operators in the period in which the cause of a hold may be, newest first. */
 async function actionsBefore({ createdAtMs }: Hold, connection: ConnectionName, { audit }: HoldPorts) {
   const actions: EarlierAction[] = [];
   for await (const page of audit.read(journalOf(connection))) {
@@ -215,7 +218,7 @@ async function actionsBefore({ createdAtMs }: Hold, connection: ConnectionName, 
   return actions;
 }
 
-/** The hold over the set of this digest: the current one, or the part of it that was shown before others joined. */
+/** The hold with this digest: the current hold, or the part of it that was shown before other removals joined. */
 async function holdShown(
   { ref, platformId }: GroupState,
   current: Hold,
@@ -283,14 +286,14 @@ function whyGone({ registers }: GroupState, register: StoredMember | undefined, 
   if (floor !== undefined && floor >= register.stamp)
     return by('the directory deleted the user', floor, { kind: 'unsigned_event' });
   const own = { kind: 'event', by: register.actor?.by } as const;
-  if (register.value === 'absent') return by('the directory took them out', register.stamp, own);
+  if (register.value === 'absent') return by('the directory removed the member', register.stamp, own);
   const restated = groupFloor(registers);
   if (restated > register.stamp)
-    return by('a snapshot of the group left them out', restated, signed(registers, restated));
-  return withoutEvent('the directory has them, but they can be no members now');
+    return by('a snapshot of the group does not contain the member', restated, signed(registers, restated));
+  return withoutEvent('the directory has the member, but the person may not be a member now');
 }
 
-/** A group keeps one name, of the latest of its events that had one. */
+/** A group stores one author: that of its latest event with an author. */
 function signed({ author }: GroupRegisters, stamp: Stamp): HeldCause {
   if (author !== undefined && author.stamp > stamp) return { kind: 'unsigned_event' };
   return { kind: 'event', by: author?.stamp === stamp ? author.actor.by : undefined };

@@ -8,7 +8,7 @@ export { journalOf } from '../sync/ports/logs.ts';
 export interface Action {
   readonly action: string;
   readonly changes: readonly AuditedChange[];
-  /** Why, in the person's own words. */
+  /** The reason as the operator wrote it. */
   readonly reason?: string | undefined;
 }
 
@@ -16,15 +16,15 @@ export interface JournalPorts extends Pick<Ports, 'caller' | 'clock' | 'newId'> 
   readonly audit: Pick<AuditLog, 'record' | 'head' | 'endWith'>;
 }
 
-/** Records the caller's action before it is done: a crash in between leaves the record of an attempt, never a gap. */
+/** Records the caller's action before it takes effect. After a crash in between, the attempt is recorded. */
 export async function recordAction(ref: GroupRef, action: Action, ports: JournalPorts): Promise<void> {
   await doRecorded(ref, action, ports, async () => true);
 }
 
 /**
- * Records an action and does it. If it is refused because of a concurrent change, the record is corrected. Only then does
- * the group's item name the record as its newest, because a named record must not change any more. An action on an unknown
- * group is recorded in the connection's journal.
+ * Records an action and does it. If the action is refused because of a concurrent change, the record is corrected.
+ * After that, the group's item names the record as its newest, because a named record must not change any more. An
+ * action on an unknown group is recorded in the connection's journal.
  */
 export async function doRecorded(
   ref: GroupRef,

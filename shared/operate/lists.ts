@@ -20,7 +20,7 @@ export async function listPending(
   return rows.sort((a, b) => a.sinceMs - b.sinceMs || (a.member < b.member ? -1 : 1));
 }
 
-/** What others changed on the platform, newest first. */
+/** External changes on the platform, newest first. */
 export async function listDrift(
   connection: ConnectionName,
   { drift }: { readonly drift: Pick<DriftLog, 'list'> },

@@ -7,23 +7,23 @@ import { formatPerson } from './names.ts';
 import { EMPTY_ENTRY, readTaken, type Taken, type TakenPorts } from './taken.ts';
 
 /*
- * The one query behind `log`, `audit`, `explain` and `person`: what was written, what people did and what others changed
- * on the platform. Of one group it reads that group's records, of a connection the index, newest first; neither reads
- * more than it has to, nor more than MAX_LOOKED of each.
+ *  The query of `log`, `audit`, `explain` and `person`: writes, actions of operators, and external changes on the
+ * platform. For one group it reads the records of the group, for a connection the index, newest first. It reads only as
+ * many records as it needs, and at most MAX_LOOKED of each kind.
  */
 
 export type LogPorts = TakenPorts & Pick<ToolPorts, 'audit' | 'drift'>;
 
-/** Which entries are wanted; each part that is given must hold. */
+/** Selects entries. An entry must match each given part. */
 export interface LogFilter {
   readonly sinceMs?: number | undefined;
-  /** An empty id stands for the connection's journal alone. */
+  /** An empty id selects only the connection's journal. */
   readonly group?: GroupId | undefined;
-  /** What an entry may name of a member: the directory's id, the platform's of the person. */
+  /** Ids of a member: the id in the directory, and the platform's id of the person. */
   readonly member?: ReadonlySet<string> | undefined;
-  /** Part of an id or a name, in capitals or not. */
+  /** Part of an id or a name; case does not count. */
   readonly actor?: string | undefined;
-  /** `drift` for all that begin with `drift_`. */
+  /** An action, or its first word: `drift` selects all actions that begin with `drift_`. */
   readonly action?: string | undefined;
   readonly outcome?: string | undefined;
   /** The group or member whose events are included. */
@@ -33,7 +33,7 @@ export interface LogFilter {
 
 const MAX_LOOKED = 5_000;
 
-/** The newest entries that fit, newest last; `complete` where it is certain that no older ones do. */
+/** The newest matching entries, newest last. `complete`: it is certain that no older entry matches. */
 export async function readLog(connection: ConnectionName, filter: LogFilter, ports: LogPorts) {
   const { group, sinceMs = 0 } = filter;
   const ref = group === undefined ? undefined : { connection, group };
@@ -47,14 +47,14 @@ export async function readLog(connection: ConnectionName, filter: LogFilter, por
   ]);
   const newest = [...written.entries, ...others.entries, ...taken]
     .filter((entry) => entry.at >= since && fits(entry, filter))
-    .sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1));
+    .sort(byTimeAndId);
   const complete = newest.length <= filter.limit && written.complete && others.complete;
   return { entries: await named(connection, newest.slice(-filter.limit), ports), complete };
 }
 
 /**
- * What people did to a connection: its journal, and what they did to dead-lettered messages, which is stored with the group that a
- * message is about.
+ * Actions of operators on a connection: its journal, and the actions on dead-lettered messages, which are stored with
+ * the group of a message.
  */
 export async function readJournal(connection: ConnectionName, filter: LogFilter, ports: LogPorts) {
   const { action = DEAD_LETTERS } = filter;
@@ -67,7 +67,12 @@ export async function readJournal(connection: ConnectionName, filter: LogFilter,
   return { entries: inOrder.slice(-filter.limit), complete };
 }
 
-/** How the actions on dead-lettered messages begin. */
+function byTimeAndId(a: LogEntry, b: LogEntry): number {
+  if (a.at === b.at) return a.id < b.id ? -1 : 1;
+  return a.at < b.at ? -1 : 1;
+}
+
+/** The prefix of actions on dead-lettered messages. */
 const DEAD_LETTERS = 'dlq';
 
 const NONE = { entries: [] as LogEntry[], complete: true };
@@ -83,7 +88,7 @@ async function newestOf<Record extends KeptEntry | DriftRecord>(
     entries.push(...page.map(entryFor).filter((entry) => fits(entry, filter)));
     looked += page.length;
     const isPast = page.some((record) => 'atMs' in record && record.atMs < (filter.sinceMs ?? 0));
-    // Of a group those whose ids tell no time lie in no order.
+    // The records of a group whose ids contain no time are not in order.
     const isOrdered = page.every((one) => !(filter.group && 'id' in one) || one.id.startsWith(DATED));
     if (isPast) break;
     if ((entries.length > filter.limit && isOrdered) || looked >= MAX_LOOKED)
@@ -140,7 +145,9 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
     ...to.filter((value) => !from.includes(value)).map((value) => ({ ...change, after: value })),
   ];
   const summary =
-    initiator === UNKNOWN_INITIATOR ? 'no event tells who' : `told by event ${eventIds.join(', ')}`;
+    initiator === UNKNOWN_INITIATOR
+      ? 'no event names the author'
+      : `reported by event ${eventIds.join(', ')}`;
   const at = new Date(record.detectedAtMs).toISOString();
   return {
     ...EMPTY_ENTRY,
@@ -163,10 +170,12 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
   };
 }
 
-const listOf = (side: DriftRecord['before']): readonly string[] =>
-  side === null ? [] : typeof side === 'string' ? [side] : side;
+function listOf(side: DriftRecord['before']): readonly string[] {
+  if (side === null) return [];
+  return typeof side === 'string' ? [side] : side;
+}
 
-/** Names are looked up for what is shown, in two requests, and who made the drift that a write puts right. */
+/** Adds names to the shown entries, and to each write that reverted drift the author of the drift. */
 async function named(
   connection: ConnectionName,
   entries: readonly LogEntry[],
@@ -200,5 +209,5 @@ async function named(
   }));
 }
 
-/** How `originOf` begins the cause of a write that puts drift right. */
+/** The prefix that `originOf` gives to the cause of a write that reverts drift. */
 const DRIFT = 'drift ';

@@ -23,8 +23,8 @@ interface Asking {
 }
 
 /**
- * Every member of a group and every user of the platform's group: whether they are in it, and why. One preview of the group serves
- * all of them.
+ * Lists every member of a group and every user of the platform's group, and whether each is in it and why. All rows use
+ * one preview of the group.
  * @throws NotFound
  */
 export async function listMembers(ref: GroupRef, { connection, ports }: Asking): Promise<GroupMembers> {
@@ -89,7 +89,7 @@ async function rowOf(
   };
 }
 
-/** The first of these attributes that the directory has given. */
+/** Returns the first of these attributes that has a value. */
 function attributeOf(user: UserState | undefined, ...names: readonly string[]): string | null {
   const values = names.map((name) => user?.attributes.get(name)?.value);
   return values.find((value) => value !== undefined && value !== '') ?? null;
@@ -103,10 +103,10 @@ const externalRow = (user: PlatformUserId): GroupMember => ({
   wanted: false,
   present: true,
   outcome: 'external',
-  because: 'no member of the directory is this user: another client has put them in',
+  because: 'no member of the directory is this user: another client has added the user',
 });
 
-/** The members that the directory has in each group, as `import` restores them. */
+/** The members that the directory has in each group, in the form that `import` restores. */
 export async function exportGroups(refs: readonly GroupRef[], ports: NamesPorts): Promise<ExportReport> {
   const exported = await mapConcurrently(READS_IN_FLIGHT, refs, (ref) => exportGroup(ref, ports));
   return {
@@ -115,7 +115,7 @@ export async function exportGroups(refs: readonly GroupRef[], ports: NamesPorts)
   };
 }
 
-/** @returns undefined for a group that the directory has deleted or not named: a file cannot hold it */
+/** @returns undefined for a group that the directory has deleted or not named: a file cannot represent it */
 async function exportGroup(ref: GroupRef, ports: NamesPorts): Promise<ExportedGroup | undefined> {
   const state = await ports.groups.read(ref);
   const name = state === undefined || !groupExists(state.registers) ? undefined : groupName(state.registers);

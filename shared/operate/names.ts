@@ -19,7 +19,7 @@ export const NO_NAMES: Names = { group: itself, member: itself, user: itself };
 
 export type NamesPorts = Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
-/** What is to be printed. */
+/** The ids that will be printed. */
 export interface Named {
   readonly groups?: readonly string[];
   readonly members?: readonly string[];
@@ -29,7 +29,7 @@ export interface Named {
 
 type Attributes = ReadonlyMap<string, Pick<Register<string>, 'value'>>;
 
-/** `Ada Archer <ada@acme.test>`, or as much of it as the directory has told; undefined if that is nothing. */
+/** `Ada Archer <ada@acme.test>`, or the part of it that is known; undefined if nothing is known. */
 export function formatPerson(attributes: Attributes): string | undefined {
   const of = (name: string) => attributes.get(name)?.value || undefined;
   const name = of('name') ?? of('displayName');
@@ -40,24 +40,28 @@ export function formatPerson(attributes: Attributes): string | undefined {
 export const plural = (count: number, noun: string, several = `${noun}s`): string =>
   `${count} ${count === 1 ? noun : several}`;
 
-/** Characters from outside that would move the cursor, or make text be read in another order than it has. */
+/** Escapes characters that would move the cursor or change the direction of text. */
 export const visible = (text: string): string =>
   text.replace(
     /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** In one line, whatever the name: a second one could be taken for our own words. */
+/**
+ * A name and an id in one line. Line breaks in a name are escaped, because a second line would look like other output.
+ */
 export const withId = (label: string | undefined, id: string): string =>
   visible(label === undefined || label === id ? id : `${label} (${id})`);
 
-/** As a shell takes it for one word; what is not to be seen in it as bash and zsh read it in `$'…'`. */
+/** Quotes a text as one shell word. Invisible characters are escaped in `$'…'`, which bash and zsh read. */
 export function shellWord(text: string): string {
   if (visible(text) !== text) return `$'${visible(text.replace(/[\\']/g, '\\$&'))}'`;
   return /^(?!=)[\w.,:=/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The last words of a command: ids that begin with `-` are none of its options. */
+/**
+ * The last words of a command. If an id begins with `-`, `--` before the words prevents that it is read as an option.
+ */
 export const shellWords = (...words: readonly string[]): string =>
   [...(words.some((word) => /^-./s.test(word)) ? ['--'] : []), ...words.map(shellWord)].join(' ');
 
@@ -82,7 +86,7 @@ export async function usersOf(ref: GroupRef, ports: NamesPorts) {
   return { boundTo, known };
 }
 
-/** Reads the names of what is about to be printed, in a few requests. */
+/** Reads the names of the ids that will be printed, in a few requests. */
 export async function readNames(connection: ConnectionName, named: Named, ports: NamesPorts): Promise<Names> {
   const refsOf = (ids: readonly string[] = []): readonly GroupRef[] =>
     [...new Set(ids)].map((id) => ({ connection, group: groupId(id) }));

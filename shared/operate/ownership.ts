@@ -15,7 +15,7 @@ export type OwnershipPorts = JournalPorts &
   Pick<ToolPorts, 'groups' | 'claims' | 'connections' | 'platforms'>;
 
 export type AdoptOutcome =
-  /** Linked; apply is woken and sends the whole group. `observed` is the content before. */
+  /** Linked; apply is woken and sends the whole group. `observed` is the content before the adoption. */
   | { readonly kind: 'adopted'; readonly observed: ObservedGroup }
   /** No such connection, or the directory has no such group: adopting it would delete the platform's group. */
   | { readonly kind: 'not_in_directory' }
@@ -24,13 +24,14 @@ export type AdoptOutcome =
   /** Another directory group, of a connection that exists, owns that platform group. */
   | { readonly kind: 'owned'; readonly owner: GroupRef }
   | { readonly kind: 'not_on_platform' }
-  /** A write of the group is running, or has changed it: try again. */
+  /** A write of the group is in progress, or has changed the group: try again. */
   | { readonly kind: 'busy' };
 
 /**
- * Makes a platform group this directory group's own, and ends a release. The claim comes first: of two that adopt one
- * platform group only one gets it (invariant 6). From then on the group is treated like one that we created.
- * @throws PlatformFailure if the platform cannot be asked
+ * Links a platform group to this directory group, and ends a release. The claim comes first: if two directory groups
+ * adopt one platform group, only one gets it (invariant 6). From then on the group is treated like one that groupsync
+ * created.
+ * @throws PlatformFailure if the platform cannot be read
  */
 export async function adoptGroup(
   ref: GroupRef,
@@ -66,27 +67,32 @@ export async function adoptGroup(
   const action = { action: 'adopt', changes: [change] };
   const act = async () =>
     (await ports.groups.adopt(seen, link, dirtyNow(ports))) ||
-    // A request whose answer was lost is repeated, and then finds the group changed by itself.
+    // If the answer was lost and the SDK repeated the request, the group already has this view.
     (await ports.groups.read(ref))?.view?.id === viewId;
   if (!(await doRecorded(ref, action, ports, act))) {
     await endClaim({ ...seen, releasedPlatformId: platformId }, company, ports);
     return { kind: 'busy' };
   }
-  // A sweep that came in between has ended it, as one by which nothing was linked.
+  // A sweep between the two writes may have ended the claim, because the group was not linked yet.
   await ports.claims.claim(company, platformId, ref);
   await ports.applyQueue.wake([ref]);
   return { kind: 'adopted', observed };
 }
 
 /**
- * Lets go of a group for good: its platform group stays as it is, without an owner, and only `adoptGroup` takes it
- * back. What remains to be done (an open write to be settled, the link, the claim, the audit) apply does.
+ * Releases a group permanently. Its platform group stays as it is, without an owner, and only `adoptGroup` links it
+ * again. Apply does the rest: it settles an open write, and ends the link and the claim with an audit entry.
  * @returns false if there is no such group
  */
 export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
-  const change = { kind: 'release_group', before: seen.platformId ?? null, after: null, reason: 'let go of' };
+  const change = {
+    kind: 'release_group',
+    before: seen.platformId ?? null,
+    after: null,
+    reason: 'released by an operator',
+  };
   const action = { action: 'release', changes: [change] };
   const released = await doRecorded(ref, action, ports, () => ports.groups.release(ref, dirtyNow(ports)));
   if (released) await ports.applyQueue.wake([ref]);

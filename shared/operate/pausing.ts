@@ -15,7 +15,7 @@ export type GroupPausePorts = JournalPorts &
 
 export type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'connections'>;
 
-/** From now on nothing of the group is written; its changes are kept. @returns false if there is no such group */
+/** Pauses a group: nothing of it is written, and its changes are kept. @returns false if there is no such group */
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?: string): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
@@ -34,7 +34,7 @@ export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: 
   const { pausedAtMs } = seen ?? now;
   const action = pauseAction('resume', 'paused', 'running');
   const at = { ...dirtyNow(ports), pausedAtMs };
-  // A request whose answer was lost is repeated, and then finds the group resumed by itself.
+  // If the answer was lost and the SDK repeated the request, the group is already resumed.
   const act = async () =>
     (await ports.groups.resume(ref, at)) || (await ports.groups.read(ref))?.paused === false;
   if (!(await doRecorded(ref, action, ports, act)))
@@ -52,7 +52,8 @@ const pauseAction = (action: string, before: string, after: string): Action => (
 });
 
 /**
- * Closes the connection's gate until a person resumes; events go on being accepted, and wait in the dirty set.
+ * Closes the connection's gate until an operator resumes the connection. Events are still accepted, and their groups
+ * stay dirty.
  * @param seen the gate as the operator saw it
  * @throws Error if the connection was paused or resumed since
  */
@@ -90,7 +91,7 @@ export async function resumeConnection(
   return true;
 }
 
-/** From now on the connection plans only, until it is resumed. */
+/** Makes the connection observe: it plans and writes nothing until it is resumed. */
 export async function observeConnection(
   read: Connection,
   action: string,

@@ -13,15 +13,15 @@ import type { SettingsPlan } from './settings.ts';
 
 type PeoplePorts = Pick<ToolPorts, 'people' | 'platforms' | 'clock'>;
 
-/** What plans with other settings are made of. */
+/** The settings and ports for plans with other settings. */
 export interface Planning<Ports> {
   readonly settings: ConnectionSettings;
   readonly ports: Ports;
 }
 
 /**
- * Settings that change who is matched are planned over the employees as the platform lists them now: until a refresh, the people index
- * lacks what new rules compare.
+ * Returns the ports for planning with other settings. If the settings change who is matched, all employees are read
+ * from the platform. Until a refresh, the people index lacks the values that new rules compare.
  * @throws PlatformFailure
  */
 export async function planningWith<Ports extends PeoplePorts>(
@@ -65,7 +65,7 @@ export async function peopleNow(
   return readingOf(now, settings, people);
 }
 
-/** Who is in neither the listing nor the answers by id stays as stored. */
+/** Reads people from `now`. A person who is in neither the listing nor the answers by id stays as stored. */
 function readingOf(
   now: ReadonlyMap<RoleId, Person>,
   settings: ConnectionSettings,

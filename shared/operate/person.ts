@@ -11,16 +11,16 @@ import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { formatPerson } from './names.ts';
 
-/** Each group is planned as a whole. The other groups of a member with more are left to `explain`, one at a time. */
+/** Each group is planned as a whole, so the number is limited. `explain` shows further groups one at a time. */
 const MOST_GROUPS = 200;
 const AT_ONCE = 8;
 const MOST_ACTIONS = 20;
 
 /**
- * Everything of one member of the directory: every group that an event has named them in, what became of it and why,
- * who they are on the platform, and what people did about them.
- * @param text the member's id, or a value of one of its attributes; of a bound member also a value of the employee that a
- *   match rule compares (an address)
+ * Reports one member of the directory: the person on the platform, and actions of operators about the member. It lists
+ * every group in which an event has named the member, with the outcome and its reason.
+ * @param text the member's id, or a value of one of its attributes. For a bound member also a value of the employee
+ * that a match rule compares (an address)
  * @throws NotFound
  */
 export async function reportPerson(

@@ -15,27 +15,27 @@ import { fixForGate } from './status.ts';
 
 export interface ProbeRequest {
   readonly connection: Connection;
-  /** Ends the probe between two steps; the group is deleted all the same. */
+  /** Ends the probe between two steps. The group is deleted in any case. */
   readonly signal: AbortSignal;
   readonly report: (what: string) => void;
 }
 
-/** The one group that the platform is tried with. */
+/** The temporary group of the probe. */
 interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly id: PlatformGroupId;
-  /** Also its spokeId; no other group has it. */
+  /** The name is also the spokeId. No other group has it. */
   readonly name: string;
   readonly created: ObservedGroup;
   readonly platform: Platform;
   readonly ports: ToolPorts;
-  /** For how long a read has shown what was before. */
+  /** For how long reads have shown an earlier state. */
   behindMs: number;
 }
 
-/** How long the platform may take to show what was done. */
+/** How long the platform may take to show a change. */
 const WAIT_SECONDS = 20;
 const POLL_MS = 1_000;
-/** Clocks differ: the feed is read from this long before now. */
+/** The feed is read from this time before now, because clocks differ. */
 const SKEW_MS = 600_000;
 const PATCH_VERSION = 'PATCH version';
 
@@ -52,8 +52,8 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Tests on the real platform what its specification leaves open. It creates one group without members for that, and
- * deletes it whatever happens.
+ * Tests behaviour on the real platform that its specification leaves open. It creates one group without members, and
+ * deletes it in any case.
  * @throws PlatformFailure if no group could be created
  */
 export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Promise<ProbeReport> {
@@ -95,7 +95,7 @@ async function refuseClosedGate({ name }: Connection, { gates }: ToolPorts): Pro
   if (fix !== undefined) throw new Error(`nothing may be written now: the gate is ${state}; next: ${fix}`);
 }
 
-/** @returns the failure if the group may have been made all the same */
+/** @returns the failure if the group may exist in spite of it */
 const create = (name: string, { groups }: Platform): Promise<ObservedGroup | PlatformFailure> =>
   groups.create({ name, spokeId: name, users: [] }).catch((error: unknown) => {
     if (!(error instanceof PlatformFailure)) throw error;
@@ -117,7 +117,7 @@ const showsPatchVersion = (findings: readonly Finding[]): boolean => {
   return !version.startsWith('unknown');
 };
 
-/** Such a failure is an answer; any other is thrown. */
+/** For `catch`: returns a failure that counts as an answer, and throws any other error. */
 const failureThat = (counts: (failure: PlatformFailure) => boolean) => (error: unknown) => {
   if (error instanceof PlatformFailure && counts(error)) return error;
   throw error;
@@ -126,7 +126,7 @@ const failureThat = (counts: (failure: PlatformFailure) => boolean) => (error: u
 const isNamed = (name: string, group: ListedGroup): boolean =>
   group.spokeId === name || (isWhole(group) && foldName(group.name) === name);
 
-/** A step that cannot be made leaves something unknown, and the others to be made. */
+/** Runs a step. If it fails, its finding is `unknown`, and the next steps still run. */
 async function tryStep([about, run]: Step, group: Throwaway): Promise<readonly Finding[]> {
   group.signal.throwIfAborted();
   const found = await run(group).catch(failureThat((failure) => !(failure instanceof ScopeRefused)));
@@ -177,8 +177,9 @@ class ScopeRefused extends PlatformFailure {
 }
 
 /**
- * Judged by what is then shown, never by a status alone. `honoured`: refused, and nothing has changed; `ignored`: it has,
- * whatever was answered. The same write with the current version must have an effect, else nothing is known.
+ * The result depends on what the platform shows afterwards, never on the status alone. `honoured`: the write was
+ * refused and nothing changed. `ignored`: the group changed, whatever the answer was. The same write with the current
+ * version must have an effect, else the result is unknown.
  */
 async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<string> {
   const current = await write(method, { name: `${group.name} ${method}`, users: [] }, group);
@@ -197,7 +198,10 @@ async function tryName(sent: string, group: Throwaway): Promise<string> {
   return foldName(sent).startsWith(foldName(name)) ? `cut to ${name.length}` : 'changed';
 }
 
-/** Whether one unacceptable user makes the whole write fail. The name in the same write shows that, so no person is needed. */
+/**
+ * Tests whether one unknown user makes the whole write fail. The name in the same write shows this, so no real user is
+ * needed.
+ */
 async function tryUnknownUser(group: Throwaway): Promise<string> {
   const unknownUser = platformUserId(`${group.name.replaceAll(' ', '-')}-unknown`);
   const written = await write('patch', { name: `${group.name} users`, users: [unknownUser] }, group);
@@ -205,7 +209,7 @@ async function tryUnknownUser(group: Throwaway): Promise<string> {
   return `${written.isRefused ? written.answer : taken}; the rest of the write is ${written.isDone ? 'done' : 'not done'}`;
 }
 
-/** What is older than the start must not come, and of two events a page of one holds one. */
+/** Tests the start parameter (no event older than the start) and the size parameter (one event in a page of one). */
 async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
   const { id, connection, platform, ports, signal } = group;
   const { settings } = connection;
@@ -247,7 +251,7 @@ interface Written {
   readonly shown: ObservedGroup;
 }
 
-/** @throws PlatformFailure if the failure says nothing of what was sent */
+/** @throws PlatformFailure if the failure is not about the content of the write */
 async function write(
   method: 'patch' | 'put',
   sent: { readonly name: string; readonly users?: ObservedGroup['users'] },
@@ -271,7 +275,7 @@ async function write(
   return { isDone, isRefused, answer: isRefused ? `is refused with ${answer.status}` : 'is accepted', shown };
 }
 
-/** Reads until there is something, or it has taken too long. */
+/** Repeats a read until it returns a value, or the time is over. */
 async function until<Value>(
   read: () => Promise<Value | undefined>,
   { ports, signal }: { readonly ports: ToolPorts; readonly signal?: AbortSignal },
@@ -285,8 +289,8 @@ async function until<Value>(
 }
 
 /**
- * Deletes the group, also after Ctrl-C; where no answer told its id, it is found by its name.
- * @throws PlatformFailure if it may be there yet
+ * Deletes the group, also after Ctrl-C. If no answer contained its id, the group is found by its name.
+ * @throws PlatformFailure if the group may still exist
  */
 async function remove(known: string | undefined, name: string, at: Pick<Throwaway, 'platform' | 'ports'>) {
   const { groups } = at.platform;

@@ -13,7 +13,7 @@ export type RebindOutcome =
   | { readonly kind: 'unknown_person' };
 
 /**
- * Binds a member to a person, whatever the match rules say, and ends a review or an ambiguity. One write stores the
+ * Binds a member to a person, independent of the match rules, and ends a review or an ambiguity. One write stores the
  * binding, a higher revision and the open fan-out. After a crash the requeue job resumes the fan-out.
  */
 export async function rebindMember(

@@ -12,7 +12,7 @@ type Shown = Pick<GroupState, 'paused' | 'dirtySinceMs' | 'failedAtMs' | 'settle
   readonly registers?: GroupRegisters | undefined;
 };
 
-/** Of the group itself, or of what the index shows of it. */
+/** The name of the state of a group, from its item or from the index. */
 export function stateName({ paused, dirtySinceMs, failedAtMs, settled, registers }: Shown): GroupStateName {
   if (paused) return 'paused';
   if (dirtySinceMs !== undefined) return 'dirty';

@@ -17,7 +17,7 @@ type ClientPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex'>;
 const untilText = (expiresMs: number | undefined): string =>
   expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
 
-/** Creates an OAuth client. It is in the journal before its secret is shown. @param expiresMs end of the secret; undefined for none */
+/** Creates an OAuth client, and records it before its secret is shown. @param expiresMs expiry of the secret, if any */
 export async function issueClient(
   connection: ConnectionName,
   expiresMs: number | undefined,
@@ -35,8 +35,9 @@ export async function issueClient(
 }
 
 /**
- * Makes another secret of an OAuth client.
- * @throws NotFound unless the connection has the client, and a secret of it is good now: a revoked client does not return
+ * Creates another secret of an OAuth client.
+ * @throws NotFound if the connection has no such client, or the client has no valid secret (a revoked client stays
+ * revoked)
  */
 export async function renewClient(
   connection: ConnectionName,
@@ -56,13 +57,13 @@ export async function renewClient(
   return made;
 }
 
-/** Ends an OAuth client at once. @returns false if the connection has none of that id */
+/** Revokes an OAuth client immediately. @returns false if the connection has no client with that id */
 export async function withdrawClient(
   connection: ConnectionName,
   id: string,
   ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
 ): Promise<boolean> {
-  // A text that is no id may be a secret: it does not belong into a journal.
+  // A text that is no id may be a secret, which must not be recorded.
   if (!(await listClients(connection, ports)).some((client) => client.id === id)) return false;
   const change = { kind: 'revoke_client', before: id, after: null, reason: 'ends at once' };
   const action = { action: 'scim_client_revoke', changes: [change] };

@@ -18,13 +18,13 @@ export async function issueToken(
   return made;
 }
 
-/** Ends a token at once. @returns false if the connection has none of that prefix */
+/** Revokes a token immediately. @returns false if the connection has no token with that prefix */
 export async function withdrawToken(
   connection: ConnectionName,
   prefix: string,
   ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
 ): Promise<boolean> {
-  // What is no prefix may be a whole token: it does not belong into a journal.
+  // A text that is no prefix may be a whole token, which must not be recorded.
   if ((await ports.tokens.find(prefix))?.connection !== connection) return false;
   const change = { kind: 'revoke_token', before: prefix, after: null, reason: 'ends at once' };
   const action = { action: 'scim_token_revoke', changes: [change] };

@@ -1,20 +1,20 @@
 import type { Plan, PlanEffect } from '../contract/answers.ts';
 
-/** What a change adds to the plan of one group, and takes from it. */
+/** The difference that a change makes to the plan of one group. */
 export interface GroupEffect {
   readonly group: string;
   readonly added: number;
   readonly removed: number;
   readonly held: number;
-  /** Changes that were planned before, and are not any more. */
+  /** Changes that were planned before and would not be made any more. */
   readonly dropped: number;
 }
 
 type Planned = Pick<Plan, 'group' | 'action' | 'changes' | 'held'>;
 
 /**
- * The groups whose plans before and after a change differ: of settings, or of what is known of people. What waits either way is not
- * counted.
+ * Returns the groups whose plans differ before and after a change of settings or of people. Changes that both plans
+ * contain are not counted.
  */
 export function effectsOf(before: readonly Planned[], after: readonly Planned[]): readonly GroupEffect[] {
   const earlier = new Map(before.map((plan) => [plan.group, plan]));

@@ -37,7 +37,7 @@ export interface SettingsPlan {
   readonly requested: readonly string[];
   /** Every group is planned again. */
   readonly replans: boolean;
-  /** The people index lacks what the new rules compare, until it is refreshed. */
+  /** Until a refresh, the people index lacks the values that the new rules compare. */
   readonly needsPeople: boolean;
 }
 
@@ -49,15 +49,16 @@ export async function requireConnection(
   const connection = await connections.find(name);
   if (connection === undefined) {
     throw new NotFound(
-      `there is no connection ${name}; to make it: groupsync connect ${name}`,
-      'those there are: groupsync connections',
+      `there is no connection ${name}; to create it: groupsync connect ${name}`,
+      'existing connections: groupsync connections',
     );
   }
   return connection;
 }
 
 /**
- * A deployed function that is given an address of its own machine would send the credential to whatever listens there.
+ * Refuses an address of the calling machine. A deployed function would send the credential to any process that listens
+ * there.
  * @throws InvalidSettingError
  */
 export function refuseLoopback(
@@ -70,7 +71,7 @@ export function refuseLoopback(
   ]);
 }
 
-/** What changing settings would do. @throws InvalidSettingError, NotFound */
+/** Returns the effects of a change of settings. Changes nothing. @throws InvalidSettingError, NotFound */
 export async function planSettings(
   name: ConnectionName,
   changes: readonly SettingChange[],
@@ -97,7 +98,7 @@ export async function planSettings(
 /**
  * Saves settings, and marks every group dirty whose plan may change. The requeue job wakes the groups once all workers
  * have noticed the change.
- * @param tell called with the changes of other operators since the plan was made; they stay
+ * @param onDiffering called with the changes that other operators have made since the plan was made; these changes stay
  * @returns how many groups are planned again, and which settings another person must confirm
  * @throws Error if another operator has changed the same setting since
  */
@@ -128,9 +129,9 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
 }
 
 /**
- * Forgets a connection, its credential and its SCIM tokens. Its groups stay on the platform as they are, and what the
- * directory said of them stays in the table: connecting the same company again under the same name goes on from there.
- * No other company may have the name. The connection itself goes last, so that after a crash the command can be repeated.
+ * Removes a connection, its credential and its SCIM tokens. Its groups stay on the platform, and their desired state
+ * stays in the table. If the same company is connected again under the same name, the stored state is used. No other
+ * company may have the name. The connection itself is removed last, so that after a crash the command can be repeated.
  * @throws Refused under four eyes, because a new connection would have neither four eyes nor the same guard
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
@@ -148,33 +149,33 @@ export async function removeConnection(name: ConnectionName, ports: SettingsPort
 const underFourEyes = (name: string): string =>
   `nothing was changed: four eyes is on for ${name}, and a new connection would not have it. First switch it off, which another person must confirm: groupsync connections set ${name} fourEyes=false`;
 
-/** Settings that say how the platform is called, not what should be there. */
+/** Settings of the calls to the platform and the directory. They do not change the desired state. */
 const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity', 'directory']);
 
 /** Whether every group must be planned again. */
 export const altersPlans = (changes: readonly SettingDifference[]): boolean =>
   changes.some(({ key }) => !CALLING.has(key));
 
-/** So many changes of one connection in a row would be a fault elsewhere. */
+/** More concurrent changes of one connection than this are a fault of another part. */
 const MAX_RACES = 20;
 
 type ChangeConnectionPorts = JournalPorts & Pick<ToolPorts, 'connections'>;
 
 interface ConnectionChange {
-  /** The connection as its author read it. */
+  /** The connection as the operator read it. */
   readonly read: Connection;
   readonly wanted: Connection;
   readonly action: string;
-  /** What must have happened before the connection says so. */
+  /** Runs before the changed connection is stored. */
   readonly first?: () => Promise<unknown>;
 }
 
 /**
- * Writes what one person made of a connection, over what others made of it since it was read. What they changed stays;
- * where they changed the same, nothing is written. The journal keeps each change, from what to what.
+ * Stores an operator's change of a connection. Changes that other operators made since the connection was read stay. If
+ * they changed the same setting, nothing is written. The journal records each change with the values before and after.
  * @returns the connection just before the change, and after it
  * @throws NotFound if the connection was removed meanwhile
- * @throws Error that says what else was changed
+ * @throws Error that names the conflicting changes of another operator
  */
 export async function changeConnection(change: ConnectionChange, ports: ChangeConnectionPorts) {
   const { action, read, first } = change;
@@ -192,12 +193,10 @@ export async function changeConnection(change: ConnectionChange, ports: ChangeCo
     });
     if (isDone) return { before, after };
   }
-  throw new Error(
-    `the connection ${read.name} changed ${MAX_RACES} times while it was to be changed: try again`,
-  );
+  throw new Error(`the connection ${read.name} changed ${MAX_RACES} times during this change: try again`);
 }
 
-/** @throws Error where `now` and `wanted` differ from what was read in the same setting */
+/** @throws Error if `now` and `wanted` both changed the same setting since it was read */
 function mergedConnection({ read, wanted }: Pick<ConnectionChange, 'read' | 'wanted'>, now: Connection) {
   const merged = mergeSettings({ read: read.settings, wanted: wanted.settings, now: now.settings });
   if (merged.conflicts.length > 0) {

@@ -203,6 +203,6 @@ export function formatGate({ state, reason, until }: StatusReport['gate']): stri
     case 'unauthorized':
       return `unauthorized: the platform does not accept the credential (${why})`;
     case 'backoff':
-      return `backoff: the platform is not well (${why})${until === null ? '' : `; next try at ${until.slice(0, 19)}Z`}`;
+      return `backoff: the platform fails (${why})${until === null ? '' : `; next try at ${until.slice(0, 19)}Z`}`;
   }
 }

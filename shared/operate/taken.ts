@@ -46,7 +46,10 @@ export function eventsOfGroup({
 const eventsOfUser = ({ member, attributes, floor }: UserState): readonly StoredEvent[] => [
   { register: 'user.deleted', summary: 'the user was deleted', stamp: floor, member },
   ...[...attributes].map(([name, { value, stamp }]) => ({
-    ...{ register: `user.${name}`, summary: value, stamp, member },
+    register: `user.${name}`,
+    summary: value,
+    stamp,
+    member,
   })),
 ];
 
@@ -89,8 +92,15 @@ export async function readTaken(connection: ConnectionName, { group, member }: T
 
 /** The fields that most entries lack. Names are added at the end. */
 export const EMPTY_ENTRY = {
-  ...{ group: null, groupName: null, member: null, memberName: null },
-  ...{ reason: null, before: null, after: null, versionBefore: null, versionAfter: null },
+  group: null,
+  groupName: null,
+  member: null,
+  memberName: null,
+  reason: null,
+  before: null,
+  after: null,
+  versionBefore: null,
+  versionAfter: null,
   waitedMs: null,
 } as const;
 
@@ -114,7 +124,11 @@ function entryOf(connection: ConnectionName, stored: readonly StoredEvent[]): Lo
   const { name = null, ...actor } = stored.find((event) => event.actor)?.actor ?? unsigned;
   const cause = `event ${id} of ${source}`;
   const changes = stored.map(({ register, summary, member = null }) => ({
-    ...{ kind: register, member, before: null, after: summary, reason: cause },
+    kind: register,
+    member,
+    before: null,
+    after: summary,
+    reason: cause,
   }));
   return {
     ...EMPTY_ENTRY,

@@ -2,23 +2,23 @@ import type { AuditCheck } from '../contract/answers.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import { type AuditLog, ERASING, linksOf } from '../sync/ports/logs.ts';
 
-/** Entries are deleted by then. */
+/** Entries are deleted after this time. */
 const LIFE_MS = 400 * 86_400_000;
 
 /**
- * Compares each entry of a group's audit with what later ones, and the group's item, say of it:
+ * Compares each entry of a group's audit with the hashes in later entries and in the group's item:
  *
  *     item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
  *
  * A change or a removal of an entry is detected unless all later entries and the item are changed too. It cannot be
- * detected for an entry that nothing names: one put by a worker that died before it could name it.
+ * detected for an entry that nothing names, because its worker died before it could name the entry.
  */
 export async function verifyAudit(
   ref: GroupRef,
   { audit, clock }: { readonly audit: Pick<AuditLog, 'read' | 'head'>; readonly clock: () => number },
 ): Promise<AuditCheck> {
   const { named, found } = await readLinks(ref, audit);
-  // Where something else lies at that instant which nothing names, it is that entry, and says something else now.
+  // If an entry of that time exists that nothing names, it is the missing entry with changed content.
   const others = new Set([...found].filter((link) => !named.has(link)).map(atMsOf));
   const [first] = [...named]
     .filter((link) => !found.has(link) && atMsOf(link) > clock() - LIFE_MS)
@@ -30,14 +30,14 @@ export async function verifyAudit(
   return { ...counts, broken: { at: new Date(first).toISOString(), problem } };
 }
 
-/** The links of the entries that are there, and those that a later entry or the group's item names. */
+/** The links of the stored entries, and the links that a later entry or the group's item names. */
 async function readLinks(ref: GroupRef, audit: Pick<AuditLog, 'read' | 'head'>) {
   const named = new Set(linksOf((await audit.head(ref)) ?? {}));
   const found = new Set<string>();
   for await (const page of audit.read(ref)) {
     for (const { link, action, previous = [] } of page) {
       found.add(link);
-      // What came before was erased, as this entry says.
+      // This entry records that all earlier entries were erased.
       for (const one of action === ERASING ? [] : previous) named.add(one);
     }
   }

@@ -27,7 +27,7 @@ import { shellWords } from './names.ts';
 
 type WhoPorts = PreviewPorts & Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
-/** A member, and who that is on the platform. */
+/** A member, and the person of the member on the platform. */
 export interface Who {
   readonly member: MemberId;
   readonly register: StoredMember | undefined;
@@ -73,7 +73,7 @@ export const askedOf = (
   isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
 });
 
-/** Reads the wanted state also where apply would not, because operators want to see it. */
+/** Reads the wanted state even if apply would not, because operators need to see it. */
 export const withWantedState = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
   facts.wanted !== undefined && facts.views !== undefined
     ? Promise.resolve(facts)
@@ -88,7 +88,10 @@ export function obstacleTo(state: GroupState, connection: Connection, gate: Gate
   if (stop === 'paused')
     return { outcome: stop, detail: `the group is paused: groupsync resume ${shellWords(group)}` };
   if (policyFor(connection.settings, group, state.registers.name?.value).mode === 'report')
-    return { outcome: 'observing', detail: 'the settings have this group only watched (mode report)' };
+    return {
+      outcome: 'observing',
+      detail: 'the settings do not let groupsync write this group (mode report)',
+    };
   if (stop === 'gate_closed')
     return { outcome: stop, detail: `nothing is written while the gate is ${gate.state}: groupsync doctor` };
   return undefined;
@@ -115,7 +118,7 @@ const WHY_PENDING: Readonly<
       ? 'the platform has no such employee any more: it answers 404 to their id'
       : `their roleState is ${person?.state}; members may be ${settings.includeStates.join(', ')}`,
   unknown: ({ user, rules, person }) => {
-    if (person !== undefined) return `the platform does not tell the userId of ${person.role}`;
+    if (person !== undefined) return `the platform does not show the userId of ${person.role}`;
     if (user?.role !== undefined)
       return `no refresh of people has found ${user.role}, the employee that they are bound to`;
     const values = rules.filter(({ value }) => value !== null);

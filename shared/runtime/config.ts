@@ -10,7 +10,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** SQS delays a message by at most 900 seconds; by two of them clocks may differ. */
+/** SQS delays a message by at most 900 seconds. Two seconds are left for different clocks. */
 const MAX_COALESCE_SECONDS = 898;
 
 const boundOf = ([queue, to]: [string, ConnectionName]): [string, BoundQueue] => [queue, { queue, to }];
@@ -19,7 +19,7 @@ export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /**
  * Reads the environment once.
- * @throws ConfigError that names the variable, what it should hold and what it holds
+ * @throws ConfigError that names the variable, the expected value and the actual value
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env) {
   const read = (variable: keyof typeof ENVIRONMENT, what: string, holds: (text: string) => boolean) => {
@@ -52,9 +52,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     coalesceMs: ms('coalesceSeconds', MAX_COALESCE_SECONDS, DEFAULT_COALESCE_SECONDS),
     createSettleMs: ms('createSettleSeconds', 86_400, 600),
     logLevel: level(read('logLevel', LEVELS.join(' or '), (text) => !!level(text))) ?? 'info',
-    /** Names of queues whose messages are of one connection, whatever they say. */
+    /** Names of queues whose messages all belong to one connection. */
     boundQueues: new Map(boundQueues.map((one) => boundOf(one.split('=') as [string, ConnectionName]))),
-    /** undefined: the function is not told. */
+    /** undefined: the function is deployed without this variable. */
     directoryMinutes: minutes('directoryMinutes'),
     /** Notification targets: `webhook` and ARNs of topics. */
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),

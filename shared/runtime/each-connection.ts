@@ -5,7 +5,7 @@ import { errorFields, type Logger } from './logger.ts';
 
 interface Round {
   readonly connections: Connections;
-  /** Only this one; all where undefined. */
+  /** Only this connection; undefined: all connections. */
   readonly only: ConnectionName | undefined;
   readonly logger: Logger;
   /** A number from 0 up to 1. */
@@ -13,9 +13,9 @@ interface Round {
 }
 
 /**
- * Runs a task for each connection. The failure of one connection does not stop the others; nor does one that takes all
- * the time there is, since each run has another order.
- * @returns the result of each connection, and the first failure, which the caller throws after it has reported
+ * Runs a task for each connection. The failure of one connection does not stop the others. Each run has another order,
+ * so a connection that uses up the time of one run does not always stop the same others.
+ * @returns the results, and the last failure, which the caller throws after it has reported
  */
 export async function eachConnection<Report>(
   { connections, only, logger, random = systemRandom }: Round,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
 
-/** Ids, counts, codes and durations only: no token, e-mail address or name ever (invariant 10). */
+/** Only ids, counts, codes and durations. A token, an e-mail address or a name is never logged (invariant 10). */
 export type LogFields = {
   readonly [name: string]: string | number | boolean | null | undefined | readonly string[] | LogFields;
 };
@@ -11,7 +11,7 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** The same logger with fields that every line carries. */
+  /** The same logger, with additional fields in every line. */
   with(fields: LogFields): Logger;
 }
 
@@ -21,7 +21,7 @@ type Level = (typeof LEVELS)[number];
 export interface LoggerOptions {
   readonly level: Level;
   readonly clock: () => number;
-  /** Where a line goes; Lambda reads standard output. */
+  /** Writes a line. Lambda logs standard output. */
   readonly write: (line: string) => void;
 }
 
@@ -63,12 +63,12 @@ const addressName = (address: string): string =>
 const MAX_CAUSES = 5;
 
 /**
- * An error for the log: names and messages along its causes. Ours carry ids, and are cut where the platform has the word; a
- * message that came from a library may quote anything, so of those the name alone is kept.
+ * The names and messages of an error and its causes, for the log. Messages of groupsync contain only ids, and are cut
+ * before text of the platform. A message of a library may quote any data, so only the name of such an error is logged.
  */
 export const errorFields = (error: unknown) => ({ error: chainOf(error) });
 
-/** The same as an error, for a function to fail with: Lambda logs that by itself, whole. */
+/** The same as an error that a function throws. Lambda logs such an error completely. */
 export const loggable = (error: unknown): Error =>
   new Error(chainOf(error).map(impersonal).join(', because of '));
 

@@ -2,7 +2,7 @@ import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../contract/metrics
 import { METRIC_NAMESPACE } from '../contract/names.ts';
 
 export interface Metrics {
-  /** Adds to a count, or states a level or a duration; `by` is the connection or the kind, as METRICS says. */
+  /** Emits a count, a level or a duration. `by` is the connection or the kind, as defined in METRICS. */
   emit(name: MetricName, value: number, by?: string): void;
 }
 
@@ -13,9 +13,10 @@ export interface MetricsOptions {
 }
 
 /**
- * Metrics in CloudWatch's embedded metric format: a log line each, which CloudWatch Logs turns into metrics. Every
- * metric comes under the prefix alone, for alarms, and where it has one under its second dimension, for the dashboard.
- * Source: Amazon CloudWatch user guide, "Specification: Embedded metric format".
+ * Metrics in CloudWatch's embedded metric format. Each metric is a log line, from which CloudWatch Logs creates the
+ * metric. Every metric has the dimension set with the prefix alone, for alarms. If it has a second dimension, it also
+ * has the set with both, for the dashboard. Source: Amazon CloudWatch user guide, "Specification: Embedded metric
+ * format".
  */
 export function createMetrics({ prefix, clock, write }: MetricsOptions): Metrics {
   return {

@@ -15,7 +15,7 @@ interface Telling {
   readonly metrics: Metrics;
 }
 
-/** Use cases return facts; here they become log lines and metrics. */
+/** Use cases return facts. The functions of this file turn them into log lines and metrics. */
 export function reportIngest(report: IngestReport, { logger, metrics }: Telling): void {
   const byConnection = new Map<string, number>();
   for (const connection of report.acceptedFrom) {
@@ -57,7 +57,7 @@ export function reportApply(report: ApplyReport, { logger, metrics }: Telling): 
   });
 }
 
-/** Our own table or queue failed; the message comes again by itself. */
+/** groupsync's own table or queue failed. The message is received again. */
 export function reportCrash(ref: GroupRef, error: unknown, { logger, metrics }: Telling): void {
   metrics.emit('ApplyFailures', 1, 'retry');
   logger.error('not applied', { connection: ref.connection, group: ref.group, ...errorFields(error) });
@@ -74,7 +74,7 @@ export function reportOdd({ pathTemplate, ignoredFields = [] }: AttemptFacts, lo
   if (what !== undefined && ignoredFields.length > 0) logger.warn(what, { count: ignoredFields.length });
 }
 
-/** Every healthy connection has such ages: the feed is read each few minutes, the credential checked each day. */
+/** Ages up to these are normal: the feed is read every few minutes, and the credential is checked every day. */
 const USUAL = { feedAgeSeconds: 3_600, uncheckedSeconds: 25 * 3_600 };
 
 /** A metric is billed for each hour in which it is sent, and alarms treat missing data as healthy. So only faults are sent. */
@@ -101,7 +101,7 @@ export function reportFeed({ report, duplicates, sweep }: FeedRun, metrics: Metr
   if (sweep !== undefined) reportSweep(sweep, metrics);
 }
 
-/** All other drift is found, and counted, by apply. */
+/** Reports a sweep. All other drift is found and counted by apply. */
 export function reportSweep({ report, halted, duplicates, unknownUsers }: SweepRun, metrics: Metrics): void {
   if (halted) metrics.emit('SweepHalted', 1);
   reportDuplicates(duplicates, metrics);
@@ -115,8 +115,9 @@ function reportDuplicates(duplicates: number, metrics: Metrics): void {
 }
 
 /**
- * One line and a few numbers per request: no ids, no filters, no bodies, which hold names and addresses.
- * @param call.endpoint first part of the path below the base, as of `endpointOf`
+ * Logs one line and a few numbers per request. Paths, filters and bodies are not logged, because they contain names and
+ * addresses.
+ * @param call.endpoint the result of `endpointOf`
  */
 export function reportScim(
   { reply, connection, tokenExpiresSoon, staleMembers, cause }: ScimReport,
@@ -149,12 +150,12 @@ export function reportScim(
   });
 }
 
-/** Ids of one kind in a line of the log, which CloudWatch limits to 256 KB. */
+/** The maximum number of ids of one kind in a log line, which CloudWatch limits to 256 KB. */
 const MOST_LOGGED = 100;
 
 const ENDPOINTS = /^(?:Users|Groups|Bulk|Me|oauth|\.search|ServiceProviderConfig|ResourceTypes|Schemas)$/;
 
-/** What of a path may be logged. */
+/** The part of a path that may be logged: the first part after the base, if it is a known endpoint. */
 export function endpointOf(path: string): string {
   const [, , , first = ''] = path.split('/');
   return ENDPOINTS.test(first) ? first : 'other';

@@ -17,11 +17,11 @@ export type ReconcileTaskPorts = ReconcilePorts & RequeuePorts & HealthPorts & S
 interface Run {
   readonly ports: ReconcileTaskPorts;
   readonly metrics: Metrics;
-  /** Milliseconds since 1970 by which a long task stops; the next run goes on. */
+  /** A long task stops at this time, and the next run continues. Milliseconds since 1970. */
   readonly deadlineMs: number;
 }
 
-/** One task for one connection, and its metrics. */
+/** Runs one task for one connection, and emits its metrics. */
 export async function runReconcile(
   connection: Connection,
   { task, all = false, silent = false }: ReconcileInvocation,
@@ -54,7 +54,10 @@ export async function runReconcile(
     case 'notify': {
       const { prefix, targets, send } = ports.notifier;
       const title = `${prefix} ${connection.name}: groupsync notify test was run`;
-      const notice = [title, 'Holds, closed gates and the like are told here.'] as const;
+      const notice = [
+        title,
+        'Notifications about holds, closed gates and similar events are sent here.',
+      ] as const;
       const failed = silent ? new Map<string, string>() : await send(notice);
       return { notified: targets.map((target) => ({ target, failure: failed.get(target) ?? null })) };
     }
@@ -63,13 +66,13 @@ export async function runReconcile(
   }
 }
 
-/** So many are named in a message. */
+/** The maximum number of groups in a message. */
 const NAMED = 10;
 
-/** The error of a run that did everything else. Only a failed run raises an alarm for faults that need an operator. */
+/** The error of a run that did all other work. Only a failed run fires an alarm about faults that need an operator. */
 const unhandled = (stuck: readonly string[]): Error =>
   new Error(`${stuck.length} could not be handled: ${stuck.slice(0, NAMED).join('; ')}`);
 
-/** What was read is recorded and counted; that the rest is missing makes the run a failed one. */
+/** The error of a run that recorded a part of the feed, and could not read the rest. */
 const incomplete = ({ eventsRead, groupsTouched }: ReconcileReport, cause: PlatformFailure): Error =>
   new Error(`the feed broke off after ${eventsRead} events of ${groupsTouched} groups`, { cause });

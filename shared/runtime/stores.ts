@@ -16,7 +16,7 @@ import { createSourceStore } from '../store/source-store.ts';
 import type { Table } from '../store/table.ts';
 import { createUserStore } from '../store/user-store.ts';
 
-/** What the workers that talk to the platform keep in the table, save the connections, which need a clock. */
+/** The stores of the workers that call the platform, without the store of connections, which needs a clock. */
 export const storesOver = (table: Table, inlineViewBytes?: number) => ({
   groups: createGroupStore(table, inlineViewBytes),
   users: createUserStore(table),

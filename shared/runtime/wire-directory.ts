@@ -16,7 +16,10 @@ import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
-/** The reader of directories: it calls vendors' APIs and the events queue, and neither the platform nor the apply queue. */
+/**
+ * The ports of the reader of directories. It calls vendors' APIs and the events queue, but not the platform or the
+ * apply queue.
+ */
 export function wireDirectory(): Base & {
   readonly ports: ReaderPorts & TryPorts & { readonly connections: Connections };
 } {

@@ -26,12 +26,13 @@ const CONNECTIONS_PER_ORIGIN = 16;
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
- * How much of undici's parser, in WebAssembly, V8 runs before it optimises it in the background: at its own 1.8 million
- * (13 by Node 24) 100 ms of a new worker. Set no earlier than needed: flags make V8 compile Node's own modules again.
+ * V8 optimises undici's WebAssembly parser in the background after this budget. With V8's default (1.8 million, 13
+ * million in Node 24), this takes 100 ms of a new worker. The flag is set as late as possible, because a flag makes V8
+ * compile Node's own modules again.
  */
 const WASM_BUDGET = '--wasm-tiering-budget=200000000';
 
-/** The second half of the composition root: the functions that talk to the platform. */
+/** The second half of the composition root: the ports of the functions that call the platform. */
 function wireSync({ config, logger }: Base) {
   const state = wireState({ config, logger });
   const reach = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
@@ -112,5 +113,5 @@ export function wireReconcile(): Base & {
   };
 }
 
-/** The ports of the local stack itself, which shares its environment with the functions that it runs. */
+/** The ports of the local stack itself. It uses the same environment as the functions that it runs. */
 export const wireLocalStack = wirePeople;

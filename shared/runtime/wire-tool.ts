@@ -40,12 +40,12 @@ import { storesOver } from './stores.ts';
 export interface ToolTarget extends AwsTarget {
   readonly prefix: string;
   readonly queueUrls?: Partial<Readonly<Record<QueueKey, string>>>;
-  /** Login name of the person. */
+  /** Login name of the operator. */
   readonly user: string;
-  /** Base URL of the SCIM server, where it is known. */
+  /** Base URL of the SCIM server, if it is known. */
   readonly scimUrl?: string | undefined;
   readonly createSettleMs: number;
-  /** Where an emulator of AWS is, if there is one. */
+  /** URL of an emulator of AWS, if there is one. */
   readonly emulator?: string | undefined;
 }
 
@@ -57,8 +57,8 @@ export interface Tool {
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
- * The composition root of the command line. It has no environment variables, unlike a function: everything is
- * found by the names that the prefix makes, and only when a command asks for it.
+ * The composition root of the command line. Unlike a function, it has no environment variables. It finds each part by a
+ * name with the prefix, when a command needs the part.
  */
 export async function wireTool(target: ToolTarget): Promise<Tool> {
   const sdk = createSdk(target);
@@ -109,7 +109,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
       stored: async (...args) => (await platform()).applicants.stored(...args),
     },
     applyQueue: createApplyQueue(sdk.sqs, () => requireUrl('apply')),
-    // The tool never gives up on a group by itself: only apply dead-letters.
+    // The command line never dead-letters a group; only apply does.
     deadLetters: { send: async (deadLetters) => deadLetters.map(({ messageId }) => messageId) },
     mailboxes: {
       events: createMailbox(sdk.sqs, { name: 'events', queueUrl: () => requireUrl('eventsDlq'), bindingOf }),
@@ -137,7 +137,10 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
 /** How soon an open console notices a new deployment. */
 const REMEMBER_BINDINGS_MS = 60_000;
 
-/** Queues that are bound to a connection, as ingest is told of them; asked for where a dead-lettered message is of none but the common one. */
+/**
+ * Returns the bound connection of a queue, from the configuration of ingest. The configuration is read only for a message
+ * that does not come from the common queue.
+ */
 export function bindingsOf(sdk: Sdk, prefix: string) {
   let [asked, untilMs]: [Promise<Config['boundQueues']> | undefined, number] = [undefined, 0];
   const ask = async () => {
@@ -157,12 +160,12 @@ const webIdentity = async (): Promise<string> => {
   throw new DirectoryError('denied', 'only the deployed function can sign in without a stored secret');
 };
 
-/** Most commands ask the table alone, and need not load what speaks HTTP. */
+/** Loads the HTTP client only when it is needed, because most commands read only the table. */
 async function talkToPlatform({
   directorySecrets,
   ...options
 }: Omit<PlatformsOptions, 'dispatcher'> & { readonly directorySecrets: DirectorySecrets }) {
-  // By its default: bundled, a module of CommonJS that is loaded so has no other name.
+  // The default export is used, because a bundled CommonJS module that is imported dynamically has no other.
   const [
     { default: undici },
     { createApplicants },

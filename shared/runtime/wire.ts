@@ -16,19 +16,19 @@ import { type Config, readConfig, required } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
-/** What every function has, whatever it does. */
+/** The parts that every function has. */
 export interface Base {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** Connections change rarely; a change is seen by every worker after this. */
+/** How long a worker caches connections. After this time every worker sees a change. */
 const CONNECTIONS_REMEMBERED_MS = 30_000;
 
 /*
- * The composition root: here, and only here, ports meet what implements them. What needs the platform's client is in
- * wire-platform.ts, so that the bundle of ingest does not carry it.
+ * The composition root: only the files `wire*.ts` connect ports with their implementations. Code that needs the platform's
+ * client is in wire-platform.ts, so that the bundle of ingest does not contain the client.
  */
 
 export function wireBase(config: Config = readConfig()): Base {
@@ -44,7 +44,7 @@ export function wireBase(config: Config = readConfig()): Base {
 export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
   const sqs = new SQSClient({});
   const dynamodb = new DynamoDBClient({ cacheMiddleware: true });
-  // It copies each request and answer, without secrets, for a log that is not kept.
+  // This middleware copies each request and answer for a log that is not used.
   dynamodb.middlewareStack.remove('loggerMiddleware');
   const table = createDynamoTable(dynamodb, { tableName: config.tableName, sleep });
   const queueUrl = required(config.queueUrls.apply, ENVIRONMENT.applyQueueUrl);
@@ -66,7 +66,7 @@ export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
       table,
       { clock: systemClock, rememberMs: CONNECTIONS_REMEMBERED_MS },
       (connection, settings) =>
-        logger.warn('settings are not known to this version: kept, and not heeded', { connection, settings }),
+        logger.warn('settings are not known to this version: stored, and ignored', { connection, settings }),
     ),
     applyQueue: createApplyQueue(sqs, async () => queueUrl),
   };

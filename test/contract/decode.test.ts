@@ -43,7 +43,7 @@ describe('body that is no event', () => {
   });
 
   it('the error about a body does not quote it', () => {
-    const told = 'invalid_json: expected JSON, got 16 characters that are not';
+    const told = 'invalid_json: expected JSON, got 16 characters of other text';
     expect(problemsOf('ann@acme.example')).toEqual([told]);
   });
 });
@@ -230,7 +230,7 @@ describe('message without a time of its own', () => {
     const [refused, ...others] = decode(list, { connection: 'beta', bound }).rejected;
     expect([refused?.code, others]).toEqual(['wrong_connection', []]);
     expect(problemsOf(list, { bound: { ...bound, to: undefined } })[0]).toMatch(
-      /events-okta is of no source/,
+      /events-okta belongs to no source/,
     );
     const resent = { connection: 'beta', messageId: 'm9', sentAtMs: SENT_MS + 1_000, stamp: refused?.stamp };
     expect(decode(list, resent)).toEqual(decode(list, { connection: 'beta' }));

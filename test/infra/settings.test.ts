@@ -99,7 +99,11 @@ describe('readSettings', () => {
       { keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/1111-22' },
       'keyArn: expected',
     ],
-    ['an alias of a key', { keyArn: 'arn:aws:kms:eu-west-1:111122223333:alias/a' }, 'an alias will not do'],
+    [
+      'an alias of a key',
+      { keyArn: 'arn:aws:kms:eu-west-1:111122223333:alias/a' },
+      'an alias is not accepted',
+    ],
     ['an object lock of a hundred years', { auditExportDays: '36500' }, 'auditExportDays'],
     ['an invalid region', { region: 'Frankfurt' }, 'region: expected a region such as'],
   ])('refuses %s and reports what was expected', (_title, context, message) => {

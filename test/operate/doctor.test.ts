@@ -332,7 +332,7 @@ describe('examine', () => {
       const fails = () => Promise.reject(failed('unanswered'));
       await applicant({ groups: fails, clockSkewMs: () => Promise.reject(new Error('no route')) })(world);
       expect(await faults(world)).toMatchObject([
-        { name: 'default: clock', detail: 'cannot be asked: Error: no route' },
+        { name: 'default: clock', detail: 'cannot be read: Error: no route' },
         { name: 'default: groups permission', fix: expect.stringMatching(/^wait a few minutes/) },
       ]);
     });
@@ -386,7 +386,7 @@ describe('examine', () => {
     expect(await holds()).toEqual({
       name: 'default: holds',
       ok: true,
-      detail: '0 groups wait for a decision; 1 rejected by a person',
+      detail: '0 groups wait for a decision; 1 rejected by an operator',
       fix: null,
     });
   });

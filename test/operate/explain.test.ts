@@ -129,7 +129,7 @@ describe('explain', () => {
     await world.toolPorts.hire([{ role: 'dan', email: 'dan@acme.test', state: 'HIRED' }]);
     await tell({ snapshot: 'g', of: ['cid', 'dan'] });
     expect(await explain('cid')).toMatchObject({
-      because: 'the platform does not tell the userId of cid',
+      because: 'the platform does not show the userId of cid',
       match: { person: { id: 'cid', userId: null } },
       decision: { outcome: 'pending:unknown' },
     });
@@ -201,7 +201,7 @@ describe('explain', () => {
       expect(await explain(text)).toMatchObject({
         present: false,
         because: expect.stringMatching(
-          /^added by hand on the platform by Eve Hand \(r-eve\) at 2026-\S+Z, taken out again at 2026-\S+Z; the directory has never/,
+          /^added by hand on the platform by Eve Hand \(r-eve\) at 2026-\S+Z, removed again at 2026-\S+Z; the directory has never/,
         ),
         write: { action: 'put', outcome: 'written' },
       });

@@ -149,7 +149,7 @@ describe('importCsv', () => {
     ['an id that is too long', `g1,One,${'m'.repeat(513)},`, 1, /at most 512/],
     ['an invalid address', 'g1,One,m1,\ng1,One,m2,ann at acme', 2, /e-mail address, got "ann at acme"/],
     ['no content', '\n', 1, /empty file/],
-    ['a header alone', 'group id,group name,member id\n', 1, /header alone/],
+    ['only a header', 'group id,group name,member id\n', 1, /only a header/],
     ['a control character', 'g1,One,m\u0001,', 1, /control characters/],
   ])('sends nothing for a file with %s, and names the line', async (_, csv, line, says) => {
     const { report, sent } = await run(csv);

@@ -3,7 +3,7 @@ import { Identifier, Instant } from '../events/fields.ts';
 import { CloudEvent, isNativeType, NATIVE_TYPES, nativeEvent } from '../events/native.ts';
 import { type Adapter, IGNORED, invalid, invalidBy, type Reading } from './reading.ts';
 
-/** When and as what an envelope was sent matters only to contents that do not say it themselves: it may be missing. */
+/** The time and id of an envelope may be missing: they count only for contents without a time and id of their own. */
 const EnvelopeTime = Instant.optional().catch(undefined);
 const EnvelopeId = Identifier.optional().catch(undefined);
 
@@ -46,8 +46,8 @@ const EventBridgeEvent = z.lazy(() =>
 );
 
 /**
- * An EventBridge event (EventBridge user guide, "Events"). Its detail is an event of any format that we read; or, where
- * the detail type is one of ours, the detail is that event's data and the envelope its other attributes.
+ * An EventBridge event (EventBridge user guide, "Events"). Its detail is an event of any supported format. If the
+ * detail type is a native event type, the detail is the data of that event, and the envelope has its other attributes.
  */
 export const readEventBridge: Adapter = (value) => {
   if (!Object.hasOwn(value, 'detail-type')) return undefined;
@@ -61,7 +61,7 @@ export const readEventBridge: Adapter = (value) => {
       specversion: '1.0',
       id,
       source,
-      // The envelope's time is of whole seconds, and of its sending.
+      // The time of the envelope is the time of sending, in whole seconds.
       time: EnvelopeTime.parse(detail['time']) ?? time,
       sequence,
       connection,
@@ -74,7 +74,7 @@ export const readEventBridge: Adapter = (value) => {
 
 const OktaHook = z.lazy(() => z.object({ data: z.object({ events: z.array(z.unknown()) }) }));
 
-/** The body of an Okta event hook, passed on as it came (Okta developer guide, "Event hooks"): a list of log events. */
+/** The unchanged body of an Okta event hook: a list of log events (Okta developer guide, "Event hooks"). */
 export const readOktaHook: Adapter = (value) => {
   if (value['eventType'] !== 'com.okta.event_hook') return undefined;
   const parsed = OktaHook.safeParse(value);
@@ -82,10 +82,12 @@ export const readOktaHook: Adapter = (value) => {
   return { kind: 'envelope', content: { value: parsed.data.data.events }, carriesAnything: false };
 };
 
-/** One schema per type, built once, when the first event of the type comes: building is dearer than parsing. */
+/**
+ * One schema per type. It is built when the first event of the type arrives, because building costs more than parsing.
+ */
 const SCHEMAS = new Map(NATIVE_TYPES.map((type) => [type, z.lazy(() => nativeEvent(type))] as const));
 
-/** CloudEvents 1.0 in structured JSON: our native form, and events of others that came to our queue. */
+/** CloudEvents 1.0 in structured JSON: the native form, and events of other producers in the same queue. */
 export const readCloudEvent: Adapter = (value) => {
   if (!Object.hasOwn(value, 'specversion')) return undefined;
   const envelope = CloudEvent.safeParse(value);

@@ -17,7 +17,7 @@ const Target = z.lazy(() =>
 );
 type Target = z.infer<typeof Target>;
 
-/** Other fields may have any value. */
+/** The other fields of the actor are not checked. */
 const OktaActor = z.lazy(() =>
   z
     .object({ id: Identifier, alternateId: z.string().nullish(), displayName: z.string().nullish() })
@@ -42,7 +42,7 @@ const LogEvent = z.lazy(() =>
 /** An attempt that Okta refused or skipped changed nothing in the directory. */
 const NOT_DONE = new Set(['FAILURE', 'SKIPPED', 'DENY', 'CHALLENGE', 'ABANDONED']);
 
-/** One System Log event, from a log stream or an event hook. The same event by either way has the same stamp. */
+/** One System Log event, from a log stream or an event hook. An event has the same stamp in both. */
 export const readOkta: Adapter = (value) => {
   if (!['uuid', 'published', 'eventType'].every((key) => Object.hasOwn(value, key))) return undefined;
   const parsed = LogEvent.safeParse(value);
@@ -73,7 +73,7 @@ const ACTIVE: Readonly<Record<string, 'true' | 'false'>> = {
   'user.lifecycle.reactivate': 'true',
 };
 
-/** The native type that an Okta event type means; undefined if it says nothing of groups and their members. */
+/** Returns the native type for an Okta event type; undefined if the event does not concern groups or members. */
 function nativeTypeOf(eventType: string): keyof typeof NATIVE_DATA | undefined {
   if (Object.hasOwn(NATIVE_TYPES, eventType)) return NATIVE_TYPES[eventType];
   return eventType.startsWith('user.lifecycle.') ? 'directory.user.upserted' : undefined;
@@ -94,7 +94,7 @@ function changesOf(
   if (isMembership && (groups.length === 0 || members.length === 0))
     return invalid('target: expected a UserGroup and a User');
   if (data.length === 0) return invalid(`target: expected ${isOfUser ? 'a User' : 'a UserGroup'}`);
-  // Each group with each member: an event that names thousands of both would be millions.
+  // Each group is combined with each member: thousands of both would give millions of memberships.
   if (isMembership && groups.length * members.length > MAX_MEMBERS_PER_EVENT)
     return invalid(`target: ${TOO_MANY}`, 'too_large');
   const changes: DirectoryChange[] = [];
@@ -106,7 +106,7 @@ function changesOf(
   return { changes };
 }
 
-/** An AppUser is the same person under an application's id, so it stands in only if the User is not named. */
+/** An AppUser is the same person under an application's id. It is used only if the event names no User. */
 function usersAmong(targets: readonly Target[]): readonly Target[] {
   const users = targets.filter((target) => target.type === 'User');
   return users.length > 0 ? users : targets.filter((target) => target.type === 'AppUser');

@@ -2,35 +2,35 @@ import type * as z from 'zod';
 import type { DirectoryChange, EventActor } from '../../domain/event.ts';
 import type { DeadLetterCode } from '../names.ts';
 
-/** What an adapter found in one JSON value. */
+/** The content of one JSON value, as an adapter read it. */
 export type Reading = Changes | typeof IGNORED | Envelope | Invalid;
 
-/** Of the adapter's shape, and yet not to be read. */
+/** A value that has the shape of the adapter's format, but is not valid. */
 export interface Invalid {
   readonly kind: 'invalid';
   readonly code: DeadLetterCode;
   readonly message: string;
 }
 
-/** One event, or the several that one request made (the operations of a SCIM PATCH, in order). */
+/** The changes of one event, or of one request (the operations of a SCIM PATCH, in order). */
 export interface Changes {
   readonly kind: 'changes';
   readonly source: string;
-  /** Absent if the format carries none: the envelope's or the delivery's is taken. */
+  /** Absent if the format has no time. The time of the envelope, or else of the delivery, is used then. */
   readonly time?: string | undefined;
   readonly id?: string | undefined;
   readonly sequence?: string | undefined;
   readonly connection?: string | undefined;
   readonly actor?: EventActor | undefined;
-  /** Index of a change = its place in the order within this reading. */
+  /** In the order in which they take effect. */
   readonly changes: readonly DirectoryChange[];
 }
 
-/** Something that only carries events. */
+/** A wrapper of events, without a change of its own. */
 export interface Envelope {
   readonly kind: 'envelope';
   readonly content: { readonly json: string } | { readonly value: unknown };
-  /** When and as what the envelope was sent, for contents that do not say themselves. */
+  /** Time and id of the envelope, for contents without a time and id of their own. */
   readonly time?: string | undefined;
   readonly id?: string | undefined;
   readonly connection?: string | undefined;
@@ -38,10 +38,10 @@ export interface Envelope {
   readonly carriesAnything: boolean;
 }
 
-/** Reads a JSON object if it is of the adapter's shape; undefined leaves it to the others. */
+/** Reads a JSON object that has the shape of the adapter's format; undefined if it has another shape. */
 export type Adapter = (value: Readonly<Record<string, unknown>>) => Reading | undefined;
 
-/** Understood, and no news of groups or members. */
+/** A valid event that changes no group and no member. */
 export const IGNORED = { kind: 'ignored' } as const;
 
 export const invalid = (message: string, code: DeadLetterCode = 'invalid_event'): Invalid => ({
@@ -52,7 +52,10 @@ export const invalid = (message: string, code: DeadLetterCode = 'invalid_event')
 
 const SHOWN_ISSUES = 3;
 
-/** A dead letter's reason from zod's issues: where, what was expected, what kind of thing came. */
+/**
+ * The reason of a dead-lettered message, from the issues of zod: the place, the expected value, and the type of the
+ * actual value.
+ */
 export function invalidBy(error: z.ZodError): Invalid {
   const lines = error.issues
     .slice(0, SHOWN_ISSUES)

@@ -10,7 +10,7 @@ import { type Adapter, IGNORED, type Invalid, invalid, invalidBy } from './readi
 const PATCH_OP_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 
-/** Schema URNs are compared without regard to case (RFC 7643 section 2.1), and those of others beside ours are fine. */
+/** Schema URNs are compared without case (RFC 7643 section 2.1). Other schemas may be in the same list. */
 function namesSchema(value: Readonly<Record<string, unknown>>, urn: string): boolean {
   const { schemas } = value;
   return (
@@ -19,20 +19,23 @@ function namesSchema(value: Readonly<Record<string, unknown>>, urn: string): boo
   );
 }
 
-/** What a SCIM-shaped message may say of its place in the order; what it does not say the delivery does. */
+/** Optional fields of a SCIM message that give its place in the order. The delivery provides the missing ones. */
 const scimPlace = () => ({
   time: Instant.nullish().transform((time) => time ?? undefined),
   sequence: Sequence.nullish().transform((sequence) => sequence ?? undefined),
   connection: ConnectionText.nullish().transform((connection) => connection ?? undefined),
 });
 
-/** Members as SCIM writes them: a list or a single one, each `{value, display?, …}` or, by some clients, a bare id. */
-const ScimMembers = z.lazy(() =>
-  z.preprocess(
-    (raw) => (raw == null ? raw : (Array.isArray(raw) ? raw : [raw]).map(asNativeMember)),
-    MembersField,
-  ),
-);
+/**
+ * Members in SCIM form: a list or a single member. A member is `{value, display?, …}`, from some clients only an id.
+ */
+const ScimMembers = z.lazy(() => z.preprocess(asMemberList, MembersField));
+
+function asMemberList(raw: unknown): unknown {
+  if (raw == null) return raw;
+  const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  return list.map(asNativeMember);
+}
 
 function asNativeMember(raw: unknown): unknown {
   if (typeof raw === 'string') return { id: raw };
@@ -53,9 +56,9 @@ const GroupResource = z.lazy(() =>
 );
 
 /**
- * A whole SCIM Group (RFC 7643 section 4.2). With `members` it is a snapshot; without, it only names the group: what
- * is not there empties nothing, and null counts as not there. Its id is the resource's, the same in every message: the
- * message's own id tells two of one time apart.
+ * A whole SCIM Group (RFC 7643 section 4.2). With `members` it is a snapshot. Without `members` (absent or null) it
+ * only names the group, and changes no member. The id of the resource is the same in every message, so the id of the
+ * message distinguishes two messages of the same time.
  */
 export const readScimGroup: Adapter = (value) => {
   if (!namesSchema(value, GROUP_SCHEMA)) return undefined;
@@ -101,8 +104,8 @@ const PatchOp = z.lazy(() =>
 );
 
 /**
- * A SCIM PATCH of a group (RFC 7644 section 3.5.2) with the group's id beside it. As the request is, so is this: all
- * of its operations count, in their order, or, if one cannot be read, none.
+ * A SCIM PATCH of a group (RFC 7644 section 3.5.2), with the group's id as an additional field. As in a SCIM request,
+ * all operations take effect, in their order. If one cannot be read, none takes effect.
  */
 export const readScimPatch: Adapter = (value) => {
   if (!namesSchema(value, PATCH_OP_SCHEMA)) return undefined;
@@ -116,7 +119,7 @@ export const readScimPatch: Adapter = (value) => {
     changes.push(...read.changes);
   }
   if (changes.length === 0) return IGNORED;
-  // The group's id, said twice, is no id of this request: it would be that of every other one too.
+  // If `id` is the group's id, it does not identify this request: every request for the group has it.
   return { kind: 'changes', source: 'scim', ...place, ...(id !== group && { id }), changes };
 };
 
@@ -140,13 +143,13 @@ function readOperation(operation: Operation, group: GroupId): OperationReading {
   }
 }
 
-/** Attribute names may carry their schema in front (RFC 7644 section 3.10). */
+/** An attribute name may begin with its schema (RFC 7644 section 3.10). */
 const withoutUrn = (path: string): string =>
   path.toLowerCase().startsWith(`${GROUP_SCHEMA.toLowerCase()}:`)
     ? path.slice(GROUP_SCHEMA.length + 1)
     : path;
 
-/** Without a path the value is an object of attributes; Okta renames and pushes whole member lists this way. */
+/** Without a path, the value is an object of attributes. Okta sends new names and whole member lists in this form. */
 function readPathless(operation: Operation, group: GroupId): OperationReading {
   const { op, value } = operation;
   if (op === 'remove') return invalid('expected a path, which remove needs (RFC 7644 section 3.5.2.2)');
@@ -171,7 +174,7 @@ function readName(value: unknown, group: GroupId): OperationReading {
 }
 
 /**
- * What each operation on the path `members` means:
+ * The meaning of each operation on the path `members`:
  *
  * | op      | value absent   | value null | value a list                             |
  * |---------|----------------|------------|------------------------------------------|
@@ -194,7 +197,7 @@ const snapshot = (group: GroupId, members: readonly Member[]): OperationReading 
 
 const VALUE_FILTER = /^members\[\s*value\s+eq\s+("(?:[^"\\]|\\.)*")\s*\](\..*)?$/is;
 
-/** `members[value eq "x"]`, the one filter that identity providers send; its string is written as in JSON. */
+/** Reads `members[value eq "x"]`, the only filter that identity providers send. Its string is a JSON string. */
 function readFiltered({ op }: Operation, path: string, group: GroupId): OperationReading {
   const [, literal, subAttribute] = VALUE_FILTER.exec(path) ?? [];
   const unquoted = literal === undefined ? undefined : parseJson(literal);

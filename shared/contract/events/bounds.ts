@@ -1,6 +1,6 @@
 /*
- * What one message may hold. Each bound keeps some later step within its own limit: a body within SQS's 1 MiB, a
- * register within DynamoDB's 400 KB item, a fold within the function's memory.
+ * Limits of one message. Each one keeps a later step within a limit of its own: a body within 1 MiB (SQS), a register
+ * within an item of 400 KB (DynamoDB), a fold within the memory of the function.
  */
 
 /** Levels of nested arrays and objects in one JSON text. */
@@ -8,7 +8,7 @@ export const MAX_JSON_DEPTH = 32;
 export const MAX_EVENTS_PER_MESSAGE = 10_000;
 export const MAX_MEMBERS_PER_EVENT = 20_000;
 export const MAX_ID_LENGTH = 512;
-/** Two ids as hex of their UTF-8, and what stands around them. Like the actor it is kept with each member. */
+/** Two ids as hex of their UTF-8, and the other parts. A stamp is stored with each member, like the actor. */
 export const MAX_STAMP_LENGTH = 6_400;
 export const MAX_ARN_LENGTH = 2_048;
 export const MAX_NAME_LENGTH = 1_024;

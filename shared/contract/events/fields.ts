@@ -40,7 +40,7 @@ export const Instant = z
 
 const sequenceExpected = expecting(`a sequence of 1 to ${MAX_SEQUENCE_DIGITS} digits`);
 
-/** CloudEvents extension `sequence`; JSON numbers are taken where they are exact (CloudEvents JSON format, 2.2). */
+/** CloudEvents extension `sequence`. JSON numbers are accepted if they are exact (CloudEvents JSON format, 2.2). */
 export const Sequence = z.lazy(() =>
   z
     .union(
@@ -53,7 +53,7 @@ export const Sequence = z.lazy(() =>
     .transform(String),
 );
 
-/** A connection's name, wherever it is given: in an event, in an envelope, as an attribute of the message. */
+/** The name of a connection in an event, an envelope or an attribute of a message. */
 export const ConnectionText = z
   .string(expecting('a connection name [a-z0-9-]{1,32}'))
   .regex(/^[a-z0-9-]{1,32}$/, expecting('a connection name [a-z0-9-]{1,32}'));

@@ -9,8 +9,8 @@ const anyValue = z.unknown().optional();
 const attribute = (description: string) => anyValue.meta({ type: ['string', 'null'], description });
 
 /**
- * A member as an event writes it: `id`, and any attributes that match rules may use. A null attribute says nothing,
- * and so does one that is neither text nor a number: producers put all sorts of things beside what we need.
+ * A member in an event: `id`, and any attributes that match rules may use. An attribute that is neither text nor a
+ * number is ignored, because producers send other data too.
  */
 const LooseMember = z
   .looseObject(
@@ -19,7 +19,7 @@ const LooseMember = z
       email: attribute('E-mail address.'),
       userName: attribute('Login name.'),
       employeeNumber: attribute('Number of the employee.'),
-      name: attribute('Full name, for people to read.'),
+      name: attribute('Full name, for display.'),
     },
     expecting('a member {id, …}'),
   )
@@ -47,10 +47,10 @@ export const MembersField = z
 function attributesOf(raw: object): Map<string, string> {
   const attributes = new Map<string, string>();
   for (const [name, value] of Object.entries(raw)) {
-    // The store has no place for an attribute without a name.
+    // An attribute without a name cannot be stored.
     if (name === 'id' || name === '') continue;
     if (typeof value === 'string') attributes.set(name, value);
-    // An employee number is often sent as a JSON number; other numbers have no one way to write them.
+    // An employee number is often sent as a JSON number. Other numbers have more than one text form.
     else if (Number.isSafeInteger(value)) attributes.set(name, String(value));
   }
   return attributes;
@@ -71,13 +71,14 @@ function boundProblem(attributes: ReadonlyMap<string, string>): string | undefin
 }
 
 /**
- * Attributes from the one text by which a format names a member: Okta's `alternateId`, SCIM's `display`. Either may be
- * a login that is an address (then it serves as both), another login, or a person's name.
+ * Returns the attributes that a login means, such as `alternateId` of Okta. A login that is an address is also the
+ * e-mail.
  */
 export function attributesOfLogin(login: string): Readonly<Record<string, string>> {
   return looksLikeAddress(login) ? { userName: login, email: login } : { userName: login };
 }
 
+/** Returns the attributes that the SCIM field `display` means: a login that is an address, or a person's name. */
 export function attributesOfDisplay(display: string): Readonly<Record<string, string>> {
   return looksLikeAddress(display) ? attributesOfLogin(display) : { name: display };
 }

@@ -20,7 +20,7 @@ const PartField = z.lazy(() =>
   }).refine(({ index, count }) => index < count, { error: 'expected an index below the count' }),
 );
 
-/** A field that is null is not given. */
+/** A null field counts as absent. */
 const withoutNulls = <Fields extends object>(fields: Fields) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as {
     readonly [Name in keyof Fields]?: NonNullable<Fields[Name]>;
@@ -51,7 +51,7 @@ export const NATIVE_DATA = {
   'directory.group.deleted': z.lazy(() =>
     object('data {group}', { group: GroupField })
       .transform(({ group }): DirectoryChange => ({ kind: 'group.deleted', group: groupId(group.id) }))
-      .describe('The group is gone, with its name and its members.'),
+      .describe('The group was deleted, with its name and its members.'),
   ),
 
   'directory.group.snapshot': z.lazy(() =>
@@ -70,16 +70,16 @@ export const NATIVE_DATA = {
         }),
       )
       .describe(
-        'The group exists and these are all its members; the parts of one snapshot count only together.',
+        'The group exists and these are all its members. The parts of one snapshot take effect only together.',
       ),
   ),
 
   'directory.group.member.added': membership(
     'member.added',
-    'These joined the group. Never creates or revives a group.',
+    'These members joined the group. The event never creates or restores a group.',
   ),
 
-  'directory.group.member.removed': membership('member.removed', 'These left the group.'),
+  'directory.group.member.removed': membership('member.removed', 'These members left the group.'),
 
   'directory.user.upserted': z.lazy(() =>
     object('data {user}', { user: MemberField })
@@ -92,7 +92,7 @@ export const NATIVE_DATA = {
       user: object('a user {id}', { id: Identifier.describe('Stable id of the user in the directory.') }),
     })
       .transform(({ user }): DirectoryChange => ({ kind: 'user.deleted', user: memberId(user.id) }))
-      .describe('The user is absent from every group until added again later.'),
+      .describe('The user leaves every group. A later event can add the user again.'),
   ),
 } as const satisfies Record<string, z.ZodType<DirectoryChange>>;
 
@@ -104,25 +104,27 @@ export const isNativeType = (type: string): type is NativeType => Object.hasOwn(
 export const CloudEvent = object('a CloudEvent', {
   specversion: z.literal('1.0', { error: 'expected "1.0"' }),
   id: Identifier.describe('Unique within the source. Breaks ties of time and sequence.'),
-  source: Identifier.describe('Who says so, such as okta/acme.').meta({ format: 'uri-reference' }),
+  source: Identifier.describe('The producer of the event, such as okta/acme.').meta({
+    format: 'uri-reference',
+  }),
   type: z.string(expecting('an event type')).min(1, expecting('an event type')).max(MAX_ID_LENGTH),
 });
 
-/** What is no id says nothing of who it was; it refuses no event. */
+/** An invalid actor is ignored, and the event is accepted. */
 const Actor = Identifier.nullish()
   .catch(undefined)
-  .describe('Who did it in the directory: an id or a user name, kept with what the event changed.');
+  .describe('Who made the change in the directory: an id or a user name. It is stored with the change.');
 
-/** The whole of one native event: what `docs/events` documents, and what the decoder reads. */
+/** The schema of one native event. `docs/events` is generated from it, and the decoder uses it. */
 export const nativeEvent = <Type extends NativeType>(type: Type) =>
   CloudEvent.extend({
     type: z.literal(type),
-    time: Instant.describe('When it happened (RFC 3339): the first criterion of order.'),
+    time: Instant.describe('When the change happened (RFC 3339): the first criterion of order.'),
     sequence: Sequence.nullish().describe(
-      'Orders events of one instant: the greater is later, absent is first.',
+      'Orders events of the same time: the greater sequence is later, and an event without a sequence is first.',
     ),
     connection: ConnectionText.nullish().describe(
-      'Which company it is for; absent: the connection named default.',
+      'The connection of the event; if absent, the connection named default.',
     ),
     actor: Actor,
     data: NATIVE_DATA[type],

@@ -19,7 +19,7 @@ export interface ConnectRequest {
   readonly company: string;
   readonly settings: ConnectionSettings;
   readonly token: string;
-  /** Plan only, write nothing, until a person resumes. */
+  /** The connection plans and writes nothing until an operator resumes it. */
   readonly observing: boolean;
   /** The connection from which the settings were made; undefined if there was none. */
   readonly known: Connection | undefined;
@@ -41,7 +41,7 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
       ? await connectNew(request, ports)
       : await reconnect(request.known, request, ports);
   const gate = await ports.gates.read(name);
-  // A pause is a person's, and stays; a person ends it with `resume`.
+  // An operator's pause stays until an operator ends it with `resume`.
   if (gate.state === 'unauthorized' || gate.state === 'backoff')
     await writeGate(name, gate, REOPENED_GATE, ports);
   const nowMs = ports.clock();
@@ -49,7 +49,7 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
   return changed === undefined ? 0 : replanAll(name, ports);
 }
 
-/** Why a name cannot be had: groups, people and tokens that lie under it are of the company that had it first. */
+/** The reason why a name is not available: groups, people and tokens of its first company are stored under it. */
 export const keptFor = (name: ConnectionName, company: string): string =>
   `the name ${name} is kept for the company ${company}, whose groups and people are stored under it`;
 

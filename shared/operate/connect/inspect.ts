@@ -11,7 +11,7 @@ import { checkWriteScopes } from './write-scopes.ts';
 /** The number of employees that are read for their fields and for the preview. */
 const SAMPLE = 1_000;
 
-/** Asks the platform everything that a connection depends on, with a credential that is not stored yet. */
+/** Checks everything on the platform that a connection needs, with a credential that is not stored yet. */
 export async function inspectCredential(input: InspectInput, ports: ToolPorts): Promise<Inspection> {
   const checks: Check[] = [];
   const owner = await ports.connections.companyOf(input.name);
@@ -22,12 +22,12 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
     name: 'installed',
     run: () => input.applicant.markInstalled(),
     done: () => 'the app is marked as installed',
-    fix: 'ask the platform whether the app may be installed for this company; groups need no more than this',
+    fix: 'ask the support of the platform whether the app may be installed for this company; groups work without it',
   });
   const listed = await attempt(checks, {
     name: 'groups',
     run: () => input.applicant.groups(),
-    done: (groups) => `groups may be read: ${groups.length} there`,
+    done: (groups) => `groups may be read: ${groups.length} on the platform`,
     fix: 'use the token of an OAuth application with the groups permission; a customer API key cannot write groups',
   });
   const scopes = listed === undefined ? [] : await checkWriteScopes(input.name, input.applicant);
@@ -35,7 +35,7 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
   const sample = await attempt(checks, {
     name: 'employees',
     run: () => sampleEmployees(input),
-    done: (employees) => `employees may be read: ${employees.length} looked at`,
+    done: (employees) => `employees may be read: ${employees.length} checked`,
     fix: 'let the credential read employees',
   });
   const memberIds = listed && sample ? findMemberIds(listed, sample) : null;
@@ -72,7 +72,7 @@ async function checkCompany(
     name: 'credential',
     run: () => applicant.me(),
     done: ({ company }) => `${settings.baseUrl} accepts the credential, for the company ${company}`,
-    fix: 'check the base URL, and that the token is whole, current and of this platform',
+    fix: 'check the base URL, and that the token is complete, valid and of this platform',
   });
   if (me === undefined || owner === undefined || owner === me.company) return me?.company;
   checks.push(
@@ -118,7 +118,9 @@ export function neededFields(settings: ConnectionSettings): readonly string[] {
   return [...new Set([...matched, settings.memberIdField])];
 }
 
-/** A field that no employee shows is hidden from the credential; one that is null for all is merely unused. */
+/**
+ * A field that no employee has is hidden from the credential. A field that is null for all employees is only unused.
+ */
 export function checkFields(settings: ConnectionSettings, sample: readonly SampledEmployee[]) {
   if (sample.length === 0) {
     return [

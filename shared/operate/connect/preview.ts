@@ -24,7 +24,7 @@ export interface InspectInput {
   readonly isNew: boolean;
 }
 
-/** What one employee shows of the fields asked for; a field that the credential may not see is absent. */
+/** The requested fields of one employee. A field that the credential may not read is absent. */
 export type SampledEmployee = ReadonlyMap<string, string | null>;
 
 const MEMBERS = 500;
@@ -105,7 +105,7 @@ function holdersOf(
   return holders;
 }
 
-/** @param at replaces the id of an employee that shows none */
+/** @param at identifies an employee without a readable id */
 function roleOf(employee: SampledEmployee, at: number): Role {
   const userId = employee.get('userId');
   return {
@@ -124,7 +124,7 @@ async function someMembers(connection: ConnectionName, ports: ToolPorts) {
   return [...(await ports.users.read(connection, [...members])).values()];
 }
 
-/** The members of all groups, one group after another; a member of several comes several times. */
+/** The members of all groups, one group after another. A member of several groups is repeated. */
 async function* presentMembers(connection: ConnectionName, { index, groups }: ToolPorts) {
   for await (const page of index.all(connection)) {
     for (const { ref } of page) {

@@ -22,9 +22,10 @@ const CHECK_NAMES = { groups: 'write groups', members: 'write group members' } a
 const tryIt = (name: string) => `to try it on a new group: groupsync probe --connection ${name}`;
 
 /**
- * Tries both write scopes without writing. A platform that checks scopes first answers 403 to a PATCH of a group that does
- * not exist. Other platforms answer 403 for every unknown id, to hide which groups exist: so 403 counts only if the scopes
- * differ, or if a GET of the same id gets another answer. All else proves nothing; `probe` writes to its own group.
+ * Tries both write scopes without writing. A platform that checks scopes first answers 403 to a PATCH of a group that
+ * does not exist. Other platforms answer 403 for every unknown id, to hide which groups exist. So 403 counts only if
+ * the scopes differ, or if a GET of the same id gets another answer. Any other result proves nothing; `probe` writes to
+ * its own group.
  */
 export async function checkWriteScopes(connection: string, applicant: Applicant): Promise<readonly Check[]> {
   const groups = await answerOf(() => applicant.refusesWrite('groups'));

@@ -14,8 +14,8 @@ import { LOOK_MS, walkMailbox } from './walk.ts';
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
 /**
- * Where an operator's action on a dead-lettered message is recorded: with its group, else in the journal of its
- * connection, else in the journal of the default connection.
+ * Returns where an operator's action on a dead-lettered message is recorded. It is the group of the message, else the
+ * journal of the connection, else the journal of the default connection.
  */
 function auditedAt({ connection, group }: DeadLetter): GroupRef {
   if (connection && group) return { connection, group: groupId(group) };
@@ -23,15 +23,16 @@ function auditedAt({ connection, group }: DeadLetter): GroupRef {
 }
 
 /**
- * The original may be stored in part. An edited message with the same stamps would be joined with it, and a member that
- * was deleted from a snapshot would stay. So its operations come after those of the original.
+ * A part of the original message may be stored. If the edited message had the same stamps, the two would be joined, and
+ * a member that was deleted from a snapshot would stay. So the operations of the edited message come after those of the
+ * original.
  */
 function rewordedStamp({ message, events }: DeadLetter): Stamp {
   const { operation = 0, ...place } = readStamp(stampOf(message)) as StampParts;
   return makeStamp({ ...place, source: EDITED_SOURCE, operation: operation + Math.max(1, events.length) });
 }
 
-/** Where an edited message goes: one that names no connection to its own queue, any other to the common events queue. */
+/** The queue for an edited message: its own queue if it names no connection, otherwise the common events queue. */
 const wayBack = ({ connection, queue, bound }: DeadMessage) =>
   connection === undefined ? { queue, bound } : { queue: undefined, bound: undefined };
 
@@ -76,7 +77,7 @@ export async function sendAmended(
 export const discardDeadLetter = async ({ queue, message }: DeadLetter, reason: string, ports: AmendPorts) =>
   (await discardDeadLetters(queue, new Set([message.id]), { reason, ports })) === 1;
 
-/** A dead-lettered message may be of 1 MiB, and an audit entry of 400 KB: it is kept in as many entries as that takes, in order. */
+/** Records a message in several audit entries if needed: a message has up to 1 MiB, and an entry up to 400 KB. */
 async function recordBodies(
   deadLetter: DeadLetter,
   verb: 'edit' | 'discard',
@@ -92,16 +93,16 @@ async function recordBodies(
   }
 }
 
-/** Of whole characters, so that two of them, at up to four bytes a character, fit into an entry. */
+/** Splits a text at character boundaries. Two parts, at up to four bytes a character, fit into one entry. */
 const partsOf = (text: string): readonly string[] => text.match(/.{1,40000}/gsu) ?? [''];
 
-/** How many characters name a dead-lettered message for sure: as many as lists show. */
+/** The number of characters of an id that lists show. They identify a dead-lettered message. */
 export const SHORT_ID = 8;
 
 /**
- * Looks for dead-lettered messages by their ids, or by how these begin, in every queue named; all are put back. In the order of the
- * ids, without the missing.
- * @throws NotFound if a beginning fits several
+ * Finds dead-lettered messages by their ids, or by prefixes of ids, in the given queues, and returns all messages to
+ * the queues. The result is in the order of the ids, without the missing ones.
+ * @throws NotFound if a prefix matches several messages
  */
 export async function findDeadLetters(
   ids: readonly string[],
@@ -131,7 +132,7 @@ export async function findDeadLetters(
   });
 }
 
-/** Deletes dead-lettered messages of one queue for good, by their ids, each kept in the audit first. @returns how many were there */
+/** Records dead-lettered messages of one queue in the audit and then deletes them. @returns how many were found */
 export async function discardDeadLetters(
   queue: Mailbox['name'],
   ids: ReadonlySet<string>,

@@ -7,19 +7,19 @@ import { type ConnectionName, connectionName, type GroupRef, groupId } from '../
 import { makeStamp, parseStamp, type Stamp } from '../../domain/stamp.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 
-/** A dead message as far as it can be understood. */
+/** A dead-lettered message, with the parts of it that can be read. */
 export interface DeadLetter {
   readonly message: DeadMessage;
   readonly queue: Mailbox['name'];
-  /** Events that can be read from it by now; none where it is not to be read. */
+  /** The events that can be read from the message now; empty if it cannot be read. */
   readonly events: readonly DirectoryEvent[];
-  /** Why it cannot be accepted, as ingest would say it now. */
+  /** The problems that ingest would report now. */
   readonly problems: readonly string[];
   /** The connection of the message; undefined if it names none and its queue belongs to no connection any more. */
   readonly connection: ConnectionName | undefined;
-  /** The directory group that it is about, even where the rest cannot be read. */
+  /** The directory group of the message, even if the other parts cannot be read. */
   readonly group: string | undefined;
-  /** Of the apply queue: the group to look at. */
+  /** For a message of the apply queue: the group to check. */
   readonly ref: GroupRef | undefined;
 }
 
@@ -49,10 +49,10 @@ export function readDeadLetter(message: DeadMessage, queue: Mailbox['name'], now
   };
 }
 
-/** As far as something of unknown form has such a field. */
+/** A value of unknown form, which may have the field. */
 type Loose = { readonly [field: string]: Loose } | null | undefined;
 
-/** What is refused for another reason mostly still says whose it is, and which group it is about. */
+/** Reads the connection and the group of a refused message. Most refused messages still contain both. */
 function guess(body: string) {
   const parsed = parseJson(body);
   const event = parsed.ok ? (parsed.value as Loose) : undefined;
@@ -64,8 +64,8 @@ const asName = (event: unknown) =>
   typeof event === 'string' && /^[a-z0-9-]{1,32}$/.test(event) ? connectionName(event) : undefined;
 
 /**
- * The stamp to send along when a dead-lettered message goes back to the events queue. An event without a time of its own keeps the
- * place in the order that its first sending gave it; beside one that has a time the stamp does no harm.
+ * Returns the stamp for sending a dead-lettered message to the events queue again. With it, an event without a time of
+ * its own keeps the place of its first sending. An event with a time ignores the stamp.
  */
 export function stampOf({ stamp, sentAtMs, originalMessageId, id }: DeadMessage): Stamp {
   const given = stamp === undefined ? undefined : parseStamp(stamp);

@@ -76,21 +76,22 @@ export async function refusalsOf(
 }
 
 /**
- * Whether newer state supersedes a dead-lettered message: replaying it would be harmless and change nothing. State at the
- * event's own stamp comes from the event itself: it may be stored in part, and its group may not be woken yet.
+ * Whether newer state supersedes a dead-lettered message: replaying it would be harmless and change nothing. A value
+ * with the event's own stamp comes from the event itself. Other parts of the event may be missing, and its group may
+ * not be woken yet.
  *
  *     event            | superseded if, at a stamp newer than the event's,
  *     -----------------|-------------------------------------------------------------------
- *     group.upserted   | the group was deleted, or has existence and name
- *     group.deleted    | it was deleted again, or restated as a whole and named since
- *     group.snapshot   | it was deleted, or restated as a whole
- *     member.*         | each member was spoken of, or the group deleted or restated since
+ *     group.upserted   | the group was deleted, or was upserted and named
+ *     group.deleted    | it was deleted again, or a snapshot and a name were stored
+ *     group.snapshot   | it was deleted, or a snapshot was stored
+ *     member.*         | each member has a value, or the group was deleted or has a snapshot
  *     with attributes  | each attribute also has a value, even if the group was deleted
  *     user.upserted    | each attribute was given
  *     user.deleted     | the user was deleted
  *     of apply         | the group is not failed any more
  *
- * A dead-lettered message that cannot be read is never called moot.
+ * A dead-lettered message that cannot be read is never superseded.
  */
 export async function isSuperseded(deadLetter: DeadLetter, ports: StateReadPorts): Promise<boolean> {
   if (deadLetter.ref !== undefined) {

@@ -14,10 +14,10 @@ export type ReplayPorts = WakePorts &
   Pick<ToolPorts, 'events' | 'groups' | 'mailboxes' | 'sleep'>;
 
 export interface ReplayOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere'> {
-  /** In whose journal the replay is kept. */
+  /** The connection whose journal records the replay. */
   readonly connection: ConnectionName;
   readonly selection: Selection;
-  /** Messages a second at most; as fast as it goes where undefined. */
+  /** The maximum number of messages a second; undefined: no limit. */
   readonly rate?: number | undefined;
   readonly onProgress?: ((done: Pick<ReplayReport, 'replayed' | 'failed'>) => void) | undefined;
 }
@@ -25,7 +25,7 @@ export interface ReplayOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere
 const TAKE = 10;
 
 /**
- * Sends dead-lettered messages back to where they came from, each one first sent and then deleted, never the reverse:
+ * Sends dead-lettered messages back to their queues. Each message is first sent and then deleted:
  *
  *     take (hidden for 30 s) ──▶ send ──▶ delete
  *            ▲ killed here: visible again after the hold       ▲ killed here: sent twice
@@ -46,7 +46,7 @@ export async function replayDeadLetters(
   const action = { action: 'dlq_replay', changes: [{ kind: 'replay_deadLetters', ...about }] };
   let recording: Promise<void> | undefined;
   const sendThenRemove = async (deadLetters: readonly DeadLetter[], held: Held): Promise<void> => {
-    // Nothing is on record of a replay that found nothing to send.
+    // A replay that found no message to send is not recorded.
     recording ??= recordAction(journalOf(options.connection), action, ports);
     await recording;
     const refused = await resend.send(deadLetters);
@@ -88,11 +88,11 @@ async function pause(ms: number, ports: ReplayPorts, held: Held, signal: AbortSi
   }
 }
 
-/** How dead-lettered messages of one queue go back. */
+/** Sends the dead-lettered messages of one queue back. */
 interface Resend {
   /** @returns the dead-lettered messages that were not accepted */
   send(deadLetters: readonly DeadLetter[]): Promise<ReadonlySet<DeadLetter>>;
-  /** Whether the dead-lettered message is what became of something that this very replay sent. */
+  /** Whether this replay sent the message before, and it was dead-lettered again. */
   isOurs(deadLetter: DeadLetter): boolean;
 }
 
@@ -121,13 +121,13 @@ export const outgoing = (message: DeadMessage) => ({
   failedBefore: pastOf(message),
 });
 
-/** What goes along, so that a dead-lettered message that fails again keeps its age. */
+/** The number of failures and the first failure, sent with the message so that it keeps its age if it fails again. */
 const pastOf = ({ failures, firstFailedAtMs }: DeadMessage): string =>
   `${failures} ${new Date(firstFailedAtMs).toISOString()}`;
 
 /**
- * A dead-lettered message of apply says that a group failed: it is marked dirty and woken. Several dead-lettered messages of one group are answered
- * by one wake-up; one of a later rev than ours is a new failure.
+ * A dead-lettered message of apply reports that a group failed. The group is marked dirty and woken, once for all its
+ * messages. A message with a higher rev than that of the wake-up is a new failure.
  */
 function groupWaker(ports: ReplayPorts): Resend {
   const woken = new Map<string, number>();
@@ -159,7 +159,10 @@ function groupWaker(ports: ReplayPorts): Resend {
   };
 }
 
-/** Apply names its dead-lettered messages `<connection>/<group>/<rev>`; one that SQS moved is older than any replay of it. */
+/**
+ * The rev in the id `<connection>/<group>/<rev>` that apply gives to dead-lettered messages; -1 if SQS moved the
+ * message.
+ */
 function revOf({ originalMessageId = '' }: DeadMessage): number {
   const rev = Number(originalMessageId.slice(originalMessageId.lastIndexOf('/') + 1));
   return originalMessageId.includes('/') && Number.isInteger(rev) ? rev : -1;

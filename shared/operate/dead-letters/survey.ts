@@ -8,11 +8,11 @@ import { type DeadLetter, readDeadLetter } from './dead-letter.ts';
 import { isSuperseded, refusalsOf, type StateReadPorts } from './describe.ts';
 import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
-/** Which dead-lettered messages a command is about; each part that is given must hold. */
+/** Selects dead-lettered messages. A message must match each given part. */
 export interface Selection {
-  /** Their beginnings are enough. */
+  /** Ids, or prefixes of ids. */
   readonly ids?: readonly string[] | undefined;
-  /** Of this company; also what does not say whose it is. */
+  /** Messages of this group, also those that name no connection. */
   readonly group?: GroupRef | undefined;
   readonly code?: string | undefined;
 }
@@ -22,11 +22,11 @@ export type SurveyPorts = StateReadPorts & Pick<ToolPorts, 'connections' | 'mail
 export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere' | 'patienceSeconds'> {
   readonly queues: readonly Mailbox['name'][];
   readonly selection?: Selection;
-  /** Messages listed one by one; memory is bounded by this and an id for each message. */
+  /** The maximum number of listed messages. Memory is bounded by it and an id for each message. */
   readonly limit: number;
 }
 
-/** Looks through dead-letter queues and puts everything back: what there is, by cause, and what has become moot. */
+/** Reads dead-letter queues and returns all messages to them. Counts messages by cause, and superseded messages. */
 export async function surveyDeadLetters(ports: SurveyPorts, options: SurveyOptions): Promise<Survey> {
   const totals = createTotals(options.limit);
   const { signal, onElsewhere, patienceSeconds } = options;
@@ -64,7 +64,7 @@ export function isSelected({ message, group, connection }: DeadLetter, selection
   );
 }
 
-/** By its id, or by how that begins. */
+/** Whether a text is the id of the message, or a prefix of it. */
 export const isNamed = (message: Pick<DeadLetter['message'], 'id'>, id: string): boolean =>
   id !== '' && message.id.startsWith(id);
 

@@ -9,13 +9,13 @@ export const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
 /** How long to wait for messages that another consumer, or a killed process, holds. An empty poll takes a second. */
 const PATIENCE_SECONDS = HOLD_SECONDS + 5;
 const TAKE = 10;
-/** Long polls that bring nothing new although something is visible: what is left cannot be had. */
+/** After this number of long polls without a new message, the remaining visible messages cannot be received. */
 const VAIN_TAKES = 3;
 
 export interface WalkOptions {
   readonly clock: () => number;
   readonly signal?: AbortSignal | undefined;
-  /** Ends the walk after so long; without it the walk ends when everything was shown. */
+  /** The maximum duration of the walk; without it the walk ends when every message was shown. */
   readonly longestMs?: number;
   /** Messages shown at a time. */
   readonly most?: number;
@@ -25,14 +25,15 @@ export interface WalkOptions {
   readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
 }
 
-/** What a walk has shown and not removed. */
+/** The messages that a walk has shown and not removed. */
 export type Held = ReturnType<typeof hold>;
 
 /**
- * Shows every message of a dead-letter queue once and puts back those that were not removed. All stay hidden until the
- * end, or a slow walk would meet the first ones again and again and never see the rest. Memory: an id and a receipt each.
- * @param look false ends the walk
- * @returns how many it found, whether nothing was left, and how many another consumer had in flight at the end
+ * Shows every message of a dead-letter queue once, and returns the messages that were not removed. All messages stay
+ * hidden until the end. Otherwise a slow walk would receive the first ones again and again, and never the others.
+ * Memory: an id and a receipt for each message.
+ * @param look handles messages; false ends the walk
+ * @returns the number of messages found, whether none was left, and how many another consumer had in flight at the end
  */
 export async function walkMailbox(
   mailbox: Mailbox,
@@ -74,7 +75,7 @@ export async function walkMailbox(
   }
 }
 
-/** Messages that one walk keeps hidden. One that comes twice, because SQS delivered it again, is not news. */
+/** The messages that one walk keeps hidden. A message that SQS delivers twice counts once. */
 function hold(mailbox: Mailbox, clock: () => number) {
   const receipts = new Map<string, string>();
   const all = () => [...receipts.values()].map((receipt) => ({ receipt }));

@@ -15,7 +15,7 @@ import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type DirectoryListing, type DirectoryToolPorts, listDirectory } from './listing.ts';
 import { type PlatformGroups, readPlatformGroups } from './platform-groups.ts';
 
-/** Members, and groups that stay, that are listed one by one of each kind. */
+/** The maximum number of listed members of each kind, and of listed groups that stay. */
 const LISTED = 100;
 
 type Row = DirectoryComparison['groups'][number];
@@ -28,14 +28,14 @@ interface Comparing {
   readonly platform: PlatformGroups;
   readonly others: OtherGroups;
   readonly ports: DirectoryToolPorts;
-  /** The platform's user of each member; undefined: the member would wait. */
+  /** The platform user of each member; undefined: the member would be pending. */
   readonly users: Map<MemberId, Promise<string | undefined>>;
   readonly changes: Change[];
 }
 
 /**
- * What a first run of the reader would change on the platform: each selected group of the directory is read whole and
- * compared with the platform's list. Changes nothing.
+ * Returns what a first run of the reader would change on the platform. Each selected group of the directory is read
+ * whole and compared with the platform's list. Changes nothing.
  * @throws DirectoryError, PlatformFailure
  */
 export async function compareDirectory(
@@ -49,7 +49,7 @@ export async function compareDirectory(
   const shared = { connection, directory, listing, platform, others, ports };
   const comparing: Comparing = { ...shared, users: new Map(), changes: [] };
   const groups: Row[] = [];
-  // One after the other: the directory limits the calls of a minute, and the deployed reader makes some too.
+  // One group after the other: the directory limits calls per minute, and the deployed reader makes calls too.
   for (const one of listing.selected) groups.push(await compareGroup(one, comparing));
   const adopted = new Set(groups.flatMap(({ action, platformId }) => (action === 'adopt' ? platformId : [])));
   const left = platform.unmanaged.filter(({ id }) => !adopted.has(id));
@@ -127,7 +127,7 @@ function actionOf({ isOther, isSame, linked, adopted, mayCreate }: Found): Row['
   return isSame ? 'same' : 'change';
 }
 
-/** The active members; or why the group cannot be read. */
+/** @returns the active members, or the reason why the group cannot be read */
 async function membersOf(
   group: DirectoryListed['group']['id'],
   { connection, directory, listing }: Comparing,
@@ -144,7 +144,7 @@ async function membersOf(
   }
 }
 
-/** The platform's users, each with its members. */
+/** The platform users of these members, each with the members that are bound to it. */
 async function usersOf(
   members: readonly DirectoryUser[],
   comparing: Comparing,
@@ -194,7 +194,7 @@ interface Noted {
   readonly members: ReadonlyMap<string, readonly DirectoryUser[]>;
 }
 
-/** The first hundred of each kind. */
+/** Notes changes, up to a hundred of each kind. */
 function note({ changes }: Comparing, { group, added, removed, members }: Noted): void {
   const about = { group: group.id as string, groupName: group.name };
   const add = (kind: Change['kind'], user: string, member: DirectoryUser | undefined) => {

@@ -5,7 +5,7 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Directory } from '../../sync/ports/directory.ts';
 
-/** What a comparison and a takeover need. */
+/** The ports of a comparison and of a takeover. */
 export type DirectoryToolPorts = Pick<
   ToolPorts,
   | 'audit'

@@ -16,17 +16,17 @@ export interface Move {
   readonly to: GroupId;
 }
 
-/** A write of the group ends within a minute, and a retry is awaited no longer. */
+/** A write of the group ends within a minute. A retry may take longer and is not awaited. */
 const WAIT_MS = 60_000;
 const ASKED_EVERY_MS = 2_000;
 
 /**
- * Gives a group to the reader, with its platform group. Each step may be repeated:
+ * Makes the reader the owner of a group and of its platform group. Each step can be repeated:
  *
  *     owner ──▶ old group released ──▶ old link ends ──▶ claim moves ──▶ new group linked, without a name
  *
  * The old group is released before its link ends, otherwise apply would create another platform group for it. The new
- * group has no name until the reader has sent all its members, and nothing is written of a group without a name.
+ * group has no name until the reader has sent all its members. A group without a name is not written.
  * @returns false if a write of the old group does not end
  */
 export async function moveGroup(
@@ -83,13 +83,13 @@ async function movePlatformGroup(
 
 const isSame = (a: GroupRef, b: GroupRef): boolean => a.connection === b.connection && a.group === b.group;
 
-/** The users that groupsync had added stay known as such. */
+/** The last view of the old group: it records which users groupsync had added. */
 async function lastView({ ref, view, previousLink }: GroupState, { groups }: DirectoryToolPorts) {
   const pointer = view ?? previousLink?.view;
   return pointer && groups.readView(ref, pointer);
 }
 
-/** The new group. It exists without a name, so that it is neither written nor taken for a deleted one. */
+/** Returns the new group. It exists without a name, so that it is not written and does not count as deleted. */
 async function existing(ref: GroupRef, ports: DirectoryToolPorts): Promise<GroupState> {
   const known = await ports.groups.read(ref);
   if (known !== undefined && groupExists(known.registers)) return known;
@@ -115,7 +115,7 @@ async function link(
 ): Promise<boolean> {
   const platform = await openPlatform(connection, ports);
   const observed = await platform.groups.get(id);
-  // It is gone on the platform: the reader's group is made like every other.
+  // The platform group is gone: apply creates the reader's group like every other group.
   if (observed === undefined) return true;
   const { acceptedDrift: _, ...known } = base ?? {};
   const before = 'users' in known ? (known as View) : undefined;

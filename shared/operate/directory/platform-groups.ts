@@ -8,14 +8,14 @@ import type { DirectoryGroup } from '../../sync/ports/directory.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
 import type { DirectoryToolPorts } from './listing.ts';
 
-/** The platform's groups, as a first run would find them. */
+/** The platform groups that a first run would find. */
 export interface PlatformGroups {
   readonly byId: ReadonlyMap<string, ListedGroup>;
   /** Groups that no directory group owns. */
   readonly unmanaged: readonly ListedGroup[];
   /** The unmanaged group that this group of the directory would adopt. */
   readonly adoptedBy: (group: Pick<DirectoryGroup, 'id' | 'name'>) => ListedGroup | undefined;
-  /** Whether a group of the directory that is not there yet would be created. */
+  /** Whether a group of the directory that the platform does not have would be created. */
   readonly mayCreate: (group: DirectoryGroup) => boolean;
 }
 

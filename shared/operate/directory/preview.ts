@@ -25,12 +25,12 @@ import { otherSourcesOf } from './takeover.ts';
 /** Groups that are read whole for the preview. */
 const SAMPLE = 10;
 
-/** What the deployed function has to try a directory: it reads neither the platform nor the apply queue. */
+/** The ports of the deployed function for trying a directory. It reads neither the platform nor the apply queue. */
 export type TryPorts = Pick<DirectoryToolPorts, 'people' | 'index' | 'groups' | 'reader' | 'clock'>;
 
 export type NamedGroup = Pick<DirectoryGroup, 'id' | 'name'>;
 
-/** What a directory shows by itself. */
+/** The part of a preview that needs only the directory. */
 export interface DirectoryTrial {
   readonly preview: Omit<DirectoryPreview, 'adoptable'>;
   readonly selected: readonly NamedGroup[];
@@ -42,7 +42,7 @@ interface TryReport {
   readonly trial: DirectoryTrial | null;
 }
 
-/** The steps of reading a directory, and if all of them work what it would bring. */
+/** Tries the steps of reading a directory. If all steps work, it also returns a preview. */
 export async function tryDirectory(
   connection: Connection,
   setting: DirectorySetting,
@@ -55,7 +55,7 @@ export async function tryDirectory(
   return { steps, trial: await readTrial(wanted, directory, setting, ports) };
 }
 
-/** The steps of reading the directory of a connection. */
+/** Tries the steps of reading the directory of a connection. */
 export const examineDirectory = async (
   connection: Connection,
   { directories }: { readonly directories: Directories },
@@ -71,8 +71,8 @@ const rowOfStep = ({ step, failure }: DirectoryStep): DirectoryStepRow => ({
 });
 
 /**
- * Tries a directory before it is connected: every kind of call that the reader makes, the groups that it would take, and
- * how many members of the first groups have an employee. Changes nothing.
+ * Tries a directory before it is connected, with every kind of call that the reader makes. Returns the groups that the
+ * reader would take, and how many members of the first groups have an employee. Changes nothing.
  * @throws DirectoryError if a call is refused
  */
 export async function previewDirectory(
@@ -100,7 +100,7 @@ async function readTrial(
   ports: TryPorts,
 ): Promise<DirectoryTrial> {
   const { listed, selected } = await listDirectory(directory, connection);
-  // Users and reports have rights of their own.
+  // Reading users and reports needs separate rights.
   await directory.user(administrator);
   await directory.changesSince(directory.cursorAt(ports.clock()));
   const sample: DirectoryPreview['sample'][number][] = [];
@@ -121,7 +121,7 @@ async function readTrial(
   };
 }
 
-/** A platform that cannot be read now keeps no directory from being connected. */
+/** @returns null if the platform cannot be read now. The directory can be connected all the same. */
 async function countAdoptable(
   connection: Connection,
   selected: readonly NamedGroup[],
@@ -141,7 +141,7 @@ interface Trying {
   readonly listed: ReadonlyMap<GroupId, ListedGroup>;
 }
 
-/** @returns why the group cannot be read, if that is of this group alone */
+/** @returns the users, or the reason why only this group cannot be read */
 async function usersOf(
   group: GroupId,
   { connection, directory, listed }: Trying,

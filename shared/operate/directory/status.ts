@@ -13,7 +13,7 @@ import { instant, sourceRows } from '../status.ts';
 type DirectoryPorts = Pick<ToolPorts, 'reader' | 'clock'>;
 type StatusPorts = DirectoryPorts & Pick<ToolPorts, 'sources'>;
 
-/** How far the directory of a connection has been read. */
+/** The state of reading the directory of a connection. */
 export async function readDirectoryStatus(
   connection: Pick<Connection, 'name' | 'settings'>,
   ports: StatusPorts,
@@ -50,7 +50,7 @@ export async function readDirectoryStatus(
   };
 }
 
-/** The groups of the directory, those that need attention first. */
+/** The groups of the directory. Groups that need attention come first. */
 export async function readDirectoryGroups(
   { name }: Pick<Connection, 'name'>,
   { reader }: DirectoryPorts,

@@ -9,7 +9,7 @@ import { observeConnection } from '../pausing.ts';
 import { type DirectoryToolPorts, listDirectory } from './listing.ts';
 import { moveGroup } from './move-group.ts';
 
-/** What a takeover would do; changes nothing. @throws DirectoryError */
+/** Returns the groups that a takeover would move. Changes nothing. @throws DirectoryError */
 export async function planTakeover(
   connection: Connection,
   directory: Directory,
@@ -68,12 +68,12 @@ async function unfinished({ name }: Connection, ports: DirectoryToolPorts): Prom
 }
 
 /**
- * Gives groups of other sources to the reader. The connection observes from then on, so nothing is written, and no member
- * is removed, before a person has looked at the plan and resumed it.
+ * Makes the reader the owner of groups of other sources. The connection observes from then on. So nothing is written,
+ * and no member is removed, before an operator has checked the plan and resumed the connection.
  *
  *     observe ──▶ each group: events and SCIM only trigger reads ──▶ its platform group moves ──▶ the reader reads it
  *
- * After a crash the command is repeated, and goes on with what is left.
+ * After a crash the command can be repeated. It continues with the remaining groups.
  */
 export async function takeOverGroups(
   connection: Connection,
@@ -90,7 +90,9 @@ export async function takeOverGroups(
   return { connection: name, observing: connection.observing || groups.length > 0, groups, unmapped, busy };
 }
 
-/** The groups that keep a directory from being connected: it would name them a second time. */
+/**
+ * Groups of other sources. While they exist, no directory can be connected, because it would have them a second time.
+ */
 export const otherSourcesOf = async (
   { name }: Pick<Connection, 'name'>,
   ports: Pick<DirectoryToolPorts, 'index' | 'groups' | 'reader'>,

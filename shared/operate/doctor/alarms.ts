@@ -28,11 +28,11 @@ export const checkAlarms = (
     }
     const topic = /arn:[\w-]+:sns:[\w:-]+/.exec(actions.join(' '))?.[0];
     if (topic === undefined)
-      return fault('alarm', `${name} rang, and no action of it is on record`, redeploy);
+      return fault('alarm', `${name} fired, but AWS has recorded no action of it`, redeploy);
     const isNotified = actions.some((action) => /^successfully executed/i.test(action));
     const rang = check('alarm', isNotified, {
-      detail: `${name} rang: ${isNotified ? `${topic} was told` : actions.join('; ')}`,
-      fix: `the policies of topic and key must let cloudwatch.amazonaws.com in: ${redeploy}; of a key given by keyArn see docs/deploy.md, "Remove"`,
+      detail: `${name} fired: ${isNotified ? `${topic} was notified` : actions.join('; ')}`,
+      fix: `the policies of topic and key must permit cloudwatch.amazonaws.com: ${redeploy}; for a key in keyArn see docs/deploy.md, "Remove"`,
     });
     return [rang, ...(await guarded('alarm subscription', () => checkSubscriptions(topic, alarms)))];
   });

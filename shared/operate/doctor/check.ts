@@ -31,7 +31,7 @@ export async function guarded(
   } catch (error) {
     const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     const fix = (await fixOf(error)) ?? 'check credentials, permissions and network, then run doctor again';
-    return [fault(name, `cannot be asked: ${detail}`, fix)];
+    return [fault(name, `cannot be read: ${detail}`, fix)];
   }
 }
 
@@ -51,9 +51,9 @@ export async function fixOfCall(
   return wait(untilMs ?? retryMs, clock());
 }
 
-/** @param untilMs when it is tried again, as far as is known */
+/** @param untilMs when the call is tried again, if that is known */
 export function wait(untilMs: number | undefined, nowMs: number): string {
   const isAhead = untilMs !== undefined && untilMs > nowMs;
   const until = isAhead ? `until ${new Date(untilMs).toISOString()}` : 'a few minutes';
-  return `wait ${until}: it is tried again by itself; if it lasts, ask the operator of the platform`;
+  return `wait ${until}: groupsync tries again by itself. If the failures continue, ask the operator of the platform`;
 }

@@ -9,17 +9,17 @@ import { failingEndpoints, formatFailingCalls, formatGate, formatSource, reportS
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
 import { checkDirectory } from './directory.ts';
 
-/** Of members that count, past this share it is rarely the people who are at fault. */
+/** Above this share of unmatched members, the match rules are usually wrong, not the data of the people. */
 const MAX_UNMATCHED_SHARE = 0.1;
-/** Three runs of the schedule that were missed. */
+/** The age of the feed after three missed runs of the schedule. */
 const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minutes)/.exec(schedule)));
 /** Page size when a linked group is searched for. */
 const READ_AT_ONCE = 32;
 const OLD_BACKLOG_MS = 15 * 60_000;
-/** Stamps tolerate 5 minutes (`time_in_future`), coalescing 2 seconds; a person's machine is in between. */
+/** The tolerated clock difference of an operator's machine. Stamps tolerate 5 minutes (`time_in_future`). */
 const MAX_SKEW_MS = 60_000;
 
-/** One connection from the credential to the last group. */
+/** Checks one connection, from the credential to the last group. */
 export async function checkConnection(connection: Connection, ports: ToolPorts): Promise<readonly Check[]> {
   const named = (checks: readonly Check[]) =>
     checks.map((one) => ({ ...one, name: `${connection.name}: ${one.name}` }));
@@ -35,7 +35,7 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
   const tried = connection.contract?.findings.find(({ about }) => about === 'PATCH version');
   const platform = tried ? `${tried.about}: ${tried.found}` : 'not tried yet: groupsync probe';
   const unknown = (connection.unknownSettings ?? []).map((key) => {
-    const detail = `${key} is not known to this version, and kept`;
+    const detail = `this version does not know ${key}; the stored value is kept`;
     return fault('settings', detail, 'deploy the release that wrote it again');
   });
   const { drift } = connection.settings;
@@ -147,7 +147,7 @@ async function checkGate(connection: Connection, { gates, clock }: ToolPorts): P
 async function checkGroups({ name }: Connection, ports: ToolPorts) {
   const { total, failed, oldestMs, wanted, holds } = await countGroups(name, ports);
   const waiting = holds.waiting === 1 ? '1 group waits' : `${holds.waiting} groups wait`;
-  const rejected = holds.rejected === 0 ? '' : `; ${holds.rejected} rejected by a person`;
+  const rejected = holds.rejected === 0 ? '' : `; ${holds.rejected} rejected by an operator`;
   return [
     check('failed groups', failed === 0, {
       detail: `${failed} of ${total}`,
@@ -216,8 +216,8 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: T
     detail:
       unmatched === 0
         ? 'none'
-        : `${unmatched} of ${plural(wanted, 'membership')} (${percent}) find no employee`,
-    fix: 'set match so that they are found, by what is said of each of them:\ngroupsync pending',
+        : `${unmatched} of ${plural(wanted, 'membership')} (${percent}) have no employee`,
+    fix: 'change the setting match so that they are found. The command shows why each member has no employee:\ngroupsync pending',
   });
 }
 

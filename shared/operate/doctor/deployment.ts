@@ -42,7 +42,7 @@ export async function checkAccess({ account }: Deployment): Promise<Check | unde
     (thrown: Error) => thrown,
   );
   if (error === undefined || !INVALID_CREDENTIALS.test(error.name)) return undefined;
-  const detail = `nothing can be asked: ${error.name}: ${error.message}`;
+  const detail = `AWS refuses the credentials: ${error.name}: ${error.message}`;
   return fault(
     'account',
     detail,
@@ -50,10 +50,10 @@ export async function checkAccess({ account }: Deployment): Promise<Check | unde
   );
 }
 
-/** A deployment that finds its template unchanged does nothing: what was changed by hand stays. */
-export const redeploy = 'deploy the stack again, with --revert-drift; docs/runbook.md says why';
+/** A deployment with an unchanged template changes nothing, so manual changes to resources stay. */
+export const redeploy = 'deploy the stack again, with --revert-drift (see docs/runbook.md)';
 const elsewhere = ({ region }: Deployment, prefix: string) =>
-  `is this the right region and prefix? asked in ${region} for "${prefix}"; see --region, --prefix and --profile`;
+  `check the region and the prefix: searched in ${region} for "${prefix}"; see --region, --prefix and --profile`;
 
 async function checkAccount({ deployment }: Looked): Promise<Check> {
   const account = await deployment.account();
@@ -88,7 +88,8 @@ function redriveOf(key: QueueKey, { redrivesTo }: QueueFacts, prefix: string): r
 function deadLettersOf(key: 'eventsDlq' | 'applyDlq', waiting: number): Check {
   const queue = key === 'eventsDlq' ? 'events' : 'apply';
   return check(`dead letters ${queue}`, waiting === 0, {
-    detail: ['none', '1 message waits for a person'][waiting] ?? `${waiting} messages wait for a person`,
+    detail:
+      ['none', '1 message waits for an operator'][waiting] ?? `${waiting} messages wait for an operator`,
     fix: `groupsync dlq list --queue ${queue}`,
   });
 }
@@ -110,7 +111,7 @@ async function checkTable({ prefix, deployment }: Looked): Promise<Checked> {
     }),
     timeToLive !== null &&
       check('table time to live', timeToLive === TABLE.timeToLive, {
-        detail: timeToLive === undefined ? 'off: what is over is never deleted' : `by ${timeToLive}`,
+        detail: timeToLive === undefined ? 'off: expired items are never deleted' : `by ${timeToLive}`,
         fix: `${redeploy}; expected time to live by ${TABLE.timeToLive}`,
       }),
     recoverable !== null &&

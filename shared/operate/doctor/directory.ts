@@ -8,8 +8,8 @@ import { type Checked, check, fault, messageOf } from './check.ts';
 const LOG = 'aws logs tail "/aws/lambda/$GROUPSYNC_PREFIX-directory" --since 1h';
 
 /**
- * Has the deployed function try each step of reading the directory, with its own role and its own secret. Nothing is tried for
- * a connection that reads no directory.
+ * Lets the deployed function try each step of reading the directory, with its own role and secret. For a connection
+ * without a directory there is no check.
  */
 export async function checkDirectory(connection: Connection, { functions }: ToolPorts): Promise<Checked> {
   const { name, settings } = connection;
@@ -19,8 +19,8 @@ export async function checkDirectory(connection: Connection, { functions }: Tool
     const answer = await functions.run('directory', { connection: name, examine: true });
     steps = DirectoryExamination.parse(answer).reports[0].steps;
   } catch (error) {
-    const fix = `deploy with directory: true (docs/deploy.md). If the function is there, its log has more:\n${LOG}`;
-    return fault('directory', `the function directory cannot be asked: ${messageOf(error)}`, fix);
+    const fix = `deploy with directory: true (docs/deploy.md). If the function exists, its log has the reason:\n${LOG}`;
+    return fault('directory', `the function directory cannot be called: ${messageOf(error)}`, fix);
   }
   return steps.map((row) => checkOfStep(row, settings.directory as DirectorySetting, name));
 }
@@ -41,7 +41,7 @@ const SCOPES: Readonly<Record<string, string>> = {
   reports: 'https://www.googleapis.com/auth/admin.reports.audit.readonly',
 };
 
-/** What to do about a step that does not work; a line that begins with a command can be pasted. */
+/** The fix for a step that does not work. A line that begins with a command can be pasted. */
 export function fixOfStep(
   { step, reason, retries }: DirectoryStepRow,
   setting: DirectorySetting,
@@ -69,7 +69,7 @@ export function fixOfStep(
 
 const fixOfBusy = (reason: string | null): string =>
   reason === 'dailyLimitExceeded'
-    ? 'the limit of calls a day of the Google Cloud project is reached: raise it under APIs & Services → Admin SDK API → Quotas, or wait until midnight in California'
+    ? 'the daily limit of calls of the Google Cloud project is reached. Raise it under APIs & Services → Admin SDK API → Quotas, or wait until midnight in California'
     : 'wait a few minutes: the directory limits calls (2,400 a minute for each user) or is not available. If it lasts, another program may use the same Google Cloud project: APIs & Services → Admin SDK API → Quotas';
 
 function fixOfWebIdentity(reason: string | null): string {

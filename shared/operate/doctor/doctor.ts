@@ -43,7 +43,7 @@ async function checkNotices(name: ConnectionName | undefined, ports: ToolPorts):
   const { lastFailure } = await ports.notices.read(name);
   if (lastFailure === undefined) return [];
   const at = new Date(lastFailure.atMs).toISOString();
-  const detail = `the latest message of ${name ?? 'this stage'} was not told, at ${at}: ${lastFailure.message}`;
+  const detail = `the latest notification of ${name ?? 'this stage'} was not sent, at ${at}: ${lastFailure.message}`;
   return [fault('notify', detail, 'groupsync notify test')];
 }
 
@@ -66,7 +66,7 @@ async function checkScim(
     return fault(
       'scim',
       `connection ${first} has a SCIM token, but there is no SCIM server here`,
-      `set scim in the stage’s settings and deploy (docs/deploy.md), or end it:\ngroupsync --connection ${first} scim token revoke ${prefix}`,
+      `set scim in the stage’s settings and deploy (docs/deploy.md), or revoke the token:\ngroupsync --connection ${first} scim token revoke ${prefix}`,
     );
   }
   const isActive = facts.state === 'Active' || facts.state === 'Inactive';
@@ -81,14 +81,14 @@ async function checkScim(
   ];
 }
 
-/** Every answer but a server's own fault will do: without a token it is 401. */
+/** Every answer below 500 counts as working. Without a token the server answers 401. */
 async function checkUrl(url: string | undefined, { deployment }: ToolPorts): Promise<Check> {
-  if (url === undefined) return well('scim url', 'the stack’s output ScimUrl says it');
+  if (url === undefined) return well('scim url', 'the stack’s output ScimUrl has the URL');
   try {
     const status = await deployment.statusOf(`${url}/ServiceProviderConfig`);
     return check('scim url', status < 500, {
       detail: `${url} answers ${status}`,
-      fix: 'docs/runbook.md, "SCIM requests fail": the function’s log says why',
+      fix: 'docs/runbook.md, "SCIM requests fail": the function’s log has the reason',
     });
   } catch (error) {
     const detail = `${url} does not answer: ${messageOf(error)}`;

@@ -14,16 +14,16 @@ export interface Layout {
 
 interface GroupColumns {
   readonly at: number;
-  /** True if the column holds the directory's ids; else ids or names, of groups that are known or not. */
+  /** True if the column holds the directory's ids; false if it holds ids or names. */
   readonly isId: boolean;
   readonly name: number | undefined;
 }
 
 interface MemberColumns {
   readonly at: number;
-  /** True if the column holds the directory's ids; else an address may stand for the member who has it. */
+  /** True if the column holds the directory's ids; false if an address may identify the member. */
   readonly isId: boolean;
-  /** The heading fits both ids and names of people. */
+  /** The heading is used for ids and for names of people. */
   readonly mayBeName: boolean;
   readonly email: number | undefined;
   /** A user name, which is an address in most directories. */
@@ -32,10 +32,10 @@ interface MemberColumns {
   readonly type: number | undefined;
 }
 
-/** Headings that a person gave, for columns that are called otherwise than usual. */
+/** Headings from `--columns`, for columns with unusual headings. */
 export type Headings = ReadonlyMap<Column, string>;
 
-/** What `--columns` calls the columns. */
+/** The keys of `--columns`. */
 export const COLUMN_KEYS: ReadonlyMap<string, Column> = new Map([
   ['group', 'group id'],
   ['name', 'group name'],
@@ -55,7 +55,7 @@ interface HeaderOptions {
   readonly hasGroup: boolean;
 }
 
-/** Where the columns are, by their headings alone: the position of a column is never a reason. */
+/** Finds the columns by their headings. The position of a column never counts. */
 export function layoutOf(
   fields: readonly string[],
   { headings, hasGroup }: HeaderOptions,
@@ -72,7 +72,7 @@ export function layoutOf(
   const missing = missingColumns({ group, member, hasGroup });
   const isAmbiguous = member?.isBare === true && group !== undefined && group.at === group.name;
   if (isAmbiguous)
-    return { problem: `expected to know whose id the column "id" is: ${HOW}, got ${shown(fields)}` };
+    return { problem: `the column "id" may be of the group or of the member: ${HOW}, got ${shown(fields)}` };
   if (missing !== undefined) return { problem: `${missing}, got ${shown(fields)}` };
   if (member === undefined) return { problem: `expected a column member id, got ${shown(fields)}` };
   const { isBare: _, ...columns } = member;
@@ -109,7 +109,7 @@ function givenPlaces(fields: readonly string[], headings: Headings): Given | NoL
   return given;
 }
 
-/** The first column of the best spelling that came, or of one rank alone. */
+/** Returns the first column with the best spelling of the header, or with the given rank. */
 function place(free: readonly (Heading | undefined)[], column: Column, rank?: number): number | undefined {
   const ranks = free.map((heading) => (heading?.column === column ? heading.rank : Number.POSITIVE_INFINITY));
   const best = rank ?? Math.min(...ranks);
@@ -117,7 +117,7 @@ function place(free: readonly (Heading | undefined)[], column: Column, rank?: nu
   return at < 0 ? undefined : at;
 }
 
-/** A column that came twice in its best spelling. */
+/** Returns a column that the header has twice in its best spelling. */
 function firstClash(free: readonly (Heading | undefined)[], given: Given): Column | undefined {
   const columns = new Set(free.flatMap((heading) => (heading === undefined ? [] : heading.column)));
   return [...columns].find((column) => {
@@ -167,7 +167,7 @@ function missingColumns(found: {
 
 const MAX_SHOWN = 200;
 
-/** Headings or fields, as a message shows them. */
+/** Formats headings or fields for a message. */
 export function shown(fields: readonly string[]): string {
   const listed = fields.map((field) => JSON.stringify(field)).join(', ');
   return `${fields.length} ${fields.length === 1 ? 'field' : 'fields'}: ${listed.slice(0, MAX_SHOWN)}`;

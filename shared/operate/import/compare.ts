@@ -20,7 +20,7 @@ import type { FileKind } from './identify.ts';
 import { knownUnderOtherIds, type OtherId } from './other-ids.ts';
 import type { Row } from './rows.ts';
 
-/** Members that are listed one by one of each kind. */
+/** The maximum number of listed members of each kind. */
 const LISTED = 100;
 
 interface Comparing {
@@ -28,7 +28,7 @@ interface Comparing {
   readonly kind: FileKind;
 }
 
-/** What was found so far; the counts grow with each group. */
+/** The results so far. Each compared group is added. */
 interface Found {
   added: number;
   removed: number;
@@ -45,8 +45,8 @@ interface Found {
 }
 
 /**
- * What a file would change: each group compared with the directory's present state, which stays where it is later than the file.
- * One group after the other is read from the table.
+ * Returns what a file would change. Each group is compared with the stored state of the directory. Values that are
+ * later than the file stay. The groups are read from the table one by one.
  */
 export async function compareWithNow(
   rows: AsyncIterable<Row>,
@@ -141,7 +141,7 @@ interface Joining {
   readonly context: Context;
 }
 
-/** Who joins, and who of them will wait since no employee can be written for them. */
+/** Counts the members who join, and those of them who will be pending because no employee can be written. */
 async function countJoining(
   fresh: readonly (readonly [MemberId, string])[],
   { file, found, known, context: { connection, ports } }: Joining,
@@ -200,7 +200,7 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
       .map(({ member }) => member),
   );
   const stampOf = new Map(registers.map((one) => [one.member, one.stamp]));
-  /** Whether the directory has a later event. */
+  /** Whether the directory has a later event about the member. */
   const isStated = (member: MemberId, asOf: Stamp) =>
     [floor, stampOf.get(member), known.get(member)?.floor].some((stamp = STAMP_ZERO) => stamp > asOf);
   const size = Math.max(now.size, state?.view?.size ?? 0);
@@ -210,7 +210,7 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
   return { state, now, known, isStated, size, name, latest };
 }
 
-/** A group as the file has it, and the addresses of its members. */
+/** A group of the file, with the addresses of its members. */
 interface FileGroup {
   readonly group: string;
   readonly groupName: string;

@@ -7,27 +7,27 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { membersHolding } from '../find-member.ts';
 
-/** What the connection knows of the groups and people that a file names otherwise than by id. */
+/** Finds the known groups and members that a file identifies by a name or an address. */
 export interface Directory {
-  /** The group with this id, else the one with this name. Without either, a new group is called by the text. */
+  /** The group with this id, else the one with this name. Otherwise a new group with the text as id and name. */
   readonly groupOf: (text: string) => Promise<NamedGroup | Ambiguous>;
-  /** The member who has this address; undefined: no member is known to. */
+  /** The member with this address; undefined if no known member has it. */
   readonly memberOf: (group: string, address: string) => Promise<MemberId | Ambiguous | undefined>;
 }
 
 export interface NamedGroup {
   readonly id: string;
   readonly name: string;
-  /** undefined if no deployment was there to ask. */
+  /** undefined if there is no deployment. */
   readonly isKnown?: boolean;
 }
 
-/** More than one has that name or address. */
+/** Several groups or members have the name or address. */
 export interface Ambiguous {
   readonly ids: readonly string[];
 }
 
-/** Where no deployment can be asked: names and addresses stand for themselves. */
+/** Used without a deployment: names and addresses are used as ids. */
 export const NO_DIRECTORY: Directory = {
   groupOf: async (text) => ({ id: text, name: text }),
   memberOf: async () => undefined,
@@ -35,7 +35,7 @@ export const NO_DIRECTORY: Directory = {
 
 type DirectoryPorts = Pick<ToolPorts, 'groups' | 'users' | 'index' | 'people'>;
 
-/** Reads the groups once, the members of each group once, and the people as addresses are asked for. */
+/** Reads the groups once, the members of each group once, and the holder of each address once. */
 export function createDirectory(connection: Connection, ports: DirectoryPorts): Directory {
   const { name } = connection;
   const groups = once(async () => {
@@ -69,7 +69,7 @@ export function createDirectory(connection: Connection, ports: DirectoryPorts): 
 
 const addressForm = (address: string): string => matchForm('workEmail', address);
 
-/** The members of a group, also former ones, by each address that is known of them. */
+/** The present and earlier members of a group, by each of their known addresses. */
 async function addressesIn(group: string, { name }: Connection, { groups, users }: DirectoryPorts) {
   const found = new Map<string, MemberId[]>();
   const registers = await groups.members({ connection: name, group: groupId(group) });

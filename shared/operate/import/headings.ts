@@ -1,9 +1,11 @@
-/** What a column of a file may hold. */
+/** The meanings of a column. */
 export type Column = 'group id' | 'group' | 'group name' | 'member id' | 'id' | 'login' | 'email' | 'type';
 
 export interface Heading {
   readonly column: Column;
-  /** 0 for what certainly means the column; with a lower one present, a higher one is not read. */
+  /**
+   * 0 is the most certain spelling. If the header has a column with a lower rank, one with a higher rank is not read.
+   */
   readonly rank: number;
 }
 
@@ -60,7 +62,7 @@ export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>>
   type: [['membertype', 'objecttype', 'objectclass'], ['type']],
 };
 
-/** The column that a heading means, if it is one of the usual ones. */
+/** Returns the column that a usual heading means; undefined for any other heading. */
 export function readHeading(field: string): Heading | undefined {
   for (const spelling of spellingsOf(field)) {
     for (const [column, ranks] of Object.entries(SPELLINGS)) {
@@ -71,7 +73,7 @@ export function readHeading(field: string): Heading | undefined {
   return undefined;
 }
 
-/** "Group Email [Required]" and "Member object ID or UPN [memberObjectIdOrUpn] Required": both of what is outside and inside brackets. */
+/** The texts inside and outside brackets, as in "Member object ID or UPN [memberObjectIdOrUpn] Required". */
 function spellingsOf(field: string): readonly string[] {
   const inside = /\[([^\]]*)\]/.exec(field)?.[1] ?? '';
   const outside = field.replace(/\[[^\]]*\]/g, '').replace(/\b(?:required|optional)\b\W*$/i, '');
@@ -85,8 +87,8 @@ const ID = /\b(?:id|identifier|guid|uuid)\b/i;
 const MEMBER = /\b(?:member|user|person|employee)\b/i;
 
 /**
- * What `--columns` could say of headings that are not among the usual ones: for each column the one heading that names it in full
- * words. @returns undefined unless group and member are certain
+ * Returns a value for `--columns` for unusual headings: for each column the only heading that names it in full words.
+ * @returns undefined unless group and member are certain
  */
 export function certainColumns(fields: readonly string[]): string | undefined {
   const headings = fields.map((field) => field.trim()).filter((field) => field !== '');

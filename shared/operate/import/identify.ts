@@ -3,12 +3,12 @@ import type { Layout } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import { isAddress, type ReadRow } from './rows.ts';
 
-/** What a file is: all members of its groups, or people to add or to remove. */
+/** The meaning of a file: all members of its groups, or members to add or to remove. */
 export type FileKind = 'snapshot' | 'add' | 'remove';
 
 interface Identifying {
   readonly directory: Directory;
-  /** The group that `--group` names: of a file with several groups, it alone is read. */
+  /** The group that `--group` names. Rows of other groups are not read. */
   readonly given: NamedGroup | undefined;
   readonly kind: FileKind;
 }
@@ -16,7 +16,7 @@ interface Identifying {
 /** A row of another group than the one that `--group` names. */
 export const OTHER_GROUP = 'other group';
 
-/** A row with the ids of its group and member, where the file has their names or addresses. */
+/** Replaces names and addresses in a row by the ids of the group and the member. */
 export async function identify(
   row: ReadRow,
   layout: Layout,
@@ -32,7 +32,7 @@ export async function identify(
   return layout.member.isId || !isAddress(row.member) ? named : withMemberId(named, directory);
 }
 
-/** The row with the id of the member that has one of its addresses; as it is where no member has one. */
+/** Replaces the address in a row by the id of the member who has it. If no member has it, the row stays as it is. */
 async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow | LineError> {
   const addresses = new Set([row.member, row.email].filter(isAddress));
   let member: Awaited<ReturnType<Directory['memberOf']>>;
@@ -40,7 +40,7 @@ async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow
   if (member === undefined) return row;
   if (typeof member !== 'string')
     return refusal(row.line, 'an address of one member', row.member, member.ids);
-  // What is known of a member stays: the file has no more than the address by which they were found.
+  // The known attributes of the member stay: the file only has the address by which the member was found.
   return { ...row, member, email: member === row.member ? row.email : '' };
 }
 
@@ -59,7 +59,7 @@ async function groupOf(
   return hasName ? { ...chosen, name } : chosen;
 }
 
-/** A group of this id, where the directory found another by the same text. */
+/** A group with this id, if the text matched another group by its name. */
 const unlike = ({ isKnown }: NamedGroup, id: string): NamedGroup => ({
   id,
   name: id,
@@ -73,5 +73,5 @@ const unknownGroup = (line: number, group: string): LineError => ({
 
 const refusal = (line: number, what: string, got: string, ids: readonly string[]): LineError => ({
   line,
-  message: `expected ${what}, got "${got}", which is of ${ids.join(', ')}; put the id into the file`,
+  message: `expected ${what}, got "${got}", which matches ${ids.join(', ')}; put the id into the file`,
 });

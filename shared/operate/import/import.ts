@@ -22,19 +22,19 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   /** The time of the file's data (RFC 3339). Later events of the directory take precedence. Default: now. */
   readonly asOf?: string | undefined;
-  /** Columns by their headings, where these are not the usual ones. */
+  /** Columns with unusual headings. */
   readonly columns?: Headings | undefined;
   /** Whether the file lists all members (the default), or people to add or to remove. */
   readonly kind?: FileKind | undefined;
-  /** The group of every row of a file without groups; of a file with groups, the one that is read. */
+  /** The group of every row, if the file has no groups. Otherwise the only group that is read. */
   readonly group?: NamedGroup | undefined;
   /** Finds groups by name and members by address. */
   readonly directory: Directory;
-  /** Holds the rows against what is true now. */
+  /** Compares the rows with the stored state of the directory. */
   readonly compare?:
     | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
     | undefined;
-  /** Shown what would be sent before the first message goes; false ends the import. */
+  /** Called with the plan before the first message is sent; false ends the import. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
   /** Aborted: no further message is sent. */
@@ -49,13 +49,14 @@ export type ImportPlan = Pick<
 const BATCH = 10;
 
 /**
- * Turns a CSV file (group id, group name, member id, email; with a header, in any order) into snapshots, one or more
- * messages for each group, or into additions or removals. The rows of a group may stand anywhere in the file.
+ * Turns a CSV file (group id, group name, member id, email; with a header, in any order) into events. The events are
+ * snapshots, additions or removals, with one or more messages for each group. The rows of a group may be anywhere in
+ * the file.
  *
  *     file ──▶ rows checked ──▶ rows sorted ──▶ one group after the other ──▶ parts ──▶ queue
  *
- * Nothing is sent unless the whole file is valid: a snapshot also states who is *not* in a group, so an unreadable line
- * would remove a member.
+ * Nothing is sent unless the whole file is valid. A snapshot lists all members, so a line that cannot be read would
+ * remove a member.
  */
 export async function importCsv(
   records: AsyncIterable<CsvRecord>,
@@ -81,18 +82,18 @@ export async function importCsv(
   return { ...report, ...sent, sent: true };
 }
 
-/** @throws Error where ingest would refuse every event of that time */
+/** @throws Error if ingest would refuse every event of that time */
 function placeInTime(asOf: string | undefined, nowMs: number): string {
   const time = asOf ?? new Date(nowMs).toISOString();
   const isTime = normaliseInstant(time) !== undefined;
   const age = isTime ? judgeAge(makeStamp({ time, id: 'import', source: '' }), nowMs) : 'no RFC 3339 time';
   if (age === 'acceptable') return time;
   throw new Error(
-    `as of: expected a time at most 400 days ago and 5 minutes ahead of this clock, got ${time} (${age}); --as-of says when the file was true`,
+    `as of: expected a time at most 400 days ago and 5 minutes ahead of this clock, got ${time} (${age}); --as-of is the time of the file's content`,
   );
 }
 
-/** The same member twice in a group is one member, unless the two lines say different things of them. */
+/** A member may be twice in a group, but both lines must have the same e-mail. */
 async function findDuplicates(rowSort: RowSort) {
   const errors = createErrors();
   let before: Row | undefined;

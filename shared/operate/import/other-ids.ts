@@ -15,8 +15,9 @@ export interface Newcomer {
 }
 
 /**
- * The newcomers whose person already is a member under another id: a file of another system has ids of its own. The directory would
- * remove its own member only, so the person would stay in the group under the id of the file.
+ * Returns the newcomers whose person is already a member under another id, because the file is of another system. An
+ * event of the directory would remove only the directory's own id. The person would stay in the group under the id of
+ * the file.
  */
 export async function knownUnderOtherIds(
   newcomers: readonly Newcomer[],

@@ -27,7 +27,7 @@ export interface Reading {
   readonly directory: Directory;
 }
 
-/** What is known of a group while its rows are in the row sort: the name it must have, and the bytes of its members. */
+/** Name and size of a group of the file: `name` is that of its first line, `weight` the bytes of its members. */
 interface GroupSize {
   readonly name: string;
   readonly line: number;
@@ -41,7 +41,7 @@ const CHUNK = 100;
 /** The number of records that are searched for a header, below a title. */
 const MAX_TITLE_LINES = 10;
 
-/** Reads every row of a file into the row sort, by the ids of its group and member. */
+/** Reads every row of a file into the row sort, with the ids of its group and member. */
 export async function readAll(records: AsyncIterable<CsvRecord>, rowSort: RowSort, reading: Reading) {
   const errors = createErrors();
   const groups = new Map<string, GroupSize>();
@@ -49,7 +49,7 @@ export async function readAll(records: AsyncIterable<CsvRecord>, rowSort: RowSor
   const layoutOptions = { headings: reading.columns, hasGroup: reading.group !== undefined };
   const first = await readFirstRecord(records, layoutOptions);
   if ('message' in first) {
-    // What the other lines mean is not known without it.
+    // Without a layout, the other lines cannot be read.
     errors.add(first.line, first.message);
     return { ...errors.result(), groups, ...counts, ignoredColumns: [], certain: certainOf(first) };
   }
@@ -74,7 +74,7 @@ export async function readAll(records: AsyncIterable<CsvRecord>, rowSort: RowSor
   return { ...errors.result(), groups, ...counts, ignoredColumns: layout.ignored, certain: {} };
 }
 
-/** What a file without errors must have, and lacks. */
+/** Returns what a file without errors lacks; undefined if it can be imported. */
 function lackOf(
   { rows, noPeople, otherGroups }: Record<'rows' | 'noPeople' | 'otherGroups', number>,
   { hasHeader }: Layout,
@@ -82,14 +82,14 @@ function lackOf(
 ): string | undefined {
   if (rows === 0 && otherGroups > 0)
     return `expected rows of the group ${given?.name}, got ${plural(otherGroups, 'row')} of other groups`;
-  if (rows === 0) return `expected rows of members, got ${hasHeader ? 'a header alone' : 'an empty file'}`;
-  // Every group of the file would lose all its members.
+  if (rows === 0) return `expected rows of members, got ${hasHeader ? 'only a header' : 'an empty file'}`;
+  // The import would remove all members of every group of the file.
   if (rows === noPeople)
-    return `expected rows of people, got ${plural(rows, 'row')} about groups or devices alone`;
+    return `expected rows of people, got ${plural(rows, 'row')} about groups or devices only`;
   return undefined;
 }
 
-/** The rows in their order, by the ids of their groups and members, or what is wrong with their lines. */
+/** The rows in the order of the file, with the ids of their groups and members, or the errors of their lines. */
 async function* identifiedRows(
   records: AsyncIterable<CsvRecord>,
   layout: Layout,
@@ -111,7 +111,7 @@ const certainOf = ({ columns, delimiter, skipLines }: Unreadable) => ({
 
 type Unreadable = Unread & { readonly skipLines?: number };
 
-/** An address that is the id of its member has one spelling in the whole file: the first. */
+/** Gives an address that is used as a member id its first spelling in the file. */
 function oneSpelling() {
   const first = new Map<string, string>();
   return (row: ReadRow): ReadRow => {
@@ -124,7 +124,7 @@ function oneSpelling() {
   };
 }
 
-/** Counts a row into its group. @returns the row, or what is wrong with its name */
+/** Adds a row to the size of its group. @returns the row, or the error if the name differs */
 function noted(row: ReadRow, groups: Map<string, GroupSize>): ReadRow | LineError {
   const known = groups.get(row.group) ?? { name: row.name, line: row.line, weight: 0 };
   if (known.name !== row.name) {
@@ -172,7 +172,7 @@ async function withHeaderBelow(
       );
     isWider ||= fields.length > first.fields.length;
   }
-  return isWider ? advise('--skip-lines COUNT passes over lines above the header') : unread;
+  return isWider ? advise('--skip-lines COUNT skips lines above the header') : unread;
 }
 
 async function* inChunks(records: AsyncIterable<CsvRecord>): AsyncGenerator<readonly CsvRecord[]> {

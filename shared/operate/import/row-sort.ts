@@ -3,7 +3,7 @@ import type { Row } from './rows.ts';
 /** All rows of a file are sorted in memory: about 300 bytes each. */
 const MAX_ROWS = 1_000_000;
 
-/** Rows go in as they come and come out by group, member and line. */
+/** Sorts rows by group, member and line. */
 export interface RowSort {
   /** @throws Error if there are more rows than can be sorted in memory */
   add(row: Row): Promise<void>;

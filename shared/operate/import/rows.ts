@@ -7,7 +7,7 @@ import { certainColumns, readHeading } from './headings.ts';
 export interface CsvRecord {
   readonly line: number;
   readonly fields: readonly string[];
-  /** What is wrong with its form; nothing behind it can be read. */
+  /** An error of the CSV form. The records after it cannot be read. */
   readonly problem?: string;
 }
 
@@ -30,13 +30,13 @@ export interface LayoutOptions {
 export type Unread = LineError & {
   readonly columns?: string;
   readonly delimiter?: string;
-  /** Some of its fields are usual headings, so the header is not below it. */
+  /** The line has usual headings, so it is the header, and no later line is. */
   readonly isHeader?: boolean;
 };
 
 /**
- * Where the columns of a file are, by its first record: a header in any order, or a row of the documented four columns.
- * Anything else is refused: read as a row it would be written to the platform as a group.
+ * Finds the columns of a file by its first record: a header in any order, or a row of the documented four columns. Any
+ * other record is refused, because as a row it would become a group on the platform.
  */
 export function readLayout({ line, fields, problem }: CsvRecord, options: LayoutOptions): Layout | Unread {
   if (problem !== undefined) return { line, message: problem };
@@ -49,13 +49,13 @@ export function readLayout({ line, fields, problem }: CsvRecord, options: Layout
   return {
     line,
     isHeader: fields.some((field) => readHeading(field) !== undefined),
-    message: `${read.problem}${sign === undefined ? '' : `; --delimiter '${sign}' if that separates the columns`}`,
+    message: `${read.problem}${sign === undefined ? '' : `; use --delimiter '${sign}' if it separates the columns`}`,
     ...(columns !== undefined && { columns }),
     ...(delimiter !== undefined && { delimiter }),
   };
 }
 
-/** Whether a record that is not the first would do as a header. */
+/** Whether a record can be the header. */
 export const isLayout = (fields: readonly string[], options: LayoutOptions): boolean =>
   isHeader(fields) && !('problem' in layoutOf(fields, options));
 
@@ -65,7 +65,7 @@ const OTHER_SEPARATORS = [';', '\t', '|'];
 const separatorOf = (fields: readonly string[], options: LayoutOptions): string | undefined =>
   OTHER_SEPARATORS.find((sign) => isLayout(fields.join(',').split(sign), options));
 
-/** An address is in no header, and a group may be called "Mail". */
+/** A record with an address is no header. (Headings alone are no proof: a group may have the name "Mail".) */
 const isHeader = (fields: readonly string[]): boolean => !fields.some((field) => field.includes('@'));
 
 function readFirst(fields: readonly string[], options: LayoutOptions): Layout | NoLayout {
@@ -78,24 +78,24 @@ function readFirst(fields: readonly string[], options: LayoutOptions): Layout | 
   return { problem: `expected ${expected}, got ${shown(fields)}` };
 }
 
-/** Without a header a file has the documented four columns, of which the last is an address or empty. */
+/** Whether a record is a row of the documented four columns. The last one must be an address or empty. */
 function isDocumentedRow(fields: readonly string[], { headings, hasGroup }: LayoutOptions): boolean {
   const email = fields[DOCUMENTED_FIELDS - 1]?.trim();
   const hasAddress = email === '' || email?.includes('@') === true;
-  // A group may be called "Mail", but two headings are a header.
+  // One usual heading may be the name of a group, such as "Mail". Two usual headings are a header.
   const isPlain = fields.filter((field) => readHeading(field) !== undefined).length < 2;
   const isUnguided = headings === undefined && !hasGroup;
   return isUnguided && fields.length === DOCUMENTED_FIELDS && hasAddress && isPlain;
 }
 
-/** One membership, as a line of the file has it. */
+/** One membership: a line of the file. */
 export interface Row {
   readonly line: number;
   readonly group: string;
   readonly name: string;
-  /** Empty if the line only tells that the group exists. */
+  /** Empty if the line only states that the group exists. */
   readonly member: string;
-  /** Empty if the file gives none. */
+  /** Empty if the file has none. */
   readonly email: string;
 }
 
@@ -104,23 +104,23 @@ export type ReadRow = Row & { readonly isPerson: boolean };
 
 const MAX_EMAIL_LENGTH = 320;
 const ADDRESS = /^[^\s@,;<>]+@[^\s@,;<>]+$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/u;
-/** What spreadsheets make of long numbers: `1.16E+20`, and with more digits shown 15 of them and zeros. */
+/** A long number that a spreadsheet has rounded: `1.16E+20`, or 15 digits followed by zeros. */
 const ROUNDED = /^(?:-?\d(?:[.,]\d+)?E\+\d+|[1-9]\d{14}0{5,})$/i;
 const NO_PERSON = /^(?:group|customer|device|computer|service ?principal)$/i;
 
-/** Without the apostrophe that keeps a spreadsheet from taking the text for a formula. */
+/** Removes the apostrophe before a text that a spreadsheet would read as a formula. */
 const asText = (field: string): string => (/^'+[=+@-]/.test(field) ? field.slice(1) : field);
 
 /** Whether a text has the form of an address. */
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
 
-/** @returns the row, or what is wrong with the line. A line without a member only tells that the group exists. */
+/** @returns the row, or the error of the line. A line without a member only states that the group exists. */
 export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): ReadRow | LineError {
   if (problem !== undefined) return { line, message: problem };
   const { group, member } = layout;
-  // A last address that is empty may be left out, with its comma.
+  // If the address is the last field and empty, the line may end before its comma.
   const least = member.email === layout.fields - 1 ? layout.fields - 1 : layout.fields;
   const further = fields.slice(layout.fields).some((field) => field.trim() !== '');
   if (fields.length < least || further) {
@@ -134,7 +134,9 @@ export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): R
   return message === undefined ? row : { line, message };
 }
 
-/** Only beside the id of a group: a name alone may be the total at the end of a report, and an address may be missing. */
+/**
+ * A row without a member must have the id of a group. With a name alone, it may be the total at the end of a report.
+ */
 function lackOfMember(row: Row, layout: Layout): string | undefined {
   const isNamedById = layout.group?.isId === true;
   return isNamedById ? problemOf(row, layout) : 'expected the id or address of a member, got nothing';
@@ -147,7 +149,7 @@ function personOf(field: (at: number | undefined) => string, { at, isId, email, 
   const own = isId ? field(at) : address(at);
   const given = address(email);
   const other = [address(login), own].find(isAddress) ?? '';
-  // A user name that is no address is of the system that wrote the file.
+  // A user name that is no address belongs to the system that wrote the file.
   const isForeign = at === login && !isAddress(own) && isAddress(given);
   return { member: isForeign ? given : own, email: given === '' ? other : given };
 }
@@ -183,7 +185,7 @@ function unclearMember(member: string, { mayBeName }: Layout['member']): string 
 
 function idProblem(what: string, text: string, least: number): string | undefined {
   if (!ROUNDED.test(text)) return lengthProblem(what, text, least, MAX_ID_LENGTH);
-  return `expected a ${what} as the directory has it, got "${text}", which a spreadsheet has rounded; export the file again and do not save it in a spreadsheet`;
+  return `expected a ${what} of the directory, got "${text}", which a spreadsheet has rounded; export the file again and do not save it in a spreadsheet`;
 }
 
 function lengthProblem(what: string, text: string, least: number, most: number): string | undefined {

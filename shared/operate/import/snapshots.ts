@@ -2,21 +2,21 @@ import type { FileKind } from './identify.ts';
 import type { Row } from './rows.ts';
 
 /**
- * How much of a message the members of one part may take, in bytes of JSON: some hundred members. A batch of ingest is
- * a hundred messages, so that a full one can be stored within a run even if all its members are new.
+ * The maximum size of the members of one part, in bytes of JSON: some hundred members. A batch of ingest has a hundred
+ * messages. With this size, one run can store a full batch even if all its members are new.
  */
 const PART_BYTES = 8_000;
 /** The bytes of a member in addition to its id and address. */
 const MEMBER_OVERHEAD = 20;
 
-/** At least the bytes that a row's member takes in a message. */
+/** An upper bound of the bytes of a row's member in a message. */
 export const weightOf = ({ member, email }: Pick<Row, 'member' | 'email'>): number =>
   Buffer.byteLength(JSON.stringify([member, email])) + MEMBER_OVERHEAD;
 
 interface Cutting {
   /** Weight of all rows of a group. */
   readonly weights: (group: string) => number;
-  /** Of every event of this import. */
+  /** The time of every event of this import. */
   readonly time: string;
   readonly importId: string;
   readonly kind: FileKind;
@@ -36,9 +36,9 @@ interface OpenPart {
 }
 
 /**
- * Cuts rows, sorted by group and member, into events. The number of a group's parts must be in its first
- * part, so it is reckoned from the weight of all its rows: a row belongs to the part in which its last byte lies, and
- * as no row is as long as a part, no part is left out.
+ * Splits rows, sorted by group and member, into events. The first part of a group must contain the number of its parts,
+ * so the number is computed from the weight of all its rows. A row belongs to the part that contains its last byte. No
+ * row is as long as a part, so no part is empty.
  */
 export async function* snapshotsOf(rows: AsyncIterable<Row>, cutting: Cutting): AsyncGenerator<string> {
   let messages = 0;
@@ -69,14 +69,14 @@ async function* partsOf(rows: AsyncIterable<Row>): AsyncGenerator<OpenPart> {
   if (part !== undefined) yield part;
 }
 
-/** A line without a member only names the group; a repeated one was found to say the same. */
+/** A line without a member only names the group. A repeated member has the same address, which was checked before. */
 const addsMember = ({ member }: Row, last: string): boolean => member !== '' && member !== last;
 
 const memberOf = ({ member: id, email }: Row) => (email === '' ? { id } : { id, email });
 
 const partOf = (weight: number): number => Math.floor((weight - 1) / PART_BYTES);
 
-/** How many parts a group of this weight has. */
+/** The number of parts of a group of this weight. */
 snapshotsOf.count = (weight: number): number => partOf(weight) + 1;
 
 function eventOf(

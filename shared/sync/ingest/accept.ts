@@ -110,7 +110,7 @@ export async function refuseEvents(
     const { rejected } = decodeMessage({ ...message, receivedAtMs: ports.clock() });
     const { messageId, bound, failedBefore } = message;
     const refusals = rejected.filter(({ code }) => code === 'unstorable');
-    // The message may be too old by now. It is received again, and is then refused for its age.
+    // The message may have become too old. It is received again, and is then refused for its age.
     if (refusals.length === 0) failures.add(new Error('an event was not found again'), [messageId]);
     return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
   });

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from './accept.ts';
 
 /**
- * Maximum length in characters of the bodies in one chunk. That is a thousand members of an import, which take seconds, or
- * a dozen Okta events, whose changes of one group are then one write.
+ * Maximum length of the bodies in one chunk, in characters. It fits a thousand members of an import, which take
+ * seconds, or a dozen Okta events. The changes of one group in a chunk are one write.
  */
 const CHUNK_LENGTH = 65_536;
 
-/** An oversized message comes after the others, unless it was received this many times more often. */
+/** An oversized message is processed after the others, unless it was received this number of times more often. */
 const PATIENCE = 5;
 
 /**
@@ -32,5 +32,5 @@ export function chunksOf(messages: readonly IncomingMessage[]): readonly (readon
 const urgency = (message: IncomingMessage): number =>
   (message.receives ?? 1) - (isOversized(message) ? PATIENCE : 0);
 
-/** The message is a chunk by itself. */
+/** Whether the message is a chunk by itself. */
 export const isOversized = ({ body }: IncomingMessage): boolean => body.length > CHUNK_LENGTH;

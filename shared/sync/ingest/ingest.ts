@@ -38,7 +38,7 @@ export interface IngestReport {
 export interface RunTimes {
   /** After this time only the first chunk starts. */
   readonly startUntilMs?: number;
-  /** After this time no request starts, not even in a chunk that was begun: only the messages of that chunk come again. */
+  /** After this time no request starts, also in an open chunk. The messages of that chunk are received again. */
   readonly stopAtMs?: number;
 }
 
@@ -97,7 +97,7 @@ export async function ingest(
   return { ...report, failedMessages: failures.messages, causes: failures.causes };
 }
 
-/** Connections whose producers sent something. A message that was dead-lettered and sent again is no sign of its producer. */
+/** Connections whose producers sent an event. Replayed messages do not count, because an operator sent them. */
 function producersOf(
   accepted: readonly AcceptedEvent[],
   messages: readonly IncomingMessage[],

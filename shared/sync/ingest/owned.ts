@@ -9,8 +9,8 @@ export interface OwnedPorts {
 }
 
 /**
- * The events that are stored. An event about a group that a reader owns only makes the reader read it: a group has one
- * source. Where no directory is read, nothing is asked for.
+ * Returns the events that must be stored. An event about a group that a reader owns only makes the reader read the
+ * group, because a group has one source. For a connection without a directory, no ownership is looked up.
  */
 export async function withoutOwned(
   { accepted, connections }: Pick<Acceptance, 'accepted' | 'connections'>,

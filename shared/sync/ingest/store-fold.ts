@@ -42,10 +42,10 @@ const TIME_IS_UP = new Error('not stored within the time of this run');
 const SLICE_SIZE = 500;
 
 /**
- * Stores the changes of one connection in a batch: groups in parallel, then users, then fan-outs, then wake-ups. After a
- * failure, its messages are received again; the other changes are stored. Registers come before users, so that a fan-out
- * finds every group of the batch. The groups of an oversized message, or of many users, are woken slice by slice. A run
- * that is cut off then leaves less work to the next.
+ * Stores the changes of one connection in a batch: groups in parallel, then users, then fan-outs, then wake-ups. After
+ * a failure, the messages of the failed changes are received again, and the other changes are stored. Registers come
+ * before users, so that a fan-out finds every group of the batch. The groups of an oversized message, or of many users,
+ * are woken slice by slice. If a run is cut off, less work is left for the next run.
  * @returns the changed groups
  */
 export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<readonly GroupRef[]> {
@@ -119,9 +119,9 @@ async function wake(refs: readonly UpdatedGroup[], batch: Batch): Promise<readon
 const RECALLED = 100;
 
 /**
- * Reads the users, and leaves out the groups that have stored exactly this change, in one request. This request is all
- * that a repeated event costs. If the read fails, everything counts as new. For an oversized message that is received
- * again, a group with its mark is done: the requeue job finds a mark whose message was lost.
+ * Reads the users, and leaves out the groups that have stored exactly this change, in one request. A repeated event
+ * costs only this request. If the read fails, everything counts as new. If an oversized message is received again, a
+ * group with the mark of this message is done. The requeue job finds a mark whose wake-up message was lost.
  */
 async function recall(
   connection: ConnectionName,
@@ -153,10 +153,10 @@ function digestOf({ members, parts, ...registers }: GroupFold): string {
 }
 
 /**
- * Stores members before parts, and parts before the floor: an earlier floor would hide members that are not written yet.
- * The notes have no conditions, so they are sent together before the registers.
- * @returns the groups' own registers with floors, to be stored in the write that marks a group dirty; without the groups
- *   that have stored this change already
+ * Stores members before parts, and parts before the floor: an earlier floor would hide members that are not written
+ * yet. The notes have no conditions, so they are sent together before the registers.
+ * @returns the registers and floors of each group, which the write that marks the group dirty stores; without the
+ * groups that have stored this change already
  */
 async function storeGroups(
   connection: ConnectionName,
@@ -167,8 +167,7 @@ async function storeGroups(
   const { groups, ...recalled } = await recall(connection, folds, named, batch);
   const { desired, clock } = batch.ports;
   const nowMs = clock();
-  // The people index shows which persons a new member may be; they are noted here. The users of an oversized message are
-  // stored after all its groups.
+  // The possible persons of new members are noted here. The users of an oversized message are stored after its groups.
   const matchesNow = batch.oversized === undefined && !isOver(batch);
   const match = matchesNow ? await firstBindings(named, presentIn(folds), recalled, batch.ports) : undefined;
   const updates = new Map<GroupId, GroupUpdate>();
@@ -262,10 +261,10 @@ async function storeUsers(
 }
 
 /**
- * Matches first-seen members before they are stored, so the binding is part of the initial write and no two applies make
- * it. Uses the current settings, not the cached ones, because a binding by older rules would stay. Failures are left to
- * apply.
- * @returns the function that matches; it first notes each newcomer with the persons that it may be
+ * Matches new members before they are stored. So the binding is part of the first write, and no two applies create it.
+ * Uses the current settings, not the cached ones, because a binding by older rules would stay. Apply matches the
+ * members whose match fails here.
+ * @returns the function that matches. It first notes each new member with the persons that the member may be
  */
 async function firstBindings(
   named: readonly UserFold[],
@@ -298,7 +297,7 @@ const isChange = ({ attributes, deleted }: UserFold): boolean =>
 
 const isOver = ({ ports, stopAtMs }: Batch): boolean => stopAtMs !== undefined && ports.clock() > stopAtMs;
 
-/** Slices of about `SLICE_SIZE` in weight. An item that is heavier is a slice by itself. */
+/** Splits items into slices of about `SLICE_SIZE` in weight. */
 function slicesOf<Item>(items: readonly Item[], weightOf = (_: Item) => 1): Item[][] {
   const slices: Item[][] = [];
   let weight = SLICE_SIZE;

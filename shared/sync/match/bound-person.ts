@@ -7,11 +7,12 @@ import { READS_IN_FLIGHT } from '../tuning.ts';
 type Reading = Pick<PeopleStore, 'ofUser'>;
 
 /**
- * The decisive role of the person that a member is bound to (`personsOf`). The other roles of the user are read only if
- * the role of the binding does not allow its person to be a member.
+ * Returns the decisive role of the person that a member is bound to (`personsOf`). The other roles of the user are read
+ * only if the role of the binding does not allow its person to be a member.
  *
- * When a role moves to another user, its members move too only if their old user has no other role that may be a member:
- * then two users were most likely merged. A refresh of people also moves members who have values of the new user only (`hasMovedWith`).
+ * When a role moves to another user, its members move too only if their old user has no other role that may be a
+ * member. Two users were most likely merged then. A refresh of people also moves members who have values of the new
+ * user only (`hasMovedWith`).
  * @param record the role of the binding, if it is known
  */
 export async function personBoundTo(
@@ -37,7 +38,7 @@ export const boundToOf = ({ role, userId }: BoundTo): BoundTo => ({
   ...(userId !== undefined && { userId }),
 });
 
-/** The same for several bindings, in their order. */
+/** `personBoundTo` for several bindings, in their order. */
 export async function personsBoundTo(
   bindings: readonly Partial<BoundTo>[],
   connection: Connection,
@@ -52,7 +53,7 @@ export async function personsBoundTo(
 }
 
 /**
- * Further roles of the users who have these roles, if roles of one user are one person.
+ * Returns the other roles of the users who have these roles, if the roles of one user are one person.
  * @param isEnough whether the given roles are sufficient to decide about this user
  */
 export async function otherRolesOf(

@@ -11,9 +11,9 @@ import { eligibilityOf } from './eligibility.ts';
 import type { Resolution } from './resolve.ts';
 
 /*
- * Every mark raises rev, but only an event of the group itself names the members that it changes. If rev is one above the
- * rev at which the group was last in sync, and that mark named its members, then all other members are as the view has
- * them (architecture.md).
+ * Every change raises rev, but only an event of the group itself names the members that it changes. If rev is one above
+ * the rev at which the group was last in sync, and that change named its members, all other members are as in the view
+ * (architecture.md).
  */
 
 const TWO_HOURS_MS = 7_200_000;
@@ -36,7 +36,7 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
     containsGroups,
   } = state;
   const isNext = view !== undefined && inSync?.rev === rev - 1 && inSync.view === view.id;
-  // Reading half of a group one by one costs more than reading all of it at once.
+  // Reading half of the members one by one costs more than reading all members at once.
   if (!isNext || changedMembers === undefined || changedMembers.length > 1 + view.size / 2) return false;
   const isQuiet = [intent, suspectedChange, hold, uncertain, missedAtMs, replanSinceMs].every(
     (one) => one === undefined,
@@ -62,9 +62,9 @@ interface Read extends Pick<Wanted, 'registers'>, Pick<Views, 'base'> {
 const UNCHANGED_MEMBER: readonly WantedMember[] = [{ member: memberId(''), revision: 0 }];
 
 /**
- * Returns the users of the group after the changed members were added or removed. Each user of the view stands for exactly
- * one member, so a member that left takes its user along.
- * @returns undefined if only the registers of all members can tell
+ * Returns the users of the group after the changed members were added or removed. Each user of the view belongs to
+ * exactly one member, so the user of a member that left is removed.
+ * @returns undefined if the registers of all members must be read
  */
 export async function membersAfter(
   { state: { changedMembers = [], registers: groupRegisters }, settings }: Facts,
@@ -93,7 +93,7 @@ export async function membersAfter(
     if (resolution?.kind !== 'person') return undefined;
     const { cause, id = '' } = eligibilityOf(resolution.person, undefined, settings);
     const shown = platformUserId(id);
-    // The user was in before and after the change, or is in because of another member too.
+    // The user was a member before and after the change, or belongs to another member too.
     if (cause !== 'solved' || base.users.has(shown) === isIn || membersByUser.has(shown) === isIn)
       return undefined;
     if (isIn) membersByUser.set(shown, [{ member, revision: resolution.person.revision }]);
@@ -105,7 +105,7 @@ export async function membersAfter(
 const isUnsure = ({ acceptedDrift, unshown }: View): boolean =>
   acceptedDrift !== undefined || unshown !== undefined;
 
-/** A member that left without a known role, or that is to be matched again. */
+/** A member that left without a known role, or that must be matched again. */
 const isOdd = ({ user, isIn }: MemberChange): boolean =>
   user.review === true || (!isIn && user.role === undefined);
 

@@ -28,7 +28,7 @@ export function eligibilityOf(
   return { cause: revision === refusedRevision ? 'refused' : 'solved', id };
 }
 
-/** The person's revision that the platform refused; undefined once a day has passed and it may be tried again. */
+/** The person's revision that the platform refused; undefined after a day, when the person may be tried again. */
 export const refusedRevisionOf = (
   { personRevision, sinceMs }: Partial<Pick<PendingMark, 'personRevision' | 'sinceMs'>> = {},
   nowMs: number,
@@ -44,7 +44,7 @@ export function isUnshownLately({ unshown, sinceMs }: PendingMark, revision: num
   return nowMs - unshown.atMs < restMs;
 }
 
-/** What apply would decide about the member now. Writes nothing. @param refusedRevision as of `eligibilityOf` */
+/** Returns the eligibility that apply would compute now. Writes nothing. @param refusedRevision see `eligibilityOf` */
 export async function currentEligibility(
   user: UserState,
   refusedRevision: number | undefined,

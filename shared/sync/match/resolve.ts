@@ -25,11 +25,13 @@ export type Resolution =
 export interface MatchInput {
   readonly connection: Connection;
   readonly people: Pick<PeopleStore, 'holding' | 'ofUser'>;
-  /** The match will be recorded: each possible person gets a note of the member before it is read. */
+  /**
+   * The match will be recorded. Before a possible person is read, a note about the member is stored with the person.
+   */
   readonly binds?: boolean;
 }
 
-/** Finds the person of a member by the connection's rules: the first rule that finds a role decides (`choosePerson`). */
+/** Finds the person of a member by the match rules. The first rule that finds a role decides (`choosePerson`). */
 export async function matchMember(
   user: UserState,
   { connection, people, binds }: MatchInput,
@@ -72,10 +74,10 @@ export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding' | 'ofUser'> &
   Partial<Pick<PeopleStore, 'bind'>>;
 
 /**
- * Resolves users and keeps their bindings. A binding never follows a value to another person. Only changed attributes of
- * the member (`review`) cause a new match. Another person is then `ambiguous` until an operator confirms the match.
- * First matches are recorded, and so are reviews that found no other person. A first match is recorded only if the person
- * may be a member, because the address of a leaver may soon belong to a newcomer.
+ * Resolves users and keeps their bindings. A binding never follows a value to another person. Only changed attributes
+ * of the member (`review`) cause a new match. If the new match is another person, the member is `ambiguous` until an
+ * operator confirms the match. First matches are recorded, and so are reviews that found no other person. A first match
+ * is recorded only if the person may be a member, because the address of a leaver may soon belong to a newcomer.
  */
 export async function resolveUsers(
   users: readonly UserState[],

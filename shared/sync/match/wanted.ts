@@ -28,9 +28,9 @@ export async function readDeparted({ wanted, views, state }: Facts, reading: Rea
   const registers = wanted?.registers ?? (await ports.groups.members(state.ref));
   const gone = new Map(
     registers
-      .map(({ member, value, stamp }): [MemberId, Stamp] => {
-        const left = value === 'absent' ? stamp : stamp < floor ? floor : STAMP_ZERO;
-        return [member, laterStamp(left, wanted?.userFloors.get(member) ?? STAMP_ZERO)];
+      .map((register): [MemberId, Stamp] => {
+        const { member } = register;
+        return [member, laterStamp(leftAt(register, floor), wanted?.userFloors.get(member) ?? STAMP_ZERO)];
       })
       .filter(([, stamp]) => stamp > seen),
   );
@@ -45,6 +45,12 @@ export async function readDeparted({ wanted, views, state }: Facts, reading: Rea
       },
     ),
   );
+}
+
+/** When a member left the group, by its register or the floor; `STAMP_ZERO` if it did not. */
+function leftAt({ value, stamp }: StoredMember, floor: Stamp): Stamp {
+  if (value === 'absent') return stamp;
+  return stamp < floor ? floor : STAMP_ZERO;
 }
 
 /** Reads only the members of the last change; undefined if that is not enough. */
@@ -68,7 +74,7 @@ export async function readPart(
     ports.users.read(connection.name, named),
     confirm?.(),
   ]);
-  // A hint may save a read, and decides nothing.
+  // A hint can save a read, and has no effect on the result.
   const read: typeof people.read = async (name, roles) =>
     roles.every((role) => persons.has(role)) ? persons : people.read(name, roles);
   const membersByUser = await membersAfter(facts, { base, registers, users }, (some) =>
@@ -93,7 +99,7 @@ const groupOf = (
   users: new Map([...membersByUser].map(([user, [first]]) => [user, (first as WantedMember).member])),
 });
 
-/** Reads the group's registers, all of them and consistently, and resolves the members that count. */
+/** Reads all registers of the group, with consistent reads, and resolves the members that count. */
 export async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> {
   const registers = await reading.ports.groups.members(state.ref);
   const desired = desiredGroup(state.ref.group, state.registers);
@@ -103,7 +109,8 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
   const users = named.filter(({ counts }) => counts).map(({ user }) => user);
   const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
   const resolutions = await resolveUsers(users, reading.connection, reading.ports.people);
-  // A new user has no fan-out. A group that finds no person for one notes that before it settles; otherwise it reads again.
+  // A change of a new user has no fan-out. So a note is stored about each new user without a person. If a note fails
+  // because the user was stored meanwhile, the members are read again.
   const unknown = users.filter(({ member, role, writes }) => {
     const found = resolutions.get(member);
     return writes === 0 && role === undefined && (found?.kind !== 'person' || found.unbound);
@@ -135,8 +142,8 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
 });
 
 /**
- * The users of the registers that are present, and whether each counts as a member after its own registers. A user whose
- * copy is on the register is not read.
+ * Returns the users of the present registers, and whether each one counts as a member. A user whose copy is on the
+ * register is not read.
  */
 async function usersNamed(
   state: GroupState,
@@ -153,7 +160,9 @@ async function usersNamed(
   });
 }
 
-/** Copies the role of each resolved user onto its register, if the group is large: one write saves a read in each later apply. */
+/**
+ * In a large group, copies the role of each resolved user to its register. One write saves a read in each later apply.
+ */
 async function rememberRoles(
   state: GroupState,
   users: readonly UserState[],

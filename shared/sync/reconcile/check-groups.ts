@@ -30,11 +30,11 @@ export interface Checking {
 }
 
 /**
- * Compares versions only. A version that we know is the echo of our own write and costs no further call. Any other version
- * is a suspected external change, stored with rev and dirty in the same write; apply then fetches the group.
- * Unclaimed platform groups are never written (invariant 6). One that carries the spokeId of a linked group is only
- * recorded.
- * @returns how many of the groups showed our own version, and how many unmanaged groups were newly recorded
+ * Compares versions only. A known version comes from groupsync's own write and costs no further call. Any other version
+ * is a suspected external change. It is stored with rev and dirty in the same write, and apply then fetches the group.
+ * Unclaimed platform groups are never written (invariant 6). An unclaimed group with the spokeId of a linked group is
+ * only recorded.
+ * @returns the number of groups with a known version, and the number of newly recorded unmanaged groups
  */
 export async function checkGroups(
   connection: Connection,
@@ -98,7 +98,7 @@ const isWatched = (state: GroupState, { settings }: Connection): state is Linked
 const versionOf = (shown: ListedGroup | undefined): VersionToken | undefined =>
   shown !== undefined && isWhole(shown) ? shown.version : undefined;
 
-/** The groups as the platform shows them now, without those that it does not show. */
+/** Fetches the groups that exist on the platform now. */
 async function fetchGroups(ids: readonly PlatformGroupId[], { platform }: Checking) {
   const few = Math.max(FEW, platform.groups.countListed() / LISTED_FOR_ONE);
   const read = ids.length > few ? undefined : await readEach(ids, platform);
@@ -134,10 +134,10 @@ export async function markSuspected(
 }
 
 /**
- * Joins a suspected change with an open one, so that no activity event is lost. The condition and the new mark are one
- * write; if another worker was faster, its mark is read and joined. If apply has already handled the change, its drift
- * record gets the initiator.
- * @returns the group, if apply has to fetch it
+ * Joins a suspected change with an open one, so that no activity event is lost. The write is conditional: if another
+ * worker was faster, its mark is read and joined. If apply has already handled the change, its drift record gets the
+ * initiator.
+ * @returns the group, if apply must fetch it
  */
 async function mark(
   { state, version, activityEvents }: SuspectedGroup,
@@ -166,7 +166,9 @@ async function mark(
 const joined = (before: readonly ActivityEvent[], more: readonly ActivityEvent[]): readonly ActivityEvent[] =>
   [...new Map([...before, ...more].map((event) => [event.id, event])).values()].slice(-MAX_ACTIVITY_EVENTS);
 
-/** Records unmanaged groups that carry the spokeId of a linked group. If the linked group is gone, it was re-created. */
+/**
+ * Records unmanaged groups that have the spokeId of a linked group, unless the linked group is gone and was re-created.
+ */
 async function recordDuplicates(
   connection: ConnectionName,
   unmanaged: readonly (readonly [PlatformGroupId, readonly ActivityEvent[]])[],
@@ -185,7 +187,7 @@ async function recordDuplicates(
   return recorded;
 }
 
-/** Whether the event may have set a spokeId: changes of members and removals cannot. */
+/** Whether the event may have set a spokeId. Changes of members and removals cannot. */
 const mayClaimSpokeId = ({ type }: ActivityEvent): boolean => !/_MEMBER_|_REMOVE$/.test(type);
 
 /**

@@ -11,9 +11,9 @@ import { activityByGroup, firstPosition, freshEvents, LOOK_BACK_MS, movedOn, sta
 import { emptyTotals, reportOf, type Totals, together } from './report.ts';
 import { compareAll, type SweepRun } from './sweep.ts';
 
-/** Pages that are gathered before their groups are compared and the position moves. */
+/** The number of pages that are read before their groups are compared and the position moves. */
 const PAGES_PER_STEP = 10;
-/** How long another run must wait for one that died; longer than a function lives (15 minutes). */
+/** Length of the lease. It is longer than the longest run of a function (15 minutes). */
 const LEASE_MS = 16 * 60_000;
 /** How long a cursor is tried again if its failures may have another cause. */
 const TRIED_MS = 3_600_000;
@@ -22,11 +22,11 @@ const MAX_REFUSALS = 3;
 
 export interface FeedRun {
   readonly report: ReconcileReport;
-  /** Platform groups that were newly found to carry the spokeId of another. */
+  /** The number of newly recorded platform groups that have the spokeId of another group. */
   readonly duplicates: number;
-  /** Made where events may have been missed: everything was compared. Its numbers are in the report. */
+  /** The sweep that was run because events may have been missed. Its numbers are included in the report. */
   readonly sweep?: SweepRun;
-  /** Why the feed was not read to its end; what was read before is recorded and reported. */
+  /** Why the feed was not read to its end. The events that were read before are recorded and reported. */
   readonly failure?: PlatformFailure;
 }
 
@@ -34,21 +34,21 @@ interface Reading extends Checking {
   readonly connection: Connection;
   readonly lease: Lease;
   readonly totals: Totals & { duplicates: number };
-  /** Milliseconds since 1970 by which the run should have come to its end. */
+  /** The run should end before this time, in milliseconds since 1970. */
   readonly deadlineMs: number;
 }
 
 /**
- * Follows the activity feed from where the last run stopped.
+ * Reads the activity feed from the position where the last run stopped.
  *
  *     lease, fence ──▶ read up to ten pages ──▶ compare the groups they name, mark suspects, wake ──▶ move the position
  *                      ▲                                                                              │
  *                      └──────────────────────────── until the end, or time is up ◀───────────────────┘
  *
- * The position moves only after everything before it is recorded (invariant 8): a crash reads the same pages again,
- * and marking a suspect twice is marking it once. The fence is written before anything is read, so a run that was
- * paused past its lease cannot move a position that another run has begun with.
- * @returns undefined while another run is at it
+ * The position moves only after everything before it is recorded (invariant 8). After a crash the same pages are read
+ * again; marking a group as suspect twice is harmless. The fence is written before anything is read. So a run that was
+ * suspended beyond its lease cannot move the position of a later run.
+ * @returns undefined while another run reads the feed
  */
 export const followFeed = (
   connection: Connection,
@@ -114,7 +114,7 @@ async function readToTheEnd(start: FeedPosition, reading: Reading): Promise<Prog
       const isOver = !isRefusal(pages, position, clock()) || refusals >= MAX_REFUSALS;
       if (isOver) return { position, failure: pages };
       refusals += 1;
-      // Events since the last one that was read come again, by date; the ones known by id are not counted twice.
+      // The read by date repeats some events. Events whose ids are known are not counted twice.
       position = { ...position, cursor: null, needsSweep: true };
       continue;
     }
@@ -123,16 +123,16 @@ async function readToTheEnd(start: FeedPosition, reading: Reading): Promise<Prog
   }
 }
 
-/** A position that was not moved for longer than the platform remembers has missed events. */
+/** Drops the cursor if the feed was not read for longer than the platform keeps events, because events were missed. */
 const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
   nowMs - start.readAtMs > LOOK_BACK_MS
     ? { ...start, cursor: null, lastEventAt: null, needsSweep: true }
     : start;
 
 /**
- * Whether the platform refuses the cursor. The specification gives a cursor no lifetime and no error of its own. A 4xx and
- * the `error` member of an answer 200 count at once; a failure that may have another cause, such as a 500, counts after an
- * hour. If the failure has another cause, the read by date fails as well and the position stays.
+ * Whether the platform refuses the cursor. The specification defines no lifetime of a cursor and no error for it. A
+ * 4xx, or the `error` member of an answer 200, counts immediately. A failure that may have another cause, such as a
+ * 500, counts after an hour. If it has another cause, the read by date fails too, and the position stays.
  */
 function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition, nowMs: number): boolean {
   const { whose, next } = meaningOf(failure);
@@ -140,7 +140,7 @@ function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition,
   return next === 'refuse' || next === 'odd' || nowMs - readAtMs > TRIED_MS;
 }
 
-/** @returns pages as far as they came, or why not even one did: the next step meets the same failure again */
+/** @returns the pages before a failure; the failure if there was no page. The next step meets the same failure again */
 async function readPages(position: FeedPosition, { platform, ports }: Reading) {
   const { cursor } = position;
   const start = cursor === null ? { sinceMs: startOf(position, ports.clock()) } : { cursor };
@@ -166,7 +166,7 @@ async function record(pages: FeedPages, position: FeedPosition, reading: Reading
   if (!(await ports.feed.write(connection.name, moved, lease))) {
     throw new Error('another run has taken over the feed: this one was paused for too long');
   }
-  // Counted only now: what another run has taken over is counted there.
+  // Counted only after the position was written. If another run took over the feed, that run counts these events.
   totals.eventsRead += events.length;
   totals.groupsTouched += activity.size;
   totals.echoes += echoes;

@@ -8,32 +8,32 @@ import type { GroupIndex, GroupSummary } from '../ports/group-index.ts';
 import { failureIn } from '../ports/platform.ts';
 import { type SourcesFound, watchSources } from '../sources.ts';
 
-/** How things stand with one connection: what alarms and the dashboard look at each minute. */
+/** The state of one connection, as alarms and the dashboard show it. It is computed each minute. */
 export interface Levels {
   readonly dirtyGroups: number;
   readonly oldestDirtySeconds: number;
   readonly holdsWaiting: number;
   readonly pendingMembers: number;
-  /** 0 while open, or paused by a person. */
+  /** 0 while the gate is open or an operator paused the connection. */
   readonly gateClosedSeconds: number;
   readonly unauthorized: boolean;
   /** undefined before the feed was first read to its end. */
   readonly feedCursorAgeSeconds?: number;
-  /** Since the credential was last found good; undefined before the first check that went well. */
+  /** Time since the credential was last confirmed; undefined before the first successful check. */
   readonly credentialUncheckedSeconds?: number;
-  /** Of events and SCIM: for how long the one that is overdue longest has been so. */
+  /** How long events or SCIM requests have been overdue; the longer of the two. */
   readonly sourceLateSeconds: number;
-  /** Of the reader of a directory. */
+  /** How long a read of the directory has been overdue. */
   readonly readerLateSeconds: number;
-  /** It does not read, because a right or too many groups are missing. */
+  /** The reader has stopped, because a right or too many groups are missing. */
   readonly readerStopped: boolean;
-  /** Groups of which the directory keeps listing fewer members than it counts. */
+  /** Groups for which the directory repeatedly lists fewer members than it counts. */
   readonly readerShortGroups: number;
   /** The findings that are reported to operators. */
   readonly found: readonly Finding[];
 }
 
-/** A shorter pause is the platform's everyday. */
+/** Shorter closings of the gate are normal and are not reported. */
 const CLOSED_FOR_MS = 5 * 60_000;
 
 export async function readLevels(
@@ -70,7 +70,7 @@ export async function readLevels(
   };
 }
 
-/** A reader that has stopped is late as well; the reason for that is reported alone. */
+/** A reader that has stopped is late too. Only the stop is reported then. */
 function sourceLevels({ freshness, reader }: SourcesFound, nowMs: number) {
   const { stopped, shortGroups = 0 } = reader;
   const late = freshness.filter(({ lateMs }) => lateMs > 0);

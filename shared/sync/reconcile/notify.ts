@@ -12,7 +12,7 @@ export interface NotifyPorts {
   readonly clock: () => number;
   readonly drift: Pick<DriftLog, 'since'>;
   readonly tokens: Pick<ScimTokenStore, 'list'>;
-  /** In both dead-letter queues of the stage. */
+  /** The number of messages in both dead-letter queues of the stage. */
   readonly deadLetterCount: () => Promise<number>;
 }
 

@@ -5,9 +5,11 @@ import type { FeedEvent, FeedPage, FeedPosition } from '../ports/reconcile.ts';
 export type FeedPages = readonly FeedPage[];
 
 const DAY_MS = 24 * 3_600_000;
-/** The platform lists less than 90 days (specification, "Company activity"); a day is left for clocks and delays. */
+/**
+ * The platform lists less than 90 days (specification, "Company activity"). One day is a margin for clocks and delays.
+ */
 export const LOOK_BACK_MS = 89 * DAY_MS;
-/** Two full pages, each of at most 1,000 events: an item of these stays far below 400 KB. */
+/** The ids of two full pages, of at most 1,000 events each. An item with them stays far below 400 KB. */
 const MAX_RECENT_IDS = 2_000;
 
 export const firstPosition = (nowMs: number): FeedPosition => ({
@@ -19,7 +21,7 @@ export const firstPosition = (nowMs: number): FeedPosition => ({
   needsSweep: false,
 });
 
-/** Events that were not read before: ends may be repeated, and a restart by date is inclusive. */
+/** Events that were not read before. A last page may be repeated, and a restart by date is inclusive. */
 export function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): readonly FeedEvent[] {
   const known = new Set(recentIds);
   const events = pages.flatMap(({ events: of }) => of).filter(({ id }) => !known.has(id));
@@ -42,8 +44,8 @@ export function activityByGroup(
 }
 
 /**
- * The position after the pages. The newest ids are kept, because a feed may give events again: a last page without a
- * new cursor is repeated by the next run, and a restart by date begins at the newest instant, inclusive.
+ * Returns the position after the pages. It keeps the newest ids, because a feed may repeat events. The next run repeats
+ * a last page without a new cursor, and a restart by date begins at the newest instant, inclusive.
  */
 export function movedOn(position: FeedPosition, pages: FeedPages, nowMs: number): FeedPosition {
   const events = pages.flatMap(({ events: of }) => of);
@@ -59,7 +61,7 @@ export function movedOn(position: FeedPosition, pages: FeedPages, nowMs: number)
   };
 }
 
-/** The latest timestamp, as the feed gave it. */
+/** The latest timestamp, in the form of the feed. */
 const newest = (events: readonly FeedEvent[], before: string | null): string | null =>
   [before, ...events.map(({ at }) => at)].reduce<string | null>(
     (latest, at) => (millis(at) > (millis(latest) || 0) ? at : latest),

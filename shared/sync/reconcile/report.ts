@@ -16,7 +16,7 @@ export type Totals = ReturnType<typeof emptyTotals>;
 interface Ending {
   readonly drift: Pick<DriftLog, 'since'>;
   readonly cursor: string | null;
-  /** The span whose drift is counted: from the first, before the second. */
+  /** The period whose drift is counted: from the first time to before the second. */
   readonly drifted: readonly [fromMs: number, untilMs: number];
   readonly startedAtMs: number;
   readonly nowMs: number;
@@ -49,7 +49,7 @@ export async function reportOf(
   };
 }
 
-/** One run that did both: the drift is counted once. */
+/** The report of a feed run with a sweep. Drift is counted once. */
 export const together = (feed: ReconcileReport, sweep: ReconcileReport): ReconcileReport => ({
   ...feed,
   groupsTouched: feed.groupsTouched + sweep.groupsTouched,

@@ -25,11 +25,11 @@ import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknow
 
 /** If more than this share of the linked groups is missing from a listing, the listing is wrong. */
 const MAX_MISSING_SHARE = 0.05;
-/** A single one says nothing of a listing, however few the links are. */
+/** One missing group does not show that a listing is wrong, however few links there are. */
 const MIN_MISSING = 2;
-/** A group that is dirty for longer, and neither due nor waiting for its next try, has fallen through. */
+/** A group is stuck if it is dirty for longer than this and no wake-up is due in the future. */
 const STUCK_MS = 15 * 60_000;
-/** Litter is looked for in one group of so many per sweep: each in its turn, once a day when swept hourly. */
+/** Each sweep collects unused items of one in this number of groups: with an hourly sweep, each group once a day. */
 const GARBAGE_TURNS = 24;
 const HOUR_MS = 3_600_000;
 
@@ -37,18 +37,21 @@ export interface SweepRun {
   readonly report: ReconcileReport;
   /** Too many linked groups were missing from the listing, so nothing was concluded from it. */
   readonly halted: boolean;
-  /** Platform groups that were newly found to carry the spokeId of another. */
+  /** The number of newly recorded platform groups that have the spokeId of another group. */
   readonly duplicates: number;
-  /** Ids of no known employee in managed groups, and newly recorded groups with such ids; undefined: could not be determined. */
+  /**
+   * Ids of no known employee in managed groups, and the number of new records; undefined if they could not be
+   * determined.
+   */
   readonly unknownUsers: { readonly ids: number; readonly newRecords: number } | undefined;
-  /** Ids of groups whose items cannot be understood: they were passed over. */
+  /** Ids of groups whose items cannot be read. The sweep skipped them. */
   readonly unreadable: readonly string[];
 }
 
 /**
  * The data of a listed group that the sweep needs. It keeps only users that are not bound persons, because apply checks
- * the others and a million ids would use too much memory. A group whose form is not as specified has no version: it
- * exists, and nothing else is concluded.
+ * the others and a million ids would use too much memory. A group whose form is not as specified has no version. It
+ * exists, and nothing else is concluded from it.
  */
 interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGroup, 'version'>> {
   readonly unbound: readonly string[];
@@ -68,9 +71,9 @@ interface Sweeping extends Checking {
 }
 
 /**
- * Compares all links with all groups of the platform, and picks up whatever fell through elsewhere: stuck groups,
- * pending members, holds whose time is over, litter. One listing, and one read of every group; nothing is concluded
- * from absence alone: a group that is not listed is asked for by id, and apply asks twice more (invariant 4).
+ * Compares all links with all groups of the platform. It also handles stuck groups, pending members, expired holds and
+ * unused items. It lists the platform's groups once and reads every group item once. Absence alone proves nothing: a
+ * group that is not listed is fetched by id, and apply fetches it twice more (invariant 4).
  * @param deadlineMs milliseconds since 1970 from which no more employees are listed
  */
 export const sweep = (
@@ -159,15 +162,15 @@ async function markDiffering(states: Watched, { listed, ports, totals }: Sweepin
     const version = listed.get(state.platformId)?.version;
     return version === undefined ? [] : [{ state, version, activityEvents: [] }];
   });
-  // The difference may come from a running write: its own apply fetches the group and settles the intent.
+  // The difference may come from a write in progress, whose apply fetches the group and settles the intent.
   const differing = shown.filter(({ state, version }) => state.version !== version && !state.intent);
   totals.echoes += shown.length - differing.length;
   await markSuspected(differing, ports);
 }
 
 /**
- * The list shows our version of the group with other content. Apply fetches a group anyway if it waits or was written
- * recently.
+ * Whether the list shows the known version of the group with other content. False for a group that waits or was written
+ * recently, because apply fetches it anyway.
  */
 function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweeping): boolean {
   const { platformId, version, view, intent, suspectedChange, dirtySinceMs, lastWriteAtMs = 0 } = state;
@@ -182,8 +185,8 @@ function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweepi
 }
 
 /**
- * The fetch by id decides what such a group contains. If many groups differ, the list most likely shows only some
- * users, and each group is fetched once a day.
+ * Marks groups whose content differs in the list. The fetch by id decides what such a group contains. If many groups
+ * differ, the list most likely shows only some users, and each group is fetched once a day.
  */
 async function markChanged(changed: Watched, links: number, { ports, startedAtMs }: Sweeping): Promise<void> {
   const isUsual = changed.length >= MIN_MISSING && changed.length > links * MAX_MISSING_SHARE;
@@ -203,7 +206,7 @@ async function markMissing(missing: Watched, { platform, ports }: Sweeping): Pro
   await markSuspected(suspected, ports);
 }
 
-/** Stuck and refused groups, holds that are over, and a share of the litter. */
+/** Wakes stuck and refused groups and groups with expired holds, and collects unused items of some groups. */
 async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promise<void> {
   const { ports, totals } = sweeping;
   const nowMs = ports.clock();
@@ -221,7 +224,7 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   for (const state of states) if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);
 }
 
-/** Dirty for long, and without a due time or past it: the requeue job does not find it, or did not. */
+/** The group has been dirty for long, and has no due time or one in the past, so the requeue job has missed it. */
 const isStuck = ({ dirtySinceMs, dueMs, paused }: GroupSummary, nowMs: number): boolean =>
   !paused &&
   dirtySinceMs !== undefined &&
@@ -241,10 +244,10 @@ async function wake(refs: readonly GroupRef[], { ports, totals }: Sweeping): Pro
 }
 
 /**
- * Orphans: platform groups without an owner that carry the id of a directory group. If that directory group is linked to
- * another existing platform group, two platform groups have the same id, and an operator must choose. If the platform group
- * is the previous link and counted as gone, a directory group that may be written is linked to it again.
- * @returns how many of those are new
+ * Handles orphans: platform groups without an owner that have the id of a directory group. If that directory group is
+ * linked to another existing platform group, two platform groups have the same id, and an operator must choose. If the
+ * platform group is the previous link and counted as gone, a directory group that may be written is linked to it again.
+ * @returns the number of newly recorded duplicates
  */
 async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
   const { connection, listed, ports, totals } = sweeping;
@@ -309,7 +312,9 @@ async function linkAgain(state: GroupState, { ports, totals }: Sweeping): Promis
   totals.reenqueued += 1;
 }
 
-/** An adoption that was cut short between claim and link, and is not wanted any more, leaves the claim. */
+/**
+ * Ends claims that an adoption left when it was interrupted between claim and link, and that are not wanted any more.
+ */
 async function endIdleClaims(owners: Owners['now'], { connection, ports, passOver }: Sweeping) {
   const mine = [...owners].filter(([, owner]) => owner.connection === connection.name);
   const refs = mine.map(([, ref]) => ref);

@@ -23,7 +23,7 @@ export interface KnownPeople {
   readonly ids: ReadonlySet<string>;
 }
 
-/** A managed group, and those of its users that are not ids of bound persons. */
+/** A managed group, and its users that are not bound persons. */
 export interface UnboundUsers {
   readonly state: GroupState & { readonly platformId: PlatformGroupId };
   readonly users: readonly string[];
@@ -70,7 +70,7 @@ export async function recordUnknownUsers(
   return { ids: unknown.size, newRecords };
 }
 
-/** @returns those of the ids that are an employee's; it may have other ids too */
+/** @returns ids of employees, including all of the given ids that belong to an employee */
 async function employeesAmong(
   ids: ReadonlySet<string>,
   known: KnownPeople,
@@ -92,7 +92,7 @@ async function employeesAmong(
   return indexed;
 }
 
-/** Only the platform can tell of a person who was gone at the last refresh. */
+/** Whether the people index has a person with this id. A person who was gone at the last refresh does not count. */
 async function isIndexed(id: string, { connection, ports }: Seeking): Promise<boolean> {
   const { name, settings } = connection;
   const persons =
