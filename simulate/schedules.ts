@@ -264,7 +264,9 @@ function workSinceMs(name: string, cloud: Cloud): number {
   const times = SHARDS.flatMap((shard) => {
     if (first('fanOuts', shard, 1).length > 0) return [0];
     if (connection?.['observing'] === true) return [];
-    const due = first('groups', shard, 10).filter(({ gsk, paused }) => paused !== true && String(gsk) < '~');
+    const due = first('groups', shard, 10).filter(
+      ({ gsk, pausedAt }) => pausedAt === undefined && String(gsk) < '~',
+    );
     return due.map(({ gsk }) => Number.parseInt(String(gsk), 10));
   });
   return Math.min(...times);

@@ -98,7 +98,8 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     const paused: string[] = [];
     for (const ref of refs(groups, asked)) {
       const was = await asked.ports.groups.read(ref);
-      if ((await pauseGroup(ref, asked.ports, reason)) && was?.paused === false) paused.push(ref.group);
+      const isRunning = was !== undefined && was.pausedAtMs === undefined;
+      if ((await pauseGroup(ref, asked.ports, reason)) && isRunning) paused.push(ref.group);
     }
     return { paused };
   }),

@@ -86,7 +86,7 @@ export const TABLE = {
       'settled',
       'dirtySince',
       'failedAt',
-      'paused',
+      'pausedAt',
       'hold',
       'pendingCause',
       'pendingSince',

@@ -218,9 +218,8 @@ export const GroupItem = z.lazy(() =>
     releasedPlatformId: platformGroupText.exactOptional(),
     /** An operator released this group. Only `adopt` ends that. */
     released: z.boolean().default(false),
-    paused: z.boolean().default(false),
-    /** When the group was paused. It identifies the pause, so that `resume` cannot end a later one. */
-    pausedAtMs: number.exactOptional(),
+    /** Since when the group is paused. It identifies the pause, so that `resume` cannot end a later one. */
+    pausedAt: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
     /** It contains other groups, or did once: its members are not only its own member registers. */
     containsGroups: z.boolean().exactOptional(),
@@ -244,7 +243,7 @@ export type SettledState = NonNullable<GroupItem['settled']>;
 /** Attributes that a group carries under another name than its item, or together. */
 type Renamed =
   | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor' | 'actorStamp')
-  | ('dirtySince' | 'wakeAt' | 'failedAt' | 'createdAt' | 'missedAt' | 'lastWriteAt');
+  | ('dirtySince' | 'wakeAt' | 'failedAt' | 'createdAt' | 'missedAt' | 'pausedAt' | 'lastWriteAt');
 
 /** One group as apply finds it. */
 export interface GroupState extends Omit<GroupItem, Renamed> {
@@ -256,6 +255,7 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly failedAtMs?: number;
   readonly createdAtMs?: number;
   readonly missedAtMs?: number;
+  readonly pausedAtMs?: number;
   readonly lastWriteAtMs?: number;
 }
 

@@ -8,13 +8,19 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 
 export type ReportPorts = Pick<ToolPorts, 'groups' | 'index' | 'clock'>;
 
-type Shown = Pick<GroupState, 'paused' | 'dirtySinceMs' | 'failedAtMs' | 'settled'> & {
+type Shown = Pick<GroupState, 'pausedAtMs' | 'dirtySinceMs' | 'failedAtMs' | 'settled'> & {
   readonly registers?: GroupRegisters | undefined;
 };
 
 /** Of the group itself, or of what the index shows of it. */
-export function stateName({ paused, dirtySinceMs, failedAtMs, settled, registers }: Shown): GroupStateName {
-  if (paused) return 'paused';
+export function stateName({
+  pausedAtMs,
+  dirtySinceMs,
+  failedAtMs,
+  settled,
+  registers,
+}: Shown): GroupStateName {
+  if (pausedAtMs !== undefined) return 'paused';
   if (dirtySinceMs !== undefined) return 'dirty';
   if (failedAtMs !== undefined) return 'failed';
   if (settled === 'deleted' && registers !== undefined && isUnheardOf(registers)) return 'unknown';

@@ -82,7 +82,7 @@ export function obstacleTo(state: GroupState, connection: Connection, gate: stri
   if (connection.observing)
     return { outcome: 'observing', detail: 'the connection only observes: groupsync resume' };
   const { group } = state.ref;
-  if (state.paused)
+  if (state.pausedAtMs !== undefined)
     return { outcome: 'paused', detail: `the group is paused: groupsync resume ${shellWords(group)}` };
   if (policyFor(connection.settings, group, state.registers.name?.value).mode === 'report')
     return { outcome: 'observing', detail: 'the settings have this group only watched (mode report)' };

@@ -97,11 +97,11 @@ export function createDesiredStore(table: Table): DesiredStore {
 
     async markDirty(ref, dirty, update) {
       const marked = await markWith(update, ref, dirty);
-      const { wakeAt, lastWriteAt, paused, isContained }: Attributes = marked.written ? marked.item : {};
+      const { wakeAt, lastWriteAt, pausedAt, isContained }: Attributes = marked.written ? marked.item : {};
       return {
         wakeAtMs: Number(wakeAt),
         lastWriteAtMs: typeof lastWriteAt === 'number' ? lastWriteAt : undefined,
-        paused: paused === true,
+        paused: pausedAt !== undefined,
         isContained: isContained === true,
       };
     },

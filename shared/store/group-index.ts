@@ -76,11 +76,10 @@ const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
 });
 
 function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
-  const { name, settled, dirtySince, failedAt, paused, hold, gsk } = item;
+  const { name, settled, dirtySince, failedAt, pausedAt, hold, gsk } = item;
   const dueMs = Number.parseInt(String(gsk), 10);
   return {
     ref: refOf(connection, item),
-    paused: paused === true,
     holdWaits: hold !== undefined,
     holdUndecided: (hold as { decision?: { kind?: unknown } } | undefined)?.decision?.kind === 'waiting',
     ...(Number.isNaN(dueMs) ? {} : { dueMs }),
@@ -88,6 +87,7 @@ function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
     ...(typeof settled === 'string' ? { settled: settled as SettledState } : {}),
     ...(typeof dirtySince === 'number' ? { dirtySinceMs: dirtySince } : {}),
     ...(typeof failedAt === 'number' ? { failedAtMs: failedAt } : {}),
+    ...(typeof pausedAt === 'number' ? { pausedAtMs: pausedAt } : {}),
   };
 }
 

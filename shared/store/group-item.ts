@@ -43,7 +43,15 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
 const OF_FIELDS: ReadonlySet<string> = new Set(EVENT_FIELDS.flatMap((field) => [field, stampName(field)]));
 
 /** What a group carries as times, under a name that says so. */
-const TIMES = new Set(['dirtySince', 'wakeAt', 'failedAt', 'createdAt', 'missedAt', 'lastWriteAt']);
+const TIMES = new Set([
+  'dirtySince',
+  'wakeAt',
+  'failedAt',
+  'createdAt',
+  'missedAt',
+  'pausedAt',
+  'lastWriteAt',
+]);
 
 /** Ids and stamps stay plain text: a large group has a hundred thousand of these, and every step of a schema counts. */
 const MemberItem = z.lazy(() =>

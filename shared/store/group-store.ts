@@ -42,7 +42,7 @@ import { createViewStore, decodeUser } from './view-store.ts';
 
 /** The time of the first 404. It is removed when the platform shows the group, or the link ends. */
 const MISSED = 'missedAt';
-const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver', 'refusedFields'] as const;
+const LINK = ['platformId', 'version', 'view', 'createdAt', 'takeOver', 'refusedFields'] as const;
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
@@ -50,7 +50,6 @@ const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   platformId: id,
   version,
   view: { ...view },
-  viewId: view.id,
 });
 
 /** The attributes that a commit removes, whether the group is clean after it or not. */
@@ -59,7 +58,6 @@ const removedBy = (
   { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
 ): readonly string[] => [
   'intent',
-  'intentId',
   'acceptedDeletion',
   MISSED,
   ...(settled === undefined ? ['settled'] : []),
@@ -94,7 +92,7 @@ const acceptedChange = (
   found: Findings | undefined,
 ): Change => {
   const foundNow = findingsToStore(seen, found);
-  const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange', 'suspectedChangeAt'];
+  const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange'];
   if (platform === undefined) {
     const previousLink = linkOf(seen, found?.isGone ?? false);
     return {
@@ -208,7 +206,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       update(
         seen.ref,
         {
-          set: { intent: plain(intent), intentId: intent.id, ...withoutRemovals(seen) },
+          set: { intent: plain(intent), ...withoutRemovals(seen) },
           // The item is largest while it has an intent.
           remove: PARTIAL_READ_HINTS,
         },
@@ -236,7 +234,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     async dropIntent(ref, intent, { uncertain, isRefused, audited }) {
       const set = plain({ uncertain: uncertain && plain(uncertain), lastAudit: audited });
-      const dropped = await change(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
+      const dropped = await change(ref, { set, remove: ['intent'] }, intentIs(intent.id));
       if (dropped.written && isRefused) await views.discard(ref, intent.change, dropped.item);
       return dropped.written;
     },
@@ -248,7 +246,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         const { set, remove } = settledChange(seen, platform?.view, commit);
         const removed = new Set([...(written.remove ?? []), ...remove]);
         const clean = { set: { ...written.set, ...set }, remove: [...removed] };
-        const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('paused'));
+        const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('pausedAt'));
         return change(ref, clean, all(intentIs(commit.intent), isAsSeen));
       };
       const writeDirty = () => {
@@ -298,7 +296,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           },
           remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
-        all(unwrittenSince(seen), revIsAs(seen), holdIsAs(seen), missing('paused')),
+        all(unwrittenSince(seen), revIsAs(seen), holdIsAs(seen), missing('pausedAt')),
       );
     },
 
@@ -318,7 +316,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return update(
         seen.ref,
         {
-          ...dirtying(seen.ref, dirty, { set: { suspectedChange, suspectedChangeAt: atMs } }),
+          ...dirtying(seen.ref, dirty, { set: { suspectedChange } }),
           // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only an
           // operator's `sync` resets them.
           ...(version === null && suspectedChange.activityEvents.length === 0
@@ -347,7 +345,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             'createdAt',
             'acceptedDeletion',
             'suspectedChange',
-            'suspectedChangeAt',
             'previousLink',
             'refusedFields',
             MISSED,
@@ -363,18 +360,15 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         ref,
         {
           // Lists of groups that are not in sync include paused groups.
-          set: { paused: true, ...placed(ref, NOT_DUE) },
-          setIfMissing: { pausedAtMs: atMs },
+          set: placed(ref, NOT_DUE),
+          setIfMissing: { pausedAt: atMs },
           remove: [MISSED],
         },
         exists('rev'),
       ),
 
-    resume: (ref, { pausedAtMs, ...dirty }) => {
-      const isAsSeen = pausedAtMs === undefined ? missing('pausedAtMs') : equal('pausedAtMs', pausedAtMs);
-      const resumed = dirtying(ref, dirty, { remove: ['paused', 'pausedAtMs'] });
-      return update(ref, resumed, all(exists('paused'), isAsSeen));
-    },
+    resume: (ref, { pausedAtMs, ...dirty }) =>
+      update(ref, dirtying(ref, dirty, { remove: ['pausedAt'] }), equal('pausedAt', pausedAtMs)),
 
     async readMany(refs, onUnreadable) {
       const byKey = new Map(refs.map((ref) => [groupKey(ref).pk, ref]));
@@ -397,8 +391,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     async postpone(seen, { retryAtMs, soonerMs, attempts, calledMs, error, mine = seen.intent?.id }) {
       const { ref } = seen;
-      const noOtherIntent =
-        mine === undefined ? missing('intentId') : any(missing('intentId'), intentIs(mine));
+      const noOtherIntent = mine === undefined ? missing('intent') : any(missing('intent'), intentIs(mine));
       const until = (wakeAtMs: number, when: Condition) => {
         const tried = { attempts, calledMs, lastError: { ...error } };
         const set = { ...tried, ...(mine && { releasedIntent: mine }), ...wakeUpFields(ref, wakeAtMs) };

@@ -46,7 +46,8 @@ export function unexplained(
   const directoryGroup = connection.reading.groups.get(group);
   const item = connection.item(group);
   const treatment = treatmentOf(connection.settings, [group, item?.name ?? directoryGroup?.name]);
-  const isStill = connection.isObserving || connection.gate === 'paused' || item?.paused || item?.released;
+  const isPaused = connection.gate === 'paused' || item?.pausedAt !== undefined;
+  const isStill = connection.isObserving || isPaused || item?.released;
   const isUnnamed = directoryGroup !== undefined && directoryGroup.name === undefined;
   if (isStill || isUnnamed || treatment.isExcluded || treatment.mode === 'report') return [];
   const context: Context = { observation, connection, group, treatment, actual };

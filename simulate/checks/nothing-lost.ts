@@ -107,8 +107,8 @@ function checkFanOut({ seen, accuse }: Observation, { name }: ObservedConnection
 }
 
 function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnection, group: string): void {
-  const { intent, paused } = connection.item(group) ?? {};
-  const isStill = paused || connection.isObserving || connection.gate !== 'open';
+  const { intent, pausedAt } = connection.item(group) ?? {};
+  const isStill = pausedAt !== undefined || connection.isObserving || connection.gate !== 'open';
   if (intent === undefined || isStill || nowMs - intent.atMs <= HOUR_MS) return;
   const sentence = `A ${intent.action} of the group ${group} was begun ${Math.floor((nowMs - intent.atMs) / HOUR_MS)} hours ago; expected it to be settled, but it is open.`;
   accuse('nothing_lost', 'open_intent', { connection: connection.name, group }, sentence);

@@ -22,7 +22,7 @@ export interface StoredGroup {
   /** The approval that is stored next to the hold. */
   readonly approval?: StoredHold;
   readonly released?: boolean;
-  readonly paused?: boolean;
+  readonly pausedAt?: number;
 }
 
 export interface StoredHold {

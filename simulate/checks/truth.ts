@@ -74,7 +74,7 @@ function checkGroup(
 ): void {
   const { name, reading, actionMs, companyMs, ledger } = connection;
   const item = connection.item(group);
-  if (item === undefined || item.paused || item.released) return;
+  if (item === undefined || item.pausedAt !== undefined || item.released) return;
   const past = ledger.pasts.get(connection.actual(group)?.id ?? item.platformId ?? '');
   const writtenMs = past?.changes.at(-1)?.atMs ?? 0;
   const directoryChangedMs = reading.changedAtMs.get(group) ?? 0;

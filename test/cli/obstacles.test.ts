@@ -169,7 +169,7 @@ describe('group that waits for the outcome of an earlier write', () => {
   it('plan shows the reason although the platform cannot be read', async () => {
     const { ports, table, refOf } = await uncertainWorld();
     await table.update(groupKey(refOf('g')), {
-      set: { suspectedChange: { version: null, activityEvents: [], atMs: 1 }, suspectedChangeAt: 1 },
+      set: { suspectedChange: { version: null, activityEvents: [], atMs: 1 } },
     });
     const failing = new PlatformFailure('unavailable', 'GET /x answered 503', {});
     const broken = { ...ports, platforms: { open: () => Promise.reject(failing) } };

@@ -44,7 +44,7 @@ const state = (over: Partial<GroupState> = {}): GroupState => ({
     name: { value: 'Eng', stamp: stampAt(1) },
   },
   ...{ rev: 1, attempts: 0, calledMs: [], takeOver: false, openDrift: [], unattributed: [] },
-  ...{ released: false, paused: false, platformId: platformGroupId('p'), version: versionToken('v1') },
+  ...{ released: false, platformId: platformGroupId('p'), version: versionToken('v1') },
   view: { id: intentId('i0'), size: 1 },
   ...over,
 });

@@ -648,7 +648,7 @@ describe('check of the truth at any time', () => {
     ],
     [
       'a group waits for hours because it is paused',
-      (w) => w.item({ dirtySince: w.time.nowMs, paused: true }),
+      (w) => w.item({ dirtySince: w.time.nowMs, pausedAt: w.time.nowMs }),
     ],
     [
       'the gate stays closed although the platform works',

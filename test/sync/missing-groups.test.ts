@@ -86,9 +86,9 @@ describe('platform that answers 404 for existing groups', () => {
       'a pause of the group',
       async ({ world, ref }: Awaited<ReturnType<typeof company>>) => {
         const { groups } = world.toolPorts;
-        await groups.pause(ref('g0'), world.nowMs());
+        const pausedAtMs = world.nowMs();
+        await groups.pause(ref('g0'), pausedAtMs);
         world.advance(90 * MINUTE_MS);
-        const { pausedAtMs } = (await groups.read(ref('g0'))) ?? {};
         await groups.resume(ref('g0'), { pausedAtMs, nowMs: world.nowMs(), wakeAtMs: world.nowMs() });
         await world.toolPorts.applyQueue.wake([ref('g0')]);
       },

@@ -155,10 +155,10 @@ function goesOn(
 const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;
 
-function keptFrom({ ref, paused }: GroupState, { observing }: Connection, gate: Gate) {
+function keptFrom({ ref, pausedAtMs }: GroupState, { observing }: Connection, gate: Gate) {
   if (observing) return 'observing';
   if (gate.state !== 'open' && gate.canary !== ref.group) return 'gate_closed';
-  return paused ? 'paused' : undefined;
+  return pausedAtMs !== undefined ? 'paused' : undefined;
 }
 
 /** The cached connection, which mostly costs no request. If its cached state would stop the apply, it is read now. */

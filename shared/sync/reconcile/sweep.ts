@@ -222,15 +222,15 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
 }
 
 /** Dirty for long, and without a due time or past it: the requeue job does not find it, or did not. */
-const isStuck = ({ dirtySinceMs, dueMs, paused }: GroupSummary, nowMs: number): boolean =>
-  !paused &&
+const isStuck = ({ dirtySinceMs, dueMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
+  pausedAtMs === undefined &&
   dirtySinceMs !== undefined &&
   nowMs - dirtySinceMs > STUCK_MS &&
   (dueMs === undefined || nowMs - dueMs > STUCK_MS);
 
 /** The platform refused the group a day ago. It may accept it now, and no other event would cause an attempt. */
-const isForgotten = ({ failedAtMs, paused }: GroupSummary, nowMs: number): boolean =>
-  !paused && failedAtMs !== undefined && nowMs - failedAtMs >= REFUSED_AGAIN_MS;
+const isForgotten = ({ failedAtMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
+  pausedAtMs === undefined && failedAtMs !== undefined && nowMs - failedAtMs >= REFUSED_AGAIN_MS;
 
 const turnOf = ({ group }: GroupRef): number =>
   createHash('sha256').update(group).digest().readUInt8(1) % GARBAGE_TURNS;

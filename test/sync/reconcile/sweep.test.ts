@@ -66,7 +66,7 @@ describe('sweep', () => {
   it('leaves a write in flight to the apply that sent it', async () => {
     const world = await createWorld();
     const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };
-    await world.link('g0', { intent, intentId: 'i1' });
+    await world.link('g0', { intent });
     world.change('g0');
     await run(world);
     expect(await suspects(world, 1)).toEqual([]);
