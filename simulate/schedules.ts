@@ -5,7 +5,7 @@ import { runReconcile } from '../shared/runtime/run-reconcile.ts';
 import type { Item } from '../shared/store/table.ts';
 import { refreshPeople } from '../shared/sync/people.ts';
 import { type RequeueReport, requeueDue } from '../shared/sync/requeue.ts';
-import { type Cloud, groupItem } from './cloud.ts';
+import { type Cloud, groupItem, linkIn } from './cloud.ts';
 import type { EnginePorts } from './engine.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { afterSilence } from './silence.ts';
@@ -208,10 +208,11 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
   const linked = new Set<unknown>();
   const found = [...cloud.directory.read(name).changedAtMs.keys()].flatMap((group) => {
     const item: Partial<Item> = groupItem(cloud, name, group) ?? {};
-    const { platformId, version, hold } = item;
+    const { hold } = item;
+    const { id: platformId, version } = linkIn(item) ?? {};
     linked.add(platformId);
     const isOver = Number((hold as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs;
-    const shown = platformId === undefined ? version : groups.get(String(platformId))?.version;
+    const shown = platformId === undefined ? version : groups.get(platformId)?.version;
     if (shown === version && !isOver) return [];
     // A version that is a hash is the same after each identical change.
     const edited = clientWrites.findLast(({ id }) => id === platformId)?.atMs;

@@ -134,7 +134,7 @@ async function stateOf(ref: GroupRef, { ports }: Asked): Promise<GroupState> {
 
 /** Users of the platform group by its stored view; empty if there is none. */
 async function usersOf(state: GroupState, { ports }: Asked): Promise<ReadonlySet<string>> {
-  const view = state.view && (await ports.groups.readView(state.ref, state.view));
+  const view = state.link && (await ports.groups.readView(state.ref, state.link.view));
   return new Set(view?.users.keys());
 }
 

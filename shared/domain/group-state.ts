@@ -26,6 +26,24 @@ const ViewPointer = z.lazy(() =>
 );
 export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 
+/** The link of a directory group to its platform group. */
+const Link = z.lazy(() =>
+  z.object({
+    id: platformGroupText,
+    /** Version and view as last written or read. */
+    version: versionForm,
+    view: ViewPointer,
+    /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
+    createdAtMs: number.exactOptional(),
+    /** The group was adopted or changed externally: the next write sends every field. */
+    takeOver: z.boolean().exactOptional(),
+  }),
+);
+export type Link = Frozen<z.infer<typeof Link>>;
+
+/** The platform group of a link, as last written or read. */
+export type LinkedGroup = Pick<Link, 'id' | 'version' | 'view'>;
+
 /**
  * A write to the platform that is about to happen, stored until its outcome is known. It states what the write changes.
  * It is settled by the group's view and its own fields and users, even if the directory group was renamed or
@@ -177,9 +195,7 @@ export const GroupItem = z.lazy(() =>
     reportedFailure: text.exactOptional(),
     /** The failures before an operator retried the group, in the form of a dead-lettered message. */
     failedBefore: text.exactOptional(),
-    platformId: platformGroupText.exactOptional(),
-    version: versionForm.exactOptional(),
-    view: ViewPointer.exactOptional(),
+    link: Link.exactOptional(),
     intent: Intent.exactOptional(),
     /** The intent that its worker has released without knowing the outcome. */
     releasedIntent: intentText.exactOptional(),
@@ -189,12 +205,8 @@ export const GroupItem = z.lazy(() =>
     suspectedChange: SuspectedChange.exactOptional(),
     uncertain: Uncertain.exactOptional(),
     flapDamping: FlapDamping.exactOptional(),
-    /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
-    createdAt: number.exactOptional(),
     /** When the platform first answered 404 for the group, if it has not shown it since. */
     missedAt: number.exactOptional(),
-    /** The group was adopted or changed externally: the next write sends every field. */
-    takeOver: z.boolean().default(false),
     /** Drift records of differences that are being restored. */
     openDrift: texts.default([]),
     /** Drift records of differences that were found before the feed reported their initiator. */
@@ -243,7 +255,7 @@ export type SettledState = NonNullable<GroupItem['settled']>;
 /** Attributes that a group carries under another name than its item, or together. */
 type Renamed =
   | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor' | 'actorStamp')
-  | ('dirtySince' | 'wakeAt' | 'failedAt' | 'createdAt' | 'missedAt' | 'pausedAt' | 'lastWriteAt');
+  | ('dirtySince' | 'wakeAt' | 'failedAt' | 'missedAt' | 'pausedAt' | 'lastWriteAt');
 
 /** One group as apply finds it. */
 export interface GroupState extends Omit<GroupItem, Renamed> {
@@ -253,7 +265,6 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   /** When the dirty group will be woken. */
   readonly wakeAtMs?: number;
   readonly failedAtMs?: number;
-  readonly createdAtMs?: number;
   readonly missedAtMs?: number;
   readonly pausedAtMs?: number;
   readonly lastWriteAtMs?: number;
@@ -278,8 +289,3 @@ export interface PendingMark {
 export interface StoredMember extends MemberRegister {
   readonly pending?: PendingMark;
 }
-
-/** The platform group that a directory group is linked to, as last written or read. */
-export type LinkedGroup = Required<Pick<GroupItem, 'version' | 'view'>> & {
-  readonly id: NonNullable<GroupItem['platformId']>;
-};

@@ -55,14 +55,14 @@ export async function reportGroup(
   state: GroupState,
   { groups, clock }: Pick<ReportPorts, 'groups' | 'clock'>,
 ): Promise<GroupReport> {
-  const view = state.view === undefined ? undefined : await groups.readView(state.ref, state.view);
+  const view = state.link && (await groups.readView(state.ref, state.link.view));
   const members = await groups.members(state.ref);
   return {
     connection: state.ref.connection,
     id: state.ref.group,
     name: view?.name ?? state.registers.name?.value ?? null,
-    platformId: state.platformId ?? null,
-    version: state.version ?? null,
+    platformId: state.link?.id ?? null,
+    version: state.link?.version ?? null,
     state: stateName(state),
     wanted: state.counts?.wanted ?? 0,
     applied: state.counts?.applied ?? 0,

@@ -42,15 +42,9 @@ import { createViewStore, decodeUser } from './view-store.ts';
 
 /** The time of the first 404. It is removed when the platform shows the group, or the link ends. */
 const MISSED = 'missedAt';
-const LINK = ['platformId', 'version', 'view', 'createdAt', 'takeOver', 'refusedFields'] as const;
+const LINK = ['link', 'refusedFields'] as const;
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
-
-const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
-  platformId: id,
-  version,
-  view: { ...view },
-});
 
 /** The attributes that a commit removes, whether the group is clean after it or not. */
 const removedBy = (
@@ -64,19 +58,22 @@ const removedBy = (
   ...(driftClosed === true ? ['openDrift'] : []),
   ...(isCertain === true ? ['uncertain'] : []),
   ...(hasRemoved === true ? ['reportedFailure'] : []),
-  ...(platform === undefined ? LINK : ['takeOver', 'previousLink']),
+  ...(platform === undefined ? LINK : ['previousLink']),
   ...usedUp(seen, consumedHold),
   ...refusalExplainedBy(found),
 ];
 
 /** The change of a commit, whether the group is clean after it or not. */
 const writtenBy = (commit: Commit): Change => {
-  const { seen, platform, found, createdAtMs, settled, counts, writtenAtMs, calledMs } = commit;
+  const { seen, platform, found, settled, counts, writtenAtMs, calledMs } = commit;
+  const { createdAtMs = seen.link?.createdAtMs } = commit;
   return {
     set: {
-      ...(platform === undefined ? plain({ previousLink: linkOf(seen, true) }) : linkAttributes(platform)),
+      ...(platform === undefined
+        ? plain({ previousLink: linkBefore(seen, true) })
+        : { link: plain({ ...platform, createdAtMs }) }),
       ...findingsToStore(seen, found),
-      ...plain({ createdAt: createdAtMs, settled, counts, lastWriteAt: writtenAtMs, calledMs }),
+      ...plain({ settled, counts, lastWriteAt: writtenAtMs, calledMs }),
     },
     remove: removedBy(seen, commit),
   };
@@ -94,27 +91,27 @@ const acceptedChange = (
   const foundNow = findingsToStore(seen, found);
   const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange'];
   if (platform === undefined) {
-    const previousLink = linkOf(seen, found?.isGone ?? false);
+    const previousLink = linkBefore(seen, found?.isGone ?? false);
     return {
-      set: { ...foundNow, ...plain({ releasedPlatformId: seen.platformId, previousLink }) },
+      set: { ...foundNow, ...plain({ releasedPlatformId: seen.link?.id, previousLink }) },
       remove: [...LINK, MISSED, ...answered],
     };
   }
   return {
     set: {
-      ...linkAttributes(platform),
-      ...(isOtherView(seen, platform) && { takeOver: true }),
+      link: plain({ ...seen.link, ...platform, takeOver: isOtherView(seen, platform) || seen.link?.takeOver }),
       ...foundNow,
     },
     remove: [MISSED, 'previousLink', 'acceptedDeletion', ...answered, ...refusalExplainedBy(found)],
   };
 };
 
-const isOtherView = ({ view }: GroupState, platform: LinkedGroup): boolean => platform.view.id !== view?.id;
+const isOtherView = ({ link }: GroupState, platform: LinkedGroup): boolean =>
+  platform.view.id !== link?.view.id;
 
 /** The current link, in the form of `previousLink`. */
-const linkOf = ({ platformId, view }: GroupState, isGone: boolean) =>
-  platformId && view && { platformId, view, isGone };
+const linkBefore = ({ link }: GroupState, isGone: boolean) =>
+  link && { platformId: link.id, view: link.view, isGone };
 
 const refusalExplainedBy = ({ explainsRefusal = false }: Findings = {}) =>
   explainsRefusal ? ['lastError'] : [];
@@ -149,8 +146,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
   });
 
   /** Deletes the sets that a commit leaves unused: the previous view, and the change of the intent. */
-  async function discardOld({ seen: { ref, view, intent }, platform }: Commit, item: Item) {
-    if (platform === undefined || platform.view.id !== view?.id) await views.discard(ref, view, item);
+  async function discardOld({ seen: { ref, link, intent }, platform }: Commit, item: Item) {
+    const before = link?.view;
+    if (platform === undefined || platform.view.id !== before?.id) await views.discard(ref, before, item);
     const { change: sent } = intent ?? {};
     if (sent?.head && sent.id !== platform?.view.id) await views.discard(ref, sent, item);
   }
@@ -213,8 +211,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         unsettledSince(seen),
       ),
 
-    async noteMissing({ ref, platformId, missedAtMs }, atMs) {
-      const isSame = platformId === undefined ? missing('platformId') : equal('platformId', platformId);
+    async noteMissing({ ref, link, missedAtMs }, atMs) {
+      const isSame = link === undefined ? missing('link') : equal('link.id', link.id);
       const isAsSeen = missedAtMs === undefined ? missing(MISSED) : equal(MISSED, missedAtMs);
       await update(ref, { set: { [MISSED]: atMs } }, all(isSame, isAsSeen));
     },
@@ -265,7 +263,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const how = acceptedChange(seen, platform, found);
       const accepted = await change(seen.ref, how, all(unsettledSince(seen), suspectedChangeIsAs(seen)));
       if (accepted.written && platform !== undefined && isOtherView(seen, platform))
-        await views.discard(seen.ref, seen.view, accepted.item);
+        await views.discard(seen.ref, seen.link?.view, accepted.item);
       return accepted.written;
     },
 
@@ -273,7 +271,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const { previousLink } = seen;
       if (previousLink === undefined) return Promise.resolve(false);
       const listed = { ...previousLink, view: plain(previousLink.view), isListed: true };
-      const isAsSeen = all(equal('previousLink.platformId', previousLink.platformId), missing('platformId'));
+      const isAsSeen = all(equal('previousLink.platformId', previousLink.platformId), missing('link'));
       return update(seen.ref, dirtying(seen.ref, dirty, { set: { previousLink: listed } }), isAsSeen);
     },
 
@@ -281,7 +279,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
         againAtMs === undefined
-          ? settledChange(seen, seen.view, { settled, counts, failing })
+          ? settledChange(seen, seen.link?.view, { settled, counts, failing })
           : { set: wakeUpFields(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
       const certain = againAtMs === undefined ? ['uncertain'] : [];
       return update(
@@ -323,7 +321,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             ? {}
             : { remove: ['failedAt'] }),
         },
-        all(equal('platformId', seen.platformId ?? ''), suspectedChangeIsAs(seen)),
+        all(equal('link.id', seen.link?.id ?? ''), suspectedChangeIsAs(seen)),
       );
     },
 
@@ -339,10 +337,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       update(
         seen.ref,
         dirtying(seen.ref, dirty, {
-          set: { ...linkAttributes(link), takeOver: true },
+          set: { link: plain({ ...link, takeOver: true }) },
           remove: [
             'released',
-            'createdAt',
             'acceptedDeletion',
             'suspectedChange',
             'previousLink',

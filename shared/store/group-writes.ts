@@ -24,8 +24,8 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  * link a group that a later worker has settled, and no message would follow. From openIntent to commit dirty stays.
  */
 export const intentIs = (id: IntentId): Condition => equal('intent.id', id);
-export const viewIsAs = ({ view }: GroupState): Condition =>
-  view === undefined ? missing('view') : equal('view.id', view.id);
+export const viewIsAs = ({ link }: GroupState): Condition =>
+  link === undefined ? missing('link') : equal('link.view.id', link.view.id);
 /** The record of uncertain writes as it was read: another worker may have opened and dropped an intent since. */
 const uncertainIsAs = ({ uncertain }: GroupState): Condition =>
   uncertain === undefined ? missing('uncertain') : equal('uncertain.untilMs', uncertain.untilMs);

@@ -71,7 +71,7 @@ function isUnmanaged(
   group: string,
   { id }: Pick<HeldGroup, 'id'>,
 ): boolean {
-  if (item(group)?.platformId !== undefined) return false;
+  if (item(group)?.link !== undefined) return false;
   if (mayHaveReleased(observation, name)) return true;
   return hasReturned(name) && observation.ownerOf(company, id, null)?.connection !== name;
 }
@@ -126,8 +126,8 @@ function compared(context: Context, name: string): readonly Difference[] {
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
   // A group with only the installer and without a visible spokeId may belong to any client.
-  const { platformId, lastError } = connection.item(group) ?? {};
-  const isUnidentified = platformId === undefined && !traits.echoSpokeId && traits.installer !== null;
+  const { link, lastError } = connection.item(group) ?? {};
+  const isUnidentified = link === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isUnidentified && lastError?.code === 'name_in_use') return [];
   const isGone = ['deleted', 'recreated'].some((kind) => namedByDrift(context, kind).size > 0);
   if (actual === undefined) {
@@ -265,7 +265,7 @@ function causeOf(
 
 /** A wrong route answered 404 for the group, so it is not linked any more. */
 const isMisrouted = ({ connection, group, actual }: Context): boolean =>
-  connection.item(group)?.platformId === undefined &&
+  connection.item(group)?.link === undefined &&
   connection.platform.calls.some(
     ({ id, platformFaults }) => id === actual?.id && platformFaults.includes('wrong_route'),
   );

@@ -53,7 +53,7 @@ function checkClaims({ seen, connections, accuse }: Observation): void {
     const owner = connections.find(({ name }) => name === connection);
     const item = owner?.item(String(group));
     const isInUse =
-      item?.platformId === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
+      item?.link?.id === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
     if (owner === undefined || isInUse) continue;
     const sentence = `The group ${group} is not linked to ${platformId}; expected its claim to be gone, but it stays for good.`;
     const cause = seen.run.happenings.some(({ action }) => ENDS_HALFWAY.has(action.kind))

@@ -47,7 +47,7 @@ export function createOwnership(): Checker {
 /** Stores `adoptExisting` as it was when each link appeared; the group may be written much later. */
 function noteLinks({ name, settings, groups, item }: ObservedConnection, found: Map<string, string>): void {
   for (const group of groups) {
-    const link = `${name} ${item(group)?.platformId}`;
+    const link = `${name} ${item(group)?.link?.id}`;
     if (!found.has(link)) found.set(link, settings.adoptExisting);
   }
 }

@@ -16,7 +16,7 @@ export interface StoredGroup {
   readonly failedAt?: number;
   readonly lastError?: { readonly code: string };
   readonly refusedFields?: Readonly<Partial<Record<'name' | 'spokeId', { readonly value: string }>>>;
-  readonly platformId?: string;
+  readonly link?: { readonly id: string };
   readonly intent?: { readonly action: string; readonly atMs: number };
   readonly hold?: StoredHold;
   /** The approval that is stored next to the hold. */

@@ -135,8 +135,8 @@ async function uncertainWorld() {
   await world.publish(added('g', 'bob'));
   const { ports, refOf } = world;
   const state = await ports.groups.read(refOf('g'));
-  const { platformId, version: versionBefore } = state ?? {};
-  if (!platformId || !versionBefore) throw new Error('expected a linked group');
+  if (state?.link === undefined) throw new Error('expected a linked group');
+  const { id: platformId, version: versionBefore } = state.link;
   const intent = { id: 'i', action: 'patch', atMs: world.clock.ms, name: 'Blue', spokeId: 'g' } as const;
   const untilMs = world.clock.ms + 900_000;
   await world.publish(removed('g', 'bob'));
