@@ -132,6 +132,19 @@ export type GroupError = Frozen<z.infer<typeof GroupError>>;
 const RefusedValue = z.lazy(() => z.object({ value: text, atMs: number, message: text }));
 export type RefusedValue = Frozen<z.infer<typeof RefusedValue>>;
 
+/** The report of the group's failure to the dead-letter queue. */
+const FailureReport = z.lazy(() =>
+  z.object({
+    /** Digest of the failure that was reported last: the same failure is reported once. */
+    digest: text.exactOptional(),
+    /**
+     * Set when an operator retries the group, in place of the digest: the next failure is reported in any case. The failures
+     * before that, in the form of a dead-lettered message.
+     */
+    failedBefore: text.exactOptional(),
+  }),
+);
+
 /** Present in the directory, pending included; confirmed on the platform; pending. */
 const MemberCounts = z.lazy(() => z.object({ wanted: number, applied: number, pending: number }));
 export type MemberCounts = Frozen<z.infer<typeof MemberCounts>>;
@@ -161,6 +174,8 @@ export type ChangedMember = Frozen<z.infer<typeof ChangedMember>>;
 
 const stamp = stampText.default(STAMP_ZERO);
 
+const StampedActor = z.lazy(() => EventActor.unwrap().extend({ stamp: stampText }));
+
 /** Value and stamp of the register of each field that events set. */
 const FIELD_REGISTERS = Object.fromEntries(
   EVENT_FIELDS.flatMap((field) => [
@@ -176,8 +191,8 @@ export const GroupItem = z.lazy(() =>
     deleted: stamp,
     snapshot: stamp,
     ...FIELD_REGISTERS,
-    actor: EventActor.exactOptional(),
-    actorStamp: stamp,
+    /** The actor of the latest event that named one, with the stamp of that event. */
+    actor: StampedActor.exactOptional(),
     /** Raised by every change that apply must handle; an apply clears `dirty` only at the rev that it has read. */
     rev: number.default(0),
     dirtySince: number.exactOptional(),
@@ -191,10 +206,7 @@ export const GroupItem = z.lazy(() =>
     lastError: GroupError.exactOptional(),
     /** By field, the value that the platform refused last. Members are written without it. */
     refusedFields: z.object(eachField(() => RefusedValue.exactOptional())).exactOptional(),
-    /** Digest of the failure that was reported last: the same failure is reported once. */
-    reportedFailure: text.exactOptional(),
-    /** The failures before an operator retried the group, in the form of a dead-lettered message. */
-    failedBefore: text.exactOptional(),
+    failureReport: FailureReport.exactOptional(),
     link: Link.exactOptional(),
     intent: Intent.exactOptional(),
     /** The intent that its worker has released without knowing the outcome. */
@@ -254,7 +266,7 @@ export type SettledState = NonNullable<GroupItem['settled']>;
 
 /** Attributes that a group carries under another name than its item, or together. */
 type Renamed =
-  | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor' | 'actorStamp')
+  | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor')
   | ('dirtySince' | 'wakeAt' | 'failedAt' | 'missedAt' | 'pausedAt' | 'lastWriteAt');
 
 /** One group as apply finds it. */

@@ -153,7 +153,7 @@ function registerWrites({ author, ...registers }: GroupRegisters) {
   }));
   if (author !== undefined) {
     const { stamp, actor } = author;
-    writes.push({ set: { actor, actorStamp: stamp }, when: laterThanStored('actorStamp', stamp) });
+    writes.push({ set: { actor: { ...actor, stamp } }, when: laterThanStored('actor.stamp', stamp) });
   }
   for (const field of EVENT_FIELDS) {
     const register = registers[field];

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { EventActor } from '../domain/event.ts';
 import { number, stampText, text } from '../domain/forms.ts';
+import type { Author } from '../domain/group.ts';
 import { EVENT_FIELDS, stampName } from '../domain/group-fields.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { GroupItem, PendingCause } from '../domain/group-state.ts';
@@ -15,7 +16,7 @@ import type { Item } from './table.ts';
  */
 
 export function parseGroup(ref: GroupRef, item: Item): GroupState {
-  const { upserted, deleted, snapshot, actor, actorStamp, ...rest } = understood(
+  const { upserted, deleted, snapshot, actor, ...rest } = understood(
     GroupItem,
     item,
     `a group at partition ${item.pk}`,
@@ -34,10 +35,12 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
       deleted,
       snapshot,
       ...Object.fromEntries(fields),
-      ...(actor === undefined ? {} : { author: { stamp: actorStamp, actor } }),
+      ...(actor && { author: authorOf(actor) }),
     },
   };
 }
+
+const authorOf = ({ stamp, ...actor }: EventActor & { readonly stamp: Stamp }): Author => ({ stamp, actor });
 
 /** Attributes of the registers of fields. */
 const OF_FIELDS: ReadonlySet<string> = new Set(EVENT_FIELDS.flatMap((field) => [field, stampName(field)]));

@@ -57,7 +57,7 @@ const removedBy = (
   ...(settled === undefined ? ['settled'] : []),
   ...(driftClosed === true ? ['openDrift'] : []),
   ...(isCertain === true ? ['uncertain'] : []),
-  ...(hasRemoved === true ? ['reportedFailure'] : []),
+  ...(hasRemoved === true && seen.failureReport?.digest !== undefined ? ['failureReport'] : []),
   ...(platform === undefined ? LINK : ['previousLink']),
   ...usedUp(seen, consumedHold),
   ...refusalExplainedBy(found),
@@ -99,7 +99,11 @@ const acceptedChange = (
   }
   return {
     set: {
-      link: plain({ ...seen.link, ...platform, takeOver: isOtherView(seen, platform) || seen.link?.takeOver }),
+      link: plain({
+        ...seen.link,
+        ...platform,
+        takeOver: isOtherView(seen, platform) || seen.link?.takeOver,
+      }),
       ...foundNow,
     },
     remove: [MISSED, 'previousLink', 'acceptedDeletion', ...answered, ...refusalExplainedBy(found)],
@@ -218,7 +222,11 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     },
 
     noteReplay: async (ref, failedBefore) =>
-      void (await update(ref, { set: { failedBefore }, remove: ['refusedFields'] }, exists('rev'))),
+      void (await update(
+        ref,
+        { set: { failureReport: { failedBefore } }, remove: ['refusedFields'] },
+        exists('rev'),
+      )),
 
     noteRefusedField: ({ ref, refusedFields }, field, refused) => {
       const known = { ...refusedFields, [field]: refused };
@@ -405,12 +413,12 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           set: {
             failedAt: error.atMs,
             lastError: { ...error },
-            reportedFailure: reported,
+            failureReport: { digest: reported },
             lastAudit,
             calledMs: seen.calledMs,
             ...placed(seen.ref, NOT_DUE),
           },
-          remove: ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', MISSED],
+          remove: ['dirtySince', 'wakeAt', 'attempts', MISSED],
         },
         all(revIsAs(seen), intentIsAs(seen)),
       ),

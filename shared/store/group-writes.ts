@@ -86,7 +86,10 @@ export function settledChange(
   if (failing !== undefined) {
     const { reported, ...error } = failing;
     const set = { ...placed(ref, NOT_DUE), failedAt: error.atMs, lastError: { ...error } };
-    return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...PARTIAL_READ_HINTS] };
+    return {
+      set: { ...set, failureReport: { digest: reported } },
+      remove: [...DONE_WITH, ...PARTIAL_READ_HINTS],
+    };
   }
   const isInSync = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
   if (!isInSync || (hold ?? approval) !== undefined)
@@ -96,8 +99,8 @@ export function settledChange(
 }
 
 export const PARTIAL_READ_HINTS = ['changedMembers', 'inSync'];
-const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', 'releasedPlatformId'];
-const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'reportedFailure'];
+const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'releasedPlatformId'];
+const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'failureReport'];
 
 /** The scheduled wake-up of a group, and the time from which the requeue job treats it as lost. The index sorts by it. */
 export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
