@@ -4,7 +4,7 @@ import { EventActor } from './event.ts';
 import type { Frozen } from './forms.ts';
 import { intentText, number, platformGroupText, stampText, text, texts, versionForm } from './forms.ts';
 import type { GroupRegisters, MemberRegister } from './group.ts';
-import { EVENT_FIELDS, type EventField, eachField, stampName } from './group-fields.ts';
+import { EVENT_FIELDS, type EventField, eachField } from './group-fields.ts';
 import { Hold } from './hold.ts';
 import type { GroupRef } from './ids.ts';
 import { STAMP_ZERO } from './stamp.ts';
@@ -177,12 +177,10 @@ const stamp = stampText.default(STAMP_ZERO);
 const StampedActor = z.lazy(() => EventActor.unwrap().extend({ stamp: stampText }));
 
 /** Value and stamp of the register of each field that events set. */
+const FieldRegister = z.lazy(() => z.object({ value: text, stamp: stampText }));
 const FIELD_REGISTERS = Object.fromEntries(
-  EVENT_FIELDS.flatMap((field) => [
-    [field, text.exactOptional()],
-    [stampName(field), stamp],
-  ]),
-) as Record<EventField, z.ZodExactOptional<typeof text>> & Record<`${EventField}Stamp`, typeof stamp>;
+  EVENT_FIELDS.map((field) => [field, FieldRegister.exactOptional()]),
+) as Record<EventField, z.ZodExactOptional<typeof FieldRegister>>;
 
 /** The item of a group: the directory's registers, then the state of apply. */
 export const GroupItem = z.lazy(() =>

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { completeSnapshotFloor } from '../domain/fold.ts';
 import { number, stampText } from '../domain/forms.ts';
 import type { GroupRegisters } from '../domain/group.ts';
-import { EVENT_FIELDS, stampName } from '../domain/group-fields.ts';
+import { EVENT_FIELDS } from '../domain/group-fields.ts';
 import { type GroupRef, groupId, type MemberId } from '../domain/ids.ts';
 import { nestedMember } from '../domain/nesting.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
@@ -159,8 +159,8 @@ function registerWrites({ author, ...registers }: GroupRegisters) {
     const register = registers[field];
     if (register === undefined) continue;
     const { stamp, value } = register;
-    const when = newerThanStored(stampName(field), field, stamp, value);
-    writes.push({ set: { [field]: value, [stampName(field)]: stamp }, when });
+    const when = newerThanStored(`${field}.stamp`, `${field}.value`, stamp, value);
+    writes.push({ set: { [field]: { value, stamp } }, when });
   }
   return writes;
 }

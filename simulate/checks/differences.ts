@@ -45,7 +45,7 @@ export function unexplained(
   if (known !== undefined && inputs.every((one, place) => one === known[place])) return [];
   const directoryGroup = connection.reading.groups.get(group);
   const item = connection.item(group);
-  const treatment = treatmentOf(connection.settings, [group, item?.name ?? directoryGroup?.name]);
+  const treatment = treatmentOf(connection.settings, [group, item?.name?.value ?? directoryGroup?.name]);
   const isPaused = connection.gate === 'paused' || item?.pausedAt !== undefined;
   const isStill = connection.isObserving || isPaused || item?.released;
   const isUnnamed = directoryGroup !== undefined && directoryGroup.name === undefined;

@@ -120,13 +120,7 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
 function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, reading } = connection;
   const directoryGroup = reading.groups.get(group);
-  const {
-    upserted = '',
-    deleted = '',
-    snapshot = '',
-    nameStamp = '',
-    ...item
-  } = connection.item(group) ?? {};
+  const { upserted = '', deleted = '', snapshot = '', name: given } = connection.item(group) ?? {};
   const floor = deleted > snapshot ? deleted : snapshot;
   const stored = observation.seen
     .under<StoredMember>(partitionOf(name, group), 'M#')
@@ -139,8 +133,8 @@ function checkRegisters(observation: Observation, connection: ObservedConnection
   if (upserted > deleted !== (directoryGroup !== undefined))
     found.push(directoryGroup === undefined ? 'it is gone' : 'it exists');
   else if (directoryGroup !== undefined) {
-    if ((nameStamp > deleted ? item.name : undefined) !== directoryGroup.name)
-      found.push(`it is called "${directoryGroup.name}"`);
+    const storedName = given !== undefined && given.stamp > deleted ? given.value : undefined;
+    if (storedName !== directoryGroup.name) found.push(`it is called "${directoryGroup.name}"`);
     const lacking = [...directoryGroup.members].filter((one) => !stored.includes(one));
     const surplus = stored.filter((one) => !directoryGroup.members.has(one));
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));

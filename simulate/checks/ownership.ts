@@ -138,7 +138,7 @@ function checkUndone(
   { change, owner, connection }: Observation['writes'][number],
 ): void {
   const { reading, settings, companyMs, actionMs, ledger, platform } = connection;
-  const name = connection.item(owner.group)?.name;
+  const name = connection.item(owner.group)?.name?.value;
   const { drift } = treatmentOf(settings, [owner.group, name]);
   if (drift === 'restore' || !platform.traits.enforceVersionOnPatch) return;
   const directoryChangedMs = latest([reading.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs]);

@@ -7,8 +7,7 @@ export interface StoredGroup {
   readonly upserted?: string;
   readonly deleted?: string;
   readonly snapshot?: string;
-  readonly name?: string;
-  readonly nameStamp?: string;
+  readonly name?: { readonly value: string; readonly stamp: string };
   /** Counts the marks of the group. */
   readonly rev?: number;
   readonly dirtySince?: number;

@@ -151,7 +151,7 @@ function isNameTaken(connection: ObservedConnection, group: string): boolean {
   const { traits, groups } = connection.platform;
   const { name, link } = connection.item(group) ?? {};
   if (!traits.uniqueNames || name === undefined) return false;
-  const wanted = nameOnPlatform(connection, group, name);
+  const wanted = nameOnPlatform(connection, group, name.value);
   return [...groups.values()].some((other) => other.id !== link?.id && other.name === wanted);
 }
 

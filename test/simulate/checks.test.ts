@@ -332,8 +332,7 @@ function makeWorld() {
   items.set('G#a#g1 GROUP', {
     group: 'g1',
     upserted: stampOf(0),
-    name: 'Sales',
-    nameStamp: stampOf(0),
+    name: { value: 'Sales', stamp: stampOf(0) },
     settled: 'in_sync',
     link: { id: 'p1' },
   });
