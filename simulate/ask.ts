@@ -5,7 +5,7 @@ import { planGroup } from '../shared/sync/apply/plan-group.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
 import { checkExplain, checkPlan } from './checks/one-decision.ts';
 import { partitionOf, type StoredMember } from './checks/stored.ts';
-import { type Cloud, groupItem, platformOf } from './cloud.ts';
+import { type Cloud, groupItem, linkIn, platformOf } from './cloud.ts';
 import { type Random, some } from './random.ts';
 import { afterSilence } from './silence.ts';
 import { HOUR_MS, MINUTE_MS } from './simulation-run.ts';
@@ -53,8 +53,8 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
       progress().writes !== writes + written ||
       others().some((one, place) => one !== stood[place]);
     const groups = new Map(platform()?.groups);
-    const { platformId: linked, version } = state();
-    const isSeen = groups.get(String(linked))?.version === version;
+    const linked = linkIn(state());
+    const isSeen = groups.get(linked?.id ?? '')?.version === linked?.version;
     const explained = [];
     for (const member of some(random, members, MOST_MEMBERS)) {
       explained.push(await explainMember(ref, member, { connection, ports }));
@@ -66,8 +66,8 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     if (isOld(1, made.length)) return;
     cloud.runLog.fired('asked');
     // An adopted or re-linked group existed before.
-    const before = groups.get(String(linked ?? state()['platformId']));
-    const after = platform()?.groups.get(String(state()['platformId']));
+    const before = groups.get((linked ?? linkIn(state()))?.id ?? '');
+    const after = platform()?.groups.get(linkIn(state())?.id ?? '');
     const around = { connection: name, group, before, after, isSeen, outcome };
     for (const answer of explained) checkExplain(seen, { ...around, answer });
     checkPlan(seen, { ...around, answer: planned });

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { LinkedGroup } from '../shared/domain/group-state.ts';
 import { createDirectoryRecord } from './directory.ts';
 import { createFakeSecretsManager } from './fake-secrets-manager.ts';
 import { type Actor, type Container, createLambdas, type WrapPorts } from './lambdas.ts';
@@ -121,6 +122,10 @@ export const platformOf = (cloud: Cloud, connection: string): SimulatedPlatform 
 /** The stored item of a directory group; ids of a simulation run need no encoding. */
 export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, group: string) =>
   group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
+
+/** The stored link to a platform group. */
+export const linkIn = (item: Readonly<Record<string, unknown>> | undefined) =>
+  item?.['link'] as Pick<LinkedGroup, 'id' | 'version'> | undefined;
 
 const LANES: Partial<Record<Actor, LogLine['lane']>> = {
   ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', checker: 'check' },

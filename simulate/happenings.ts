@@ -1,7 +1,7 @@
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import type { Hold } from '../shared/domain/hold.ts';
 import { heldUsers } from './checks/stored.ts';
-import { baseUrlOf, type Cloud, groupItem, platformOf } from './cloud.ts';
+import { baseUrlOf, type Cloud, groupItem, linkIn, platformOf } from './cloud.ts';
 import { requestByScim, type ScimLanes } from './consumers.ts';
 import { originalName } from './draw-returns.ts';
 import { type DirectoryHappening, messagesOf } from './messages.ts';
@@ -45,8 +45,8 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
         platform?.begin(happening.action);
         return;
       case 'client': {
-        const id = groupItem(cloud, connection, group.group ?? '')?.['platformId'];
-        platform?.otherClient(happening.action, typeof id === 'string' ? id : undefined);
+        const item = groupItem(cloud, connection, group.group ?? '');
+        platform?.otherClient(happening.action, linkIn(item)?.id);
         return;
       }
       case 'operator':

@@ -5,7 +5,7 @@ import { runReconcile } from '../shared/runtime/run-reconcile.ts';
 import type { Item } from '../shared/store/table.ts';
 import { refreshPeople } from '../shared/sync/people.ts';
 import { type RequeueReport, requeueDue } from '../shared/sync/requeue.ts';
-import { type Cloud, groupItem } from './cloud.ts';
+import { type Cloud, groupItem, linkIn } from './cloud.ts';
 import type { EnginePorts } from './engine.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { afterSilence } from './silence.ts';
@@ -208,10 +208,11 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
   const linked = new Set<unknown>();
   const found = [...cloud.directory.read(name).changedAtMs.keys()].flatMap((group) => {
     const item: Partial<Item> = groupItem(cloud, name, group) ?? {};
-    const { platformId, version, hold } = item;
+    const { hold } = item;
+    const { id: platformId, version } = linkIn(item) ?? {};
     linked.add(platformId);
     const isOver = Number((hold as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs;
-    const shown = platformId === undefined ? version : groups.get(String(platformId))?.version;
+    const shown = platformId === undefined ? version : groups.get(platformId)?.version;
     if (shown === version && !isOver) return [];
     // A version that is a hash is the same after each identical change.
     const edited = clientWrites.findLast(({ id }) => id === platformId)?.atMs;
@@ -264,7 +265,9 @@ function workSinceMs(name: string, cloud: Cloud): number {
   const times = SHARDS.flatMap((shard) => {
     if (first('fanOuts', shard, 1).length > 0) return [0];
     if (connection?.['observing'] === true) return [];
-    const due = first('groups', shard, 10).filter(({ gsk, paused }) => paused !== true && String(gsk) < '~');
+    const due = first('groups', shard, 10).filter(
+      ({ gsk, pausedAt }) => pausedAt === undefined && String(gsk) < '~',
+    );
     return due.map(({ gsk }) => Number.parseInt(String(gsk), 10));
   });
   return Math.min(...times);

@@ -62,8 +62,8 @@ function isWaiting(table: Cloud['table'], atMs: number): boolean {
   const last = looked.get(table);
   if (last !== undefined && last.indexed === table.indexed) return atMs < last.untilMs;
   let untilMs = 0;
-  for (const { sk, dirtySince, paused } of table.items.values()) {
-    if (sk === 'GROUP' && typeof dirtySince === 'number' && paused !== true)
+  for (const { sk, dirtySince, pausedAt } of table.items.values()) {
+    if (sk === 'GROUP' && typeof dirtySince === 'number' && pausedAt === undefined)
       untilMs = Math.max(untilMs, dirtySince + DONE_AFTER_MS);
   }
   looked.set(table, { indexed: table.indexed, untilMs });

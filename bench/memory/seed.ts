@@ -13,7 +13,7 @@ import {
   indexPartition,
   shardOf,
 } from '../../shared/store/keys.ts';
-import type { Item } from '../../shared/store/table.ts';
+import type { Attributes, Item } from '../../shared/store/table.ts';
 import type { HeldGroup } from '../../simulate/platform/facts.ts';
 import { COMPANY } from './platform.ts';
 import { CONNECTION, type Rig } from './rig.ts';
@@ -34,9 +34,8 @@ export async function seedGroups(rig: Rig, groups: number, members: number): Pro
       ...model,
       ...groupKey(ref),
       group: ref.group,
-      name: `Group d${n}`,
-      platformId: id,
-      version,
+      name: { ...(model['name'] as Attributes), value: `Group d${n}` },
+      link: { ...(model['link'] as Attributes), id, version },
       gpk: indexPartition('groups', CONNECTION, shardOf(ref.group)),
       gsk: groupIndexSort(IN_SYNC, ref.group),
     };

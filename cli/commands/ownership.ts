@@ -82,8 +82,8 @@ async function release(context: Context, group: string, { wait }: Wait): Promise
   const question = `Release ${await context.groupLabel(ref)}? It keeps its name and members, loses the directory's id, and groupsync does not write it any more.`;
   if (!(await context.confirm(question))) return EXIT.failed;
   const ports = await context.ports();
-  const { platformId } = (await ports.groups.read(ref)) ?? {};
-  const back = platformId && `; to adopt it again: groupsync adopt ${shellWords(ref.group, platformId)}`;
+  const { link } = (await ports.groups.read(ref)) ?? {};
+  const back = link && `; to adopt it again: groupsync adopt ${shellWords(ref.group, link.id)}`;
   const released = await releaseGroup(ref, ports);
   out.answer({ group: ref.group, released }, () =>
     out.line(released ? `released${back ?? ''}` : 'there is no such group'),

@@ -101,7 +101,8 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     const paused: string[] = [];
     for (const ref of refs(groups, context)) {
       const was = await context.ports.groups.read(ref);
-      if ((await pauseGroup(ref, context.ports, reason)) && was?.paused === false) paused.push(ref.group);
+      const isRunning = was !== undefined && was.pausedAtMs === undefined;
+      if ((await pauseGroup(ref, context.ports, reason)) && isRunning) paused.push(ref.group);
     }
     return { paused };
   }),

@@ -137,7 +137,7 @@ async function stateOf(ref: GroupRef, { ports }: RequestContext): Promise<GroupS
 
 /** Returns the users of the platform group from its stored view; empty if there is none. */
 async function usersOf(state: GroupState, { ports }: RequestContext): Promise<ReadonlySet<string>> {
-  const view = state.view && (await ports.groups.readView(state.ref, state.view));
+  const view = state.link && (await ports.groups.readView(state.ref, state.link.view));
   return new Set(view?.users.keys());
 }
 

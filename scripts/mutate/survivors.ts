@@ -54,9 +54,9 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     "shared/plan/decide/drift.ts: return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined; | 0 → 1",
   ],
   'a link clears the data about a deletion (linkTo in the store)': [
-    'shared/plan/decide/write.ts: if (state.platformId !== undefined) return false; | false → true',
-    'shared/plan/decide/write.ts: if (state.platformId !== undefined) return false; | return false; → return undefined;',
-    'shared/plan/decide/write.ts: if (state.platformId !== undefined) return false; | state.platformId !== undefined → false',
+    'shared/plan/decide/write.ts: if (state.link !== undefined) return false; | false → true',
+    'shared/plan/decide/write.ts: if (state.link !== undefined) return false; | return false; → return undefined;',
+    'shared/plan/decide/write.ts: if (state.link !== undefined) return false; | state.link !== undefined → false',
   ],
   'apply reads both together': [
     "shared/plan/decide/write.ts: if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] }; | || → &&",

@@ -88,7 +88,7 @@ export const TABLE = {
       'settled',
       'dirtySince',
       'failedAt',
-      'paused',
+      'pausedAt',
       'hold',
       'pendingCause',
       'pendingSince',

@@ -59,9 +59,6 @@ export const EVENT_FIELDS = FIELD_NAMES.filter(isInEvents);
 /** Values that the directory gives. */
 export type GivenFields = Readonly<Partial<Record<EventField, string>>>;
 
-/** Attribute of the group's item with the stamp of a field's register. */
-export const stampName = <Field extends EventField>(field: Field) => `${field}Stamp` as const;
-
 export const eachField = <Value>(of: (field: GroupField) => Value): Readonly<Record<GroupField, Value>> =>
   Object.fromEntries(FIELD_NAMES.map((field) => [field, of(field)])) as Record<GroupField, Value>;
 

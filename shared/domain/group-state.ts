@@ -4,7 +4,7 @@ import { EventActor } from './event.ts';
 import type { Frozen } from './forms.ts';
 import { intentText, number, platformGroupText, stampText, text, texts, versionForm } from './forms.ts';
 import type { GroupRegisters, MemberRegister } from './group.ts';
-import { EVENT_FIELDS, type EventField, eachField, stampName } from './group-fields.ts';
+import { EVENT_FIELDS, type EventField, eachField } from './group-fields.ts';
 import { Hold } from './hold.ts';
 import type { GroupRef } from './ids.ts';
 import { STAMP_ZERO } from './stamp.ts';
@@ -25,6 +25,24 @@ const ViewPointer = z.lazy(() =>
   }),
 );
 export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
+
+/** The link of a directory group to its platform group. */
+const Link = z.lazy(() =>
+  z.object({
+    id: platformGroupText,
+    /** Version and view as last written or read. */
+    version: versionForm,
+    view: ViewPointer,
+    /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
+    createdAtMs: number.exactOptional(),
+    /** The group was adopted or changed externally: the next write sends every field. */
+    takeOver: z.boolean().exactOptional(),
+  }),
+);
+export type Link = Frozen<z.infer<typeof Link>>;
+
+/** The platform group of a link, as last written or read. */
+export type LinkedGroup = Pick<Link, 'id' | 'version' | 'view'>;
 
 /**
  * A write to the platform that is about to happen, stored until its outcome is known. It states what the write changes.
@@ -114,6 +132,19 @@ export type GroupError = Frozen<z.infer<typeof GroupError>>;
 const RefusedValue = z.lazy(() => z.object({ value: text, atMs: number, message: text }));
 export type RefusedValue = Frozen<z.infer<typeof RefusedValue>>;
 
+/** The report of the group's failure to the dead-letter queue. */
+const FailureReport = z.lazy(() =>
+  z.object({
+    /** Digest of the failure that was reported last: the same failure is reported once. */
+    digest: text.exactOptional(),
+    /**
+     * Set when an operator retries the group, in place of the digest: the next failure is reported in any case. The failures
+     * before that, in the form of a dead-lettered message.
+     */
+    failedBefore: text.exactOptional(),
+  }),
+);
+
 /** Present in the directory, pending included; confirmed on the platform; pending. */
 const MemberCounts = z.lazy(() => z.object({ wanted: number, applied: number, pending: number }));
 export type MemberCounts = Frozen<z.infer<typeof MemberCounts>>;
@@ -143,13 +174,13 @@ export type ChangedMember = Frozen<z.infer<typeof ChangedMember>>;
 
 const stamp = stampText.default(STAMP_ZERO);
 
+const StampedActor = z.lazy(() => EventActor.unwrap().extend({ stamp: stampText }));
+
 /** Value and stamp of the register of each field that events set. */
+const FieldRegister = z.lazy(() => z.object({ value: text, stamp: stampText }));
 const FIELD_REGISTERS = Object.fromEntries(
-  EVENT_FIELDS.flatMap((field) => [
-    [field, text.exactOptional()],
-    [stampName(field), stamp],
-  ]),
-) as Record<EventField, z.ZodExactOptional<typeof text>> & Record<`${EventField}Stamp`, typeof stamp>;
+  EVENT_FIELDS.map((field) => [field, FieldRegister.exactOptional()]),
+) as Record<EventField, z.ZodExactOptional<typeof FieldRegister>>;
 
 /** The item of a group: the directory's registers, then the state of apply. */
 export const GroupItem = z.lazy(() =>
@@ -158,8 +189,8 @@ export const GroupItem = z.lazy(() =>
     deleted: stamp,
     snapshot: stamp,
     ...FIELD_REGISTERS,
-    actor: EventActor.exactOptional(),
-    actorStamp: stamp,
+    /** The actor of the latest event that named one, with the stamp of that event. */
+    actor: StampedActor.exactOptional(),
     /** Raised by every change that apply must handle; an apply clears `dirty` only at the rev that it has read. */
     rev: number.default(0),
     dirtySince: number.exactOptional(),
@@ -173,13 +204,8 @@ export const GroupItem = z.lazy(() =>
     lastError: GroupError.exactOptional(),
     /** By field, the value that the platform refused last. Members are written without it. */
     refusedFields: z.object(eachField(() => RefusedValue.exactOptional())).exactOptional(),
-    /** Digest of the failure that was reported last: the same failure is reported once. */
-    reportedFailure: text.exactOptional(),
-    /** The failures before an operator retried the group, in the form of a dead-lettered message. */
-    failedBefore: text.exactOptional(),
-    platformId: platformGroupText.exactOptional(),
-    version: versionForm.exactOptional(),
-    view: ViewPointer.exactOptional(),
+    failureReport: FailureReport.exactOptional(),
+    link: Link.exactOptional(),
     intent: Intent.exactOptional(),
     /** The intent that its worker has released without knowing the outcome. */
     releasedIntent: intentText.exactOptional(),
@@ -189,12 +215,8 @@ export const GroupItem = z.lazy(() =>
     suspectedChange: SuspectedChange.exactOptional(),
     uncertain: Uncertain.exactOptional(),
     flapDamping: FlapDamping.exactOptional(),
-    /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
-    createdAt: number.exactOptional(),
     /** When the platform first answered 404 for the group, if it has not shown it since. */
     missedAt: number.exactOptional(),
-    /** The group was adopted or changed externally: the next write sends every field. */
-    takeOver: z.boolean().default(false),
     /** Drift records of differences that are being restored. */
     openDrift: texts.default([]),
     /** Drift records of differences that were found before the feed reported their initiator. */
@@ -218,9 +240,8 @@ export const GroupItem = z.lazy(() =>
     releasedPlatformId: platformGroupText.exactOptional(),
     /** An operator released this group. Only `adopt` ends that. */
     released: z.boolean().default(false),
-    paused: z.boolean().default(false),
-    /** When the group was paused. It identifies the pause, so that `resume` cannot end a later one. */
-    pausedAtMs: number.exactOptional(),
+    /** Since when the group is paused. It identifies the pause, so that `resume` cannot end a later one. */
+    pausedAt: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
     /** It contains other groups, or did once: its members are not only its own member registers. */
     containsGroups: z.boolean().exactOptional(),
@@ -243,8 +264,8 @@ export type SettledState = NonNullable<GroupItem['settled']>;
 
 /** Attributes that a group carries under another name than its item, or together. */
 type Renamed =
-  | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor' | 'actorStamp')
-  | ('dirtySince' | 'wakeAt' | 'failedAt' | 'createdAt' | 'missedAt' | 'lastWriteAt');
+  | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor')
+  | ('dirtySince' | 'wakeAt' | 'failedAt' | 'missedAt' | 'pausedAt' | 'lastWriteAt');
 
 /** One group as apply finds it. */
 export interface GroupState extends Omit<GroupItem, Renamed> {
@@ -254,8 +275,8 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   /** When the dirty group will be woken. */
   readonly wakeAtMs?: number;
   readonly failedAtMs?: number;
-  readonly createdAtMs?: number;
   readonly missedAtMs?: number;
+  readonly pausedAtMs?: number;
   readonly lastWriteAtMs?: number;
 }
 
@@ -278,8 +299,3 @@ export interface PendingMark {
 export interface StoredMember extends MemberRegister {
   readonly pending?: PendingMark;
 }
-
-/** The platform group that a directory group is linked to, as last written or read. */
-export type LinkedGroup = Required<Pick<GroupItem, 'version' | 'view'>> & {
-  readonly id: NonNullable<GroupItem['platformId']>;
-};

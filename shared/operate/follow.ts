@@ -83,19 +83,19 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
 
 /** Whether a group is in sync without pending members, and the platform shows the stored view and version. */
 async function isUntouched(state: SuspectedGroup['state'], connection: Connection, ports: SyncPorts) {
-  const { ref, view, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
+  const { ref, link, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
   const isSettled =
     stateName(state) === 'in_sync' &&
     (dirtySinceMs ?? flapDamping ?? uncertain ?? suspectedChange) === undefined;
-  if (!isSettled || view === undefined || counts?.pending !== 0) return false;
+  if (!isSettled || link === undefined || counts?.pending !== 0) return false;
   try {
     const [written, { groups }] = await Promise.all([
-      ports.groups.readView(ref, view),
+      ports.groups.readView(ref, link.view),
       openPlatform(connection, ports),
     ]);
-    const shown = await groups.get(state.platformId);
+    const shown = await groups.get(link.id);
     if (shown === undefined || written === undefined || written.acceptedDrift !== undefined) return false;
-    return shown.version === state.version && shows(shown, written);
+    return shown.version === link.version && shows(shown, written);
   } catch {
     // Apply reads the group itself and reports the failure.
     return false;
@@ -153,7 +153,7 @@ function syncedRows(states: readonly GroupState[], nowMs: number): SyncReport['s
   const rows = states.map((state) => ({
     group: state.ref.group,
     state: stateName(state),
-    version: state.version ?? null,
+    version: state.link?.version ?? null,
     lastError: state.lastError?.message ?? null,
     waiting: reportWaiting(waitingOf(state, nowMs)),
   }));

@@ -80,13 +80,13 @@ export async function approveSome(
   await refuseAuthors(seen, hold, ports);
   if (all.size === users.length) return approveHold(ref, request, ports);
   if (hold.afterRejection) return { kind: 'all_or_none', why: 'some_were_rejected' };
-  if (hold.digest !== holdDigest(seen.platformId, 'remove', [...all]))
+  if (hold.digest !== holdDigest(seen.link?.id, 'remove', [...all]))
     return { kind: 'all_or_none', why: 'group_is_deleted' };
   const before = await approvedBefore(seen, ports);
   const size = hold.removes + hold.keeps + before.size;
   const part = (some: Iterable<PlatformUserId>) => {
     const set = new Set(some);
-    const digest = holdDigest(seen.platformId, 'remove', [...set]);
+    const digest = holdDigest(seen.link?.id, 'remove', [...set]);
     return { hold: { ...hold, digest, removes: set.size, share: set.size / size }, users: set };
   };
   const rest = part([...all].filter((user) => !users.includes(user)));
@@ -102,11 +102,11 @@ export async function approveSome(
 
 /** Users of this platform group whose removal was approved earlier, next to the hold, and has not happened yet. */
 async function approvedBefore(
-  { ref, approval, platformId }: GroupState,
+  { ref, approval, link }: GroupState,
   { groups, clock }: HoldPorts,
 ): Promise<HeldSet> {
   const users = approval && !isOver(approval, clock()) ? await groups.readHeld(ref, approval) : undefined;
-  const isOfThis = users && holdDigest(platformId, 'remove', [...users]) === approval?.digest;
+  const isOfThis = users && holdDigest(link?.id, 'remove', [...users]) === approval?.digest;
   return isOfThis ? users : new Set();
 }
 
@@ -220,7 +220,7 @@ async function actionsBefore({ createdAtMs }: Hold, connection: ConnectionName, 
 
 /** The hold with this digest: the current hold, or the part of it that was shown before other removals joined. */
 async function holdShown(
-  { ref, platformId }: GroupState,
+  { ref, link }: GroupState,
   current: Hold,
   digest: string,
   { groups }: HoldPorts,
@@ -231,7 +231,7 @@ async function holdShown(
   const all = await groups.readHeld(ref, current);
   const removes = users.size;
   const isPart = all !== undefined && [...users].every((user) => all.has(user));
-  if (!isPart || holdDigest(platformId, 'remove', [...users]) !== digest) return undefined;
+  if (!isPart || holdDigest(link?.id, 'remove', [...users]) !== digest) return undefined;
   const size = current.removes + current.keeps;
   return { ...current, ...where, digest, removes, keeps: size - removes, share: removes / size };
 }

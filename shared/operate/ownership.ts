@@ -43,8 +43,8 @@ export async function adoptGroup(
   if (connection === undefined || seen === undefined || hasDeparted(seen.registers)) {
     return { kind: 'not_in_directory' };
   }
-  if (seen.platformId !== undefined && seen.platformId !== platformId) {
-    return { kind: 'linked', platformId: seen.platformId };
+  if (seen.link !== undefined && seen.link.id !== platformId) {
+    return { kind: 'linked', platformId: seen.link.id };
   }
   if (seen.intent !== undefined) return { kind: 'busy' };
   const { company } = connection;
@@ -57,9 +57,9 @@ export async function adoptGroup(
     return { kind: 'not_on_platform' };
   }
   const base =
-    seen.view === undefined
+    seen.link === undefined
       ? await readPreviousLink(seen, platformId, { connection, ports })
-      : await ports.groups.readView(ref, seen.view);
+      : await ports.groups.readView(ref, seen.link.view);
   const viewId = intentId(ports.newId());
   const view = await ports.groups.prepareView(seen, viewId, viewOf(observed, base));
   const link = { id: platformId, version: observed.version, view };
@@ -68,7 +68,7 @@ export async function adoptGroup(
   const act = async () =>
     (await ports.groups.adopt(seen, link, dirtyNow(ports))) ||
     // If the answer was lost and the SDK repeated the request, the group already has this view.
-    (await ports.groups.read(ref))?.view?.id === viewId;
+    (await ports.groups.read(ref))?.link?.view.id === viewId;
   if (!(await doRecorded(ref, action, ports, act))) {
     await endClaim({ ...seen, releasedPlatformId: platformId }, company, ports);
     return { kind: 'busy' };
@@ -89,7 +89,7 @@ export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promis
   if (seen === undefined) return false;
   const change = {
     kind: 'release_group',
-    before: seen.platformId ?? null,
+    before: seen.link?.id ?? null,
     after: null,
     reason: 'released by an operator',
   };

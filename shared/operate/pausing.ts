@@ -19,7 +19,10 @@ export type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'con
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?: string): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
-  const action = { ...pauseAction('pause', seen.paused ? 'paused' : 'running', 'paused'), reason };
+  const action = {
+    ...pauseAction('pause', seen.pausedAtMs === undefined ? 'running' : 'paused', 'paused'),
+    reason,
+  };
   return doRecorded(ref, action, ports, () => ports.groups.pause(ref, ports.clock()));
 }
 
@@ -30,13 +33,16 @@ export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?:
  */
 export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: GroupState) {
   const now = await ports.groups.read(ref);
-  if (now?.paused !== true) return false;
+  if (now?.pausedAtMs === undefined) return false;
   const { pausedAtMs } = seen ?? now;
   const action = pauseAction('resume', 'paused', 'running');
-  const at = { ...dirtyNow(ports), pausedAtMs };
-  // If the answer was lost and the SDK repeated the request, the group is already resumed.
-  const act = async () =>
-    (await ports.groups.resume(ref, at)) || (await ports.groups.read(ref))?.paused === false;
+  const act = async () => {
+    if (pausedAtMs !== undefined && (await ports.groups.resume(ref, { ...dirtyNow(ports), pausedAtMs })))
+      return true;
+    // If the answer was lost and the SDK repeated the request, the group is already resumed.
+    const after = await ports.groups.read(ref);
+    return after !== undefined && after.pausedAtMs === undefined;
+  };
   if (!(await doRecorded(ref, action, ports, act)))
     throw new Error(changedMeanwhile('paused or resumed it', `groupsync status ${shellWords(ref.group)}`));
   await ports.applyQueue.wake([ref]);

@@ -8,13 +8,19 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 
 export type ReportPorts = Pick<ToolPorts, 'groups' | 'index' | 'clock'>;
 
-type Shown = Pick<GroupState, 'paused' | 'dirtySinceMs' | 'failedAtMs' | 'settled'> & {
+type Shown = Pick<GroupState, 'pausedAtMs' | 'dirtySinceMs' | 'failedAtMs' | 'settled'> & {
   readonly registers?: GroupRegisters | undefined;
 };
 
 /** The name of the state of a group, from its item or from the index. */
-export function stateName({ paused, dirtySinceMs, failedAtMs, settled, registers }: Shown): GroupStateName {
-  if (paused) return 'paused';
+export function stateName({
+  pausedAtMs,
+  dirtySinceMs,
+  failedAtMs,
+  settled,
+  registers,
+}: Shown): GroupStateName {
+  if (pausedAtMs !== undefined) return 'paused';
   if (dirtySinceMs !== undefined) return 'dirty';
   if (failedAtMs !== undefined) return 'failed';
   if (settled === 'deleted' && registers !== undefined && isUnheardOf(registers)) return 'unknown';
@@ -49,14 +55,14 @@ export async function reportGroup(
   state: GroupState,
   { groups, clock }: Pick<ReportPorts, 'groups' | 'clock'>,
 ): Promise<GroupReport> {
-  const view = state.view === undefined ? undefined : await groups.readView(state.ref, state.view);
+  const view = state.link && (await groups.readView(state.ref, state.link.view));
   const members = await groups.members(state.ref);
   return {
     connection: state.ref.connection,
     id: state.ref.group,
     name: view?.name ?? state.registers.name?.value ?? null,
-    platformId: state.platformId ?? null,
-    version: state.version ?? null,
+    platformId: state.link?.id ?? null,
+    version: state.link?.version ?? null,
     state: stateName(state),
     wanted: state.counts?.wanted ?? 0,
     applied: state.counts?.applied ?? 0,

@@ -155,10 +155,10 @@ async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<Stat
 export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<GroupStatus | undefined> {
   const state = await ports.groups.read(ref);
   if (state === undefined) return undefined;
-  const { platformId, version, intent, lastError, lastWriteAtMs, dirtySinceMs, hold } = state;
+  const { link, intent, lastError, lastWriteAtMs, dirtySinceMs, hold } = state;
   return {
     ...(await reportGroup(state, ports)),
-    link: platformId ? { platformId, version: version ?? null, openWrite: intent?.action ?? null } : null,
+    link: link ? { platformId: link.id, version: link.version, openWrite: intent?.action ?? null } : null,
     lastError: lastError
       ? { code: lastError.code, message: lastError.message, at: new Date(lastError.atMs).toISOString() }
       : null,

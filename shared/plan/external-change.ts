@@ -25,9 +25,10 @@ import type { LateWrites } from './uncertain.ts';
 export function mayPrecedeWriteForMs(
   shown: ObservedGroup,
   { state, nowMs, createSettleMs }: Pick<Facts, 'state' | 'nowMs' | 'createSettleMs'>,
+  known = state.link?.version,
 ): number {
-  const { version, lastWriteAtMs = Number.NEGATIVE_INFINITY } = state;
-  if (version === undefined || shown.version === version) return 0;
+  const { lastWriteAtMs = Number.NEGATIVE_INFINITY } = state;
+  if (known === undefined || shown.version === known) return 0;
   return Math.max(0, lastWriteAtMs + Math.min(READS_BEHIND_MS, createSettleMs) - nowMs);
 }
 

@@ -9,13 +9,13 @@ export type Stop = 'observing' | 'gate_closed' | 'paused';
  * tests it; the group is paused.
  */
 export function stopOf(
-  { ref, paused }: Pick<GroupState, 'ref' | 'paused'>,
+  { ref, pausedAtMs }: Pick<GroupState, 'ref' | 'pausedAtMs'>,
   { observing }: { readonly observing: boolean },
   gate: Pick<Gate, 'state' | 'canary'>,
 ): Stop | undefined {
   if (observing) return 'observing';
   if (gate.state !== 'open' && gate.canary !== ref.group) return 'gate_closed';
-  return paused ? 'paused' : undefined;
+  return pausedAtMs === undefined ? undefined : 'paused';
 }
 
 /** What the plan of a stopped group says. */

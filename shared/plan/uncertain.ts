@@ -143,8 +143,8 @@ export function lateWrites(
 }
 
 /** A deletion of the linked group that may still take effect: it carries no version. */
-export const uncertainDeletion = ({ uncertain, platformId }: GroupState): Intent | undefined =>
-  uncertain?.deletion?.platformId === platformId ? uncertain?.deletion : undefined;
+export const uncertainDeletion = ({ uncertain, link }: GroupState): Intent | undefined =>
+  uncertain?.deletion?.platformId === link?.id ? uncertain?.deletion : undefined;
 
 /** There are neither an open intent nor uncertain writes. */
 export const NO_WRITES = { prepared: undefined, created: undefined, uncertain: undefined };

@@ -30,8 +30,8 @@ export const AS_WANTED = {
  * If apply is due to read the group, or reads it at this moment, it waits until now.
  */
 export function waitingOf(state: GroupState, nowMs: number): Waiting | undefined {
-  const { dirtySinceMs, paused, wakeAtMs = 0, lastError, intent, uncertain } = state;
-  if (dirtySinceMs === undefined || paused) return undefined;
+  const { dirtySinceMs, pausedAtMs, wakeAtMs = 0, lastError, intent, uncertain } = state;
+  if (dirtySinceMs === undefined || pausedAtMs !== undefined) return undefined;
   const untilMs = Math.max(wakeAtMs, nowMs);
   if (lastError !== undefined && intent === undefined)
     return { untilMs, code: lastError.code, reason: lastError.message };

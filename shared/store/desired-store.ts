@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { completeSnapshotFloor } from '../domain/fold.ts';
 import { number, stampText } from '../domain/forms.ts';
 import type { GroupRegisters } from '../domain/group.ts';
-import { EVENT_FIELDS, stampName } from '../domain/group-fields.ts';
+import { EVENT_FIELDS } from '../domain/group-fields.ts';
 import { type GroupRef, groupId, type MemberId } from '../domain/ids.ts';
 import { nestedMember } from '../domain/nesting.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
@@ -97,11 +97,11 @@ export function createDesiredStore(table: Table): DesiredStore {
 
     async markDirty(ref, dirty, update) {
       const marked = await markWith(update, ref, dirty);
-      const { wakeAt, lastWriteAt, paused, isContained }: Attributes = marked.written ? marked.item : {};
+      const { wakeAt, lastWriteAt, pausedAt, isContained }: Attributes = marked.written ? marked.item : {};
       return {
         wakeAtMs: Number(wakeAt),
         lastWriteAtMs: typeof lastWriteAt === 'number' ? lastWriteAt : undefined,
-        paused: paused === true,
+        paused: pausedAt !== undefined,
         isContained: isContained === true,
       };
     },
@@ -153,14 +153,14 @@ function registerWrites({ author, ...registers }: GroupRegisters) {
   }));
   if (author !== undefined) {
     const { stamp, actor } = author;
-    writes.push({ set: { actor, actorStamp: stamp }, when: laterThanStored('actorStamp', stamp) });
+    writes.push({ set: { actor: { ...actor, stamp } }, when: laterThanStored('actor.stamp', stamp) });
   }
   for (const field of EVENT_FIELDS) {
     const register = registers[field];
     if (register === undefined) continue;
     const { stamp, value } = register;
-    const when = newerThanStored(stampName(field), field, stamp, value);
-    writes.push({ set: { [field]: value, [stampName(field)]: stamp }, when });
+    const when = newerThanStored(`${field}.stamp`, `${field}.value`, stamp, value);
+    writes.push({ set: { [field]: { value, stamp } }, when });
   }
   return writes;
 }

@@ -1,5 +1,6 @@
 import type { PendingCause, SettledState } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
+import type { Register } from '../domain/register.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
 import { wakeUpFields } from './group-writes.ts';
 import { dueText, groupIndexSort, groupKey, IN_SYNC, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
@@ -76,18 +77,19 @@ const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
 });
 
 function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
-  const { name, settled, dirtySince, failedAt, paused, hold, gsk } = item;
+  const { settled, dirtySince, failedAt, pausedAt, hold, gsk } = item;
+  const name = (item['name'] as Partial<Register<string>> | undefined)?.value;
   const dueMs = Number.parseInt(String(gsk), 10);
   return {
     ref: refOf(connection, item),
-    paused: paused === true,
     holdWaits: hold !== undefined,
     holdUndecided: (hold as { decision?: { kind?: unknown } } | undefined)?.decision?.kind === 'waiting',
     ...(Number.isNaN(dueMs) ? {} : { dueMs }),
-    ...(typeof name === 'string' ? { name } : {}),
+    ...(name === undefined ? {} : { name }),
     ...(typeof settled === 'string' ? { settled: settled as SettledState } : {}),
     ...(typeof dirtySince === 'number' ? { dirtySinceMs: dirtySince } : {}),
     ...(typeof failedAt === 'number' ? { failedAtMs: failedAt } : {}),
+    ...(typeof pausedAt === 'number' ? { pausedAtMs: pausedAt } : {}),
   };
 }
 

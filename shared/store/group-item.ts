@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { EventActor } from '../domain/event.ts';
 import { number, stampText, text } from '../domain/forms.ts';
-import { EVENT_FIELDS, stampName } from '../domain/group-fields.ts';
+import type { Author } from '../domain/group.ts';
+import { EVENT_FIELDS } from '../domain/group-fields.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { GroupItem, PendingCause } from '../domain/group-state.ts';
 import { type GroupRef, memberId, roleId } from '../domain/ids.ts';
@@ -15,17 +16,14 @@ import type { Item } from './table.ts';
  */
 
 export function parseGroup(ref: GroupRef, item: Item): GroupState {
-  const { upserted, deleted, snapshot, actor, actorStamp, ...rest } = understood(
+  const { upserted, deleted, snapshot, actor, ...rest } = understood(
     GroupItem,
     item,
     `a group at partition ${item.pk}`,
   );
-  const others = Object.entries(rest).filter(([key]) => !OF_FIELDS.has(key));
+  const fields = Object.entries(rest).filter(([key]) => FIELDS.has(key));
+  const others = Object.entries(rest).filter(([key]) => !FIELDS.has(key));
   const named = others.map(([key, value]) => [TIMES.has(key) ? `${key}Ms` : key, value]);
-  const fields = EVENT_FIELDS.flatMap((field) => {
-    const value = rest[field];
-    return value === undefined ? [] : [[field, { value, stamp: rest[stampName(field)] }]];
-  });
   return {
     ...(Object.fromEntries(named) as Omit<GroupState, 'ref' | 'registers'>),
     ref,
@@ -34,16 +32,25 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
       deleted,
       snapshot,
       ...Object.fromEntries(fields),
-      ...(actor === undefined ? {} : { author: { stamp: actorStamp, actor } }),
+      ...(actor && { author: authorOf(actor) }),
     },
   };
 }
 
-/** Attributes of the registers of fields. */
-const OF_FIELDS: ReadonlySet<string> = new Set(EVENT_FIELDS.flatMap((field) => [field, stampName(field)]));
+const authorOf = ({ stamp, ...actor }: EventActor & { readonly stamp: Stamp }): Author => ({ stamp, actor });
+
+const FIELDS: ReadonlySet<string> = new Set(EVENT_FIELDS);
 
 /** What a group carries as times, under a name that says so. */
-const TIMES = new Set(['dirtySince', 'wakeAt', 'failedAt', 'createdAt', 'missedAt', 'lastWriteAt']);
+const TIMES = new Set([
+  'dirtySince',
+  'wakeAt',
+  'failedAt',
+  'createdAt',
+  'missedAt',
+  'pausedAt',
+  'lastWriteAt',
+]);
 
 /** Ids and stamps stay plain text: a large group has a hundred thousand of these, and every step of a schema counts. */
 const MemberItem = z.lazy(() =>

@@ -42,16 +42,9 @@ import { createViewStore, decodeUser } from './view-store.ts';
 
 /** The time of the first 404. It is removed when the platform shows the group, or the link ends. */
 const MISSED = 'missedAt';
-const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver', 'refusedFields'] as const;
+const LINK = ['link', 'refusedFields'] as const;
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
-
-const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
-  platformId: id,
-  version,
-  view: { ...view },
-  viewId: view.id,
-});
 
 /** The attributes that a commit removes, whether the group is clean after it or not. */
 const removedBy = (
@@ -59,26 +52,28 @@ const removedBy = (
   { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
 ): readonly string[] => [
   'intent',
-  'intentId',
   'acceptedDeletion',
   MISSED,
   ...(settled === undefined ? ['settled'] : []),
   ...(driftClosed === true ? ['openDrift'] : []),
   ...(isCertain === true ? ['uncertain'] : []),
-  ...(hasRemoved === true ? ['reportedFailure'] : []),
-  ...(platform === undefined ? LINK : ['takeOver', 'previousLink']),
+  ...(hasRemoved === true && seen.failureReport?.digest !== undefined ? ['failureReport'] : []),
+  ...(platform === undefined ? LINK : ['previousLink']),
   ...usedUp(seen, consumedHold),
   ...refusalExplainedBy(found),
 ];
 
 /** The change of a commit, whether the group is clean after it or not. */
 const writtenBy = (commit: Commit): Change => {
-  const { seen, platform, found, createdAtMs, settled, counts, writtenAtMs, calledMs } = commit;
+  const { seen, platform, found, settled, counts, writtenAtMs, calledMs } = commit;
+  const { createdAtMs = seen.link?.createdAtMs } = commit;
   return {
     set: {
-      ...(platform === undefined ? plain({ previousLink: linkOf(seen, true) }) : linkAttributes(platform)),
+      ...(platform === undefined
+        ? plain({ previousLink: linkBefore(seen, true) })
+        : { link: plain({ ...platform, createdAtMs }) }),
       ...findingsToStore(seen, found),
-      ...plain({ createdAt: createdAtMs, settled, counts, lastWriteAt: writtenAtMs, calledMs }),
+      ...plain({ settled, counts, lastWriteAt: writtenAtMs, calledMs }),
     },
     remove: removedBy(seen, commit),
   };
@@ -94,29 +89,33 @@ const acceptedChange = (
   found: Findings | undefined,
 ): Change => {
   const foundNow = findingsToStore(seen, found);
-  const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange', 'suspectedChangeAt'];
+  const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange'];
   if (platform === undefined) {
-    const previousLink = linkOf(seen, found?.isGone ?? false);
+    const previousLink = linkBefore(seen, found?.isGone ?? false);
     return {
-      set: { ...foundNow, ...plain({ releasedPlatformId: seen.platformId, previousLink }) },
+      set: { ...foundNow, ...plain({ releasedPlatformId: seen.link?.id, previousLink }) },
       remove: [...LINK, MISSED, ...answered],
     };
   }
   return {
     set: {
-      ...linkAttributes(platform),
-      ...(isOtherView(seen, platform) && { takeOver: true }),
+      link: plain({
+        ...seen.link,
+        ...platform,
+        takeOver: isOtherView(seen, platform) || seen.link?.takeOver,
+      }),
       ...foundNow,
     },
     remove: [MISSED, 'previousLink', 'acceptedDeletion', ...answered, ...refusalExplainedBy(found)],
   };
 };
 
-const isOtherView = ({ view }: GroupState, platform: LinkedGroup): boolean => platform.view.id !== view?.id;
+const isOtherView = ({ link }: GroupState, platform: LinkedGroup): boolean =>
+  platform.view.id !== link?.view.id;
 
 /** The current link, in the form of `previousLink`. */
-const linkOf = ({ platformId, view }: GroupState, isGone: boolean) =>
-  platformId && view && { platformId, view, isGone };
+const linkBefore = ({ link }: GroupState, isGone: boolean) =>
+  link && { platformId: link.id, view: link.view, isGone };
 
 const refusalExplainedBy = ({ explainsRefusal = false }: Findings = {}) =>
   explainsRefusal ? ['lastError'] : [];
@@ -151,8 +150,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
   });
 
   /** Deletes the sets that a commit leaves unused: the previous view, and the change of the intent. */
-  async function discardOld({ seen: { ref, view, intent }, platform }: Commit, item: Item) {
-    if (platform === undefined || platform.view.id !== view?.id) await views.discard(ref, view, item);
+  async function discardOld({ seen: { ref, link, intent }, platform }: Commit, item: Item) {
+    const before = link?.view;
+    if (platform === undefined || platform.view.id !== before?.id) await views.discard(ref, before, item);
     const { change: sent } = intent ?? {};
     if (sent?.head && sent.id !== platform?.view.id) await views.discard(ref, sent, item);
   }
@@ -208,21 +208,25 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       update(
         seen.ref,
         {
-          set: { intent: plain(intent), intentId: intent.id, ...withoutRemovals(seen) },
+          set: { intent: plain(intent), ...withoutRemovals(seen) },
           // The item is largest while it has an intent.
           remove: PARTIAL_READ_HINTS,
         },
         unsettledSince(seen),
       ),
 
-    async noteMissing({ ref, platformId, missedAtMs }, atMs) {
-      const isSame = platformId === undefined ? missing('platformId') : equal('platformId', platformId);
+    async noteMissing({ ref, link, missedAtMs }, atMs) {
+      const isSame = link === undefined ? missing('link') : equal('link.id', link.id);
       const isAsSeen = missedAtMs === undefined ? missing(MISSED) : equal(MISSED, missedAtMs);
       await update(ref, { set: { [MISSED]: atMs } }, all(isSame, isAsSeen));
     },
 
     noteReplay: async (ref, failedBefore) =>
-      void (await update(ref, { set: { failedBefore }, remove: ['refusedFields'] }, exists('rev'))),
+      void (await update(
+        ref,
+        { set: { failureReport: { failedBefore } }, remove: ['refusedFields'] },
+        exists('rev'),
+      )),
 
     noteRefusedField: ({ ref, refusedFields }, field, refused) => {
       const known = { ...refusedFields, [field]: refused };
@@ -236,7 +240,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     async dropIntent(ref, intent, { uncertain, isRefused, audited }) {
       const set = plain({ uncertain: uncertain && plain(uncertain), lastAudit: audited });
-      const dropped = await change(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
+      const dropped = await change(ref, { set, remove: ['intent'] }, intentIs(intent.id));
       if (dropped.written && isRefused) await views.discard(ref, intent.change, dropped.item);
       return dropped.written;
     },
@@ -248,7 +252,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         const { set, remove } = settledChange(seen, platform?.view, commit);
         const removed = new Set([...(written.remove ?? []), ...remove]);
         const clean = { set: { ...written.set, ...set }, remove: [...removed] };
-        const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('paused'));
+        const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('pausedAt'));
         return change(ref, clean, all(intentIs(commit.intent), isAsSeen));
       };
       const writeDirty = () => {
@@ -267,7 +271,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const how = acceptedChange(seen, platform, found);
       const accepted = await change(seen.ref, how, all(unsettledSince(seen), suspectedChangeIsAs(seen)));
       if (accepted.written && platform !== undefined && isOtherView(seen, platform))
-        await views.discard(seen.ref, seen.view, accepted.item);
+        await views.discard(seen.ref, seen.link?.view, accepted.item);
       return accepted.written;
     },
 
@@ -275,7 +279,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const { previousLink } = seen;
       if (previousLink === undefined) return Promise.resolve(false);
       const listed = { ...previousLink, view: plain(previousLink.view), isListed: true };
-      const isAsSeen = all(equal('previousLink.platformId', previousLink.platformId), missing('platformId'));
+      const isAsSeen = all(equal('previousLink.platformId', previousLink.platformId), missing('link'));
       return update(seen.ref, dirtying(seen.ref, dirty, { set: { previousLink: listed } }), isAsSeen);
     },
 
@@ -283,7 +287,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
         againAtMs === undefined
-          ? settledChange(seen, seen.view, { settled, counts, failing })
+          ? settledChange(seen, seen.link?.view, { settled, counts, failing })
           : { set: wakeUpFields(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
       const certain = againAtMs === undefined ? ['uncertain'] : [];
       return update(
@@ -298,7 +302,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           },
           remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
-        all(unwrittenSince(seen), revIsAs(seen), holdIsAs(seen), missing('paused')),
+        all(unwrittenSince(seen), revIsAs(seen), holdIsAs(seen), missing('pausedAt')),
       );
     },
 
@@ -318,14 +322,14 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return update(
         seen.ref,
         {
-          ...dirtying(seen.ref, dirty, { set: { suspectedChange, suspectedChangeAt: atMs } }),
+          ...dirtying(seen.ref, dirty, { set: { suspectedChange } }),
           // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only an
           // operator's `sync` resets them.
           ...(version === null && suspectedChange.activityEvents.length === 0
             ? {}
             : { remove: ['failedAt'] }),
         },
-        all(equal('platformId', seen.platformId ?? ''), suspectedChangeIsAs(seen)),
+        all(equal('link.id', seen.link?.id ?? ''), suspectedChangeIsAs(seen)),
       );
     },
 
@@ -341,13 +345,11 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       update(
         seen.ref,
         dirtying(seen.ref, dirty, {
-          set: { ...linkAttributes(link), takeOver: true },
+          set: { link: plain({ ...link, takeOver: true }) },
           remove: [
             'released',
-            'createdAt',
             'acceptedDeletion',
             'suspectedChange',
-            'suspectedChangeAt',
             'previousLink',
             'refusedFields',
             MISSED,
@@ -363,18 +365,15 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         ref,
         {
           // Lists of groups that are not in sync include paused groups.
-          set: { paused: true, ...placed(ref, NOT_DUE) },
-          setIfMissing: { pausedAtMs: atMs },
+          set: placed(ref, NOT_DUE),
+          setIfMissing: { pausedAt: atMs },
           remove: [MISSED],
         },
         exists('rev'),
       ),
 
-    resume: (ref, { pausedAtMs, ...dirty }) => {
-      const isAsSeen = pausedAtMs === undefined ? missing('pausedAtMs') : equal('pausedAtMs', pausedAtMs);
-      const resumed = dirtying(ref, dirty, { remove: ['paused', 'pausedAtMs'] });
-      return update(ref, resumed, all(exists('paused'), isAsSeen));
-    },
+    resume: (ref, { pausedAtMs, ...dirty }) =>
+      update(ref, dirtying(ref, dirty, { remove: ['pausedAt'] }), equal('pausedAt', pausedAtMs)),
 
     async readMany(refs, onUnreadable) {
       const byKey = new Map(refs.map((ref) => [groupKey(ref).pk, ref]));
@@ -397,8 +396,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     async postpone(seen, { retryAtMs, soonerMs, attempts, calledMs, error, mine = seen.intent?.id }) {
       const { ref } = seen;
-      const noOtherIntent =
-        mine === undefined ? missing('intentId') : any(missing('intentId'), intentIs(mine));
+      const noOtherIntent = mine === undefined ? missing('intent') : any(missing('intent'), intentIs(mine));
       const until = (wakeAtMs: number, when: Condition) => {
         const tried = { attempts, calledMs, lastError: { ...error } };
         const set = { ...tried, ...(mine && { releasedIntent: mine }), ...wakeUpFields(ref, wakeAtMs) };
@@ -415,12 +413,12 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           set: {
             failedAt: error.atMs,
             lastError: { ...error },
-            reportedFailure: reported,
+            failureReport: { digest: reported },
             lastAudit,
             calledMs: seen.calledMs,
             ...placed(seen.ref, NOT_DUE),
           },
-          remove: ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', MISSED],
+          remove: ['dirtySince', 'wakeAt', 'attempts', MISSED],
         },
         all(revIsAs(seen), intentIsAs(seen)),
       ),

@@ -23,23 +23,23 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  * A superseded worker fails its condition and changes nothing. The conditions compare dirty too: otherwise a worker could
  * link a group that a later worker has settled, and no message would follow. From openIntent to commit dirty stays.
  */
-export const intentIs = (id: IntentId): Condition => equal('intentId', id);
-export const viewIsAs = ({ view }: GroupState): Condition =>
-  view === undefined ? missing('viewId') : equal('viewId', view.id);
+export const intentIs = (id: IntentId): Condition => equal('intent.id', id);
+export const viewIsAs = ({ link }: GroupState): Condition =>
+  link === undefined ? missing('link') : equal('link.view.id', link.view.id);
 /** The record of uncertain writes as it was read: another worker may have opened and dropped an intent since. */
 const uncertainIsAs = ({ uncertain }: GroupState): Condition =>
   uncertain === undefined ? missing('uncertain') : equal('uncertain.untilMs', uncertain.untilMs);
 export const unwrittenSince = (seen: GroupState): Condition =>
-  all(missing('intentId'), viewIsAs(seen), uncertainIsAs(seen));
+  all(missing('intent'), viewIsAs(seen), uncertainIsAs(seen));
 export const unsettledSince = (seen: GroupState): Condition =>
   seen.dirtySinceMs === undefined ? unwrittenSince(seen) : all(unwrittenSince(seen), exists('dirtySince'));
 export const intentIsAs = ({ intent }: GroupState): Condition =>
-  intent === undefined ? missing('intentId') : intentIs(intent.id);
+  intent === undefined ? missing('intent') : intentIs(intent.id);
 /** A suspected change that was noted after the fetch stays. */
 export const suspectedChangeIsAs = ({ suspectedChange }: GroupState): Condition =>
   suspectedChange === undefined
-    ? missing('suspectedChangeAt')
-    : equal('suspectedChangeAt', suspectedChange.atMs);
+    ? missing('suspectedChange')
+    : equal('suspectedChange.atMs', suspectedChange.atMs);
 export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
 /** A hold that came after the group was read keeps the group from being done: the next apply checks it. */
 export const holdIsAs = ({ hold }: GroupState): Condition =>
@@ -86,7 +86,10 @@ export function settledChange(
   if (failing !== undefined) {
     const { reported, ...error } = failing;
     const set = { ...placed(ref, NOT_DUE), failedAt: error.atMs, lastError: { ...error } };
-    return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...PARTIAL_READ_HINTS] };
+    return {
+      set: { ...set, failureReport: { digest: reported } },
+      remove: [...DONE_WITH, ...PARTIAL_READ_HINTS],
+    };
   }
   const isInSync = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
   if (!isInSync || (hold ?? approval) !== undefined)
@@ -96,8 +99,8 @@ export function settledChange(
 }
 
 export const PARTIAL_READ_HINTS = ['changedMembers', 'inSync'];
-const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', 'releasedPlatformId'];
-const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'reportedFailure'];
+const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'releasedPlatformId'];
+const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'failureReport'];
 
 /** The scheduled wake-up of a group, and the time from which the requeue job treats it as lost. The index sorts by it. */
 export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({

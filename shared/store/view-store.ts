@@ -51,8 +51,14 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     return { isWhole: !heads.includes(undefined), keys: names.map((name) => viewBucketKey(ref, name)) };
   };
   const isLitter = async (state: GroupState) => {
-    const { ref, view, intent, previousLink, uncertain } = state;
-    const ours = [view, intent?.change, previousLink?.view, uncertain?.change, uncertain?.write?.change];
+    const { ref, link, intent, previousLink, uncertain } = state;
+    const ours = [
+      link?.view,
+      intent?.change,
+      previousLink?.view,
+      uncertain?.change,
+      uncertain?.write?.change,
+    ];
     const pointers = ours.filter((pointer) => pointer !== undefined);
     // A head that is gone was another worker's to discard, and what the view after it took over is not known here.
     const { isWhole, keys } = await bucketsOf(ref, pointers);
@@ -78,14 +84,14 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     },
 
     async write(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer> {
-      const { ref, view: before } = seen;
+      const { ref, link } = seen;
       const { size } = view.users;
       const [own, users] = [[...ownLines(view)], [...userLines(view.users)]];
       const text = [...own, ...users].join('\n');
       const bytes = Buffer.byteLength(text);
       const pointer = { id, size, digest: viewDigest(view) };
       if (bytes <= inlineViewBytes) return { ...pointer, text };
-      const taken = whole.get(before?.head?.hash ?? '')?.filter(isBucket) ?? [];
+      const taken = whole.get(link?.view.head?.hash ?? '')?.filter(isBucket) ?? [];
       const known = new Map(taken.map((bucket) => [contentOf(bucket), bucket]));
       const count = bucketCount((SQUARE * bytes) / inlineViewBytes, taken.length);
       const nameOf = (content: string) => known.get(content) ?? `#${content}${digest(id).slice(0, 6)}`;

@@ -48,11 +48,9 @@ function isBefore({ at }: ActivityEvent, { detectedAtMs }: DriftRecord): boolean
 
 /** Returns the activity events of a suspected change; they are about the linked platform group. */
 export const activityOf = ({
-  platformId,
+  link,
   suspectedChange,
 }: GroupState): ReadonlyMap<PlatformGroupId, readonly ActivityEvent[]> =>
   new Map(
-    platformId === undefined || suspectedChange === undefined
-      ? []
-      : [[platformId, suspectedChange.activityEvents]],
+    link === undefined || suspectedChange === undefined ? [] : [[link.id, suspectedChange.activityEvents]],
   );

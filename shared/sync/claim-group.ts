@@ -87,5 +87,5 @@ async function endLink(ref: GroupRef, id: PlatformGroupId, { groups }: ClaimPort
   const seen = await groups.read(ref);
   if (seen?.intent?.platformId === id) await groups.dropIntent(ref, seen.intent, {});
   const now = seen?.intent === undefined ? seen : await groups.read(ref);
-  return now?.platformId !== id || groups.storeObserved(now, undefined);
+  return now?.link?.id !== id || groups.storeObserved(now, undefined);
 }

@@ -155,8 +155,8 @@ async function otherLinkedGroup(
     const rotated = [...others.slice(first), ...others.slice(0, first)];
     const refs = rotated.slice(0, READS_IN_FLIGHT).map(({ ref }) => ref);
     const states = await groups.readMany(refs, () => {});
-    const linked = states.find(({ platformId, released }) => platformId !== undefined && !released);
-    if (linked !== undefined) return linked.platformId;
+    const linked = states.find(({ link, released }) => link !== undefined && !released);
+    if (linked !== undefined) return linked.link?.id;
   }
   return undefined;
 }

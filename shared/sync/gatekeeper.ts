@@ -97,7 +97,7 @@ async function nextCanary(
   let best: GroupSummary | undefined;
   for await (const page of index.all(name)) {
     for (const group of page) {
-      if (group.dirtySinceMs === undefined || group.paused) continue;
+      if (group.dirtySinceMs === undefined || group.pausedAtMs !== undefined) continue;
       if (best === undefined || rank(group) < rank(best)) best = group;
     }
   }

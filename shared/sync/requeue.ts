@@ -114,7 +114,7 @@ async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone:
   const reschedule = async (group: GroupSummary) => {
     const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextDueMs(group, ports) });
     // A paused group is rescheduled without a message, so that it does not delay others. It is woken when its pause ends.
-    if (isOurs && !group.paused) rescheduled.push(group.ref);
+    if (isOurs && group.pausedAtMs === undefined) rescheduled.push(group.ref);
   };
   await mapConcurrently(WRITES_IN_FLIGHT, due, (group) =>
     alone(`group ${group.ref.group}`, () => reschedule(group)),

@@ -13,12 +13,12 @@ export const retireClaim = (
 
 /** Ends the claim to a released platform group, unless the group is linked, or is being linked again right now. */
 export async function endClaim(
-  { ref, releasedPlatformId, platformId }: Pick<GroupState, 'ref' | 'releasedPlatformId' | 'platformId'>,
+  { ref, releasedPlatformId, link }: Pick<GroupState, 'ref' | 'releasedPlatformId' | 'link'>,
   company: string,
   ports: Pick<Ports, 'groups' | 'claims' | 'clock'>,
 ): Promise<void> {
-  if (releasedPlatformId === undefined || releasedPlatformId === platformId) return;
+  if (releasedPlatformId === undefined || releasedPlatformId === link?.id) return;
   await retireClaim(company, releasedPlatformId, ref, ports);
   const now = await ports.groups.read(ref);
-  if (now?.platformId === releasedPlatformId) await ports.claims.claim(company, releasedPlatformId, ref);
+  if (now?.link?.id === releasedPlatformId) await ports.claims.claim(company, releasedPlatformId, ref);
 }

@@ -45,8 +45,9 @@ export function unexplained(
   if (known !== undefined && inputs.every((one, place) => one === known[place])) return [];
   const directoryGroup = connection.reading.groups.get(group);
   const item = connection.item(group);
-  const treatment = treatmentOf(connection.settings, [group, item?.name ?? directoryGroup?.name]);
-  const isStill = connection.isObserving || connection.gate === 'paused' || item?.paused || item?.released;
+  const treatment = treatmentOf(connection.settings, [group, item?.name?.value ?? directoryGroup?.name]);
+  const isPaused = connection.gate === 'paused' || item?.pausedAt !== undefined;
+  const isStill = connection.isObserving || isPaused || item?.released;
   const isUnnamed = directoryGroup !== undefined && directoryGroup.name === undefined;
   if (isStill || isUnnamed || treatment.isExcluded || treatment.mode === 'report') return [];
   const context: Context = { observation, connection, group, treatment, actual };
@@ -70,7 +71,7 @@ function isUnmanaged(
   group: string,
   { id }: Pick<HeldGroup, 'id'>,
 ): boolean {
-  if (item(group)?.platformId !== undefined) return false;
+  if (item(group)?.link !== undefined) return false;
   if (mayHaveReleased(observation, name)) return true;
   return hasReturned(name) && observation.ownerOf(company, id, null)?.connection !== name;
 }
@@ -125,8 +126,8 @@ function compared(context: Context, name: string): readonly Difference[] {
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
   // A group with only the installer and without a visible spokeId may belong to any client.
-  const { platformId, lastError } = connection.item(group) ?? {};
-  const isUnidentified = platformId === undefined && !traits.echoSpokeId && traits.installer !== null;
+  const { link, lastError } = connection.item(group) ?? {};
+  const isUnidentified = link === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isUnidentified && lastError?.code === 'name_in_use') return [];
   const isGone = ['deleted', 'recreated'].some((kind) => namedByDrift(context, kind).size > 0);
   if (actual === undefined) {
@@ -264,7 +265,7 @@ function causeOf(
 
 /** A wrong route answered 404 for the group, so it is not linked any more. */
 const isMisrouted = ({ connection, group, actual }: Context): boolean =>
-  connection.item(group)?.platformId === undefined &&
+  connection.item(group)?.link === undefined &&
   connection.platform.calls.some(
     ({ id, platformFaults }) => id === actual?.id && platformFaults.includes('wrong_route'),
   );

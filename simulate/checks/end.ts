@@ -44,9 +44,9 @@ function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: Observe
 /** A member that cannot be written is shown as pending, with the cause. */
 function checkPending(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, isObserving, gate } = connection;
-  const { settled, dirtySince, paused, released } = connection.item(group) ?? {};
+  const { settled, dirtySince, pausedAt, released } = connection.item(group) ?? {};
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
-  if (!isWorkedOut || paused || released || isObserving || gate === 'paused') return;
+  if (!isWorkedOut || pausedAt !== undefined || released || isObserving || gate === 'paused') return;
   if (observation.isInDeadLetters(group) || connection.hasUncertainRequest(group)) return;
   // A deletion ends the name. Until the directory names the group again, its members are not planned.
   if (connection.reading.groups.get(group)?.name === undefined) return;

@@ -137,7 +137,7 @@ function lackedAfterEdit(
   const { changes = [] } = connection.ledger.pasts.get(id) ?? {};
   const last = changes.findLast((one) => one.atMs < atMs);
   if (last?.initiator === undefined) return new Set();
-  const treatment = treatmentOf(connection.settings, [group, connection.item(group)?.name]);
+  const treatment = treatmentOf(connection.settings, [group, connection.item(group)?.name?.value]);
   return namedByDrift({ connection, group, treatment }, 'members_removed');
 }
 

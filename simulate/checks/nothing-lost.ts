@@ -53,7 +53,7 @@ function checkClaims({ seen, connections, accuse }: Observation): void {
     const owner = connections.find(({ name }) => name === connection);
     const item = owner?.item(String(group));
     const isInUse =
-      item?.platformId === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
+      item?.link?.id === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
     if (owner === undefined || isInUse) continue;
     const sentence = `The group ${group} is not linked to ${platformId}; expected its claim to be gone, but it stays for good.`;
     const cause = seen.run.happenings.some(({ action }) => ENDS_HALFWAY.has(action.kind))
@@ -107,8 +107,8 @@ function checkFanOut({ seen, accuse }: Observation, { name }: ObservedConnection
 }
 
 function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnection, group: string): void {
-  const { intent, paused } = connection.item(group) ?? {};
-  const isStill = paused || connection.isObserving || connection.gate !== 'open';
+  const { intent, pausedAt } = connection.item(group) ?? {};
+  const isStill = pausedAt !== undefined || connection.isObserving || connection.gate !== 'open';
   if (intent === undefined || isStill || nowMs - intent.atMs <= HOUR_MS) return;
   const sentence = `A ${intent.action} of the group ${group} was begun ${Math.floor((nowMs - intent.atMs) / HOUR_MS)} hours ago; expected it to be settled, but it is open.`;
   accuse('nothing_lost', 'open_intent', { connection: connection.name, group }, sentence);
@@ -120,13 +120,7 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
 function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, reading } = connection;
   const directoryGroup = reading.groups.get(group);
-  const {
-    upserted = '',
-    deleted = '',
-    snapshot = '',
-    nameStamp = '',
-    ...item
-  } = connection.item(group) ?? {};
+  const { upserted = '', deleted = '', snapshot = '', name: given } = connection.item(group) ?? {};
   const floor = deleted > snapshot ? deleted : snapshot;
   const stored = observation.seen
     .under<StoredMember>(partitionOf(name, group), 'M#')
@@ -139,8 +133,8 @@ function checkRegisters(observation: Observation, connection: ObservedConnection
   if (upserted > deleted !== (directoryGroup !== undefined))
     found.push(directoryGroup === undefined ? 'it is gone' : 'it exists');
   else if (directoryGroup !== undefined) {
-    if ((nameStamp > deleted ? item.name : undefined) !== directoryGroup.name)
-      found.push(`it is called "${directoryGroup.name}"`);
+    const storedName = given !== undefined && given.stamp > deleted ? given.value : undefined;
+    if (storedName !== directoryGroup.name) found.push(`it is called "${directoryGroup.name}"`);
     const lacking = [...directoryGroup.members].filter((one) => !stored.includes(one));
     const surplus = stored.filter((one) => !directoryGroup.members.has(one));
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));

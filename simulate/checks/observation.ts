@@ -145,7 +145,7 @@ export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
     });
     for (const { name, company, groups, item } of connections) {
       for (const group of groups)
-        owners.set(`${company} ${item(group)?.platformId}`, { connection: name, group });
+        owners.set(`${company} ${item(group)?.link?.id}`, { connection: name, group });
     }
     const ownerOf: Observation['ownerOf'] = (company, id, spokeId) => {
       const known = owners.get(`${company} ${id}`);
@@ -262,7 +262,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
       return new Set(held.flatMap((one) => heldUsers(seen.under, name, group, one?.digest)));
     }),
     actual: lazily((group: string) => {
-      const linked = platform.groups.get(item(group)?.platformId ?? '');
+      const linked = platform.groups.get(item(group)?.link?.id ?? '');
       const sinceMs = mayFindNoneOfBefore({ name, settings, platform }) ? connectedAtMs(seen, name) : 0;
       const ownCreated = () =>
         [...platform.groups.values()].find(

@@ -47,7 +47,7 @@ export function createOwnership(): Checker {
 /** Stores `adoptExisting` as it was when each link appeared; the group may be written much later. */
 function noteLinks({ name, settings, groups, item }: ObservedConnection, found: Map<string, string>): void {
   for (const group of groups) {
-    const link = `${name} ${item(group)?.platformId}`;
+    const link = `${name} ${item(group)?.link?.id}`;
     if (!found.has(link)) found.set(link, settings.adoptExisting);
   }
 }
@@ -138,7 +138,7 @@ function checkUndone(
   { change, owner, connection }: Observation['writes'][number],
 ): void {
   const { reading, settings, companyMs, actionMs, ledger, platform } = connection;
-  const name = connection.item(owner.group)?.name;
+  const name = connection.item(owner.group)?.name?.value;
   const { drift } = treatmentOf(settings, [owner.group, name]);
   if (drift === 'restore' || !platform.traits.enforceVersionOnPatch) return;
   const directoryChangedMs = latest([reading.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs]);

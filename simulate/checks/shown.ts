@@ -92,9 +92,9 @@ export function checkShown(seen: Seen, compared: Compared): void {
 }
 
 const factsOf = (item: StoredGroup | undefined): string => {
-  const { rev, dirtySince, failedAt, paused, settled, hold, approval } = item ?? {};
+  const { rev, dirtySince, failedAt, pausedAt, settled, hold, approval } = item ?? {};
   const held = [hold, approval].map((one) => [one?.digest, one?.decision.kind]);
-  return JSON.stringify([item !== undefined, rev, dirtySince, failedAt, paused, settled, held]);
+  return JSON.stringify([item !== undefined, rev, dirtySince, failedAt, pausedAt, settled, held]);
 };
 
 /** Groups whose listed values are equal in all samples. */
@@ -125,10 +125,10 @@ function checkHolds({ shown }: Compared, stable: Stable, wrong: Wrong): void {
 function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
   const states = new Map(shown.groups.map(({ group, state }) => [group, state]));
   for (const [group, item] of stable) {
-    const { dirtySince, failedAt, paused, settled } = item;
+    const { dirtySince, failedAt, pausedAt, settled } = item;
     const clean = failedAt !== undefined ? 'failed' : settled;
     const unpaused = dirtySince !== undefined ? 'dirty' : clean;
-    const expected = paused ? 'paused' : unpaused;
+    const expected = pausedAt !== undefined ? 'paused' : unpaused;
     const state = states.get(group);
     // A group for which only member events arrived is shown as unknown.
     if (

@@ -7,8 +7,7 @@ export interface StoredGroup {
   readonly upserted?: string;
   readonly deleted?: string;
   readonly snapshot?: string;
-  readonly name?: string;
-  readonly nameStamp?: string;
+  readonly name?: { readonly value: string; readonly stamp: string };
   /** Counts the marks of the group. */
   readonly rev?: number;
   readonly dirtySince?: number;
@@ -16,13 +15,13 @@ export interface StoredGroup {
   readonly failedAt?: number;
   readonly lastError?: { readonly code: string };
   readonly refusedFields?: Readonly<Partial<Record<'name' | 'spokeId', { readonly value: string }>>>;
-  readonly platformId?: string;
+  readonly link?: { readonly id: string };
   readonly intent?: { readonly action: string; readonly atMs: number };
   readonly hold?: StoredHold;
   /** The approval that is stored next to the hold. */
   readonly approval?: StoredHold;
   readonly released?: boolean;
-  readonly paused?: boolean;
+  readonly pausedAt?: number;
 }
 
 export interface StoredHold {

@@ -74,8 +74,8 @@ function checkGroup(
 ): void {
   const { name, reading, actionMs, companyMs, ledger } = connection;
   const item = connection.item(group);
-  if (item === undefined || item.paused || item.released) return;
-  const past = ledger.pasts.get(connection.actual(group)?.id ?? item.platformId ?? '');
+  if (item === undefined || item.pausedAt !== undefined || item.released) return;
+  const past = ledger.pasts.get(connection.actual(group)?.id ?? item.link?.id ?? '');
   const writtenMs = past?.changes.at(-1)?.atMs ?? 0;
   const directoryChangedMs = reading.changedAtMs.get(group) ?? 0;
   const changedMs = latest([directoryChangedMs, writtenMs, actionMs, memory.closedMs.get(name) ?? 0]);
@@ -130,9 +130,9 @@ function isExplained(
 }
 
 const isRefused = ({ platform, isIdOf }: ObservedConnection, group: string, item: StoredGroup): boolean => {
-  const { failedAt = 0, platformId = '' } = item;
+  const { failedAt = 0, link } = item;
   return platform.calls.some(({ atMs, method, id, spokeId, status, isStale, platformFaults }) => {
-    const isOfGroup = isIdOf(group, spokeId) || id === platformId;
+    const isOfGroup = isIdOf(group, spokeId) || id === link?.id;
     if (!isOfGroup || method === 'GET' || isStale === true) return false;
     // Deletions without effect are counted, however long the connection only observes in between.
     if (platformFaults.includes('deletes_ignored')) return atMs < failedAt + NOTICED_WITHIN_MS;
@@ -149,10 +149,10 @@ const causeOf = ({ cause }: Difference, settled: string | undefined): string => 
 /** If the platform has unique names, a group waits until the name is free. */
 function isNameTaken(connection: ObservedConnection, group: string): boolean {
   const { traits, groups } = connection.platform;
-  const { name, platformId } = connection.item(group) ?? {};
+  const { name, link } = connection.item(group) ?? {};
   if (!traits.uniqueNames || name === undefined) return false;
-  const wanted = nameOnPlatform(connection, group, name);
-  return [...groups.values()].some((other) => other.id !== platformId && other.name === wanted);
+  const wanted = nameOnPlatform(connection, group, name.value);
+  return [...groups.values()].some((other) => other.id !== link?.id && other.name === wanted);
 }
 
 function checkGate(

@@ -55,7 +55,7 @@ describe('audit log of operator actions', () => {
     const data = { group: { id: 'n', name: 'New' } };
     const line = JSON.stringify({ ...event, type: 'directory.group.upserted', data });
     mailboxes.events.add({ id: 'd', body: line, code: 'unknown_connection' });
-    const platformId = String((await ports.groups.read(refOf('g')))?.platformId);
+    const platformId = String((await ports.groups.read(refOf('g')))?.link?.id);
     const actions = [
       ['events', 'send', temporaryFile('e.jsonl', line)],
       ['import', temporaryFile('c.csv', 'n,New,m-ann,ann@acme.test'), '--as-of', event.time],

@@ -39,7 +39,7 @@ describe('directory takeover', () => {
     expect((await connection())?.observing).toBe(true);
     expect([...world.platform.groups.values()]).toEqual(before);
     const moved = await world.ports.groups.read(world.refOf('g-emea'));
-    expect(moved?.platformId).toBe(before[0]?.id);
+    expect(moved?.link?.id).toBe(before[0]?.id);
   });
 
   it('exits with 3 if the directory does not have a group', async () => {

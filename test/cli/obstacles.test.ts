@@ -135,8 +135,8 @@ async function uncertainWorld() {
   await world.publish(added('g', 'bob'));
   const { ports, refOf } = world;
   const state = await ports.groups.read(refOf('g'));
-  const { platformId, version: versionBefore } = state ?? {};
-  if (!platformId || !versionBefore) throw new Error('expected a linked group');
+  if (state?.link === undefined) throw new Error('expected a linked group');
+  const { id: platformId, version: versionBefore } = state.link;
   const intent = { id: 'i', action: 'patch', atMs: world.clock.ms, name: 'Blue', spokeId: 'g' } as const;
   const untilMs = world.clock.ms + 900_000;
   await world.publish(removed('g', 'bob'));
@@ -169,7 +169,7 @@ describe('group that waits for the outcome of an earlier write', () => {
   it('plan shows the reason although the platform cannot be read', async () => {
     const { ports, table, refOf } = await uncertainWorld();
     await table.update(groupKey(refOf('g')), {
-      set: { suspectedChange: { version: null, activityEvents: [], atMs: 1 }, suspectedChangeAt: 1 },
+      set: { suspectedChange: { version: null, activityEvents: [], atMs: 1 } },
     });
     const failing = new PlatformFailure('unavailable', 'GET /x answered 503', {});
     const broken = { ...ports, platforms: { open: () => Promise.reject(failing) } };

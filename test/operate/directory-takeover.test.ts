@@ -53,7 +53,7 @@ describe('directory takeover', () => {
     await resume(reader);
     await reader.passMinutes(10);
     expect(onPlatform(reader)).toEqual([{ ...before, spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
-    expect((await reader.state('okta-1'))?.platformId).toBeUndefined();
+    expect((await reader.state('okta-1'))?.link?.id).toBeUndefined();
   });
 
   it('removes no member before an operator resumes the connection, and none at all before the reader has read', async () => {

@@ -142,7 +142,7 @@ describe('explain', () => {
   it('names another client as the remover only if another client removed the user', async () => {
     const { world, tell, shown, state, explain } = await company({ drift: 'report' });
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
-    const id = (await state('g'))?.platformId ?? '';
+    const id = (await state('g'))?.link?.id ?? '';
     world.platform.changeAsOther(id, { users: ['u-bob'] });
     await suspectChanged(world);
     await tell();
@@ -188,7 +188,7 @@ describe('explain', () => {
       because: 'the directory has never put them in',
     });
     const seen = await state('g');
-    world.platform.changeAsOther(String(seen?.platformId), { users: ['u-ann', 'u-bob'] });
+    world.platform.changeAsOther(String(seen?.link?.id), { users: ['u-ann', 'u-bob'] });
     const actor = { role: 'r-eve', name: 'Eve Hand' };
     const trace = { id: 't', initiator: 'ROLE', actor, type: 'UPDATE', at: null };
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };

@@ -400,19 +400,22 @@ describe('hold', () => {
       await tell({ take: ['a', 'b'], from: 'h' });
       await tell({ take: ['a', 'b'], from: 'g' });
       if (kind === 'rejected') await rejectHold(ref('g'), WORD, world.toolPorts);
-      const { platformId } = (await state('g')) ?? {};
+      const platformId = (await state('g'))?.link?.id;
       world.advance(DAY_MS);
       world.platform.hidden = (id) => id === platformId;
       world.platform.failing = (call) => (call === 'create' ? 404 : undefined);
       await sweep(await world.connection(), world.toolPorts);
       await pass(600_000);
-      expect(await state('g')).not.toHaveProperty('platformId');
+      expect(await state('g')).not.toHaveProperty('link');
       world.platform.hidden = () => false;
       world.platform.failing = () => undefined;
       world.advance(DAY_MS);
       await tell();
       expect(shown('g')).toEqual([users(...EVERYBODY)]);
-      expect(await state('g')).toMatchObject({ platformId, hold: { removes: 2, decision: { kind } } });
+      expect(await state('g')).toMatchObject({
+        link: { id: platformId },
+        hold: { removes: 2, decision: { kind } },
+      });
     },
   );
 

@@ -73,7 +73,7 @@ describe('groupsync log', () => {
   it('lists external changes on the platform with their author', async () => {
     const { ports, lines, cli, platform, apply, refOf, clock } = await company();
     const state = await ports.groups.read(refOf('g'));
-    const id = String(state?.platformId);
+    const id = String(state?.link?.id);
     await cli('connections', 'set', 'default', 'drift=restore', '--yes');
     platform.changeAsOther(id, { users: ['u-ann', 'u-bob'] });
     clock.ms += 60_000;
@@ -95,7 +95,7 @@ describe('groupsync log', () => {
 
   it('reads only the newest of hundreds of external changes of a group', async () => {
     const { ports, cli, platform, apply, refOf, clock, table } = await company();
-    const { platformId } = (await ports.groups.read(refOf('g'))) ?? {};
+    const platformId = (await ports.groups.read(refOf('g')))?.link?.id;
     for (let turn = 1; turn <= 120; turn += 1) {
       platform.changeAsOther(String(platformId), { name: `Blue ${turn}` });
       clock.ms += 60_000;

@@ -118,7 +118,7 @@ describe('adoption by an operator', () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
     const adopt = (group: string, id: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
-    const linked = (await state('g'))?.platformId ?? '';
+    const linked = (await state('g'))?.link?.id ?? '';
     expect(await adopt('unheard-of', 'p9')).toEqual({ kind: 'not_in_directory' });
     expect(await adopt('h', linked)).toMatchObject({ kind: 'linked' });
     await releaseGroup(ref('h'), world.toolPorts);
@@ -140,7 +140,7 @@ describe('group that no event has named yet', () => {
     await tell({ snapshot: 'g', of: ['a'], name: null });
     expect(await adopt('g')).toMatchObject({ kind: 'adopted' });
     await tell({ add: ['b'], to: 'g' });
-    expect(await state('g')).toMatchObject({ settled: 'unnamed', platformId: id });
+    expect(await state('g')).toMatchObject({ settled: 'unnamed', link: { id } });
     expect(world.platform.groups.get(id)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
   });
 });
@@ -149,7 +149,7 @@ describe('released group', () => {
   it('a released group is not written any more until it is adopted again', async () => {
     const { tell, world, ref, shown, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    const id = (await state('g'))?.platformId ?? platformGroupId('');
+    const id = (await state('g'))?.link?.id ?? platformGroupId('');
     expect(await releaseGroup(ref('g'), world.toolPorts)).toBe(true);
     await tell({ snapshot: 'g', of: ['b'] });
     await tell({ remove: 'g' }, { snapshot: 'g', of: ['b'] });
@@ -184,7 +184,7 @@ describe('released group', () => {
   ])('a group is released even if the platform %s (%i)', async (_, status, tries) => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    const id = (await state('g'))?.platformId ?? platformGroupId('');
+    const id = (await state('g'))?.link?.id ?? platformGroupId('');
     let patches = 0;
     world.platform.failing = (kind) => {
       if (kind !== 'patch') return undefined;
@@ -195,7 +195,7 @@ describe('released group', () => {
     await tell();
     expect(patches).toBe(tries);
     expect(await state('g')).toMatchObject({ released: true, settled: 'excluded' });
-    expect((await state('g'))?.platformId).toBeUndefined();
+    expect((await state('g'))?.link?.id).toBeUndefined();
     expect((await world.toolPorts.claims.owners(COMPANY, [id])).now).toEqual(new Map());
     expect(world.deadLetters).toEqual([]);
   });
@@ -223,12 +223,12 @@ describe('released group', () => {
   it('keeps an external id that another application has set meanwhile', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    const id = (await state('g'))?.platformId ?? platformGroupId('');
+    const id = (await state('g'))?.link?.id ?? platformGroupId('');
     world.platform.changeAsOther(id, { spokeId: 'theirs' });
     await releaseGroup(ref('g'), world.toolPorts);
     await tell();
     expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'theirs' });
-    expect((await state('g'))?.platformId).toBeUndefined();
+    expect((await state('g'))?.link?.id).toBeUndefined();
   });
 
   it('a group under policy report is not written when it is released', async () => {
@@ -242,7 +242,7 @@ describe('released group', () => {
     await tell();
     expect(world.platform.writes).toEqual([]);
     expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'g' });
-    expect((await state('g'))?.platformId).toBeUndefined();
+    expect((await state('g'))?.link?.id).toBeUndefined();
   });
 
   it.each([
@@ -251,7 +251,7 @@ describe('released group', () => {
   ])('a released group that is adopted again %s keeps the origin of its members', async (how, settings) => {
     const { tell, world, ref, state } = await company({ membership: 'additive', ...settings });
     await tell({ snapshot: 'g', of: ['a', 'b'] });
-    const id = (await state('g'))?.platformId ?? platformGroupId('');
+    const id = (await state('g'))?.link?.id ?? platformGroupId('');
     world.platform.changeAsOther(id, { users: [...users('a', 'b'), 'stranger'] });
     if (how === 'by an operator') await releaseGroup(ref('g'), world.toolPorts);
     else await tell({ remove: 'g' });
@@ -271,7 +271,7 @@ describe('released group', () => {
     await whereverItDies(async (worker, where) => {
       const { tell, say, work, world, ref, state } = await company(settings);
       await tell({ snapshot: 'g', of: ['a'] });
-      const id = (await state('g'))?.platformId ?? platformGroupId('');
+      const id = (await state('g'))?.link?.id ?? platformGroupId('');
       if (how === 'released by an operator') await releaseGroup(ref('g'), world.toolPorts);
       else {
         say({ remove: 'g' });
@@ -282,7 +282,7 @@ describe('released group', () => {
       world.advance(10 * 60_000);
       await tell();
       expect((await world.toolPorts.claims.owners(COMPANY, [id])).now, where).toEqual(new Map());
-      expect((await state('g'))?.platformId).toBeUndefined();
+      expect((await state('g'))?.link?.id).toBeUndefined();
       expect((await state('g'))?.dirtySinceMs).toBeUndefined();
     });
   });
@@ -304,15 +304,15 @@ describe('released group', () => {
         };
         await take('other', { snapshot: 'other', of: [] });
         await take('g', { snapshot: 'g', of: ['a', 'b'], name: 'Sales' });
-        const id = (await state('g'))?.platformId ?? platformGroupId('');
+        const id = (await state('g'))?.link?.id ?? platformGroupId('');
         await take('g', { remove: 'g' });
-        expect((await state('g'))?.platformId).toBeUndefined();
+        expect((await state('g'))?.link?.id).toBeUndefined();
         world.platform.adopted.add(id);
         world.advance(seconds * 1_000);
         await take(again, { snapshot: again, of: ['a'], name: 'Sales' });
         const names = [...world.platform.groups.values()].map(({ name }) => name);
         expect(names, `${seconds} s`).toEqual(['Group other', 'Sales']);
-        expect(await state(again), `${seconds} s`).toMatchObject({ platformId: id, settled: 'in_sync' });
+        expect(await state(again), `${seconds} s`).toMatchObject({ link: { id }, settled: 'in_sync' });
         expect(world.platform.groups.get(id)).toMatchObject({ spokeId: again, users: users('a') });
       }
     },
@@ -322,7 +322,7 @@ describe('released group', () => {
     await whereverItDies(async (worker, where) => {
       const { tell, world, ref, shown, state } = await company();
       await tell({ snapshot: 'g', of: ['a'] });
-      const id = (await state('g'))?.platformId ?? platformGroupId('');
+      const id = (await state('g'))?.link?.id ?? platformGroupId('');
       await releaseGroup(ref('g'), world.toolPorts);
       await orDies(applyGroup(ref('g'), world.portsFor(worker)));
       const adopted = await adoptGroup(ref('g'), id, world.toolPorts);

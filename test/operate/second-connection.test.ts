@@ -231,7 +231,7 @@ describe('two live connections of one company', () => {
     expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
     expect(await owner()).toEqual(refOf(OTHER));
     expect(await stateOf(CONNECTION)).toMatchObject({ lastError: { code: 'owned' } });
-    expect((await stateOf(CONNECTION))?.platformId).toBeUndefined();
+    expect((await stateOf(CONNECTION))?.link?.id).toBeUndefined();
   });
 });
 

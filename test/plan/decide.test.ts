@@ -35,6 +35,11 @@ const user = platformUserId;
 
 const settingsWith = (over: Record<string, unknown> = {}) =>
   parseSettings({ baseUrl: 'https://platform.test', ...over });
+const LINK = {
+  id: platformGroupId('p'),
+  version: versionToken('v1'),
+  view: { id: intentId('i0'), size: 1 },
+};
 const state = (over: Partial<GroupState> = {}): GroupState => ({
   ref: { connection: connectionName('default'), group: groupId('g') },
   registers: {
@@ -43,12 +48,12 @@ const state = (over: Partial<GroupState> = {}): GroupState => ({
     snapshot: STAMP_ZERO,
     name: { value: 'Eng', stamp: stampAt(1) },
   },
-  ...{ rev: 1, attempts: 0, calledMs: [], takeOver: false, openDrift: [], unattributed: [] },
-  ...{ released: false, paused: false, platformId: platformGroupId('p'), version: versionToken('v1') },
-  view: { id: intentId('i0'), size: 1 },
+  ...{ rev: 1, attempts: 0, calledMs: [], openDrift: [], unattributed: [] },
+  released: false,
+  link: LINK,
   ...over,
 });
-const unlinked = ({ platformId: _, version: __, view: ___, ...rest }: GroupState): GroupState => rest;
+const unlinked = ({ link: _, ...rest }: GroupState): GroupState => rest;
 const view = (users: string, over: Partial<View> = {}): View => ({
   name: 'Eng',
   spokeId: 'g',
@@ -583,7 +588,7 @@ describe('decide', () => {
       {
         ...named(other),
         wanted: wanted('ab'),
-        state: state({ takeOver: true }),
+        state: state({ link: { ...LINK, takeOver: true } }),
         fetched: shown('a', { name: 'Old' }),
       },
       { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
@@ -686,7 +691,11 @@ describe('decide', () => {
   const LATER = { kind: 'wait', waitMs: undefined };
   const OTHERS = { ...listing(other), showsManaged: true };
   it.each<[string, Partial<Facts>, object]>([
-    ['just created waits', { state: state({ suspectedChange, createdAtMs: NOW_MS - 1 }) }, waits('waiting')],
+    [
+      'just created waits',
+      { state: state({ suspectedChange, link: { ...LINK, createdAtMs: NOW_MS - 1 } }) },
+      waits('waiting'),
+    ],
     ['for the first time has the 404 recorded', SUSPECTED, { ...MISSED, waitMs: MINUTE_MS }],
     ['again within a minute waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
     ['again after a minute leads to the list', { state: missed(2) }, { kind: 'read', what: ['list'] }],

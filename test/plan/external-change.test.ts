@@ -97,7 +97,7 @@ it("a read of another version proves nothing within a minute of groupsync's last
   const [v1, v2] = ['v1', 'v2'].map(versionToken) as [never, never];
   const after = (version: never, state: object, nowMs: number, createSettleMs = 600_000) =>
     mayPrecedeWriteForMs(observed('', { version }), {
-      state: { version: v2, ...state } as never,
+      state: { link: { version: v2 }, ...state } as never,
       ...{ nowMs, createSettleMs },
     });
   const written = { lastWriteAtMs: 1_000 };
@@ -107,7 +107,7 @@ it("a read of another version proves nothing within a minute of groupsync's last
   expect(after(v2, written, 2_000)).toBe(0);
   expect(after(v1, {}, 2_000)).toBe(0);
   expect(after(v1, written, 2_000, 5_000)).toBe(4_000);
-  expect(after(v1, { ...written, version: undefined }, 2_000)).toBe(0);
+  expect(after(v1, { ...written, link: undefined }, 2_000)).toBe(0);
 });
 
 it.each<[string, Partial<ObservedGroup>, boolean]>([

@@ -6,7 +6,7 @@ const NOW_MS = Date.UTC(2026, 10, 20, 11, 23);
 const untilMs = NOW_MS + 900_000;
 const uncertain = { untilMs };
 const lastError = { code: 'unavailable', message: 'answered 500', atMs: NOW_MS };
-const dirty = { dirtySinceMs: NOW_MS, wakeAtMs: untilMs, paused: false };
+const dirty = { dirtySinceMs: NOW_MS, wakeAtMs: untilMs };
 const waits = (over: object) => waitingOf({ ...dirty, ...over } as unknown as GroupState, NOW_MS);
 
 describe('reason why a dirty group waits', () => {
@@ -40,7 +40,7 @@ describe('reason why a dirty group waits', () => {
 
   it.each([
     ['is clean', { dirtySinceMs: undefined }],
-    ['is paused', { paused: true }],
+    ['is paused', { pausedAtMs: NOW_MS }],
     ['waits for the end of its coalescing window', { uncertain: undefined, lastError: undefined }],
   ])('there is no reason if the group %s', (_, over) => {
     expect(waits({ uncertain, lastError, ...over })).toBeUndefined();

@@ -282,7 +282,7 @@ function makeWorld() {
     releases: () => {
       drawn.splice(0, 1, { ...connection, settings: { onGroupDeleted: 'release' } });
       Object.assign(settings, { onGroupDeleted: 'release' });
-      world.item({ platformId: undefined });
+      world.item({ link: undefined });
       items.delete('L#acme#0 p1');
     },
     colleague: () => drawn.push({ ...connection, name: 'b' }),
@@ -333,10 +333,9 @@ function makeWorld() {
   items.set('G#a#g1 GROUP', {
     group: 'g1',
     upserted: stampOf(0),
-    name: 'Sales',
-    nameStamp: stampOf(0),
+    name: { value: 'Sales', stamp: stampOf(0) },
     settled: 'in_sync',
-    platformId: 'p1',
+    link: { id: 'p1' },
   });
   for (const member of MEMBERS)
     items.set(`G#a#g1 M#${member}`, { member, presence: 'present', stamp: stampOf(0) });
@@ -390,7 +389,7 @@ describe('invariant check of the final state', () => {
   const deletesUnlinked = (w: World) => [
     w.said.clear(),
     w.changedAtMs.set('g1', w.time.nowMs),
-    w.item({ deleted: stampOf(1), settled: 'deleted', platformId: undefined }),
+    w.item({ deleted: stampOf(1), settled: 'deleted', link: undefined }),
   ];
   const deletedAfterReturn = (w: World, echoSpokeId: boolean) => [
     w.returns(),
@@ -649,7 +648,7 @@ describe('check of the truth at any time', () => {
     ],
     [
       'a group waits for hours because it is paused',
-      (w) => w.item({ dirtySince: w.time.nowMs, paused: true }),
+      (w) => w.item({ dirtySince: w.time.nowMs, pausedAt: w.time.nowMs }),
     ],
     [
       'the gate stays closed although the platform works',
@@ -783,7 +782,7 @@ describe('check of ownership', () => {
     (change: Partial<HeldGroup>) =>
     ({ groups, held, item, write }: World) => {
       groups.set('p9', { ...(held({}).get('p1') as HeldGroup), id: 'p9', madeBy: 'client', ...change });
-      item({ platformId: 'p9' });
+      item({ link: { id: 'p9' } });
       return () => write({ id: 'p9', action: 'put', madeBy: 'client', spokeId: 'g1' });
     };
   const adopts = (change: Partial<HeldGroup>, before: (world: World) => void = () => {}) => {

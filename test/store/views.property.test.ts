@@ -42,12 +42,12 @@ const actions = fc.array(fc.tuple(action, fc.integer({ min: 1, max: 14 }), fc.op
 });
 const DEATH = new Error('died');
 
-function pointersIn({ view, intent, previousLink, uncertain }: GroupState) {
+function pointersIn({ link, intent, previousLink, uncertain }: GroupState) {
   const writes = [intent, uncertain?.write];
   const created = writes.map((write) => (write?.action === 'create' ? write.change : undefined));
   const changed = writes.map((write) => (write?.action === 'create' ? undefined : write?.change));
   return {
-    views: [view, previousLink?.view, ...created].filter((one) => one !== undefined),
+    views: [link?.view, previousLink?.view, ...created].filter((one) => one !== undefined),
     changes: [uncertain?.change, ...changed].filter((one) => one !== undefined),
   };
 }
@@ -84,7 +84,7 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
   };
   const newId = () => intentId(nowMs.toString(16).padStart(12, '0') + String(++ids).padStart(20, '0'));
   const prepare = async (store: GroupStore, seen: GroupState, { toggled, shape }: Action) => {
-    const base = seen.view && (await store.readView(ref, seen.view));
+    const base = seen.link && (await store.readView(ref, seen.link.view));
     const after = new Map([...(base?.users ?? [])].reverse());
     for (const user of users(...toggled.map((n) => `é#${n}`)))
       if (!after.delete(user)) after.set(user, shape % 2 === 0);
@@ -92,7 +92,7 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
     const view = { name: `#~${shape % 4}`, spokeId, users: after, ...ODD[shape] };
     const id = newId();
     written.set(id, view);
-    const [putBefore, buckets] = [puts, bucketsOf(seen.view?.id)];
+    const [putBefore, buckets] = [puts, bucketsOf(seen.link?.view.id)];
     const pointer = await store.prepareView(seen, id, view);
     const isSpreadAlike = base !== undefined && buckets > 0 && buckets === bucketsOf(id);
     if (isSpreadAlike && store === worker) expect(puts - putBefore).toBeLessThanOrEqual(toggled.length);
@@ -106,7 +106,7 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
     return store.prepareChange(seen, id, change);
   };
   const open = async (store: GroupStore, seen: GroupState, drawn: Action) => {
-    const isNew = seen.view === undefined;
+    const isNew = seen.link === undefined;
     const change = isNew ? (await prepare(store, seen, drawn)).view : await changed(store, seen, drawn);
     const action = isNew ? ('create' as const) : ('patch' as const);
     const intent = { id: change.id, action, atMs: nowMs, name: '', spokeId: '', change };

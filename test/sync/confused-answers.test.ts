@@ -28,12 +28,12 @@ describe('answer about another group', () => {
       if (call === 'get') platform.changeAsOther(own, { name: 'Renamed' });
       say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
       await work(20);
-      expect(await state('g')).toMatchObject({ platformId: own, ...told });
+      expect(await state('g')).toMatchObject({ link: { id: own }, ...told });
 
       platform.confused = () => undefined;
       world.advance(3_600_000);
       await tell();
-      expect(await state('g')).toMatchObject({ platformId: own, settled: 'in_sync' });
+      expect(await state('g')).toMatchObject({ link: { id: own }, settled: 'in_sync' });
       expect(shown('g')).toEqual([['u-a', 'u-c']]);
       await tell({ remove: 'g' });
       expect([...platform.groups.keys()]).toEqual([theirs]);
@@ -48,11 +48,11 @@ describe('answer about another group', () => {
     world.platform.confused = (asked) => (asked === 'put' ? theirs : undefined);
     say({ snapshot: 'n', of: ['c'] });
     await work(20);
-    expect(await state('n')).toMatchObject({ platformId: taken });
+    expect(await state('n')).toMatchObject({ link: { id: taken } });
     world.platform.confused = () => undefined;
     world.advance(3_600_000);
     await tell({ add: ['a'], to: 'n' });
-    expect(await state('n')).toMatchObject({ platformId: taken, settled: 'in_sync' });
+    expect(await state('n')).toMatchObject({ link: { id: taken }, settled: 'in_sync' });
     expect(shown('n')).toEqual([['u-a', 'u-c']]);
     expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
   });
@@ -65,7 +65,7 @@ describe('answer about another group', () => {
     world.platform.confused = () => undefined;
     world.advance(3_600_000);
     await tell();
-    expect((await state('h'))?.platformId).not.toBe(theirs);
+    expect((await state('h'))?.link?.id).not.toBe(theirs);
     expect(await state('h')).toMatchObject({ settled: 'in_sync' });
     expect(world.platform.groups.size).toBe(3);
     expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
@@ -85,7 +85,7 @@ describe('answer about another group', () => {
       await tell();
       const named = (name: string) => [...platform.groups.values()].filter((group) => group.name === name);
       expect(named('Meanwhile')).toMatchObject([{ users: [] }]);
-      expect(named('Group h')).toMatchObject([{ id: (await state('h'))?.platformId, users: ['u-c'] }]);
+      expect(named('Group h')).toMatchObject([{ id: (await state('h'))?.link?.id, users: ['u-c'] }]);
     },
   );
 

@@ -122,7 +122,7 @@ describe('group that groupsync has deleted', () => {
     'a deleted group is linked and deleted again if a sweep finds it listed (spokeIds shown: %s)',
     async (echoSpokeId) => {
       const { world, tell, state, shown, sweeps } = await company({ platform: { echoSpokeId } });
-      const { platformId = '' } = (await state('g')) ?? {};
+      const platformId = (await state('g'))?.link?.id ?? '';
       let isHidden = false;
       world.platform.hidden = (id) => isHidden && id === platformId;
       // The deletion is answered but has no effect, and for a while the platform does not show the group.
@@ -187,7 +187,7 @@ describe('adoption candidate that answers 404', () => {
     world.advance(HOUR_MS);
     await tell();
     expect(world.platform.groups.size).toBe(before);
-    expect(await state('n')).toMatchObject({ platformId: id, settled: 'in_sync' });
+    expect(await state('n')).toMatchObject({ link: { id }, settled: 'in_sync' });
     expect(shown('n')).toEqual([['u-a']]);
   });
 

@@ -102,7 +102,7 @@ describe('external ids that the platform normalises', () => {
     await tell({ snapshot: id, of: ['a'] });
     for (let hour = 0; hour < 3; hour += 1) await tell({ upsert: id });
     expect(groups()).toHaveLength(1);
-    expect(await state(id)).toMatchObject({ platformId, settled: 'in_sync' });
+    expect(await state(id)).toMatchObject({ link: { id: platformId }, settled: 'in_sync' });
     expect(actions()).toEqual(['put']);
   });
 
@@ -110,7 +110,7 @@ describe('external ids that the platform normalises', () => {
     const { world, tell, state, groups, sweep: run } = await company(lowerCase);
     await tell({ snapshot: 'G1', of: ['a'] }, { snapshot: 'other', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
-    const { platformId = '' } = (await state('G1')) ?? {};
+    const platformId = (await state('G1'))?.link?.id ?? '';
     world.platform.hidden = (id) => id === platformId;
     await tell({ remove: 'G1' });
     world.advance(HOUR_MS);
@@ -164,8 +164,8 @@ describe('two directory groups whose ids differ only by case', () => {
     world.platform.adopted.add(theirs);
     say({ snapshot: 'g1', of: ['a'], name: 'A' });
     await tell({ snapshot: 'G1', of: ['b'], name: 'B' });
-    expect((await state('G1'))?.platformId).toBe(theirs);
-    expect((await state('g1'))?.platformId).not.toBe(theirs);
+    expect((await state('G1'))?.link?.id).toBe(theirs);
+    expect((await state('g1'))?.link?.id).not.toBe(theirs);
     expect(world.platform.groups.get(theirs)?.users).toEqual(['u-b']);
   });
 

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { NO_GROUP } from '../../shared/domain/group.ts';
 import type { GroupState, ViewPointer } from '../../shared/domain/group-state.ts';
-import { intentId, memberId, platformUserId } from '../../shared/domain/ids.ts';
+import {
+  intentId,
+  memberId,
+  platformGroupId,
+  platformUserId,
+  versionToken,
+} from '../../shared/domain/ids.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import type { Item } from '../../shared/store/table.ts';
@@ -49,7 +55,8 @@ describe('group of 100,000 members', () => {
       const before = new Set(table.items.keys());
       const users = new Map(ids.slice(0, count).map((id) => [id, true]));
       const shown = { name, spokeId: 'g', users };
-      const pointer = await groups.prepareView({ ...seen, ...(view && { view }) }, intentId(name), shown);
+      const linked = view && { link: { id: platformGroupId('p'), version: versionToken('v1'), view } };
+      const pointer = await groups.prepareView({ ...seen, ...linked }, intentId(name), shown);
       expect(await groups.readView(ref('g'), pointer)).toEqual(shown);
       const made = [...table.items].filter(([key]) => !before.has(key));
       expect(Math.max(...made.map(([, item]) => itemBytes(item)))).toBeLessThan(16_000);

@@ -99,7 +99,7 @@ describe('creation whose answer is lost', () => {
     await hire('a');
     await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
     world.advance(CREATE_SETTLE_MS);
-    world.platform.deleteAsOther((await state('y'))?.platformId ?? '');
+    world.platform.deleteAsOther((await state('y'))?.link?.id ?? '');
     let isLost = false;
     troubles.platform = (call) => {
       if (call !== 'create' || isLost) return 'none';

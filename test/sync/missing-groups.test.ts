@@ -19,7 +19,7 @@ async function company(count: number, platform = {}, settings = {}) {
     names,
     /** A route that is wrong for all of them but g0. */
     async hideAllButOne() {
-      const { platformId } = (await told.state('g0')) ?? {};
+      const platformId = (await told.state('g0'))?.link?.id;
       const hidden = new Set([...told.world.platform.groups.keys()].filter((id) => id !== platformId));
       told.world.platform.hidden = (id) => hidden.has(id);
       return hidden;
@@ -47,7 +47,7 @@ describe('platform that answers 404 for existing groups', () => {
       expect(held).toHaveLength(count - 1 - most);
       for (const group of held) {
         expect(group?.dirtySinceMs).toBeDefined();
-        expect(before.has(group?.platformId ?? '')).toBe(true);
+        expect(before.has(group?.link?.id ?? '')).toBe(true);
       }
       await pass(HOUR_MS);
       expect(world.platform.groups.size).toBeLessThanOrEqual(count + 2 * most);
@@ -86,9 +86,9 @@ describe('platform that answers 404 for existing groups', () => {
       'a pause of the group',
       async ({ world, ref }: Awaited<ReturnType<typeof company>>) => {
         const { groups } = world.toolPorts;
-        await groups.pause(ref('g0'), world.nowMs());
+        const pausedAtMs = world.nowMs();
+        await groups.pause(ref('g0'), pausedAtMs);
         world.advance(90 * MINUTE_MS);
-        const { pausedAtMs } = (await groups.read(ref('g0'))) ?? {};
         await groups.resume(ref('g0'), { pausedAtMs, nowMs: world.nowMs(), wakeAtMs: world.nowMs() });
         await world.toolPorts.applyQueue.wake([ref('g0')]);
       },
@@ -125,7 +125,7 @@ describe('platform that answers 404 for existing groups', () => {
 
   it.each(['report', 'adopt'])('an accepted deletion ends if the group does exist (%s)', async (drift) => {
     const { world, pass, tell, state, shown } = await company(2, {}, { drift });
-    const { platformId } = (await state('g0')) ?? {};
+    const platformId = (await state('g0'))?.link?.id;
     world.platform.hidden = (id) => id === platformId;
     await sweep(await world.connection(), world.toolPorts);
     await pass(5 * MINUTE_MS);
@@ -133,7 +133,7 @@ describe('platform that answers 404 for existing groups', () => {
     world.platform.hidden = () => false;
     await sweep(await world.connection(), world.toolPorts);
     await tell();
-    expect(await state('g0')).toMatchObject({ platformId, settled: 'in_sync' });
+    expect(await state('g0')).toMatchObject({ link: { id: platformId }, settled: 'in_sync' });
     await tell({ take: ['a'], from: 'g0' });
     expect(shown('g0')).toEqual([[]]);
   });
@@ -208,7 +208,7 @@ describe('platform that answers 404 for existing groups', () => {
 
 it('a group that another client deleted is created again a minute later, and not before', async () => {
   const { world, say, tell, work, shown, state } = await company(2);
-  const { platformId = '' } = (await state('g0')) ?? {};
+  const platformId = (await state('g0'))?.link?.id ?? '';
   world.platform.deleteAsOther(platformId);
   say({ add: ['b'], to: 'g0' });
   const atMs = world.nowMs();

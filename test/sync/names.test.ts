@@ -154,7 +154,7 @@ describe('platform that changes names', () => {
     world.platform.adopted.add(id);
     await tell({ snapshot: 'g', name: ' Sales', of: ['a'] });
     expect([...world.platform.groups.keys()]).toEqual([id]);
-    expect(await state('g')).toMatchObject({ platformId: id, settled: 'in_sync' });
+    expect(await state('g')).toMatchObject({ link: { id }, settled: 'in_sync' });
     const writes = world.platform.writes.length;
     await tell({ upsert: 'g', name: ' Sales' });
     expect(world.platform.writes).toHaveLength(writes);

@@ -39,9 +39,9 @@ async function company(settings = {}, platform = {}) {
       for await (const page of world.toolPorts.index.all(CONNECTION))
         for (const { ref } of page) {
           const state = await world.toolPorts.groups.read(ref);
-          if (state?.version === undefined) throw new Error('expected a group with a version');
+          if (state?.link === undefined) throw new Error('expected a linked group');
           const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
-          const suspicion = { version: state.version, activityEvents: [], atMs: world.nowMs() };
+          const suspicion = { version: state.link.version, activityEvents: [], atMs: world.nowMs() };
           await world.toolPorts.groups.noteSuspected(state, suspicion, at);
           await world.toolPorts.applyQueue.wake([ref]);
         }

@@ -95,7 +95,7 @@ async function arrange(drawn: Scenario): Promise<World> {
     await world.apply('g');
   }
   world.clock.ms += 1_000;
-  const linked = (await world.ports.groups.read(ref))?.platformId;
+  const linked = (await world.ports.groups.read(ref))?.link?.id;
   if (change !== null && linked !== undefined) world.platform.changeAsOther(linked, change);
   await world.publish(...after);
   if (word !== null) {
@@ -116,7 +116,7 @@ const everythingIn = ({ table, platform }: World) =>
   JSON.stringify([[...table.items], [...platform.groups.values()]]);
 
 async function usersIn({ ports, platform, refOf }: World): Promise<ReadonlySet<string>> {
-  const id = (await ports.groups.read(refOf('g')))?.platformId;
+  const id = (await ports.groups.read(refOf('g')))?.link?.id;
   return new Set(id === undefined ? [] : platform.groups.get(id)?.users);
 }
 

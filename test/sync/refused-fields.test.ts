@@ -260,7 +260,7 @@ describe('external id that the platform never changes', () => {
     await tell({ snapshot: 'h', name: 'Sales', of: ['a', 'c'] });
     await pass(2 * HOUR_MS);
     expect([...(world.platform.groups.get(id)?.users ?? [])].sort()).toEqual(['u-a', 'u-c']);
-    expect(await state('h')).toMatchObject({ platformId: id, lastError: { code: 'spoke_id_refused' } });
+    expect(await state('h')).toMatchObject({ link: { id }, lastError: { code: 'spoke_id_refused' } });
   });
   let isAdopted = false;
 

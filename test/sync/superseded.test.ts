@@ -25,7 +25,7 @@ async function inSync(members: readonly string[], settings = {}, platform = {}, 
   const told = await story({ settings, platform, coalesceMs });
   await told.hire(...members);
   await told.tell({ snapshot: 'g', of: members });
-  return { ...told, id: (await told.state('g'))?.platformId ?? '' };
+  return { ...told, id: (await told.state('g'))?.link?.id ?? '' };
 }
 
 it.each([
@@ -51,7 +51,7 @@ it.each([
     await tell();
 
     expect([...world.platform.groups.keys()]).toEqual(id === undefined ? [] : [id]);
-    expect(await state('g')).not.toHaveProperty('platformId');
+    expect(await state('g')).not.toHaveProperty('link');
     expect(await state('g')).not.toHaveProperty('intent');
     expect(world.platform.writes).toEqual([]);
   },
@@ -201,7 +201,7 @@ it.each(['platform.patch', 'update GROUP'])(
     if (seen === undefined) throw new Error('expected the group');
     const users = new Set([platformUserId('u-b')]);
     const hold: Hold = {
-      digest: holdDigest(seen.platformId, 'remove', [...users]),
+      digest: holdDigest(seen.link?.id, 'remove', [...users]),
       rule: 'count',
       removes: 1,
       keeps: 1,

@@ -159,7 +159,7 @@ export async function planAdoption(
     const named = state && nameInDirectory(state);
     if (state === undefined || named === undefined) continue;
     directory += 1;
-    if (state.platformId !== undefined) continue;
+    if (state.link !== undefined) continue;
     const name = renderName(settings.nameTemplate, { name: named, id: ref.group, connection });
     const found = candidateFor(ref.group, name, free);
     if (found !== undefined) pairs[found.by].push(found.pair);

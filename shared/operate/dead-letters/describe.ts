@@ -55,9 +55,9 @@ export async function currentStates(deadLetter: DeadLetter, { groups }: Pick<Too
     group: state.ref.group,
     state: stateName(state),
     wanted: state.counts?.wanted ?? 0,
-    platformId: state.platformId ?? null,
-    version: state.version ?? null,
-    users: state.view?.size ?? 0,
+    platformId: state.link?.id ?? null,
+    version: state.link?.version ?? null,
+    users: state.link?.view.size ?? 0,
     lastError: state.lastError?.message ?? null,
   }));
 }

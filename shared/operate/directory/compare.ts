@@ -88,7 +88,7 @@ async function compareGroup({ group }: DirectoryListed, comparing: Comparing): P
   const members = await membersOf(group.id, comparing);
   if (typeof members === 'string') return { ...row, action: 'unreadable', other: null, problem: members };
   const state = await ports.groups.read({ connection: connection.name, group: group.id });
-  const linked = platform.byId.get(state?.platformId ?? '');
+  const linked = platform.byId.get(state?.link?.id ?? '');
   const adopted = linked === undefined ? platform.adoptedBy(group) : undefined;
   const wanted = await usersOf(members, comparing);
   const { added, removed } = differenceOf(wanted, linked ?? adopted, connection);

@@ -68,11 +68,11 @@ async function movePlatformGroup(
   ports: DirectoryToolPorts,
 ): Promise<boolean> {
   const { groups, claims } = ports;
-  const id = old.platformId ?? old.previousLink?.platformId;
+  const id = old.link?.id ?? old.previousLink?.platformId;
   const base = await lastView(old, ports);
-  if (old.platformId !== undefined && !(await groups.storeObserved(old, undefined))) return false;
+  if (old.link !== undefined && !(await groups.storeObserved(old, undefined))) return false;
   const state = await existing(next, ports);
-  if (id === undefined || state.platformId !== undefined) return true;
+  if (id === undefined || state.link !== undefined) return true;
   const { now, before } = await claims.owners(connection.company, [id]);
   const owner = now.get(id) ?? before.get(id);
   if (owner !== undefined && !isSame(owner, old.ref) && !isSame(owner, next)) return true;
@@ -84,9 +84,9 @@ async function movePlatformGroup(
 const isSame = (a: GroupRef, b: GroupRef): boolean => a.connection === b.connection && a.group === b.group;
 
 /** The last view of the old group: it records which users groupsync had added. */
-async function lastView({ ref, view, previousLink }: GroupState, { groups }: DirectoryToolPorts) {
-  const pointer = view ?? previousLink?.view;
-  return pointer && groups.readView(ref, pointer);
+async function lastView({ ref, link, previousLink }: GroupState, { groups }: DirectoryToolPorts) {
+  const { view } = link ?? previousLink ?? {};
+  return view && groups.readView(ref, view);
 }
 
 /** Returns the new group. It exists without a name, so that it is not written and does not count as deleted. */

@@ -58,8 +58,8 @@ async function unfinished({ name }: Connection, ports: DirectoryToolPorts): Prom
     const [before, after] = await Promise.all(
       [from, to].map((group) => ports.groups.read({ connection: name, group })),
     );
-    const platformId = before?.platformId ?? before?.previousLink?.platformId;
-    if (platformId === undefined || after?.platformId !== undefined) continue;
+    const platformId = before?.link?.id ?? before?.previousLink?.platformId;
+    if (platformId === undefined || after?.link !== undefined) continue;
     const directoryName = (after && groupName(after.registers)) ?? null;
     const groupNamed = (before && groupName(before.registers)) ?? null;
     left.push({ group: from, name: groupNamed, directoryGroup: to, directoryName, by: 'earlier' });

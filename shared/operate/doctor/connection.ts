@@ -199,8 +199,8 @@ async function checkOneGroup(connection: Connection, ports: ToolPorts): Promise<
 async function anyLinked({ name }: Connection, { index, groups }: ToolPorts) {
   for await (const page of index.all(name)) {
     const states = await groups.readMany(page.slice(0, READ_AT_ONCE).map(({ ref }) => ref));
-    const linked = states.find(({ platformId, released }) => platformId !== undefined && !released);
-    if (linked !== undefined) return linked.platformId;
+    const linked = states.find(({ link, released }) => link !== undefined && !released);
+    if (linked !== undefined) return linked.link?.id;
   }
   return undefined;
 }

@@ -126,7 +126,7 @@ function compareName(
 ): void {
   const isNamedByFile = name === undefined || name.stamp < stamp;
   const willBeNamed = isNamedByFile ? groupName : name.value;
-  const isOnPlatform = state?.platformId !== undefined || state?.released === true;
+  const isOnPlatform = state?.link !== undefined || state?.released === true;
   if (!isOnPlatform && mayCreate(connection.settings, group, willBeNamed))
     found.created.push({ group, name: willBeNamed });
   if (name === undefined || name.value === groupName) return;
@@ -203,7 +203,7 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
   /** Whether the directory has a later event about the member. */
   const isStated = (member: MemberId, asOf: Stamp) =>
     [floor, stampOf.get(member), known.get(member)?.floor].some((stamp = STAMP_ZERO) => stamp > asOf);
-  const size = Math.max(now.size, state?.view?.size ?? 0);
+  const size = Math.max(now.size, state?.link?.view.size ?? 0);
   const name = state?.registers.name;
   const stamps = [floor, name?.stamp ?? STAMP_ZERO, ...stampOf.values()];
   const latest = stamps.reduce((last, one) => (one > last ? one : last));

@@ -43,14 +43,14 @@ const UNPROVEN_READ = {
  */
 export function decideFetched(facts: Facts): Decision | undefined {
   const { state, fetched, views } = facts;
-  if (state.platformId === undefined) return OBSERVED_GONE;
+  if (state.link === undefined) return OBSERVED_GONE;
   if (fetched === undefined) return READ_GROUP;
   if (fetched === 'gone') return decideMissing(facts);
   const unproven = waitForProof(facts, fetched);
   if (unproven !== undefined) return unproven;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, fetched);
-  if (fetched.version !== state.version || !shows(fetched, views.base))
+  if (fetched.version !== state.link.version || !shows(fetched, views.base))
     return decideLacking(facts, fetched, [views.base]) ?? decideExternal(facts, fetched, [views.base]);
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }
@@ -172,7 +172,7 @@ function hiddenUsers(
   { version, users }: ObservedGroup,
   state: GroupState,
 ): readonly (readonly [PlatformUserId, boolean])[] {
-  if (first === undefined || version !== state.version) return [];
+  if (first === undefined || version !== state.link?.version) return [];
   const there = new Set(users);
   const isInAll = (user: PlatformUserId) => others.every((view) => view.users.has(user));
   return [...first.users].filter(([user]) => !there.has(user) && isInAll(user));

@@ -143,11 +143,9 @@ function judgeReserved(
 }
 
 /** For a plan without removals. A group that is gone may come back with its held members, so its hold stays until it expires. */
-function isHoldOver({ state: { hold, approval, platformId, previousLink }, nowMs }: Facts): boolean {
+function isHoldOver({ state: { hold, approval, link, previousLink }, nowMs }: Facts): boolean {
   const held = hold ?? approval;
-  return (
-    held !== undefined && (platformId !== undefined || previousLink?.isGone !== true || isOver(held, nowMs))
-  );
+  return held !== undefined && (link !== undefined || previousLink?.isGone !== true || isOver(held, nowMs));
 }
 
 /**

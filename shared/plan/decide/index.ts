@@ -44,7 +44,7 @@ export function decide(facts: Facts): Decision {
 }
 
 const decideReleased = (facts: Facts): Decision =>
-  facts.state.platformId === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
+  facts.state.link === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
 
 /** A group that the settings exclude asks no operator. A decided hold stays, in case the group is included again. */
 const decideExcluded = ({ state }: Facts): Decision =>
@@ -58,19 +58,19 @@ function decideRejected(facts: Facts, { name }: Rejected): Decision {
   if (unproven !== undefined) return unproven;
   if (name === undefined) return failing(facts);
   if (listed === undefined || listed.ageMs > 0) return readList(0);
-  if (!listed.groups.some((one) => one.id !== state.platformId && isWhole(one) && isSameName(one, name)))
+  if (!listed.groups.some((one) => one.id !== state.link?.id && isWhole(one) && isSameName(one, name)))
     return failing(facts);
-  return state.platformId === undefined ? NAME_IN_USE : decideWanted(facts, treatmentOf(facts));
+  return state.link === undefined ? NAME_IN_USE : decideWanted(facts, treatmentOf(facts));
 }
 
 /**
  * Whether a change was a conflict shows by the version; but what is shown may be the past. So a change is refused twice
  * before that counts, so far apart that the platform shows the present.
  */
-function failing({ state: { platformId, lastError }, nowMs }: Facts): Decision {
+function failing({ state: { link, lastError }, nowMs }: Facts): Decision {
   const before = lastError !== undefined && ONCE_REFUSED.has(lastError.code) ? lastError : undefined;
   const isAgain = before !== undefined && nowMs - before.atMs >= READS_BEHIND_MS;
-  if (platformId === undefined || isAgain) return { kind: 'fail' };
+  if (link === undefined || isAgain) return { kind: 'fail' };
   return { kind: 'fail', firstly: { ...REFUSED, why: before ?? REFUSED.why } };
 }
 

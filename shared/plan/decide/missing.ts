@@ -28,19 +28,20 @@ export const notShownYet = ({ createSettleMs }: Facts): Wait => ({
  *
  *     the group                                      | decision
  *     -----------------------------------------------|--------------------------------------------------
- *     was created a moment ago                       | wait: the platform may not show it yet
  *     has no link any more                           | observe that there is none
+ *     was created a moment ago                       | wait: the platform may not show it yet
  *     is not proven to be gone (`decideAbsence`)     | wait, or read what may prove it
  *     is gone, and groupsync or the directory did it | unlink
  *     is gone otherwise                              | unlink with a difference: deleted, or made again
  */
 export function decideMissing(facts: Facts): Decision {
   const { state, nowMs, createSettleMs } = facts;
-  const { platformId, createdAtMs = Number.NEGATIVE_INFINITY } = state;
+  const { link } = state;
+  if (link === undefined) return OBSERVED_GONE;
+  const { id, createdAtMs = Number.NEGATIVE_INFINITY } = link;
   if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts);
-  if (platformId === undefined) return OBSERVED_GONE;
-  const absence = decideAbsence(facts, platformId);
-  return absence === 'gone' ? decideUnlinking(facts, platformId) : absence;
+  const absence = decideAbsence(facts, id);
+  return absence === 'gone' ? decideUnlinking(facts, id) : absence;
 }
 
 /** A group that was made again is another one that carries the group's external id. */

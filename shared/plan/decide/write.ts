@@ -60,7 +60,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
       membership: settings.membership,
       mode: treatment.mode,
       onGroupDeleted: settings.onGroupDeleted,
-      whole: state.takeOver && facts.isNarrowed !== true,
+      whole: state.link?.takeOver === true && facts.isNarrowed !== true,
       whyNot: wanted.whyNot,
       acceptedDrift,
       excluded: facts.excluded,
@@ -163,11 +163,11 @@ function whyUnwritten(
 /** A group with uncertain writes stays scheduled until their deadline, and is then fetched once more. */
 function settleOnceCertain(settled: Decision, facts: Facts): Decision {
   const { state, nowMs } = facts;
-  const { uncertain, platformId } = state;
+  const { uncertain, link } = state;
   const mayTakeEffect = uncertain?.write !== undefined || uncertainDeletion(state) !== undefined;
   if (uncertain === undefined || !mayTakeEffect) return settled;
   if (nowMs < uncertain.untilMs) return { ...settled, againAtMs: uncertain.untilMs } as Decision;
-  return (platformId === undefined ? undefined : decideFetched(facts)) ?? settled;
+  return (link === undefined ? undefined : decideFetched(facts)) ?? settled;
 }
 
 /** The name that was sent is refused, and another group has it: it stays as it is while the rest is written. */
@@ -217,7 +217,7 @@ const CURRENT_MS = 5_000;
 /** An earlier pass of this attempt fetched the group, or wrote it, in the stored version: the stored view is current. */
 function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
   if (fetched !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
-  return shown.id === state.platformId && shown.version === state.version;
+  return shown.id === state.link?.id && shown.version === state.link.version;
 }
 
 /** A wanted user is still excluded from the writes, so the group does not match the desired state. */
@@ -228,7 +228,7 @@ const hasExcludedMember = ({ excluded = new Set(), views }: Facts, { group }: Wa
 function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
   const { acceptedDeletion, registers } = state;
   if (acceptedDeletion === undefined || wanted.state !== 'present') return false;
-  if (state.platformId !== undefined) return false;
+  if (state.link !== undefined) return false;
   const stamp =
     acceptedDeletion.policy === 'adopt' ? registers.upserted : latestStampsOf(state, wanted).newest;
   return stamp <= acceptedDeletion.seen;

@@ -58,7 +58,7 @@ export async function claimAdopted(
 ): Promise<GroupRef | undefined> {
   if (spokeId !== null && spokeId !== ref.group) {
     const other = await ports.groups.read({ ...ref, group: groupId(spokeId) });
-    const isWaiting = other && groupExists(other.registers) && !other.released && !other.platformId;
+    const isWaiting = other && groupExists(other.registers) && !other.released && !other.link;
     if (isWaiting) return other.ref;
   }
   return claim(id as PlatformGroupId);

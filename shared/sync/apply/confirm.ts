@@ -106,11 +106,8 @@ const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
 const closesDrift = ({ held, left }: Write, { external, isUndone }: Outcome): boolean =>
   held.size === 0 && external === undefined && !isUndone && left === undefined;
 
-async function retireDeleted(
-  { platformId, ref }: GroupState,
-  { connection, ports }: ApplyContext,
-): Promise<void> {
-  if (platformId !== undefined) await retireClaim(connection.company, platformId, ref, ports);
+async function retireDeleted({ link, ref }: GroupState, { connection, ports }: ApplyContext): Promise<void> {
+  if (link !== undefined) await retireClaim(connection.company, link.id, ref, ports);
 }
 
 /** The record of uncertain writes after this write. */
@@ -202,12 +199,11 @@ async function shownAfter(
 ): Promise<ObservedGroup | undefined> {
   if (answered === undefined || showsWrite(plan, answered)) return answered;
   const fetched = await context.platform.groups.get(answered.id as PlatformGroupId);
-  const state = { ...facts.state, version: answered.version };
-  const known = { ...facts, state, nowMs: context.ports.clock() };
+  const now = { ...facts, nowMs: context.ports.clock() };
   const isUnproven =
     fetched === undefined ||
     fetched.version === intent.versionBefore ||
-    (!showsWrite(plan, fetched) && mayPrecedeWriteForMs(fetched, known) > 0);
+    (!showsWrite(plan, fetched) && mayPrecedeWriteForMs(fetched, now, answered.version) > 0);
   return isUnproven ? answered : fetched;
 }
 
@@ -247,6 +243,6 @@ async function giveBackKept({ kept }: Outcome, { write, facts, context }: Writin
   const { connection, group } = state.ref;
   const happened = Math.min(reservation.removals, write.plan.removals.length - kept.length);
   const { size } = reservation;
-  const deletes = write.plan.departs ? state.platformId : undefined;
+  const deletes = write.plan.departs ? state.link?.id : undefined;
   await context.ports.guard.reduce({ connection, group, size, deletes, ...recordOf(reservation) }, happened);
 }

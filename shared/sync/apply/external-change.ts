@@ -68,11 +68,11 @@ export async function recordExternal(
  * external change.
  */
 async function isUnwrittenSince(
-  { ref, view, intent }: GroupState,
+  { ref, link, intent }: GroupState,
   { ports }: ApplyContext,
 ): Promise<boolean> {
   const now = await ports.groups.read(ref);
-  return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
+  return now?.intent?.id === intent?.id && now?.link?.view.id === link?.view.id;
 }
 
 /** Stores an observed group as a view for the group's pointer, unless a prepared view exists. */
@@ -190,11 +190,12 @@ const LASTING_KINDS = [
   'members_removed',
 ] as const;
 
-function idOf({ ref, view }: GroupState, { kind }: Pick<Difference, 'kind'>, platformId: PlatformGroupId) {
-  const parts = JSON.stringify([ref.group, platformId, view?.id ?? null, kind]);
+function idOf({ ref, link }: GroupState, { kind }: Pick<Difference, 'kind'>, platformId: PlatformGroupId) {
+  const view = link?.view.id;
+  const parts = JSON.stringify([ref.group, platformId, view ?? null, kind]);
   const hash = createHash('sha256').update(parts).digest('hex').slice(0, 20);
   // The id begins with the view's id, so records sort by the time of detection.
-  return `${DATED}${(view?.id ?? '').slice(0, 12).padStart(12, '0')}${hash}`;
+  return `${DATED}${(view ?? '').slice(0, 12).padStart(12, '0')}${hash}`;
 }
 
 /**

@@ -135,12 +135,12 @@ interface Failure {
  * @returns the digest of the failure
  */
 async function report(
-  { ref, rev, reportedFailure, failedBefore }: GroupState,
+  { ref, rev, failureReport }: GroupState,
   failure: Failure,
   ports: ApplyPorts,
 ): Promise<string> {
   const digest = createHash('sha256').update(JSON.stringify(failure)).digest('hex').slice(0, 32);
-  if (failedBefore === undefined && reportedFailure === digest) return digest;
+  if (failureReport?.digest === digest) return digest;
   const { connection, group } = ref;
   const unaccepted = await ports.deadLetters.send([
     {
@@ -148,7 +148,7 @@ async function report(
       body: JSON.stringify(ref),
       code: REJECTED,
       message: failure.message,
-      failedBefore,
+      failedBefore: failureReport?.failedBefore,
       connection,
       group: ref,
     },

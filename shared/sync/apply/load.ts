@@ -39,12 +39,12 @@ export async function learn<Known extends Facts>(
 }
 
 async function readGroup<Known extends Facts>(facts: Known, reading: Reading): Promise<Known> {
-  const { intent, platformId } = facts.state;
+  const { intent, link } = facts.state;
   if (intent?.action === 'create') {
     const views = facts.views ?? (await readViews(facts.state, reading));
     return findCreation({ ...facts, views }, reading);
   }
-  const id = intent?.platformId ?? platformId;
+  const id = intent?.platformId ?? link?.id;
   const fetched = await reading.platform.groups.get(id as PlatformGroupId);
   const shown = fetched && { id: fetched.id, version: fetched.version, atMs: reading.ports.clock() };
   return { ...facts, fetched: fetched ?? 'gone', shown };
@@ -70,10 +70,10 @@ async function readStored(
 }
 
 async function readViews(state: GroupState, { ports: { groups } }: Reading): Promise<Views> {
-  const { ref, view, platformId, uncertain } = state;
+  const { ref, link, uncertain } = state;
   const made = uncertain?.write?.action === 'create' ? uncertain.write.change : undefined;
   const [base, prepare, created, late] = await Promise.all([
-    view && groups.readView(ref, view),
+    link && groups.readView(ref, link.view),
     readPrepared(state, groups),
     made && groups.readView(ref, made),
     uncertain?.change && groups.readChange(ref, uncertain.change),
@@ -83,7 +83,7 @@ async function readViews(state: GroupState, { ports: { groups } }: Reading): Pro
     prepared: prepare(base),
     created,
     uncertain: uncertain?.change === undefined ? uncertain && NO_CHANGE : late,
-    isUnreadable: platformId !== undefined && base === undefined,
+    isUnreadable: link !== undefined && base === undefined,
   };
 }
 
@@ -102,14 +102,11 @@ async function readPrepared(
   return (base) => base && changedView(base, intent, change);
 }
 
-async function readHeld(
-  { ref, hold, approval, platformId }: GroupState,
-  { ports }: Reading,
-): Promise<HeldUsers> {
+async function readHeld({ ref, hold, approval, link }: GroupState, { ports }: Reading): Promise<HeldUsers> {
   const read = async (recorded: Hold | undefined) => {
     const users = recorded && (await ports.groups.readHeld(ref, recorded));
     const about = (['remove', 'delete'] as const).find(
-      (kind) => users !== undefined && holdDigest(platformId, kind, [...users]) === recorded?.digest,
+      (kind) => users !== undefined && holdDigest(link?.id, kind, [...users]) === recorded?.digest,
     );
     return { users, about };
   };

@@ -98,10 +98,10 @@ async function observeUnchanged(
   { state }: PassFacts,
   { ports }: ApplyContext,
 ): Promise<Performed> {
-  const { platformId, view } = state;
+  const { link } = state;
   await attributeDrift(state, activityOf(state), ports);
-  if (platformId === undefined || view === undefined) return AGAIN;
-  const shown = { ...view, digest: contentDigest(observed) };
-  const link = { id: platformId, version: observed.version, view: shown };
-  return unlessSuperseded(ports.groups.storeObserved(state, link, { flapDamping }));
+  if (link === undefined) return AGAIN;
+  const view = { ...link.view, digest: contentDigest(observed) };
+  const shown = { id: link.id, version: observed.version, view };
+  return unlessSuperseded(ports.groups.storeObserved(state, shown, { flapDamping }));
 }

@@ -100,10 +100,10 @@ async function reserve(
   context: ApplyContext,
 ): Promise<Performed> {
   const { ports } = context;
-  const { ref, lastWriteAtMs, platformId } = facts.state;
+  const { ref, lastWriteAtMs, link } = facts.state;
   const before = await unreserved(facts, context);
   const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals, size };
-  const reservation = { ...ref, ...record, ...(deletes && { deletes: platformId }) };
+  const reservation = { ...ref, ...record, ...(deletes && { deletes: link?.id }) };
   const reserved = await ports.guard.reserve(reservation, replaces, lastWriteAtMs);
   const recent = await withDeletions(reserved, facts, context);
   return { facts: { ...before, reservation: { ...record, deletes, recent } } };
@@ -115,13 +115,13 @@ async function reserve(
  */
 export async function withDeletions(
   { deleted, ...recent }: RecentReservations,
-  { state: { platformId }, settings: { guard } }: Pick<Facts, 'state' | 'settings'>,
+  { state: { link }, settings: { guard } }: Pick<Facts, 'state' | 'settings'>,
   { connection, ports }: Reading,
 ): Promise<Reservation['recent']> {
-  const others = [...deleted].filter((id) => id !== platformId);
+  const others = [...deleted].filter((id) => id !== link?.id);
   const isMany = guard !== null && others.length >= guard.deletedGroups;
   const claimed = isMany ? await ports.claims.claimedBy(connection.company, connection.name) : [];
-  const managed = new Set([...claimed, ...others, ...(platformId === undefined ? [] : [platformId])]);
+  const managed = new Set([...claimed, ...others, ...(link === undefined ? [] : [link.id])]);
   return { ...recent, deletedGroups: others.length, managedGroups: managed.size };
 }
 
@@ -183,10 +183,10 @@ type HoldFacts = Pick<PassFacts, 'state' | 'held' | 'settings'>;
  */
 export function heldBy(decision: StartHold, facts: HoldFacts, nowMs: number): HeldSets {
   const { users, approved, deletes, size } = decision;
-  const { platformId, hold, approval } = facts.state;
+  const { link, hold, approval } = facts.state;
   const permission = hold?.decision.kind === 'approved' ? hold : approval;
   const removes = approved.length;
-  const digest = holdDigest(platformId, deletes ? 'delete' : 'remove', approved);
+  const digest = holdDigest(link?.id, deletes ? 'delete' : 'remove', approved);
   return {
     hold: { hold: holdOf(decision, facts, nowMs), users: new Set(users) },
     approval:
@@ -201,12 +201,12 @@ export function heldBy(decision: StartHold, facts: HoldFacts, nowMs: number): He
 
 function holdOf(
   { users, approved, size, rule, share, deletes }: StartHold,
-  { state: { platformId, hold }, held, settings }: HoldFacts,
+  { state: { link, hold }, held, settings }: HoldFacts,
   nowMs: number,
 ): Hold {
   const isAfter = hold && mayCoverRejected(hold) && users.some((user) => held?.users?.has(user) ?? true);
   return {
-    digest: holdDigest(platformId, deletes ? 'delete' : 'remove', users),
+    digest: holdDigest(link?.id, deletes ? 'delete' : 'remove', users),
     rule,
     removes: users.length,
     keeps: size - users.length - approved.length,
@@ -270,8 +270,8 @@ async function letGo(
   context: ApplyContext,
 ): Promise<Performed> {
   const { ports, platform } = context;
-  const { platformId, version = null } = state;
-  const change = { kind: 'release_group', before: platformId ?? null, after: null, reason };
+  const { id = null, version = null } = state.link ?? {};
+  const change = { kind: 'release_group', before: id, after: null, reason };
   const audited = await context.record(state, {
     ...entryOf('release', change, ports),
     ...{ versionBefore: version, versionAfter: version, actor: OURSELVES, cause: `rev ${state.rev}` },

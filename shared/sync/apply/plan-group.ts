@@ -90,7 +90,7 @@ const waitingFor = (decision: Decision) =>
 
 /** A preview in a person's terms. */
 function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
-  const { hold, platformId } = facts.state;
+  const { hold, link } = facts.state;
   switch (decision.kind) {
     case 'write': {
       const { action, changes } = decision.plan;
@@ -99,7 +99,7 @@ function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPla
       return planOf(ref, action, { changes, held, hold: (held.length > 0 && hold) || null, note });
     }
     case 'release': {
-      const change = { kind: 'release_group', before: platformId ?? null, after: null };
+      const change = { kind: 'release_group', before: link?.id ?? null, after: null };
       return planOf(ref, 'release', { changes: [{ ...change, reason: decision.reason }] });
     }
     case 'wait':

@@ -1,8 +1,8 @@
 import type { GroupState, GuardRecord, Uncertain } from '../../domain/group-state.ts';
 import { usedUp } from '../../domain/hold.ts';
-import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
+import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
-import type { View } from '../../domain/view.ts';
+import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
 import { viewOf } from '../../plan/external-change.ts';
@@ -69,8 +69,8 @@ export async function previewGroup(
   throw new Error(`expected a preview of ${state.ref.group} to end within ${MAX_DECISIONS} decisions`);
 }
 
-const storedOf = ({ state: { platformId: id, version }, nowMs }: Facts): Shown | undefined =>
-  id === undefined || version === undefined ? undefined : { id, version, atMs: nowMs };
+const storedOf = ({ state: { link }, nowMs }: Facts): Shown | undefined =>
+  link && { id: link.id, version: link.version, atMs: nowMs };
 
 /**
  * Evaluates `ask` for a group's item, and again if the item has changed meanwhile, because the views it points to may be
@@ -168,8 +168,7 @@ async function follow(
       const observed = await reading.platform.groups.get(id);
       if (observed === undefined) return passOver('not_found');
       const previousLink = await readPreviousLink(state, id, reading);
-      const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, previousLink));
-      return { ...linked, fetched: observed, state: { ...linked.state, takeOver: true } };
+      return linkedTo(facts, observed, viewOf(observed, previousLink), true);
     }
     default:
       return undefined;
@@ -180,7 +179,7 @@ async function follow(
 function afterObserving({ observed, view, intent, external, flapDamping }: Observe, facts: Facts): Facts {
   const { state } = facts;
   if (observed === 'gone') {
-    const link = intent && { previousLink: previousLinkOf(state, state.platformId) };
+    const link = intent && { previousLink: previousLinkOf(state, state.link?.id) };
     return again(facts, { ...UNLINKED, ...link });
   }
   if (view === undefined) {
@@ -188,10 +187,10 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
     return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
   }
   const used = external === undefined ? usedUp(state, intent?.consumes) : [];
-  const linked = linkedTo(facts, observed.id, observed.version, view);
   // A change that apply finds in a fetch makes it send the whole group, unless it was settling a write.
   const takeOver = external !== undefined && intent === undefined;
-  return { ...linked, fetched: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
+  const linked = linkedTo(facts, observed, view, takeOver);
+  return { ...linked, state: withoutHold(linked.state, used) };
 }
 
 /** The part of the record of uncertain writes that affects the guard's decision. */
@@ -204,7 +203,7 @@ function again(
   change: Partial<Loose>,
 ): Facts {
   const { state } = facts;
-  const isOther = 'platformId' in change && change.platformId !== state.platformId;
+  const isOther = 'link' in change && change.link?.id !== state.link?.id;
   return {
     ...facts,
     state: changed(state, change),
@@ -213,8 +212,8 @@ function again(
   };
 }
 
-const previousLinkOf = ({ view }: GroupState, platformId: PlatformGroupId | undefined) =>
-  view && platformId && { platformId, view, isGone: true };
+const previousLinkOf = ({ link }: GroupState, platformId: PlatformGroupId | undefined) =>
+  link && platformId && { platformId, view: link.view, isGone: true };
 
 const changed = (state: GroupState, change: Partial<Loose>) => ({ ...state, ...change }) as GroupState;
 
@@ -224,21 +223,22 @@ const UNLINKED: Partial<Loose> = {
   intent: undefined,
   suspectedChange: undefined,
   missedAtMs: undefined,
-  platformId: undefined,
-  version: undefined,
-  view: undefined,
-  createdAtMs: undefined,
-  takeOver: false,
+  link: undefined,
 };
 
-const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): Facts => ({
+const linkedTo = (facts: Facts, observed: ObservedGroup, base: View, takeOver: boolean): Facts => ({
   ...again(facts, {
     intent: undefined,
     suspectedChange: undefined,
     missedAtMs: undefined,
-    platformId: platformGroupId(id),
-    version,
-    view: { id: intentId(''), size: base.users.size },
+    link: {
+      ...facts.state.link,
+      id: platformGroupId(observed.id),
+      version: observed.version,
+      view: { id: intentId(''), size: base.users.size },
+      takeOver,
+    },
   }),
+  fetched: observed,
   views: { base, ...NO_WRITES, isUnreadable: false },
 });

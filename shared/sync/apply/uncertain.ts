@@ -49,7 +49,7 @@ export async function storeMoved(
   if (record === undefined) return undefined;
   const { removals, ...moved } = rebasedRecord(record, known.views?.base, view);
   // Under another version, an earlier write has taken effect or no longer can. The guard keeps counting its removals.
-  const isSame = version === known.state.version;
+  const isSame = version === known.state.link?.version;
   return storeRecord(
     { ...moved, ...(isSame && removals && { removals }) },
     known.state,

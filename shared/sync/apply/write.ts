@@ -1,7 +1,7 @@
 import { defined } from '../../domain/defined.ts';
 import { FIELD_NAMES, fieldsOf, GROUP_FIELDS, NO_FIELDS } from '../../domain/group-fields.ts';
-import type { GroupState, Intent, ViewPointer, WriteAction } from '../../domain/group-state.ts';
-import { type IntentId, intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
+import type { GroupState, Intent, Link, ViewPointer, WriteAction } from '../../domain/group-state.ts';
+import { type IntentId, intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/wake-up.ts';
 import { decide } from '../../plan/decide/index.ts';
@@ -56,7 +56,7 @@ type DeletionAnswer = Awaited<ReturnType<ApplyContext['platform']['groups']['del
 /** The answer to a DELETE is evidence only: the group is fetched, and `decideDeletion` decides what that proves. */
 async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise<Performed> {
   const { facts, context } = writing;
-  const fetched = (await context.platform.groups.get(facts.state.platformId as PlatformGroupId)) ?? 'gone';
+  const fetched = (await context.platform.groups.get(facts.state.link?.id as PlatformGroupId)) ?? 'gone';
   const known: PassFacts = { ...facts, fetched, listed: undefined, deletion: answer };
   const decision = decide(known);
   const isGone = decision.kind === 'observe' && decision.observed === 'gone';
@@ -113,8 +113,8 @@ async function openIntent(
       reserved: isReserved && reservation !== undefined ? recordOf(reservation) : undefined,
       consumes,
       change,
-      platformId: state.platformId,
-      versionBefore: state.version,
+      platformId: state.link?.id,
+      versionBefore: state.link?.version,
     }),
   };
   return (await ports.groups.openIntent(state, intent)) ? intent : undefined;
@@ -140,8 +140,8 @@ async function call(
   state: GroupState,
   { platform: { groups }, ports }: ApplyContext,
 ): Promise<ObservedGroup | DeletionAnswer> {
-  const id = state.platformId as PlatformGroupId;
-  const version = state.version as VersionToken;
+  // A creation has no link, and uses neither.
+  const { id, version } = (state.link ?? {}) as Link;
   // Other workers decide by the age of an intent whether its call may still be running. So a late call is not sent.
   if (ports.clock() - intent.atMs > CALL_BEGINS_WITHIN_MS) {
     const message = 'a write was not sent: the group was read too long before it';
@@ -181,7 +181,7 @@ async function afterFailure(
   const called = action === 'patch' || action === 'put' ? 'change' : action;
   const { happened, next } = meaningOf(cause, called);
   if (happened === 'unknown') throw cause;
-  const { ref, uncertain, platformId } = facts.state;
+  const { ref, uncertain, link } = facts.state;
   // The guard also counts these removals for an earlier write that may still take effect. The next write takes them over.
   const owed = write.isReserved && uncertain?.removals !== undefined ? intent.reserved : undefined;
   const refused: PassFacts = {
@@ -199,7 +199,7 @@ async function afterFailure(
   await unreserve(refused, context);
   const { intent: _, ...state } = facts.state;
   if (next === 'refuse' || next === 'compare') return { facts: { ...refused, state } };
-  if (next !== 'gone' || platformId === undefined) throw cause;
+  if (next !== 'gone' || link === undefined) throw cause;
   return { facts: { ...refused, state, fetched: 'gone' } };
 }
 

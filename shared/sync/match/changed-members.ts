@@ -23,7 +23,7 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
   const { state, settings, nowMs } = facts;
   const {
     rev,
-    view,
+    link,
     inSync,
     changedMembers,
     intent,
@@ -31,13 +31,12 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
     hold,
     uncertain,
     missedAtMs,
-    takeOver,
     flapDamping,
     containsGroups,
   } = state;
-  const isNext = view !== undefined && inSync?.rev === rev - 1 && inSync.view === view.id;
+  const isNext = link !== undefined && inSync?.rev === rev - 1 && inSync.view === link.view.id;
   // Reading half of the members one by one costs more than reading all members at once.
-  if (!isNext || changedMembers === undefined || changedMembers.length > 1 + view.size / 2) return false;
+  if (!isNext || changedMembers === undefined || changedMembers.length > 1 + link.view.size / 2) return false;
   const isQuiet = [intent, suspectedChange, hold, uncertain, missedAtMs, replanSinceMs].every(
     (one) => one === undefined,
   );
@@ -46,7 +45,7 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
     mode === 'sync' &&
     !excluded &&
     settings.membership === 'authoritative' &&
-    !takeOver &&
+    !link.takeOver &&
     // A member that leaves the group may still be a member of a group within it.
     !containsGroups;
   const isBisecting = facts.excluded?.size !== 0 || facts.isNarrowed === true;

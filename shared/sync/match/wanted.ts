@@ -59,7 +59,7 @@ export async function readPart(
   reading: Reading,
 ): Promise<Pick<Facts, 'wanted' | 'views'> | undefined> {
   const { connection, ports, confirm } = reading;
-  const { ref, changedMembers = [], view } = facts.state;
+  const { ref, changedMembers = [], link } = facts.state;
   const desired = desiredGroup(ref.group, facts.state.registers);
   const { registers: readSome } = ports.groups;
   if (readSome === undefined || desired.state !== 'present' || !mayReadPart(facts, connection))
@@ -69,7 +69,7 @@ export async function readPart(
   const hinted = changedMembers.flatMap(({ role }) => (role === undefined ? [] : roleId(role)));
   const [persons, base, registers, users] = await Promise.all([
     people.read(connection.name, hinted),
-    view && ports.groups.readView(ref, view),
+    link && ports.groups.readView(ref, link.view),
     readSome(ref, named),
     ports.users.read(connection.name, named),
     confirm?.(),

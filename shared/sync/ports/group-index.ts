@@ -9,7 +9,7 @@ export interface GroupSummary {
   readonly settled?: SettledState;
   readonly dirtySinceMs?: number;
   readonly failedAtMs?: number;
-  readonly paused: boolean;
+  readonly pausedAtMs?: number;
   /** It has a hold, decided or not. */
   readonly holdWaits: boolean;
   /** Its hold waits for a decision. */

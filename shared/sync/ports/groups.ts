@@ -136,7 +136,7 @@ export interface GroupStore {
   /** @returns false if there is no such group */
   pause(ref: GroupRef, atMs: number): Promise<boolean>;
   /** Ends the pause of that time, with rev and dirty; false if the group is not paused, or was paused again. */
-  resume(ref: GroupRef, at: Dirty & { readonly pausedAtMs: number | undefined }): Promise<boolean>;
+  resume(ref: GroupRef, at: Dirty & { readonly pausedAtMs: number }): Promise<boolean>;
   /**
    * Many groups at once, for comparison only.
    * @param onUnreadable called for each unreadable item, which is then left out; without it, such an item is an error

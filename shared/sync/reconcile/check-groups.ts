@@ -58,17 +58,17 @@ export async function checkGroups(
   for (const state of states) {
     await attributeDrift(state, activity, ports);
     if (!isWatched(state, connection)) continue;
-    const activityEvents = activity.get(state.platformId);
+    const activityEvents = activity.get(state.link.id);
     if (activityEvents === undefined) continue;
-    const version = versionOf(shown.get(state.platformId)) ?? null;
-    if (version !== state.version) suspected.push({ state, version, activityEvents });
+    const version = versionOf(shown.get(state.link.id)) ?? null;
+    if (version !== state.link.version) suspected.push({ state, version, activityEvents });
     else echoes += 1;
   }
   await markSuspected(suspected, ports);
   return { echoes, duplicates: await recordDuplicates(connection.name, unmanaged, shown, checking) };
 }
 
-type Linked = GroupState & { readonly platformId: PlatformGroupId };
+export type Linked = GroupState & Required<Pick<GroupState, 'link'>>;
 
 export interface SuspectedGroup {
   readonly state: Linked;
@@ -91,7 +91,7 @@ export async function watched(
 }
 
 const isWatched = (state: GroupState, { settings }: Connection): state is Linked =>
-  state.platformId !== undefined &&
+  state.link !== undefined &&
   !state.released &&
   !policyFor(settings, state.ref.group, state.registers.name?.value).excluded;
 
@@ -145,8 +145,8 @@ async function mark(
 ) {
   let current: GroupState | undefined = state;
   for (let race = 0; race < MAX_RACES && current !== undefined; race += 1) {
-    if (current.platformId !== state.platformId || current.version === version) {
-      await attributeDrift(current, new Map([[state.platformId, activityEvents]]), ports);
+    if (current.link?.id !== state.link.id || current.link.version === version) {
+      await attributeDrift(current, new Map([[state.link.id, activityEvents]]), ports);
       return undefined;
     }
     const suspectedChange: SuspectedChange | undefined = current.suspectedChange;
@@ -180,8 +180,8 @@ async function recordDuplicates(
     const spokeId = shown.get(id)?.spokeId ?? null;
     if (spokeId === null) continue;
     const [state] = await ports.groups.readMany([{ connection, group: groupId(spokeId) }], () => {});
-    if (state?.platformId === undefined || state.platformId === id) continue;
-    const isLinkedThere = shown.has(state.platformId) || (await isThere(state.platformId, platform));
+    if (state?.link === undefined || state.link.id === id) continue;
+    const isLinkedThere = shown.has(state.link.id) || (await isThere(state.link.id, platform));
     if (isLinkedThere && (await recordDuplicate(state, { id, activityEvents }, ports))) recorded += 1;
   }
   return recorded;
@@ -196,7 +196,7 @@ const mayClaimSpokeId = ({ type }: ActivityEvent): boolean => !/_MEMBER_|_REMOVE
  * @returns false if it was recorded before
  */
 export async function recordDuplicate(
-  { ref, platformId }: GroupState,
+  { ref, link }: GroupState,
   { id, activityEvents }: { readonly id: PlatformGroupId; readonly activityEvents: readonly ActivityEvent[] },
   { drift, clock }: Pick<ReconcilePorts, 'drift' | 'clock'>,
 ): Promise<boolean> {
@@ -209,7 +209,7 @@ export async function recordDuplicate(
     group: ref.group,
     platformId: id,
     kind: 'duplicate_spoke_id',
-    before: platformId ?? null,
+    before: link?.id ?? null,
     after: id,
     policy: 'report',
     detectedAtMs: nowMs,

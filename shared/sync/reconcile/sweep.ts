@@ -104,7 +104,7 @@ export async function compareAll(
   };
   const { totals, listed, idsByForm } = sweeping;
   // A group that was created or written since then may be missing from the listing.
-  const wasThere = ({ createdAtMs = 0, lastWriteAtMs = 0 }: Watched[number]) =>
+  const wasThere = ({ link: { createdAtMs = 0 }, lastWriteAtMs = 0 }: Watched[number]) =>
     lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
   const missing: Watched[number][] = [];
   const linked = new Set<string>();
@@ -115,10 +115,10 @@ export async function compareAll(
     const folded = refs.filter(({ group }) => foldSpokeId(group) !== group);
     for (const { group } of folded) idsByForm.set(foldSpokeId(group), group);
     const states = await watched(refs, connection, { groups: ports.groups, passOver: sweeping.passOver });
-    for (const { platformId } of states) linked.add(platformId);
-    const found = states.map((state) => ({ state, users: listed.get(state.platformId)?.unbound ?? [] }));
+    for (const { link } of states) linked.add(link.id);
+    const found = states.map((state) => ({ state, users: listed.get(state.link.id)?.unbound ?? [] }));
     unbound.push(...found.filter(({ users }) => users.length > 0));
-    missing.push(...states.filter((state) => !listed.has(state.platformId) && wasThere(state)));
+    missing.push(...states.filter((state) => !listed.has(state.link.id) && wasThere(state)));
     await markDiffering(states, sweeping);
     changed.push(...states.filter((state) => hasOtherContent(state, sweeping)));
     await pickUp(page, sweeping);
@@ -159,11 +159,11 @@ type Watched = Awaited<ReturnType<typeof watched>>;
 
 async function markDiffering(states: Watched, { listed, ports, totals }: Sweeping): Promise<void> {
   const shown = states.flatMap((state) => {
-    const version = listed.get(state.platformId)?.version;
+    const version = listed.get(state.link.id)?.version;
     return version === undefined ? [] : [{ state, version, activityEvents: [] }];
   });
   // The difference may come from a write in progress, whose apply fetches the group and settles the intent.
-  const differing = shown.filter(({ state, version }) => state.version !== version && !state.intent);
+  const differing = shown.filter(({ state, version }) => state.link.version !== version && !state.intent);
   totals.echoes += shown.length - differing.length;
   await markSuspected(differing, ports);
 }
@@ -173,9 +173,10 @@ async function markDiffering(states: Watched, { listed, ports, totals }: Sweepin
  * recently, because apply fetches it anyway.
  */
 function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweeping): boolean {
-  const { platformId, version, view, intent, suspectedChange, dirtySinceMs, lastWriteAtMs = 0 } = state;
-  const shown = listed.get(platformId);
-  if (shown?.digest === undefined || view?.digest === undefined || shown.version !== version) return false;
+  const { link, intent, suspectedChange, dirtySinceMs, lastWriteAtMs = 0 } = state;
+  const { id, version, view } = link;
+  const shown = listed.get(id);
+  if (shown?.digest === undefined || view.digest === undefined || shown.version !== version) return false;
   if (
     (intent ?? suspectedChange ?? dirtySinceMs) !== undefined ||
     startedAtMs - lastWriteAtMs < READS_BEHIND_MS
@@ -199,7 +200,7 @@ async function markChanged(changed: Watched, links: number, { ports, startedAtMs
 }
 
 async function markMissing(missing: Watched, { platform, ports }: Sweeping): Promise<void> {
-  const isListed = ({ platformId }: Watched[number]) => isThere(platformId, platform);
+  const isListed = ({ link }: Watched[number]) => isThere(link.id, platform);
   const found = await mapConcurrently(READS_IN_FLIGHT, missing, isListed);
   const gone = missing.filter((_, at) => !found[at]);
   const suspected = gone.map((state) => ({ state, version: null, activityEvents: [] }));
@@ -225,15 +226,15 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
 }
 
 /** The group has been dirty for long, and has no due time or one in the past, so the requeue job has missed it. */
-const isStuck = ({ dirtySinceMs, dueMs, paused }: GroupSummary, nowMs: number): boolean =>
-  !paused &&
+const isStuck = ({ dirtySinceMs, dueMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
+  pausedAtMs === undefined &&
   dirtySinceMs !== undefined &&
   nowMs - dirtySinceMs > STUCK_MS &&
   (dueMs === undefined || nowMs - dueMs > STUCK_MS);
 
 /** The platform refused the group a day ago. It may accept it now, and no other event would cause an attempt. */
-const isForgotten = ({ failedAtMs, paused }: GroupSummary, nowMs: number): boolean =>
-  !paused && failedAtMs !== undefined && nowMs - failedAtMs >= REFUSED_AGAIN_MS;
+const isForgotten = ({ failedAtMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
+  pausedAtMs === undefined && failedAtMs !== undefined && nowMs - failedAtMs >= REFUSED_AGAIN_MS;
 
 const turnOf = ({ group }: GroupRef): number =>
   createHash('sha256').update(group).digest().readUInt8(1) % GARBAGE_TURNS;
@@ -274,7 +275,7 @@ async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping):
     if (isPrevious(state, id, sweeping)) await linkAgain(state, sweeping);
     if (spokeId === null) continue;
     totals.orphans += 1;
-    const isLinked = state.platformId !== undefined && listed.has(state.platformId);
+    const isLinked = state.link !== undefined && listed.has(state.link.id);
     if (isLinked && (await recordDuplicate(state, { id, activityEvents: [] }, ports))) duplicates += 1;
   }
   return duplicates;

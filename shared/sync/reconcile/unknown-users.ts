@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { UNKNOWN_INITIATOR } from '../../domain/drift.ts';
-import type { GroupState } from '../../domain/group-state.ts';
-import { type PlatformGroupId, type RoleId, roleId } from '../../domain/ids.ts';
+import { type RoleId, roleId } from '../../domain/ids.ts';
 import { collectPages, mapConcurrently } from '../async-collections.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { GONE, type Person } from '../ports/people.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
-import type { Checking } from './check-groups.ts';
+import type { Checking, Linked } from './check-groups.ts';
 
 /** The largest number of ids in one drift record. */
 const MOST_NAMED = 1_000;
@@ -25,7 +24,7 @@ export interface KnownPeople {
 
 /** A managed group, and its users that are not bound persons. */
 export interface UnboundUsers {
-  readonly state: GroupState & { readonly platformId: PlatformGroupId };
+  readonly state: Linked;
   readonly users: readonly string[];
 }
 
@@ -138,17 +137,17 @@ const idOf = (person: { readonly role: RoleId; readonly userId?: string }, field
 
 /** @returns false if the same ids of the group were recorded before */
 async function record(
-  { ref, platformId }: UnboundUsers['state'],
+  { ref, link }: Linked,
   unknownIds: readonly string[],
   { drift, clock }: Pick<ReconcilePorts, 'drift' | 'clock'>,
 ): Promise<boolean> {
   const nowMs = clock();
   const after = [...new Set(unknownIds)].sort();
-  const parts = JSON.stringify([ref.group, platformId, 'unknown_users', after]);
+  const parts = JSON.stringify([ref.group, link.id, 'unknown_users', after]);
   return drift.record(ref.connection, {
     id: createHash('sha256').update(parts).digest('hex').slice(0, 32),
     group: ref.group,
-    platformId,
+    platformId: link.id,
     kind: 'unknown_users',
     before: null,
     after: after.slice(0, MOST_NAMED),

@@ -140,7 +140,8 @@ function pumping(options: DriveOptions): Task {
 
 async function hasBacklog({ toolPorts }: World): Promise<boolean> {
   for await (const page of toolPorts.index.all(CONNECTION)) {
-    if (page.some(({ dirtySinceMs, paused }) => dirtySinceMs !== undefined && !paused)) return true;
+    if (page.some(({ dirtySinceMs, pausedAtMs }) => dirtySinceMs !== undefined && pausedAtMs === undefined))
+      return true;
   }
   for await (const walks of toolPorts.users.openFanOuts(CONNECTION)) if (walks.length > 0) return true;
   return (await toolPorts.gates.read(CONNECTION)).state !== 'open';

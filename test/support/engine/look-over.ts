@@ -7,10 +7,10 @@ export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }:
   for await (const page of toolPorts.index.all(CONNECTION)) {
     for (const { ref } of page) {
       const state = await toolPorts.groups.read(ref);
-      if (state?.platformId === undefined) continue;
-      const shown = platform.groups.get(state.platformId)?.version;
+      if (state?.link === undefined) continue;
+      const shown = platform.groups.get(state.link.id)?.version;
       const version = shown === undefined ? null : versionToken(shown);
-      if (version === state.version) continue;
+      if (version === state.link.version) continue;
       const at = { nowMs: nowMs(), wakeAtMs: nowMs(), isAtOnce: true };
       const suspicion = { version, activityEvents: [], atMs: nowMs() };
       found = (await toolPorts.groups.noteSuspected(state, suspicion, at)) || found;

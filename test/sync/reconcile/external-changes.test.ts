@@ -67,7 +67,7 @@ describe('external change of a managed group', () => {
       { kind, initiator: by, settledBy, settledAtMs: expect.any(Number), eventIds: [expect.any(String)] },
     ]);
     if (policy !== 'restore') return expect(plain(world.platform.groups.get(id))).toEqual(changed);
-    const linked = (await world.toolPorts.groups.read(REF))?.platformId;
+    const linked = (await world.toolPorts.groups.read(REF))?.link?.id;
     expect(plain(world.platform.groups.get(linked ?? ''))).toEqual(ourselves);
   });
 

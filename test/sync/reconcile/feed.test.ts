@@ -245,7 +245,7 @@ describe('groups touched in the feed', () => {
       spokeId: null,
       users: new Map(),
     });
-    const link = { id: seen.platformId as never, version: 'v1' as never, view };
+    const link = { id: seen.link?.id as never, version: 'v1' as never, view };
     expect(await world.ports.groups.storeObserved(seen, link)).toBe(false);
     expect((await world.state('g')).suspectedChange?.version).toBe('v2');
   });

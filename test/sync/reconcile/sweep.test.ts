@@ -66,7 +66,7 @@ describe('sweep', () => {
   it('leaves a write in flight to the apply that sent it', async () => {
     const world = await createWorld();
     const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };
-    await world.link('g0', { intent, intentId: 'i1' });
+    await world.link('g0', { intent });
     world.change('g0');
     await run(world);
     expect(await suspects(world, 1)).toEqual([]);
@@ -114,7 +114,10 @@ describe('sweep', () => {
 
   it.each([
     ['written after the list was begun', { lastWriteAt: START_MS }],
-    ['created so shortly before that the platform may not list them yet', { createdAt: START_MS - 60_000 }],
+    [
+      'created so shortly before that the platform may not list them yet',
+      { link: { createdAtMs: START_MS - 60_000 } },
+    ],
   ])('does not report groups as missing that were %s', async (_, made) => {
     const world = await withGroups(5);
     for (let n = 5; n < 15; n += 1) await world.link(`g${n}`, made);
@@ -132,7 +135,7 @@ describe('sweep', () => {
 
   it('counts orphans, and records once those whose place is taken', async () => {
     const world = await withGroups(2);
-    await world.link('unlinked', { platformId: 'platform-gone' });
+    await world.link('unlinked', { link: { id: 'platform-gone' } });
     world.lose('unlinked');
     const copy = world.stranger('g0');
     for (const spokeId of ['unlinked', 'no-group-of-ours']) world.stranger(spokeId);
@@ -147,8 +150,8 @@ describe('sweep', () => {
     const world = await withGroups(1);
     const claimed: PlatformGroupId[] = [];
     for (const [group, extra] of [
-      ['deleted', { platformId: 'another' }],
-      ['at-work', { platformId: 'another', dirtySince: START_MS }],
+      ['deleted', { link: { id: 'another' } }],
+      ['at-work', { link: { id: 'another' }, dirtySince: START_MS }],
       ['excluded', { released: true }],
     ] as const)
       claimed.push(await world.link(group, extra));

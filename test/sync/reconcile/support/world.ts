@@ -77,9 +77,13 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
         gpk: indexPartition('groups', CONNECTION, shardOf(group)),
         gsk: groupIndexSort(dueMs === undefined ? NOT_DUE : dueText(dueMs), ref(group).group),
         rev: 1,
-        platformId: id,
-        version: platform.groups.get(id)?.version ?? '',
         ...extra,
+        link: {
+          id,
+          version: platform.groups.get(id)?.version ?? '',
+          view: { id: 'v0', size: 0 },
+          ...(extra['link'] as Attributes | undefined),
+        },
       });
       await table.put({ ...claimKey(engine.COMPANY, id), platformId: id, connection: CONNECTION, group });
       return id;
