@@ -721,7 +721,7 @@ export type EventsReport = Answer<typeof EventsReport>;
 const ImportComparison = z.object({
   added: count,
   removed: count,
-  unmatched: count.describe('Added members for whom no match rule finds an employee.'),
+  unmatched: count.describe('Added members without an employee: no match rule finds one.'),
   pending: z
     .array(z.object({ cause: PendingCause, count }))
     .optional()
