@@ -22,7 +22,8 @@ import type { Worker } from '../worker.ts';
 import { createDistortion, type Question, type Reply } from './distortion.ts';
 
 export const ADMINISTRATOR = 'admin@d.test';
-const BASE_URL = 'https://google.test';
+/** The token endpoint accepts assertions for its own address and for one of this machine. */
+const BASE_URL = 'http://127.0.0.1';
 
 export interface GoogleOptions extends Pick<GoogleSpec, 'world' | 'difficulty'> {
   readonly seed: number;
@@ -90,11 +91,11 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
   const answer = async (worker: Worker, { method, path, headers, body }: Sent): Promise<Reply> => {
     const { pathname, searchParams } = new URL(path, BASE_URL);
     for (const { endpoint, pattern } of routes) {
-      const params = endpoint.method === method ? pattern.exec(pathname)?.groups : undefined;
-      if (params === undefined) continue;
+      const found = endpoint.method === method ? pattern.exec(pathname) : null;
+      if (found === null) continue;
       const { operation } = endpoint;
       await worker.effect(operation);
-      const given = Object.entries(params).map(
+      const given = Object.entries(found.groups ?? {}).map(
         ([name, value = '']) => [name, decodeURIComponent(value)] as const,
       );
       const named = Object.fromEntries(given);
