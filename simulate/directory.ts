@@ -65,7 +65,7 @@ interface Sent {
 /**
  * What the directory has said, read in the most simple-minded way: sort it, then do what each thing says, one after the
  * other. It shares no code with the engine. All times are milliseconds since 1970.
- * @param readConnections those whose directory is read: there, a message of anybody else about a group says nothing
+ * @param readConnections those whose directory is read: there, a message of another source about a group says nothing
  */
 export function createDirectoryRecord(readConnections: ReadonlySet<string> = new Set()) {
   const byId = new Map<string, Sent>();

@@ -81,7 +81,7 @@ function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLa
   }
 }
 
-/** A group of a directory that the reader does not know yet: nobody sends events about it. */
+/** A group of a directory that the reader does not know yet: no events about it are sent. */
 function isUnread({ sources, table }: Cloud, { connection, action }: DirectoryHappening): boolean {
   const group = 'group' in action ? action.group : '';
   return sources.has(connection) && !table.items.has(`C#${connection} READER#${group}`);

@@ -24,7 +24,7 @@ interface Memory {
   readonly states: Map<string, { readonly text: string; readonly sinceMs: number }>;
 }
 
-/** A directory that is read is followed: nobody is removed whom it has, and nobody stays whom it has not. */
+/** A directory that is read is followed: a member that it has is not removed, and a leaver does not stay. */
 export function createDirectoryCheck(): Checker {
   const memory: Memory = { judged: new Map(), states: new Map() };
   return (observation) => {
@@ -127,7 +127,7 @@ function textOf(
 ): string {
   if (name === undefined) return 'none';
   const shown = [...members].map((id) => (isActive(id) ? id : `(${id})`)).sort();
-  return `"${name}" with ${shown.join(', ') || 'nobody'}`;
+  return `"${name}" with ${shown.join(', ') || 'no member'}`;
 }
 
 function boundOf({ observation: { seen, nowMs }, source, connection }: Scene): number {
@@ -155,7 +155,7 @@ function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): num
   return latest([...ends, seen.lambdas.diedMs()]);
 }
 
-/** What anybody else sends about a group of the reader is never stored. */
+/** What another source sends about a group of the reader is never stored. */
 function checkOwner({ observation, connection, source }: Scene): void {
   const { name } = connection;
   for (const { id: group } of source.directory.viewAt(observation.nowMs).groups()) {

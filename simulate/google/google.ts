@@ -108,7 +108,7 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
     throw new TypeError(`the simulated directory has no method ${method} ${pathname}`);
   };
 
-  /** An id of a user or group that was deleted would name somebody of another company. */
+  /** An id of a user or group that was deleted would name a person of another company. */
   const isThere = (key: string): boolean => {
     const view = directory.viewAt(nowMs());
     return key.includes('@') || view.user(key) !== undefined || view.group(key) !== undefined;
