@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { LinkedGroup } from '../shared/domain/group-state.ts';
 import { createDirectoryRecord } from './directory.ts';
 import { createFakeSecretsManager } from './fake-secrets-manager.ts';
+import { createSimulatedGoogle, type SimulatedGoogle } from './google/google.ts';
 import { type Actor, type Container, createLambdas, type WrapPorts } from './lambdas.ts';
 import type { OperatorDone } from './operators.ts';
 import { createSimulatedPlatform, type SimulatedPlatform } from './platform/platform.ts';
@@ -42,6 +43,12 @@ export function createCloud(
     const own = { company, traits, people, random: random.fork(`platform ${company}`) };
     platforms.set(company, createSimulatedPlatform({ ...own, clock: nowMs, runLog, sleep: time.sleep }));
   }
+  const sources = new Map<string, SimulatedGoogle>();
+  for (const { name, google } of run.connections) {
+    if (google === undefined) continue;
+    const own = { seed: run.seed, nowMs, random: random.fork(`google ${name}`), runLog };
+    sources.set(name, createSimulatedGoogle({ ...google, ...own }));
+  }
   const secretsManager = createFakeSecretsManager(nowMs, random.fork('vault'), runLog.fired);
   const lambdas = createLambdas({
     time,
@@ -58,6 +65,14 @@ export function createCloud(
       // The client uses no other method of a dispatcher.
       return { request } as unknown as Dispatcher;
     },
+    directoriesOf: (worker, own) => ({
+      open: async ({ name }) => {
+        const source = sources.get(name);
+        if (source === undefined) throw new TypeError(`the connection ${name} reads no directory`);
+        return source.open(worker, own);
+      },
+      examine: async () => [],
+    }),
     secretsManager,
     coalesceMs: run.coalesceSeconds * 1_000,
     createSettleMs: 10 * MINUTE_MS,
@@ -75,11 +90,13 @@ export function createCloud(
     queues,
     /** By company. */
     platforms: platforms as ReadonlyMap<string, SimulatedPlatform>,
+    /** The directories that are read, by connection. */
+    sources: sources as ReadonlyMap<string, SimulatedGoogle>,
     secretsManager,
     lambdas,
     /** The current employees. */
     connections: new Map<string, ConnectionSpec>(),
-    directory: createDirectoryRecord(),
+    directory: createDirectoryRecord(new Set(sources.keys())),
     actions: [] as OperatorDone[],
     lastMessageMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),

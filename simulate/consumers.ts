@@ -51,7 +51,10 @@ export function startConsumers(cloud: Cloud): void {
 function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: number): Promise<boolean> {
   const { runLog, directory, nowMs, queues } = cloud;
   return cloud.invoke('ingest', timeoutMs, async ({ ports, worker }) => {
-    for (const { id, body } of batch) directory.arrived({ messageId: id, body, atMs: nowMs() });
+    for (const { id, body, attributes } of batch) {
+      const connection = attributes[MESSAGE_ATTRIBUTES.connection];
+      directory.arrived({ messageId: id, body, connection, atMs: nowMs() });
+    }
     const messages = batch.map(({ id, body, sentAtMs, receives, attributes }) => ({
       messageId: id,
       body,

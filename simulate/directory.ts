@@ -1,3 +1,4 @@
+import { readerEvents } from './google/reader-events.ts';
 import { type DirectoryEvent, isScimKey, type OutgoingMessage, type ScimRequest } from './messages.ts';
 
 export interface Reading {
@@ -7,6 +8,8 @@ export interface Reading {
   readonly emails: ReadonlyMap<string, string>;
   /** Latest employee number of every member that has one. */
   readonly numbers: ReadonlyMap<string, string>;
+  /** Members whose account the directory has switched off. They stay in their groups, and do not count. */
+  readonly inactive: ReadonlySet<string>;
   /** The time of the last event about each group or its members, including deleted groups. */
   readonly changedAtMs: ReadonlyMap<string, number>;
 }
@@ -43,6 +46,15 @@ export interface ScimAnswer {
   readonly revision?: { readonly modifiedMs?: number | undefined; readonly number: bigint } | undefined;
 }
 
+/** A delivery of a message to ingest. */
+export interface Arrived {
+  readonly messageId: string;
+  readonly body: string;
+  /** As the attribute of the message names it. */
+  readonly connection?: string | undefined;
+  readonly atMs: number;
+}
+
 interface Sent {
   readonly message: OutgoingMessage;
   readonly messageId: string;
@@ -53,8 +65,9 @@ interface Sent {
 /**
  * What the directory has said, read in the most simple-minded way: sort it, then do what each thing says, one after the
  * other. It shares no code with the engine. All times are milliseconds since 1970.
+ * @param readConnections those whose directory is read: there, a message of another source about a group says nothing
  */
-export function createDirectoryRecord() {
+export function createDirectoryRecord(readConnections: ReadonlySet<string> = new Set()) {
   const byId = new Map<string, Sent>();
   const byBody = new Map<string, Sent>();
   const received = new Map<string, Received[]>();
@@ -68,12 +81,24 @@ export function createDirectoryRecord() {
     all.push(one);
   };
 
+  const remember = (message: OutgoingMessage, as: { messageId: string; sentAtMs: number }): Sent => {
+    const sent = { message, ...as, counts: false };
+    byId.set(as.messageId, sent);
+    byBody.set(message.body, sent);
+    return sent;
+  };
+  /** Messages of a reader are recorded when they arrive: only the worker knows what it sends. */
+  const sentByReader = (connection: string, body: string, messageId: string, sentAtMs: number) => {
+    const events = readerEvents(body);
+    if (events.length === 0) return undefined;
+    return remember({ connection, body, events, delayMs: 0, copies: 1 }, { messageId, sentAtMs });
+  };
+
   return {
     /** Records a message that was sent to the events queue. */
     sent(message: OutgoingMessage, as: { readonly messageId: string; readonly sentAtMs: number }) {
-      const sent = { message, ...as, counts: false };
-      byId.set(as.messageId, sent);
-      byBody.set(message.body, sent);
+      const isIgnored = readConnections.has(message.connection);
+      remember(isIgnored ? { ...message, events: [] } : message, as);
     },
     /**
      * Edits a dead-lettered message with a future time: sets its time to now. @returns the new body, or the given
@@ -98,8 +123,10 @@ export function createDirectoryRecord() {
      * The events queue handed a message to ingest, of a connection that exists: its first delivery counts, unless it
      * claims to be from more than 5 minutes ahead. Known by its id or else by its body, as when a dead letter is replayed.
      */
-    arrived({ messageId, body, atMs }: { messageId: string; body: string; atMs: number }) {
-      const sent = byId.get(messageId) ?? byBody.get(body);
+    arrived({ messageId, body, connection = '', atMs }: Arrived) {
+      const known = byId.get(messageId) ?? byBody.get(body);
+      const isRead = known === undefined && readConnections.has(connection);
+      const sent = isRead ? sentByReader(connection, body, messageId, atMs) : known;
       if (sent === undefined || sent.counts) return;
       const { message, sentAtMs } = sent;
       const all = message.events.map(({ order, ...directoryEvent }): Received => {
@@ -180,7 +207,7 @@ interface Group {
 /** The result of all received events, independent of their order of arrival. */
 export function readAll(received: readonly Received[]): Reading {
   const sorted = inVersions(received).toSorted((a, b) => byOrder(a, b) || byTieRule(a, b));
-  const { groups, emails, numbers } = replayAll(sorted);
+  const { groups, emails, numbers, inactive } = replayAll(sorted);
   const existing = [...groups].filter(([, group]) => group.exists);
   return {
     groups: new Map(
@@ -190,6 +217,7 @@ export function readAll(received: readonly Received[]): Reading {
     ),
     emails,
     numbers,
+    inactive,
     changedAtMs: new Map([...groups].map(([id, { changedAtMs }]) => [id, changedAtMs])),
   };
 }
@@ -213,6 +241,7 @@ function replayAll(sorted: readonly Received[]) {
   const groups = new Map<string, Group>();
   const emails = new Map<string, string>();
   const numbers = new Map<string, string>();
+  const inactive = new Set<string>();
   let position = 0;
   const ended = new Set<string>();
   for (const [place, all] of sorted.entries()) {
@@ -220,13 +249,15 @@ function replayAll(sorted: readonly Received[]) {
     // Events with equal stamps share one position.
     if (before !== undefined && byOrder(before, all) !== 0) position = place;
     const one = withoutEnded(all, ended);
-    for (const { id, email, number } of one.directoryEvent.members ?? []) {
+    for (const { id, email, number, isActive } of one.directoryEvent.members ?? []) {
+      if (isActive === false) inactive.add(id);
+      else if (isActive === true) inactive.delete(id);
       note(emails, { id, value: email }, one, groups);
       note(numbers, { id, value: number }, one, groups);
     }
     replay(one, position, groups);
   }
-  return { groups, emails, numbers };
+  return { groups, emails, numbers, inactive };
 }
 
 /**

@@ -319,6 +319,9 @@ export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
   health: 'get HEALTH, put HEALTH, platform.me',
   scim: `get TOKEN, update GROUP, update M#, put M#, put IN#, put USER, update USER, put AT#, put HOLDER, delete HOLDER,
     SendMessageBatch apply`,
+  directory: `update LEASE#, update READER, query READERPUSHED#, put READER, put READER#, delete READER#, query READER#, get GROUP, query M#,
+    getMany USER, SendMessageBatch events, oauth2.token, reports.activities.list, directory.groups.list,
+    directory.groups.get, directory.members.list, directory.users.get`,
   operator: `get GROUP, update GROUP, get CONNECTION, update CONNECTION, put GATE, put A#, SendMessageBatch apply,
     ReceiveMessage eventsDlq, SendMessageBatch events, DeleteMessageBatch eventsDlq`,
 };
@@ -361,7 +364,8 @@ function drawCrashes(random: Random, connection: string, times: number, endMs: n
   });
 }
 
-const ALL_CRASHES = (Object.keys(CRASH_POINTS) as LambdaName[]).flatMap((lambda) =>
+/** Those of the reader are drawn with its directory (google/draw.ts). */
+const ALL_CRASHES = (Object.keys(DEATHS) as (keyof typeof DEATHS)[]).flatMap((lambda) =>
   crashPoints(lambda).map((effect) => ({ kind: 'crash', lambda, effect, nth: 1 }) as const),
 );
 

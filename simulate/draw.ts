@@ -2,6 +2,7 @@ import { drawConversions, drawPeople, drawRhythm, drawUserIdChanges, type Town }
 import { CRASH_POINTS, crashPoints, drawAfterthoughts, drawDeepFaults, drawFaults } from './draw-faults.ts';
 import { drawReturn, returnedName, withReturn } from './draw-returns.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
+import { DIRECTORY_SHARE, drawDirectory } from './google/draw.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
 import type { ConnectionSpec, Happening, LambdaName, SimulationRun, Traits, Way } from './simulation-run.ts';
@@ -15,6 +16,8 @@ export interface DrawOptions {
   readonly scale?: keyof typeof SCALES;
   /** Two years with few happenings instead of some days with many. */
   readonly long?: boolean;
+  /** Whether a directory is read; where nothing is said, the seed decides. A long run reads none. */
+  readonly directory?: boolean | undefined;
   /** So many deaths of functions besides. */
   readonly crashes?: number;
 }
@@ -32,7 +35,7 @@ const LONG_ACTIONS = 60;
 /** Everything of a simulation run, from its seed. */
 export function drawRun(
   seed: number,
-  { long = false, days = 7, only, scale = 'normal', crashes = 0 }: DrawOptions = {},
+  { long = false, days = 7, only, scale = 'normal', crashes = 0, directory }: DrawOptions = {},
 ): SimulationRun {
   // Seeds that follow each other begin alike; their hashes do not.
   const random = seededRandom(seed).fork('life');
@@ -60,6 +63,15 @@ export function drawRun(
     const traits = drawTraits(random.fork(`traits ${company}`));
     return { name, company, settings, traits, credential, people };
   });
+  const source = random.fork('source');
+  const isRead = source.chance(DIRECTORY_SHARE);
+  if (!long && (directory ?? isRead)) {
+    const drawn = drawDirectory(source, drawSettings(source.fork('settings'), ['k1', 'k2', 'k5']), { endMs });
+    const { name, company, settings, people } = drawn.town;
+    const traits = drawTraits(source.fork('traits'));
+    connections.push({ name, company, settings, traits, people, credential: 'static', google: drawn.google });
+    happenings.push(...drawn.happenings);
+  }
   const coalesceSeconds = weighted(random.fork('window'), { 5: 4, 0: 1, 60: 1 });
   if (coalesceSeconds === '0') {
     for (const town of towns)
@@ -199,6 +211,8 @@ function keepOnly(run: SimulationRun, only: ReadonlySet<string>): SimulationRun 
   const keeps = (happening: Happening): boolean => {
     const { actor, action } = happening;
     if (actor === 'company') return true;
+    if (action.kind === 'directoryFault') return isNamed(only, 'directoryFault', action.directoryFault);
+    if (actor === 'google') return true;
     if (actor === 'platform')
       return isNamed(only, 'platformFault', action.platformFault) || only.has('platform');
     const isOrdinary = actor === 'directory' && action.kind !== 'wide' && action.kind !== 'rubbish';
@@ -253,6 +267,7 @@ export function everythingThatCanFire(): readonly string[] {
 function namesOf(happening: Happening): readonly string[] {
   const { actor, action } = happening;
   if (actor === 'platform') return [`platformFault:${happening.action.platformFault}`];
+  if (action.kind === 'directoryFault') return [`directoryFault:${action.directoryFault}`];
   if (action.kind === 'crash') return [];
   return [`${actor}:${action.kind}`, ...(actor === 'directory' ? [`way:${happening.way.form}`] : [])];
 }

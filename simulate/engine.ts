@@ -5,6 +5,7 @@ import { createOAuthServer } from '../shared/oauth/oauth-server.ts';
 import { createPlatforms } from '../shared/platform/platforms.ts';
 import { createApplyQueue } from '../shared/queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../shared/queues/dead-letter-queue.ts';
+import { createEventSender } from '../shared/queues/sqs-batch.ts';
 import { storesOver } from '../shared/runtime/stores.ts';
 import { createConnectionStore } from '../shared/store/connection-store.ts';
 import { createEraser } from '../shared/store/eraser.ts';
@@ -13,6 +14,7 @@ import { createScimStore } from '../shared/store/scim-store.ts';
 import { createScimTokenStore } from '../shared/store/scim-token-store.ts';
 import type { Key, Table } from '../shared/store/table.ts';
 import type { Ports } from '../shared/sync/ports/bundles.ts';
+import type { Directories } from '../shared/sync/ports/directory.ts';
 import type { Secrets } from '../shared/sync/ports/secrets.ts';
 import { StoreError } from '../shared/sync/ports/store-errors.ts';
 import { createRateLimiter } from '../shared/sync/scim/limiter.ts';
@@ -92,16 +94,34 @@ export interface PortsOptions extends OfTheWorld {
   readonly secrets: Secrets;
   /** Up to which size a view lies on its group's item; of small groups, so that some lie there and some in buckets. */
   readonly inlineViewBytes?: number;
+  /** The directories that are read, if there are any. */
+  readonly directories?: Directories;
   /** Which function these are for: its name stands in what it dead-letters. */
   readonly source: 'ingest' | 'apply';
 }
+
+const NONE: Directories = {
+  open: async ({ name }) => {
+    throw new TypeError(`the connection ${name} reads no directory`);
+  },
+  examine: async () => [],
+};
 
 /** How long a worker remembers a connection, as shared/runtime/wire.ts has it. */
 const CONNECTIONS_REMEMBERED_MS = 30_000;
 
 /** What shared/runtime/wire*.ts join, over a table, queues, platforms, a clock and ids of the caller's. */
 export function portsOver(options: PortsOptions) {
-  const { sqs, queueUrl, source, secrets, dispatcher, inlineViewBytes, ...given } = options;
+  const {
+    sqs,
+    queueUrl,
+    source,
+    secrets,
+    dispatcher,
+    inlineViewBytes,
+    directories = NONE,
+    ...given
+  } = options;
   const { table, clock, random, sleep } = given;
   const stores = allStoresOver(table, inlineViewBytes);
   return {
@@ -115,6 +135,8 @@ export function portsOver(options: PortsOptions) {
     oauth: createOAuthServer(),
     randomHex: (bytes: number) =>
       Array.from({ length: bytes * 2 }, () => Math.floor(random() * 16).toString(16)).join(''),
+    directories,
+    events: createEventSender(sqs, async () => queueUrl('events')),
     applyQueue: createApplyQueue(sqs, async () => queueUrl('apply')),
     deadLetters: createDeadLetterQueue(sqs, {
       queueUrl: queueUrl(source === 'ingest' ? 'eventsDlq' : 'applyDlq'),

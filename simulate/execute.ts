@@ -5,6 +5,7 @@ import { startAsking } from './ask.ts';
 import { createChecks } from './checks/all-checks.ts';
 import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
+import { startReaders } from './google/readers.ts';
 import { operateIn, startHappenings } from './happenings.ts';
 import type { WrapPorts } from './lambdas.ts';
 import type { LogLine, RunLog, Violation } from './run-log.ts';
@@ -66,6 +67,7 @@ export async function execute(
   const scimTokens = await connectAll(cloud);
   startConsumers(cloud);
   startSchedules(cloud);
+  startReaders(cloud);
   startHappenings(cloud, scimTokens);
   const faultsEndMs = START_MS + run.days * DAY_MS;
   cloud.time.at(faultsEndMs, () => calm(cloud));
@@ -109,6 +111,7 @@ const nextCheckMs = (cloud: Cloud, atMs: number): number => {
 /** Ends all faults. One hour later an operator replays the dead-letter queues, as the runbook describes. */
 function calm(cloud: Cloud): void {
   for (const platform of cloud.platforms.values()) platform.calm();
+  for (const source of cloud.sources.values()) source.calm();
   cloud.lambdas.calm();
   cloud.runLog.log({ lane: 'aws', what: 'all faults end; a quiet day begins' });
   cloud.time.at(cloud.nowMs() + HOUR_MS, () => {

@@ -7,6 +7,7 @@ export const FLAGS = {
   trace: { type: 'string' },
   only: { type: 'string' },
   long: { type: 'boolean' },
+  directory: { type: 'boolean' },
   days: { type: 'string' },
   crashes: { type: 'string' },
   jobs: { type: 'string' },

@@ -8,7 +8,7 @@ import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { operate, type Screen } from './operators.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { keptSpokeId } from './platform/rules.ts';
-import { type Happening, MINUTE_MS, START_MS } from './simulation-run.ts';
+import { type GoogleAction, type Happening, MINUTE_MS, START_MS } from './simulation-run.ts';
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 
@@ -31,11 +31,16 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
     const group = 'group' in action && typeof action.group === 'string' ? { group: action.group } : {};
     if ('forMs' in action)
       cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + action.forMs);
-    const what = `${actor === 'platform' ? 'begins: ' : ''}${directoryEventOf(action)}`;
-    if (actor !== 'operator') runLog.log({ lane: actor, connection, ...group, what });
+    const isFault = actor === 'platform' || action.kind === 'directoryFault';
+    const what = `${isFault ? 'begins: ' : ''}${directoryEventOf(action)}`;
+    const lane = actor === 'google' ? 'directory' : actor;
+    if (lane !== 'operator') runLog.log({ lane, connection, ...group, what });
     switch (actor) {
       case 'directory':
         sendToIngest(cloud, happening, lanes, scimTokens.get(connection));
+        return;
+      case 'google':
+        cloud.sources.get(connection)?.happen(action as GoogleAction);
         return;
       case 'company':
         cloud.companyActions += 1;
@@ -62,6 +67,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
 function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token?: string): void {
   const { runLog, directory, nowMs, queues } = cloud;
   const { action, way } = happening;
+  if (isUnread(cloud, happening)) return;
   runLog.fired(`directory:${action.kind}`);
   if (way.eventId !== undefined) runLog.fired('way:equal_stamps');
   if ('members' in action && action.members.some((one) => one.startsWith('n'))) runLog.fired('way:numbered');
@@ -73,6 +79,12 @@ function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLa
     const sent = queues.of.events.send({ body: message.body, attributes }, message.delayMs, message.copies);
     if (sent !== undefined) directory.sent(message, { messageId: sent.id, sentAtMs: sent.sentAtMs });
   }
+}
+
+/** A group of a directory that the reader does not know yet: no events about it are sent. */
+function isUnread({ sources, table }: Cloud, { connection, action }: DirectoryHappening): boolean {
+  const group = 'group' in action ? action.group : '';
+  return sources.has(connection) && !table.items.has(`C#${connection} READER#${group}`);
 }
 
 /** Remembers what a screen showed, for an operator who decides on it later. */

@@ -1,5 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
+import type { DirectoryWorld } from '../shared/directory/exchange.ts';
+import type { Directories } from '../shared/sync/ports/directory.ts';
 import { type AwsFault, type EnginePorts, type PortsOptions, portsOver, tableOf } from './engine.ts';
 import type { FakeSecretsManager } from './fake-secrets-manager.ts';
 import { type Queues, queueUrl } from './queues.ts';
@@ -23,6 +25,11 @@ export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'creat
   readonly table: MemoryTable;
   readonly queues: Queues;
   readonly dispatcherOf: (worker: Worker) => Dispatcher;
+  /** The directories as one worker reads them. */
+  readonly directoriesOf: (
+    worker: Worker,
+    own: Pick<DirectoryWorld, 'clock' | 'random' | 'sleep'>,
+  ) => Directories;
   readonly secretsManager: FakeSecretsManager;
   readonly wrapPorts?: WrapPorts | undefined;
 }
@@ -71,7 +78,7 @@ export function createLambdas(options: LambdasOptions) {
     return 'none';
   };
   const latencyOf = (kind: string): number => {
-    if (kind.startsWith('platform.')) return 15 + random.below(slowestMs);
+    if (/^(?:platform|directory|reports|oauth2)\./.test(kind)) return 15 + random.below(slowestMs);
     const slow = spells.length > 0 ? spellOf('slow_table') : undefined;
     if (slow === undefined) return 1 + random.below(5);
     runLog.fired('aws:slow_table');
@@ -128,22 +135,26 @@ export function createLambdas(options: LambdasOptions) {
       throw new Error('the queue is throttled');
     });
     const secretsManager = options.secretsManager.accessOf(worker, awsFault);
+    const own = {
+      clock: () => time.nowMs() + isOffBy(),
+      random: () => random.next(),
+      sleep: async (ms: number) => {
+        await time.sleep(ms);
+        await thawed();
+        if (dead) throw new Crash('sleep');
+      },
+    };
     const ports = portsOver({
+      ...own,
       table: tableOf(options.table, worker, awsFault),
       sqs,
       queueUrl,
       dispatcher: options.dispatcherOf(worker),
       secrets: secretsManager,
-      clock: () => time.nowMs() + isOffBy(),
-      random: () => random.next(),
+      directories: options.directoriesOf(worker, own),
       newId: () => {
         ids += 1;
         return `${time.nowMs().toString(16).padStart(12, '0')}${String(ids).padStart(20, '0')}`;
-      },
-      sleep: async (ms) => {
-        await time.sleep(ms);
-        await thawed();
-        if (dead) throw new Crash('sleep');
       },
       coalesceMs: options.coalesceMs,
       createSettleMs: options.createSettleMs,

@@ -113,6 +113,7 @@ export function expectedUsers(
   const unsure = new Set<string>();
   const possible = new Map<string, string | undefined>();
   for (const member of reading.groups.get(group)?.members ?? []) {
+    if (reading.inactive.has(member)) continue;
     const values = valuesOf(member, reading, match);
     const holding = values.map((value) => holders.byValue.get(value) ?? []);
     const said = rebound.filter((one) => values.length === 0 && one.member === member);

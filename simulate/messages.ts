@@ -49,6 +49,8 @@ export interface EventMember {
   readonly id: string;
   readonly email?: string | null;
   readonly number?: string;
+  /** Whether the account is switched on, if the event says so. */
+  readonly isActive?: boolean;
 }
 
 export interface Order {

@@ -41,7 +41,8 @@ export type CheckName =
   | 'bounded'
   | 'on_record'
   | 'shown'
-  | 'erased';
+  | 'erased'
+  | 'directory';
 
 /** The log of a simulation run. Without a listener it costs nothing. */
 export interface RunLog {

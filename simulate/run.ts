@@ -21,6 +21,7 @@ const USAGE = `npm run simulate -- [options]
   --trace FILE     … and writes it as a page
   --only A,B       only these platform faults, faults and actions
   --long           two years with few happenings
+  --directory      in every run a directory is read, not in one of four
   --days D         for how many days faults occur (7)
   --crashes N      also this many functions crash (12 with --deep)
   --deep           runs for an hour, or for --minutes N; every fault and action must have happened
@@ -49,6 +50,7 @@ const crashes = numberOf('crashes') ?? (given.deep === true ? DEEP_CRASHES : 0);
 const drawn: DrawOptions = {
   crashes,
   ...(given.long === true ? { long: true } : {}),
+  ...(given.directory === true ? { directory: true } : {}),
   ...(given.days === undefined ? {} : { days: numberOf('days') ?? 7 }),
   ...(given.only === undefined ? {} : { only: given.only.split(',') }),
 };
@@ -74,9 +76,11 @@ function firstSeed(): number {
 function commandFor(seed: number, kept?: readonly number[]): string {
   const { days, only } = given;
   const long = given.long === true ? '' : undefined;
+  const directory = given.directory === true ? '' : undefined;
   const flags = {
     seed,
     long,
+    directory,
     days,
     planted: positionals[0],
     only,
@@ -210,9 +214,9 @@ async function printReduced(seed: number, violation: Violation): Promise<void> {
 }
 
 /** The runs for one seeded bug: first the run that found it before, then every run that can show it. */
-function* errandsFor({ name, needs }: SeededBug): Generator<Errand> {
+function* errandsFor({ name, needs, isOfReader }: SeededBug): Generator<Errand> {
   const [known] = FOUND[name] ?? [];
-  const draw = { days: SEEDED_BUG_DAYS, ...drawn };
+  const draw = { days: SEEDED_BUG_DAYS, ...drawn, directory: isOfReader };
   if (known !== undefined && given.from === undefined) yield { seed: known, draw, seededBug: name };
   const isNeeded = new RegExp(needs);
   for (let seed = firstSeed(); ; seed += 1) {

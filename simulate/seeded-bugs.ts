@@ -1,8 +1,10 @@
 import { any, equal, type Item, less, missing, type Table } from '../shared/store/table.ts';
 import { type Platform, PlatformFailure } from '../shared/sync/ports/platform.ts';
-import { allStoresOver, type EnginePorts } from './engine.ts';
-import type { Actor, WrapPorts } from './lambdas.ts';
+import { allStoresOver } from './engine.ts';
+import { READER_BUGS } from './google/bugs.ts';
+import type { WrapPorts } from './lambdas.ts';
 import found from './seeded-bugs-found.json' with { type: 'json' };
+import { at, type Bug } from './seeding.ts';
 
 /** A fixed or invented bug that the simulation must find. Each wraps a port, in at most eight lines. */
 export interface SeededBug {
@@ -12,15 +14,9 @@ export interface SeededBug {
   readonly wrapPorts: WrapPorts;
   /** A pattern in the JSON of each simulation run that can show the bug. */
   readonly needs: string;
+  /** Whether it needs a run in which a directory is read. */
+  readonly isOfReader: boolean;
 }
-
-/** Replaces some methods of one port. */
-const at =
-  <Name extends keyof EnginePorts>(
-    name: Name,
-    change: (port: EnginePorts[Name], ports: EnginePorts, actor: Actor) => Partial<EnginePorts[Name]>,
-  ): WrapPorts =>
-  (ports, actor) => ({ ...ports, [name]: Object.assign({}, ports[name], change(ports[name], ports, actor)) });
 
 /** Replaces some methods of the platform client. */
 const atPlatform = (change: (platform: Platform) => Partial<Platform>): WrapPorts =>
@@ -41,8 +37,6 @@ const atTable =
     const table = { ...ports.table, ...change(ports.table) };
     return { ...ports, ...allStoresOver(table, 30), table };
   };
-
-type Bug = readonly [what: string, wrapPorts: WrapPorts, needs?: string];
 
 const BUGS: Readonly<Record<string, Bug>> = {
   // ── bugs that were fixed ───────────────────────────────────────────────────────────────────────────────────────
@@ -447,8 +441,14 @@ const BUGS: Readonly<Record<string, Bug>> = {
   ],
 };
 
-export const SEEDED_BUGS: readonly SeededBug[] = Object.entries(BUGS).map(
-  ([name, [what, wrapPorts, needs = '']]) => ({ name, what, wrapPorts, needs }),
+export const SEEDED_BUGS: readonly SeededBug[] = Object.entries({ ...BUGS, ...READER_BUGS }).map(
+  ([name, [what, wrapPorts, needs = '']]) => ({
+    name,
+    what,
+    wrapPorts,
+    needs,
+    isOfReader: name in READER_BUGS,
+  }),
 );
 
 /** The first simulation run that found each bug, and how many were run for it; the search begins there (`--planted`). */

@@ -146,6 +146,9 @@ const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
   ['failed', /failed that wait/],
   ['gate', /gate/],
   ['credential', /credential/],
+  ['reader_stopped', /reader of the directory has stopped/],
+  ['reader_short', /lists fewer members/],
+  ['reader', /directory was not read/],
 ];
 
 /** Like the requeue job each minute. */

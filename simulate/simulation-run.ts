@@ -3,7 +3,12 @@
  * failing run, so each happening contains everything that it needs.
  */
 
+import type * as z from 'zod';
+import type { Change } from '../directory-simulator/engine/changes.ts';
+import type { Settings } from '../directory-simulator/engine/settings.ts';
+import type { WorldInput } from '../directory-simulator/engine/world.ts';
 import type { WrittenFields } from '../shared/domain/group-fields.ts';
+import type { DirectoryFaultAction } from './google/faults.ts';
 import type { PlatformFault } from './platform-faults.ts';
 
 export type { PlatformFault };
@@ -37,6 +42,14 @@ export interface ConnectionSpec {
   readonly isLater?: true;
   /** Employees at the start. */
   readonly people: readonly PersonSpec[];
+  /** The directory that is read; without it, changes come as messages and requests. */
+  readonly google?: GoogleSpec;
+}
+
+/** A Google directory at the start, and how difficult it is to read. */
+export interface GoogleSpec {
+  readonly world: WorldInput;
+  readonly difficulty: Settings;
 }
 
 export interface PersonSpec {
@@ -88,6 +101,7 @@ interface At {
 export type Happening = At &
   (
     | { readonly actor: 'directory'; readonly action: DirectoryAction; readonly way: Way }
+    | { readonly actor: 'google'; readonly action: GoogleAction }
     | { readonly actor: 'company'; readonly action: CompanyAction }
     | { readonly actor: 'platform'; readonly action: PlatformAction }
     | { readonly actor: 'client'; readonly action: ClientAction }
@@ -133,6 +147,9 @@ export interface Way {
   /** The event's id. Two events with the same id and the same instant have equal stamps. */
   readonly eventId?: string;
 }
+
+/** A change of a directory that is read, or a fault of its answers. */
+export type GoogleAction = z.input<typeof Change> | DirectoryFaultAction;
 
 /** What happens to people in the HR system. */
 export type CompanyAction =
@@ -182,7 +199,16 @@ export type OperatorAction =
   | { readonly kind: 'replay_all' | 'discard_one' | 'edit_one' }
   | { readonly kind: 'new_token' };
 
-type FunctionName = 'ingest' | 'apply' | 'people' | 'pump' | 'feed' | 'sweep' | 'health' | 'scim';
+type FunctionName =
+  | 'ingest'
+  | 'apply'
+  | 'people'
+  | 'pump'
+  | 'feed'
+  | 'sweep'
+  | 'health'
+  | 'scim'
+  | 'directory';
 /** What may crash: a function, or the command of an operator. */
 export type LambdaName = FunctionName | 'operator';
 

@@ -3,7 +3,7 @@ import type { Cloud } from './cloud.ts';
 import type { QueuedMessage } from './queues.ts';
 
 /** The parts of the cloud that invariant checks may read unchanged. */
-type Shown = 'run' | 'nowMs' | 'under' | 'platforms' | 'directory' | 'runLog';
+type Shown = 'run' | 'nowMs' | 'under' | 'platforms' | 'sources' | 'directory' | 'runLog';
 
 /**
  * The input of invariant checks: raw items, the true state of the platforms, and the events and actions of the

@@ -10,7 +10,8 @@ import {
 } from '../../local/platform/controls/hooks.ts';
 import { refuseForeignHost } from '../../local/platform/controls/loopback.ts';
 import type { RequestLog } from '../../local/platform/controls/request-log.ts';
-import { ApiError, describeIssues } from '../../local/platform/errors.ts';
+import { ApiError } from '../../local/platform/errors.ts';
+import { answerOf } from './answer.ts';
 import { type Dialect, DirectoryError, type Endpoint } from './dialect.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -88,49 +89,19 @@ interface Route {
 }
 
 function serve(app: FastifyInstance, { endpoint, served, numberOf }: Route): void {
-  const { dialect, simulation } = served;
+  const { simulation } = served;
   app.route({
     method: endpoint.method,
     url: endpoint.path,
     handler: async (request, reply) => {
-      const requestNumber = numberOf();
-      failAtRandom(served, requestNumber);
-      dialect.admit(endpoint, request.headers);
-      const answer = endpoint.handle({
-        params: parse(dialect, endpoint.params, request.params),
-        query: parse(dialect, endpoint.query, request.query),
-        body: parse(dialect, endpoint.body, request.body),
-        headers: request.headers,
-        view: viewFor(simulation, endpoint, requestNumber),
-        requestNumber,
-      });
+      const { params, query, body, headers } = request;
+      const answer = answerOf(served, endpoint, { params, query, body, headers, requestNumber: numberOf() });
       return reply
         .header('date', new Date(simulation.clock()).toUTCString())
         .type(JSON_TYPE)
         .send(JSON.stringify(answer));
     },
   });
-}
-
-function failAtRandom({ dialect, simulation }: Served, requestNumber: number): void {
-  const random = simulation.random(`failure/${requestNumber}`);
-  if (!random.chance(simulation.settings().failures)) return;
-  const error = dialect.errors[random.pick(dialect.randomFailures)];
-  if (error !== undefined) throw error();
-}
-
-/** Replicas lag by different amounts, so a later request may show an earlier state. */
-function viewFor(simulation: Simulation, { lag }: Endpoint, requestNumber: number) {
-  const longest = lag === undefined ? 0 : simulation.settings().lagSeconds[lag];
-  const lagMs = longest * 1_000 * simulation.random(`lag/${requestNumber}`).fraction();
-  return simulation.directory().viewAt(simulation.clock() - lagMs);
-}
-
-function parse(dialect: Dialect, schema: Endpoint['body'], value: unknown): unknown {
-  if (schema === undefined) return value;
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw dialect.invalidInput(describeIssues(parsed.error, ''));
-  return parsed.data;
 }
 
 function sendError({ onDefect }: Served, reply: FastifyReply, error: unknown): FastifyReply {

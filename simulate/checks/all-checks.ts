@@ -1,5 +1,6 @@
 import type { Seen } from '../world.ts';
 import { createBounded } from './bounded.ts';
+import { createDirectoryCheck } from './directory.ts';
 import { createEnd } from './end.ts';
 import { createErased } from './erased.ts';
 import { createGuard } from './guard.ts';
@@ -18,6 +19,7 @@ const CHECKERS = [
   createNothingLost,
   createOnRecord,
   createErased,
+  createDirectoryCheck,
 ];
 
 /**

@@ -15,7 +15,7 @@ const DOCUMENTED = ROWS.flatMap(([, , , simulatedBy = '']) =>
 );
 
 const named = (kind: string, names: readonly string[]) => names.map((name) => `${kind}:${name}`);
-const KINDS = /^(?:aws|company|client):/;
+const KINDS = /^(?:aws|company|client|directoryFault):/;
 
 describe('docs/fault-model.md', () => {
   it('gives every fault a reason, a response, a place in the simulation and a check', () => {
@@ -34,7 +34,7 @@ describe('docs/fault-model.md', () => {
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });
 
-  it('the page has a row for every AWS fault, change of people and action of another client', () => {
+  it('the page has a row for every AWS fault, fault of a directory, change of people and action of another client', () => {
     const expected = everythingThatCanFire().filter((name) => KINDS.test(name));
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });

@@ -184,10 +184,18 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'simulate/*',
-    mayImport: ['simulate/*', SHARED, 'functions/*'],
+    mayImport: [
+      'simulate/*',
+      SHARED,
+      'functions/*',
+      'directory-simulator/engine/*',
+      'directory-simulator/google/*',
+      'local/platform/errors.ts',
+      'local/platform/seeded-random.ts',
+    ],
     packages: ['undici', '@aws-sdk/client-sqs', 'esbuild', 'node:*'],
     packageTypes: ['zod'],
-    fix: 'simulate is the world around the product: it knows shared and the handlers, and neither tests nor the local stack; move what both need into simulate',
+    fix: 'simulate is the world around the product: it knows shared, the handlers and the directory simulator, and neither tests nor the local stack; move what both need into simulate',
   },
   // Nothing above may import these; they may import everything.
   { files: 'scripts/*', mayImport: [ANY], packages: [ANY], fix: '' },

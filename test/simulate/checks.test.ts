@@ -114,6 +114,7 @@ function makeWorld() {
     items,
     under: (partition: string, prefix: string) =>
       [...items].flatMap(([key, item]) => (key.startsWith(`${partition} ${prefix}`) ? [item] : [])),
+    sources: new Map(),
     platforms: new Map([
       ['acme', acme],
       ['birch', birch],
@@ -123,6 +124,7 @@ function makeWorld() {
       read: () => ({
         groups: said,
         emails: new Map(MEMBERS.map((one) => [one, `${one}@a.test`])),
+        inactive: new Set(),
         numbers: new Map(),
         changedAtMs,
       }),

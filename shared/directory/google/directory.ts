@@ -55,6 +55,11 @@ export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWo
         const { body } = await api({ operation: 'groups.get', path: [...GROUPS, groupKey], body: Group });
         return groupOf(body);
       }),
+    async hasMember(groupKey, memberKey) {
+      const path = [...GROUPS, groupKey, 'members', memberKey];
+      const member = await unlessMissing(() => api({ operation: 'members.get', path, body: Member }));
+      return member !== undefined;
+    },
     user: (userKey) => findUser(api, userKey),
     changesSince: (cursor) => changesSince(api, cursor, world.clock()),
     cursorAt,

@@ -13,7 +13,7 @@ export interface WholeGroup {
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
   /** Groups that were read as members of it. */
   readonly below: readonly GroupId[];
-  /** Fewer users were listed than the directory counts, here or below. */
+  /** Fewer users were listed than the directory counts, or not every group within it, here or below. */
   readonly isShort: boolean;
   /** When the oldest page was requested. */
   readonly asOfMs: number;
@@ -58,13 +58,35 @@ export async function readWhole(
       throw new DirectoryError('odd', `expected at most ${MAX_BELOW} groups within group ${id}`);
     }
   }
+  const isListed = new Set(below.map((child) => child.id));
+  const gone = nested === 'ignore' ? [] : known.filter((child) => !isListed.has(child));
+  const isShort =
+    read.some((direct) => direct.isShort) || (await isAnyMember(directory, gone, [group.id, ...isListed]));
   return {
     group,
     users: new Map(read.flatMap(({ users }) => [...users])),
-    below: below.map((child) => child.id),
-    isShort: read.some((direct) => direct.isShort),
+    // After a short list, the groups that were not listed are expected again.
+    below: isShort ? [...isListed, ...gone] : [...isListed],
+    isShort,
     asOfMs: Math.min(listed.get(id)?.asOfMs ?? Number.POSITIVE_INFINITY, ...read.map(({ asOfMs }) => asOfMs)),
   };
+}
+
+/**
+ * The directory counts users only. So a list that ends too early may lack a group within it and seem complete: each group
+ * that was there before is asked for.
+ */
+async function isAnyMember(
+  directory: Directory,
+  gone: readonly GroupId[],
+  groups: readonly GroupId[],
+): Promise<boolean> {
+  for (const group of groups) {
+    for (const child of gone) {
+      if (await directory.hasMember(group, child)) return true;
+    }
+  }
+  return false;
 }
 
 interface DirectMembers {

@@ -40,6 +40,8 @@ export interface Directory {
   group(key: string): Promise<DirectoryGroup | undefined>;
   /** The direct members, page by page. A member may be on several pages. */
   membersOf(group: GroupId): AsyncIterable<DirectoryPage<DirectoryMember>>;
+  /** Asks for one direct member by its id: a list may have ended too early. A group that is not there has none. */
+  hasMember(group: GroupId, member: GroupId): Promise<boolean>;
   /** @param key the id of a user, or an address. @returns undefined if the directory has no such user */
   user(key: string): Promise<DirectoryUser | undefined>;
   /** What the directory reports as changed since `cursor`. Reports may lag and may miss changes: they are hints. */

@@ -75,6 +75,7 @@ function lyingDirectory(truth: Truth, lies: Lie[], nowMs: () => number): Directo
       fail(lie);
       yield page(members.slice(1));
     },
+    hasMember: async () => false,
     user: async () => undefined,
     changesSince: async () => ({ groups: [], users: [], cursor: '1' }),
     cursorAt: () => '1',

@@ -4,6 +4,7 @@ import { company, kindsOf, openReader } from './fixture.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
 const MEMBERS = { path: '*/members' };
+const MEMBER_A = { id: 'a', type: 'USER', email: 'a@acme.test', status: 'ACTIVE' };
 const WORLD = company({ rowing: ['a', 'b'], chess: ['c', 'd'] });
 
 /** A directory whose groups are on the platform, and settled. */
@@ -31,6 +32,22 @@ describe('directory with wrong answers', () => {
     expect(reader.takeSent()).toEqual([]);
     await reader.google.control('faults', []);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+    await reader.passMinutes(30);
+    expect(reader.shown('rowing')).toEqual([['u-a']]);
+  });
+
+  it('keeps the members of a group within a group whose list ends before it', async () => {
+    const nested = company({ rowing: ['a', 'chess'], chess: ['c', 'd'] });
+    const reader = await settled(nested, { nested: 'flatten' });
+    const body = JSON.stringify({ kind: 'admin#directory#members', members: [MEMBER_A] });
+    await reader.google.control('faults', [
+      { match: { path: '*/groups/rowing/members' }, times: 30, status: 200, body },
+    ]);
+    await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
+    await reader.passMinutes(30);
+    expect(reader.takeSent()).toEqual([]);
+    await reader.google.control('faults', []);
+    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'chess' });
     await reader.passMinutes(30);
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });

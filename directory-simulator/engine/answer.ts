@@ -1,0 +1,55 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { describeIssues } from '../../local/platform/errors.ts';
+import type { Dialect, Endpoint } from './dialect.ts';
+import type { Simulation } from './simulation.ts';
+
+export interface Answering {
+  readonly simulation: Simulation;
+  readonly dialect: Dialect;
+}
+
+export interface Asked {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly headers: IncomingHttpHeaders;
+  /** Differs for each request, in the order of their arrival. */
+  readonly requestNumber: number;
+}
+
+/** The JSON of the answer to one request: random failures, sign-in, validation, lag. @throws {DirectoryError} */
+export function answerOf(answering: Answering, endpoint: Endpoint, asked: Asked): unknown {
+  const { dialect, simulation } = answering;
+  const { params, query, body, headers, requestNumber } = asked;
+  failAtRandom(answering, requestNumber);
+  dialect.admit(endpoint, headers);
+  return endpoint.handle({
+    params: parse(dialect, endpoint.params, params),
+    query: parse(dialect, endpoint.query, query),
+    body: parse(dialect, endpoint.body, body),
+    headers,
+    view: viewFor(simulation, endpoint, requestNumber),
+    requestNumber,
+  });
+}
+
+function failAtRandom({ dialect, simulation }: Answering, requestNumber: number): void {
+  const random = simulation.random(`failure/${requestNumber}`);
+  if (!random.chance(simulation.settings().failures)) return;
+  const error = dialect.errors[random.pick(dialect.randomFailures)];
+  if (error !== undefined) throw error();
+}
+
+/** Replicas lag by different amounts, so a later request may show an earlier state. */
+function viewFor(simulation: Simulation, { lag }: Endpoint, requestNumber: number) {
+  const longest = lag === undefined ? 0 : simulation.settings().lagSeconds[lag];
+  const lagMs = longest * 1_000 * simulation.random(`lag/${requestNumber}`).fraction();
+  return simulation.directory().viewAt(simulation.clock() - lagMs);
+}
+
+function parse(dialect: Dialect, schema: Endpoint['body'], value: unknown): unknown {
+  if (schema === undefined) return value;
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw dialect.invalidInput(describeIssues(parsed.error, ''));
+  return parsed.data;
+}

@@ -1,0 +1,170 @@
+import type { Received } from '../directory.ts';
+import type { SimulatedGoogle } from '../google/google.ts';
+import { READER } from '../google/reader-events.ts';
+import { isOn, trueGroup } from '../google/truth.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
+import { type Checker, latest, type Observation, type ObservedConnection } from './observation.ts';
+import { partitionOf, type StoredMember } from './stored.ts';
+
+/** A read is stamped a minute before it began, and what it shows is a minute old at most. Clocks differ by 3 s. */
+const BEFORE_STAMP_MS = 2 * MINUTE_MS;
+/** The log shows a change within 3 minutes; then two reads, ten minutes apart, agree. A run that dies keeps others off for 16. */
+const AGREED_WITHIN_MS = 100 * MINUTE_MS;
+/** What the log does not show is found by the rolling read, or by a day of missing answers. */
+const ROLLING_MS = 26 * HOUR_MS;
+/** Crashes take effect at the next effect of their kind, which may be hours later. */
+const TRAP_MS = 2 * HOUR_MS;
+
+/** Stamps contain the source in hexadecimal digits. */
+const READER_HEX = Buffer.from(READER).toString('hex');
+
+interface Memory {
+  readonly judged: Map<string, number>;
+  /** By connection and group: the state of the directory, and since when it is known to be so. */
+  readonly states: Map<string, { readonly text: string; readonly sinceMs: number }>;
+}
+
+/** A directory that is read is followed: a member that it has is not removed, and a leaver does not stay. */
+export function createDirectoryCheck(): Checker {
+  const memory: Memory = { judged: new Map(), states: new Map() };
+  return (observation) => {
+    for (const connection of observation.connections) {
+      const source = observation.seen.sources.get(connection.name);
+      if (source === undefined) continue;
+      const scene = { observation, connection, source };
+      checkRemovals(scene, memory);
+      checkAgreement(scene, memory);
+      checkOwner(scene);
+    }
+  };
+}
+
+interface Scene {
+  readonly observation: Observation;
+  readonly connection: ObservedConnection;
+  readonly source: SimulatedGoogle;
+}
+
+const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested === 'flatten';
+
+/** No event takes away what the directory had all the time from before its read until it arrived. */
+function checkRemovals({ observation, connection, source }: Scene, { judged }: Memory): void {
+  const { name } = connection;
+  const received = observation.seen.directory.received(name);
+  const news = received.slice(judged.get(name) ?? 0);
+  judged.set(name, received.length);
+  for (const one of news) {
+    if (one.source !== READER) continue;
+    const { group, kind } = one.directoryEvent;
+    for (const taken of takenAway(one, connection, source)) {
+      const sentence = `The reader sent a ${kind} that takes ${taken} away${group === undefined ? '' : ` from the group ${group}`}; expected that only after the directory did, but it had not.`;
+      observation.accuse(
+        'directory',
+        'wrong_removal',
+        { connection: name, ...(group && { group }) },
+        sentence,
+      );
+    }
+  }
+}
+
+function takenAway(
+  one: Received,
+  connection: ObservedConnection,
+  source: SimulatedGoogle,
+): readonly string[] {
+  const { kind, group = '', members = [] } = one.directoryEvent;
+  const fromMs = Number(one.instant / 1_000_000n) - BEFORE_STAMP_MS;
+  const times = timesIn(source, fromMs, one.arrivedAtMs);
+  const views = times.map((atMs) => source.directory.viewAt(atMs));
+  if (kind === 'profile') {
+    return members.flatMap(({ id, isActive }) =>
+      isActive === false && views.every((view) => view.user(id) !== undefined && isOn(view, id)) ? [id] : [],
+    );
+  }
+  if (kind !== 'snapshot' && kind !== 'leave' && kind !== 'delete') return [];
+  const groups = views.map((view) => trueGroup(view, group, isFlat(connection)));
+  if (kind === 'delete') return groups.every((found) => found !== undefined) ? ['all of it'] : [];
+  const [first, ...others] = groups;
+  const lasting = [...(first?.members ?? [])].filter((id) => others.every((found) => found?.members.has(id)));
+  const named = new Set(members.map(({ id }) => id));
+  return lasting.filter((id) => named.has(id) === (kind === 'leave'));
+}
+
+/** The beginning of the span, and each change within it. */
+const timesIn = ({ directory }: SimulatedGoogle, fromMs: number, untilMs: number): readonly number[] => [
+  fromMs,
+  ...new Set(directory.log.map(({ atMs }) => atMs).filter((atMs) => atMs > fromMs && atMs <= untilMs)),
+];
+
+/** What the reader has sent equals the directory, some time after its last change and fault. */
+function checkAgreement(scene: Scene, { states }: Memory): void {
+  const { observation, connection, source } = scene;
+  const { nowMs, isEnd } = observation;
+  const { name, reading } = connection;
+  const view = source.directory.viewAt(nowMs);
+  const ids = new Set([...view.groups().map(({ id }) => id), ...connection.groups]);
+  const troubledMs = lastTroubleMs(scene);
+  for (const group of ids) {
+    const truth = trueGroup(view, group, isFlat(connection));
+    const wanted = textOf(truth?.name, truth?.members, (id) => isOn(view, id));
+    const known = states.get(`${name} ${group}`);
+    const sinceMs = known?.text === wanted ? known.sinceMs : nowMs;
+    states.set(`${name} ${group}`, { text: wanted, sinceMs });
+    const read = reading.groups.get(group);
+    const found = textOf(read?.name, read?.members, (id) => !reading.inactive.has(id));
+    const isDue = nowMs - latest([sinceMs, troubledMs]) > boundOf(scene);
+    if (found === wanted || !(isEnd || isDue)) continue;
+    const sentence = `The directory has had the group ${group} as ${wanted} for ${Math.floor((nowMs - sinceMs) / MINUTE_MS)} minutes; expected the reader to have sent that, but it sent ${found}.`;
+    observation.accuse('directory', 'not_followed', { connection: name, group }, sentence);
+  }
+}
+
+function textOf(
+  name: string | undefined,
+  members: Iterable<string> = [],
+  isActive: (id: string) => boolean,
+): string {
+  if (name === undefined) return 'none';
+  const shown = [...members].map((id) => (isActive(id) ? id : `(${id})`)).sort();
+  return `"${name}" with ${shown.join(', ') || 'no member'}`;
+}
+
+function boundOf({ observation: { seen, nowMs }, source, connection }: Scene): number {
+  const { lostLogEntries } = source.difficulty;
+  const isSilent = seen.run.happenings.some(
+    ({ connection: name, action, atMs }) =>
+      name === connection.name &&
+      action.kind === 'directoryFault' &&
+      action.directoryFault === 'log_silent' &&
+      START_MS + atMs <= nowMs &&
+      START_MS + atMs + action.forMs > nowMs - ROLLING_MS - DAY_MS,
+  );
+  return lostLogEntries > 0 || isSilent ? ROLLING_MS : AGREED_WITHIN_MS;
+}
+
+/** The end of the last fault of the directory or of AWS, and the last crash. */
+function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): number {
+  const faultsEndMs = START_MS + seen.run.days * DAY_MS;
+  const ends = seen.run.happenings.flatMap(({ connection: name, actor, atMs, action }) => {
+    const isOwn = actor === 'google' && action.kind === 'directoryFault' && name === connection.name;
+    if ((!isOwn && actor !== 'aws') || START_MS + atMs > nowMs) return [];
+    const forMs = 'forMs' in action ? action.forMs : TRAP_MS;
+    return [Math.min(START_MS + atMs + forMs, faultsEndMs, nowMs)];
+  });
+  return latest([...ends, seen.lambdas.diedMs()]);
+}
+
+/** What another source sends about a group of the reader is never stored. */
+function checkOwner({ observation, connection, source }: Scene): void {
+  const { name } = connection;
+  for (const { id: group } of source.directory.viewAt(observation.nowMs).groups()) {
+    const { upserted = READER_HEX, nameStamp = upserted } = connection.item(group) ?? {};
+    const registers = observation.seen.under<StoredMember>(partitionOf(name, group), 'M#');
+    const stamps = [upserted, nameStamp, ...registers.map(({ stamp }) => stamp)];
+    const foreign = stamps.find((stamp) => !stamp.includes(READER_HEX));
+    if (foreign === undefined) continue;
+    const sentence = `The reader owns the group ${group}; expected every part of it to be of the reader, but one is of ${foreign}.`;
+    observation.accuse('directory', 'second_owner', { connection: name, group }, sentence);
+  }
+}

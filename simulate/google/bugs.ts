@@ -1,0 +1,66 @@
+import type { Directory } from '../../shared/sync/ports/directory.ts';
+import { at, type Bug } from '../seeding.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Replaces some methods of the directory that is read. */
+const atDirectory = (change: (directory: Directory) => Partial<Directory>) =>
+  at('directories', (directories) => ({
+    open: async (connection) => {
+      const directory = await directories.open(connection);
+      return { ...directory, ...change(directory) };
+    },
+  }));
+
+/** Bugs of the reader. Each needs a run in which a directory is read. */
+export const READER_BUGS: Readonly<Record<string, Bug>> = {
+  short_lists_believed: [
+    'a list of members that ends too early is taken as complete',
+    atDirectory((directory) => ({
+      group: async (key) => {
+        const found = await directory.group(key);
+        return found && { ...found, userCount: undefined };
+      },
+      async *groups() {
+        for await (const { items, asOfMs } of directory.groups()) {
+          yield { items: items.map((one) => ({ ...one, userCount: undefined })), asOfMs };
+        }
+      },
+    })),
+    '"directoryFault":"ends_early"',
+  ],
+  missing_is_deleted: [
+    'a group that the directory once did not find is deleted',
+    at('reader', (reader) => ({
+      putGroup: (connection, group, lease) => {
+        const { missingMs } = group;
+        const stored = missingMs === undefined ? group : { ...group, deletedMs: missingMs };
+        return reader.putGroup(connection, stored, lease);
+      },
+    })),
+    '"directoryFault":"hides_group"',
+  ],
+  empty_is_believed: [
+    'a group is emptied after one read that shows no member',
+    at('reader', (reader) => ({
+      groups: async (connection) =>
+        (await reader.groups(connection)).map((group) => ({ ...group, emptyMs: 1 })),
+    })),
+    '"directoryFault":"shows_no_members"',
+  ],
+  pushes_are_stored: [
+    'an event about a group that a reader owns is stored',
+    at('reader', (_, __, actor) => (actor === 'ingest' ? { owned: async () => new Map() } : {})),
+    '"connection":"d","actor":"directory"',
+  ],
+  agrees_once: [
+    'one read that agrees settles a group until the next day',
+    at('reader', (reader) => ({
+      putGroup: (connection, group, lease) => {
+        const stored = group.agreedMs === undefined ? group : { ...group, dueMs: group.dueMs + DAY_MS };
+        return reader.putGroup(connection, stored, lease);
+      },
+    })),
+    '"lostLogEntries":0[,}]',
+  ],
+};

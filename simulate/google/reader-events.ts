@@ -1,0 +1,52 @@
+import type { DirectoryEvent } from '../messages.ts';
+
+/** The source of the events of a reader, repeated here independently of the engine. */
+export const READER = 'groupsync/directory';
+
+interface Sent {
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly time: string;
+  readonly data: {
+    readonly group?: { readonly id: string; readonly name?: string };
+    readonly members?: readonly { readonly id: string }[];
+    readonly user?: { readonly id: string; readonly email?: string; readonly 'scim:active'?: string };
+  };
+}
+
+const KINDS: Readonly<Record<string, DirectoryEvent['kind']>> = {
+  'directory.group.upserted': 'name',
+  'directory.group.deleted': 'delete',
+  'directory.group.snapshot': 'snapshot',
+  'directory.group.member.added': 'join',
+  'directory.group.member.removed': 'leave',
+  'directory.user.upserted': 'profile',
+};
+
+/** What a message of a reader says; nothing for a message of another source. */
+export function readerEvents(body: string): readonly DirectoryEvent[] {
+  const parsed = [JSON.parse(body) as Sent | readonly Sent[]].flat() as readonly Sent[];
+  return parsed.flatMap(
+    ({ source, type, time, id, data: { group, members, user } = {} }): DirectoryEvent[] => {
+      const kind = KINDS[type];
+      if (source !== READER || kind === undefined) return [];
+      const order = { time, id, source };
+      if (user === undefined) {
+        return [
+          {
+            kind,
+            ...(group && { group: group.id, name: group.name ?? null }),
+            ...(members && { members }),
+            order,
+          },
+        ];
+      }
+      const { email, 'scim:active': active } = user;
+      const isActive = active === undefined ? {} : { isActive: active === 'true' };
+      return [
+        { kind, members: [{ id: user.id, ...(email !== undefined && { email }), ...isActive }], order },
+      ];
+    },
+  );
+}

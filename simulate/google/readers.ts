@@ -1,0 +1,64 @@
+import { connectionName } from '../../shared/domain/ids.ts';
+import { readDirectory } from '../../shared/sync/directory/run.ts';
+import type { Cloud } from '../cloud.ts';
+import { HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
+
+/** As deployed (shared/contract/topology.ts). */
+const EVERY_MS = 5 * MINUTE_MS;
+const TIMEOUT_MS = 15 * MINUTE_MS;
+const RESERVE_MS = 2 * MINUTE_MS;
+
+/** Runs the function that reads directories, for each connection that has one. */
+export function startReaders(cloud: Cloud): void {
+  for (const name of cloud.sources.keys()) {
+    const again = (atMs: number) =>
+      cloud.time.at(atMs, () => {
+        if (cloud.isOver) return;
+        again(atMs + EVERY_MS);
+        cloud.start(readOnce(cloud, name));
+        if (cloud.lambdas.isTwin()) cloud.start(readOnce(cloud, name));
+      });
+    again(START_MS + MINUTE_MS + 7_000);
+    watchDeletions(cloud, name);
+  }
+}
+
+function readOnce(cloud: Cloud, name: string, acceptsDeletions = false): Promise<boolean> {
+  return cloud.invoke('directory', TIMEOUT_MS, async ({ ports }) => {
+    const connection = await ports.connections.current(connectionName(name));
+    if (connection === undefined) return;
+    const deadlineMs = ports.clock() + TIMEOUT_MS - RESERVE_MS;
+    const report = await readDirectory(connection, ports, { deadlineMs, acceptsDeletions });
+    if (report === undefined || report.sent === 0) return;
+    const what = `the reader read ${report.read} groups and sent ${report.sent}`;
+    cloud.runLog.log({ lane: 'directory', connection: name, what });
+  });
+}
+
+/**
+ * An operator who sees that the reader misses groups, and that they are really deleted, accepts that. They look once an hour,
+ * and act if it was the same an hour before.
+ */
+function watchDeletions(cloud: Cloud, name: string): void {
+  let before = new Set<string>();
+  const again = (atMs: number) =>
+    cloud.time.at(atMs, () => {
+      if (cloud.isOver) return;
+      again(atMs + HOUR_MS);
+      const source = cloud.sources.get(name);
+      if (source === undefined || source.isFaulty()) return;
+      const view = source.directory.viewAt(cloud.nowMs());
+      const known = [...cloud.table.items.keys()].flatMap(
+        (key) => /^C#(.*) READER#(.*)$/.exec(key)?.slice(1).join(' ') ?? [],
+      );
+      const gone = known.filter(
+        (key) => key.startsWith(`${name} `) && !view.group(key.slice(name.length + 1)),
+      );
+      const isLasting = gone.filter((key) => before.has(key)).length > 1;
+      before = new Set(gone);
+      if (!isLasting) return;
+      cloud.runLog.fired('operator:accept_deletions');
+      cloud.start(readOnce(cloud, name, true));
+    });
+  again(START_MS + HOUR_MS + 8 * MINUTE_MS);
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { drawRun } from '../../simulate/draw.ts';
+import { execute } from '../../simulate/execute.ts';
+import { SEEDED_BUGS } from '../../simulate/seeded-bugs.ts';
+import type { SimulationRun } from '../../simulate/simulation-run.ts';
+
+const withDirectory = (seed: number, days: number): SimulationRun => {
+  const run = drawRun(seed, { days, directory: true });
+  // Only the connection that reads a directory, so that the test is fast.
+  const connections = run.connections.filter(({ google }) => google !== undefined);
+  const happenings = run.happenings.filter(({ connection }) => connection === 'd');
+  return { ...run, connections, happenings };
+};
+
+describe('a simulation run with a directory that is read', () => {
+  it('draws the other connections as a run without it does', () => {
+    const of = (directory: boolean) => {
+      const { connections, happenings } = drawRun(7, { directory });
+      const others = happenings.filter(
+        ({ connection, actor }) => connection !== 'd' && actor !== 'directory',
+      );
+      return { connections: connections.filter(({ name }) => name !== 'd'), others };
+    };
+    expect(of(true)).toEqual(of(false));
+  });
+
+  it('reads a directory in about one of four runs', () => {
+    const seeds = Array.from({ length: 200 }, (_, index) => index + 1);
+    const reads = seeds.filter((seed) =>
+      drawRun(seed).connections.some(({ google }) => google !== undefined),
+    );
+    expect(reads.length).toBeGreaterThan(35);
+    expect(reads.length).toBeLessThan(65);
+  });
+
+  it('ends with a platform that equals the directory, and no wrong removal', {
+    timeout: 60_000,
+  }, async () => {
+    const { violations, fired } = await execute(withDirectory(3, 1));
+    expect(violations.map(({ sentence }) => sentence)).toEqual([]);
+    expect([...fired.keys()].some((name) => name.startsWith('google:'))).toBe(true);
+  });
+});
+
+describe('a seeded bug of the reader', () => {
+  it.each(['pushes_are_stored'])('%s is found', { timeout: 60_000 }, async (name) => {
+    const bug = SEEDED_BUGS.find((one) => one.name === name);
+    const { violations } = await execute(withDirectory(3, 1), {
+      wrapPorts: bug?.wrapPorts,
+      endsAt: ({ check }) => check === 'directory',
+    });
+    expect(violations.filter(({ check }) => check === 'directory')).not.toEqual([]);
+  });
+});
