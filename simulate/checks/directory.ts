@@ -159,9 +159,9 @@ function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): num
 function checkOwner({ observation, connection, source }: Scene): void {
   const { name } = connection;
   for (const { id: group } of source.directory.viewAt(observation.nowMs).groups()) {
-    const { upserted = READER_HEX, nameStamp = upserted } = connection.item(group) ?? {};
+    const { upserted = READER_HEX, name: known } = connection.item(group) ?? {};
     const registers = observation.seen.under<StoredMember>(partitionOf(name, group), 'M#');
-    const stamps = [upserted, nameStamp, ...registers.map(({ stamp }) => stamp)];
+    const stamps = [upserted, known?.stamp ?? upserted, ...registers.map(({ stamp }) => stamp)];
     const foreign = stamps.find((stamp) => !stamp.includes(READER_HEX));
     if (foreign === undefined) continue;
     const sentence = `The reader owns the group ${group}; expected every part of it to be of the reader, but one is of ${foreign}.`;
