@@ -2,7 +2,7 @@ import { drawConversions, drawPeople, drawRhythm, drawUserIdChanges, type Town }
 import { CRASH_POINTS, crashPoints, drawAfterthoughts, drawDeepFaults, drawFaults } from './draw-faults.ts';
 import { drawReturn, returnedName, withReturn } from './draw-returns.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
-import { DIRECTORY_SHARE, drawDirectory } from './google/draw.ts';
+import { drawDirectory } from './google/draw.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
 import type { ConnectionSpec, Happening, LambdaName, SimulationRun, Traits, Way } from './simulation-run.ts';
@@ -16,7 +16,7 @@ export interface DrawOptions {
   readonly scale?: keyof typeof SCALES;
   /** Two years with few happenings instead of some days with many. */
   readonly long?: boolean;
-  /** Whether a directory is read; where nothing is said, the seed decides. A long run reads none. */
+  /** Whether a directory is read too. A long run reads none. */
   readonly directory?: boolean | undefined;
   /** So many deaths of functions besides. */
   readonly crashes?: number;
@@ -35,7 +35,7 @@ const LONG_ACTIONS = 60;
 /** Everything of a simulation run, from its seed. */
 export function drawRun(
   seed: number,
-  { long = false, days = 7, only, scale = 'normal', crashes = 0, directory }: DrawOptions = {},
+  { long = false, days = 7, only, scale = 'normal', crashes = 0, directory = false }: DrawOptions = {},
 ): SimulationRun {
   // Seeds that follow each other begin alike; their hashes do not.
   const random = seededRandom(seed).fork('life');
@@ -64,8 +64,7 @@ export function drawRun(
     return { name, company, settings, traits, credential, people };
   });
   const source = random.fork('source');
-  const isRead = source.chance(DIRECTORY_SHARE);
-  if (!long && (directory ?? isRead)) {
+  if (directory && !long) {
     const drawn = drawDirectory(source, drawSettings(source.fork('settings'), ['k1', 'k2', 'k5']), { endMs });
     const { name, company, settings, people } = drawn.town;
     const traits = drawTraits(source.fork('traits'));
@@ -245,8 +244,11 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
 /** So many simulation runs have every platform fault, fault and action drawn (test/simulate/draw.test.ts). */
 const RUNS_WITH_ALL = 300;
 
-/** Names of all that can fire in a simulation run; what never did in a deep run was not tried. */
-export function everythingThatCanFire(): readonly string[] {
+/**
+ * Names of all that can fire in a simulation run; what never did in a deep run was not tried.
+ * @param draw with `directory`, the faults of a directory that is read too
+ */
+export function everythingThatCanFire({ directory }: Pick<DrawOptions, 'directory'>): readonly string[] {
   const names = new Set<string>([
     'trait:installer',
     'returned',
@@ -256,7 +258,8 @@ export function everythingThatCanFire(): readonly string[] {
     'aws:frozen',
   ]);
   for (let seed = 1; seed <= RUNS_WITH_ALL; seed += 1) {
-    for (const happening of drawRun(seed).happenings) for (const name of namesOf(happening)) names.add(name);
+    for (const happening of drawRun(seed, { directory }).happenings)
+      for (const name of namesOf(happening)) names.add(name);
   }
   for (const lambda of Object.keys(CRASH_POINTS) as LambdaName[]) {
     for (const effect of crashPoints(lambda)) names.add(`crash:${lambda}:${effect}`);

@@ -21,7 +21,7 @@ const USAGE = `npm run simulate -- [options]
   --trace FILE     … and writes it as a page
   --only A,B       only these platform faults, faults and actions
   --long           two years with few happenings
-  --directory      in every run a directory is read, not in one of four
+  --directory      each run has one more connection, whose directory is read
   --days D         for how many days faults occur (7)
   --crashes N      also this many functions crash (12 with --deep)
   --deep           runs for an hour, or for --minutes N; every fault and action must have happened
@@ -145,7 +145,7 @@ async function executeSeeds(): Promise<number> {
   printFigures(reports, seconds);
   if (given.counts === true) for (const line of countsOf(reports)) console.log(line);
   for (const line of broken.slice(0, 3)) console.log(line);
-  const never = deep ? everythingThatCanFire().filter((name) => !firedIn(reports).has(name)) : [];
+  const never = deep ? everythingThatCanFire(drawn).filter((name) => !firedIn(reports).has(name)) : [];
   if (never.length > 0) console.log(`never took effect: ${never.join(', ')}`);
   const failed = reports
     .map((report) => ({ report, wrong: unknownOf(report.violations, known) }))
@@ -171,7 +171,7 @@ function printFigures(reports: readonly RunReport[], seconds: number): void {
 
 /** For each fault that took effect: the number of runs, and how often. */
 function countsOf(reports: readonly RunReport[]): readonly string[] {
-  const everything = new Set([...everythingThatCanFire(), ...firedIn(reports).keys()]);
+  const everything = new Set([...everythingThatCanFire(drawn), ...firedIn(reports).keys()]);
   return [...everything].sort().map((name) => {
     const times = reports.map(({ fired }) => fired[name] ?? 0);
     const runs = times.filter((one) => one > 0).length;

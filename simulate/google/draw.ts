@@ -20,9 +20,6 @@ import {
 } from './faults.ts';
 import { ADMINISTRATOR } from './google.ts';
 
-/** The share of simulation runs with a connection whose directory is read. */
-export const DIRECTORY_SHARE = 0.25;
-
 const CONNECTION = 'd';
 const COMPANY = 'dogwood';
 const PEOPLE = 14;

@@ -51,7 +51,7 @@ function namesIn({ connections, happenings, coalesceSeconds }: SimulationRun): r
   ];
 }
 
-const runs = SEEDS.map((seed) => drawRun(seed));
+const runs = SEEDS.map((seed) => drawRun(seed, { directory: seed % 4 === 0 }));
 
 it('draws the same simulation run from the same seed, and another from the next seed', () => {
   for (const seed of [1, 77]) {
