@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding, Notice } from '../../../shared/domain/notice.ts';
+import { STAMP_ZERO } from '../../../shared/domain/stamp.ts';
 import { runReconcile } from '../../../shared/runtime/run-reconcile.ts';
 import { createNoticeStore } from '../../../shared/store/connection-states.ts';
 import { notify, notifyOfHour, notifyOfStage } from '../../../shared/sync/reconcile/notify.ts';
@@ -120,10 +121,10 @@ it('the pump notifies of holds, failed groups, a closed gate and an expiring cre
   const { gates, health } = world.ports;
   await world.link('a', {
     dirtySince: START_MS,
-    name: 'Engineering',
+    name: { value: 'Engineering', stamp: STAMP_ZERO },
     hold: { decision: { kind: 'waiting' } },
   });
-  await world.link('b', { name: 'Sales', failedAt: START_MS });
+  await world.link('b', { name: { value: 'Sales', stamp: STAMP_ZERO }, failedAt: START_MS });
   const closed = {
     state: 'backoff',
     closings: 1,
