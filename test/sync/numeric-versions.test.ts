@@ -15,7 +15,7 @@ it('a group stays in sync if versions are numbers, and each version is sent back
   expect(world.platform.calls.filter(({ isStale }) => isStale)).toEqual([]);
   const { version } = world.platform.groups.get(id) ?? {};
   expect(version).toEqual(expect.any(Number));
-  expect((await world.table.get(groupKey(REF)))?.['version']).toBe(version);
+  expect(await world.table.get(groupKey(REF))).toMatchObject({ link: { version } });
   const written = (await allOf(world.toolPorts.audit.read(REF))).map(({ versionAfter }) => versionAfter);
   expect(written).toContain(version);
   expect(written.every((one) => typeof one === 'number')).toBe(true);
