@@ -70,7 +70,7 @@ export interface ListedMember {
 /**
  * Returns members as clients see them. A member without a user resource has no `$ref`, because nothing can be read
  * there. Nested groups are few, so they always have type and `$ref`.
- * @param resources attributes of the members' resources by id; undefined if there are too many members
+ * @param names of the members that are resources, by id; undefined if there are too many members
  */
 export function memberValues(
   members: readonly ListedMember[],
@@ -78,21 +78,19 @@ export function memberValues(
     types,
     baseUrl,
     groups,
-    resources,
+    names,
   }: {
     readonly types: ResourceTypes;
     readonly baseUrl: string;
     readonly groups: number;
-    readonly resources: ReadonlyMap<string, ScimObject> | undefined;
+    readonly names: ReadonlyMap<string, string> | undefined;
   },
 ): readonly ScimObject[] {
   const isTyped = members.length <= MAX_TYPED_MEMBERS / groups;
   return members.map(({ value, type }) => {
     const $ref = locationOf(types[type], value, baseUrl);
-    const found = resources?.get(value);
-    if (found !== undefined) {
-      return { value, type, $ref, display: found['displayName'] ?? found['userName'] ?? value };
-    }
+    const display = names?.get(value);
+    if (display !== undefined) return { value, type, $ref, display };
     if (type === 'Group') return { value, type, $ref };
     return isTyped ? { value, type } : { value };
   });

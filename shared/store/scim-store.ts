@@ -6,6 +6,7 @@ import { readChunks, writeChunks } from './chunks.ts';
 import { parseMember } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { groupKey, keyPart, MEMBER_PREFIX, memberKey } from './keys.ts';
+import { createScimDescriptions } from './scim-descriptions.ts';
 import {
   claimKey,
   heldKey,
@@ -20,16 +21,18 @@ import { all, any, eachOf, equal, exists, type Item, itemsOf, less, missing, typ
 
 export function createScimStore(table: Table): ScimStore {
   const orders = createScimOrders(table);
+  const read: ScimStore['read'] = async (connection, type, ids) => {
+    // No resource has an empty id, and DynamoDB refuses an empty key.
+    const named = ids.filter((id) => id !== '');
+    const items = await table.getMany(named.map((id) => resourceKey(connection, type, id)));
+    return items.map(parseResource);
+  };
+  const descriptions = createScimDescriptions(read);
   return {
     order: orders.read,
     noteOrder: orders.note,
-
-    async read(connection, type, ids) {
-      // No resource has an empty id, and DynamoDB refuses an empty key.
-      const named = ids.filter((id) => id !== '');
-      const items = await table.getMany(named.map((id) => resourceKey(connection, type, id)));
-      return items.map(parseResource);
-    },
+    read,
+    describe: descriptions.describe,
 
     list(connection, type, between) {
       const partition = resourcePartition(connection, type);
@@ -46,7 +49,11 @@ export function createScimStore(table: Table): ScimStore {
         idle: kept.revision - version,
         ...(settled ? {} : { open: true }),
       };
-      if (seen === undefined) return table.put({ ...key, ...set }, missing('pk'));
+      if (seen === undefined) {
+        const isNew = await table.put({ ...key, ...set }, missing('pk'));
+        descriptions.forget(connection, resource);
+        return isNew;
+      }
       // Writes of members may end at any moment, so the other writes on the item are not changed.
       const begun = [...writes].filter(([id]) => !seen.writes.has(id));
       const forgotten = [...seen.writes.keys()].filter((id) => !writes.has(id));
@@ -54,7 +61,9 @@ export function createScimStore(table: Table): ScimStore {
         set: { ...set, ...Object.fromEntries(begun.map(([id, atMs]) => [writeName(id), atMs])) },
         remove: [...removals(forgotten), ...(settled ? ['open'] : [])],
       };
-      return (await table.update(key, change, equal('revision', seen.revision))).written;
+      const { written } = await table.update(key, change, equal('revision', seen.revision));
+      descriptions.forget(connection, resource);
+      return written;
     },
 
     async block(connection, { type, id }, nowMs) {
@@ -136,6 +145,7 @@ export function createScimStore(table: Table): ScimStore {
 
     async remove(connection, { type, id, revision }) {
       await table.delete(resourceKey(connection, type, id), equal('revision', revision));
+      descriptions.forget(connection, { type, id });
       await orders.note(connection, { type, id });
     },
 

@@ -110,6 +110,16 @@ export interface EndedWrite {
 /** SCIM resources and what finds them. Each write is one conditional write of one item; reads are consistent. */
 export interface ScimStore {
   read(connection: ConnectionName, type: TypeName, ids: readonly string[]): Promise<readonly ScimResource[]>;
+  /**
+   * The names of live resources, by id, for responses that list them as members. A name that another process changed may
+   * be up to a minute old.
+   */
+  describe(
+    connection: ConnectionName,
+    type: TypeName,
+    ids: readonly string[],
+    nowMs: number,
+  ): Promise<ReadonlyMap<string, string>>;
   /** All of a type, or of these ids and between them, those that are being deleted included, in the order of their ids, in pages. */
   list(
     connection: ConnectionName,

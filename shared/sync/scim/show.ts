@@ -54,8 +54,8 @@ export async function show(
       : { resource, members: given.members, etag: etagOf(resource.version) };
   const groups = given.among ?? 1;
   const listed = view.members.map(listedMember);
-  const resources = isDescribed(listed.length, groups) ? await resourcesOf(listed, context) : undefined;
-  const members = memberValues(listed, { types, baseUrl, groups, resources });
+  const names = isDescribed(listed.length, groups) ? await namesOf(listed, context) : undefined;
+  const members = memberValues(listed, { types, baseUrl, groups, names });
   const document = { ...documentOf(view.resource, type, baseUrl, view.etag), members };
   return { document: project(document, projection, type), etag: view.etag };
 }
@@ -70,14 +70,13 @@ function showsGroups(
   return projection.only !== undefined || among <= MAX_USERS_WITH_GROUPS;
 }
 
-/** Returns the attributes of the members that are resources, by id. */
-async function resourcesOf(members: readonly ListedMember[], { ports, connection }: ScimContext) {
-  const read = (type: TypeName) => {
+/** Returns the names of the members that are resources, by id. */
+async function namesOf(members: readonly ListedMember[], { ports, connection }: ScimContext) {
+  const read = async (type: TypeName) => {
     const ids = members.filter((member) => member.type === type).map(({ value }) => value);
-    return ids.length === 0 ? [] : ports.scim.read(connection, type, ids);
+    return ids.length === 0 ? [] : [...(await ports.scim.describe(connection, type, ids, ports.clock()))];
   };
-  const found = (await Promise.all([read('User'), read('Group')])).flat();
-  return new Map(found.filter(({ state }) => state === 'live').map(({ id, attributes }) => [id, attributes]));
+  return new Map((await Promise.all([read('User'), read('Group')])).flat());
 }
 
 export const showsMembers = (type: ResourceType, projection: Projection): boolean =>

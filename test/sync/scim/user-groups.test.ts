@@ -1,17 +1,21 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
-import { BASE, type Client, createWorld, ENTERPRISE } from './support/server.ts';
+import { BASE, type Client, clientOf, createWorld, ENTERPRISE } from './support/server.ts';
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
 let queries: number;
+let batchReads: number;
 
 beforeEach(async () => {
   queries = 0;
+  batchReads = 0;
   world = createWorld({
     storeProfile: true,
     before: async (operation) => {
       if (operation === 'query') queries += 1;
+      if (operation === 'getMany') batchReads += 1;
     },
   });
   client = await world.client();
@@ -88,6 +92,39 @@ describe('display name of a SCIM member', () => {
     expect(await display()).toEqual(['Ann A', 'bob']);
     await client.patch(`/Users/${ids[1]}`, [replace('userName', 'bill')]);
     expect(await display()).toEqual(['Ann A', 'bill']);
+  });
+
+  it('a new name is shown at once where it was changed, and within a minute by another server', async () => {
+    const ids = [await createUser('ann'), await createUser('bob')];
+    const group = await createGroup('First', ids);
+    const ports = { ...world.ports, scim: createScimStore(world.table) };
+    const other = clientOf(ports, { authorization: `Bearer ${await world.newToken()}` });
+    const shown = async (server: Client) => {
+      const { members } = (await server.get(`/Groups/${group}`)).body;
+      return members.map((one: { display?: string; $ref?: string }) => [one.display, one.$ref !== undefined]);
+    };
+    const before = [
+      ['ann', true],
+      ['bob', true],
+    ];
+    expect([await shown(client), await shown(other)]).toEqual([before, before]);
+    await client.patch(`/Users/${ids[1]}`, [replace('userName', 'bill')]);
+    const after = [
+      ['ann', true],
+      ['bill', true],
+    ];
+    expect([await shown(client), await shown(other)]).toEqual([after, before]);
+    world.time.nowMs += 60_000;
+    expect(await shown(other)).toEqual(after);
+  });
+
+  it('the members of a group that was just shown are not read again', async () => {
+    const ids = [await createUser('ann'), await createUser('bob')];
+    const group = await createGroup('First', ids);
+    await client.get(`/Groups/${group}`);
+    const reads = batchReads;
+    await client.get(`/Groups/${group}`);
+    expect(batchReads - reads).toBeLessThanOrEqual(1);
   });
 });
 

@@ -1,0 +1,71 @@
+import type { ConnectionName } from '../domain/ids.ts';
+import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
+
+/** For this long a name that another process changed may be shown as it was, milliseconds. */
+const REMEMBERED_MS = 60_000;
+/** The most names that are remembered. Beyond this number, all are read again. */
+const MOST_REMEMBERED = 50_000;
+
+interface Description {
+  /** undefined: there is no such resource. */
+  readonly display: string | undefined;
+  readonly readAtMs: number;
+}
+
+/**
+ * Remembers in this process how members of groups are shown, so that a group of hundreds is shown without a read of each
+ * member. A change by this process is shown at once, one by another process within a minute.
+ */
+export function createScimDescriptions(read: ScimStore['read']) {
+  const remembered = new Map<string, Description>();
+  let changes = 0;
+  const keyOf = (connection: ConnectionName, type: ScimResource['type'], id: string) =>
+    `${connection} ${type} ${id}`;
+
+  const readMissing = async (
+    { connection, type, nowMs }: { connection: ConnectionName; type: ScimResource['type']; nowMs: number },
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, Description>> => {
+    const before = changes;
+    const found = new Map((await read(connection, type, ids)).map((resource) => [resource.id, resource]));
+    const descriptions = new Map(
+      ids.map((id) => [id, { display: displayOf(found.get(id)), readAtMs: nowMs }] as const),
+    );
+    // A change during the read may not be in what was read.
+    if (changes !== before) return descriptions;
+    if (remembered.size + ids.length > MOST_REMEMBERED) remembered.clear();
+    for (const [id, description] of descriptions) remembered.set(keyOf(connection, type, id), description);
+    return descriptions;
+  };
+
+  const describe: ScimStore['describe'] = async (connection, type, ids, nowMs) => {
+    const isFresh = (one: Description | undefined): one is Description =>
+      one !== undefined && nowMs - one.readAtMs < REMEMBERED_MS;
+    const known = new Map(ids.map((id) => [id, remembered.get(keyOf(connection, type, id))]));
+    const missing = ids.filter((id) => !isFresh(known.get(id)));
+    const news =
+      missing.length === 0
+        ? new Map<string, Description>()
+        : await readMissing({ connection, type, nowMs }, missing);
+    return new Map(
+      ids.flatMap((id) => {
+        const display = (news.get(id) ?? known.get(id))?.display;
+        return display === undefined ? [] : [[id, display] as const];
+      }),
+    );
+  };
+
+  return {
+    describe,
+    forget(connection: ConnectionName, { type, id }: Pick<ScimResource, 'type' | 'id'>): void {
+      changes += 1;
+      remembered.delete(keyOf(connection, type, id));
+    },
+  };
+}
+
+function displayOf(resource: ScimResource | undefined): string | undefined {
+  if (resource?.state !== 'live') return undefined;
+  const { displayName, userName } = resource.attributes;
+  return String(displayName ?? userName ?? resource.id);
+}
