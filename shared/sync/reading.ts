@@ -14,7 +14,10 @@ export interface Reading {
   readonly ports: Pick<ApplyPorts, 'clock'> & {
     /** Without `registers`, all members are read. */
     readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
-    readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'> &
+    readonly groups: Pick<
+      ApplyPorts['groups'],
+      'read' | 'readMany' | 'members' | 'readView' | 'readChange' | 'readHeld'
+    > &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
     /** Without `copyToMember`, registers keep their copies; without `noteUnknown`, no unknown user is noted. */
     readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;

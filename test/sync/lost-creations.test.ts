@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { allOf, story } from '../support/engine/story.ts';
-import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
+import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 /** Three groups in sync; then the answer to the creation of `g` is lost, and the POST took effect or not. */
 async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; readonly limit?: number }) {
@@ -59,6 +59,29 @@ async function creationWithMore(
 }
 
 describe('creation whose answer is lost', () => {
+  it('is settled although the list lacks the groups of the last minutes', async () => {
+    const { world, troubles, tell, say, hire, pass, shown } = await story({
+      platform: { listLagMs: 5 * MINUTE_MS },
+    });
+    await hire('a');
+    await tell({ snapshot: 'x', of: ['a'] });
+    world.advance(HOUR_MS);
+    let isLost = false;
+    troubles.platform = (call) => {
+      if (call !== 'create' || isLost) return 'none';
+      isLost = true;
+      return 'lost_before';
+    };
+    say({ snapshot: 'g', of: ['a'] });
+    await pass(1_000, 2);
+    expect(isLost).toBe(true);
+    for (let more = 0; more < 30; more += 1) {
+      say({ snapshot: `more${more}`, of: ['a'] });
+      await pass(MINUTE_MS, 2);
+    }
+    expect(shown('g')).toEqual([['u-a']]);
+  });
+
   it.each([1, 2])('a lost creation is not repeated while the list has only %i groups', async (limit) => {
     const { world, tell, state, shown } = await lostCreation({ isMade: true, limit });
     expect(shown('g')).toHaveLength(1);

@@ -10,7 +10,11 @@ import type { Platform } from '../ports/platform.ts';
 interface Reading {
   readonly connection: Pick<Connection, 'company'>;
   readonly platform: { readonly groups: Pick<Platform['groups'], 'get'> };
-  readonly ports: { readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'claimedBy'> };
+  readonly ports: {
+    readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'claimedBy'>;
+    readonly groups: Pick<ApplyPorts['groups'], 'readMany'>;
+    readonly createSettleMs: number;
+  };
 }
 
 /** The list of an attempt, with what the table and the platform know about its groups. */
@@ -52,21 +56,42 @@ const MISSING_ASKED = 3;
 
 /**
  * Groups that existed before a creation and are missing from the list. A group that answers 404 is not missing: it may
- * be gone.
+ * be gone. A list may lack groups that are younger than `createSettleMs`.
  */
 async function readUnlisted(
   listed: Listing,
-  { state }: Facts,
+  { state, nowMs }: Facts,
   { connection, platform, ports }: Reading,
 ): Promise<Pick<Listing, 'unlisted'>> {
   const managed = await ports.claims.claimedBy(connection.company, state.ref.connection);
   const isMissing = (id: PlatformGroupId) => !isListed(listed.groups, id);
   const hidesAllManaged = managed.length > 0 && managed.every(isMissing);
   const missing = [...new Set([...managed, ...(state.intent?.known ?? [])])].filter(isMissing);
-  for (const id of hidesAllManaged ? [] : spread(missing, MISSING_ASKED)) {
+  const expected = hidesAllManaged ? [] : await withoutYoung(missing, { connection, nowMs, ports });
+  for (const id of spread(expected, MISSING_ASKED)) {
     if ((await platform.groups.get(id)) !== undefined) return { unlisted: { existing: id, hidesAllManaged } };
   }
   return { unlisted: { existing: undefined, hidesAllManaged } };
+}
+
+/** Number of missing groups that are checked for their age. */
+const MISSING_READ = 100;
+
+/** The missing groups that the list had enough time to show. If only some were checked and all are young, all count. */
+async function withoutYoung(
+  missing: readonly PlatformGroupId[],
+  { connection, nowMs, ports }: Pick<Reading, 'connection' | 'ports'> & { readonly nowMs: number },
+): Promise<readonly PlatformGroupId[]> {
+  const checked = spread(missing, MISSING_READ);
+  const { now } = await ports.claims.owners(connection.company, checked);
+  const states = await ports.groups.readMany([...now.values()], () => {});
+  const young = new Set(
+    states.flatMap(({ link }) =>
+      link?.createdAtMs !== undefined && nowMs - link.createdAtMs < ports.createSettleMs ? [link.id] : [],
+    ),
+  );
+  const old = checked.filter((id) => !young.has(id));
+  return old.length === 0 && checked.length < missing.length ? missing : old;
 }
 
 /** At most `count` of the items, evenly spread. */

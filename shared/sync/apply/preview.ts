@@ -21,7 +21,10 @@ import { heldBy, withDeletions, withHeld, withoutHold } from './perform.ts';
 
 /** What a preview reads; nothing here is written. */
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
-  readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'>;
+  readonly groups: Pick<
+    ApplyPorts['groups'],
+    'read' | 'readMany' | 'members' | 'readView' | 'readChange' | 'readHeld'
+  >;
   readonly users: Pick<ApplyPorts['users'], 'read'>;
   readonly people: Pick<ApplyPorts['people'], 'read' | 'holding' | 'ofUser'>;
   readonly guard: Pick<ApplyPorts['guard'], 'recent'>;
@@ -113,6 +116,7 @@ export function readingOf(
       ...ports,
       groups: {
         read: groups.read,
+        readMany: groups.readMany,
         members: groups.members,
         readView: groups.readView,
         readChange: groups.readChange,
