@@ -34,7 +34,7 @@ const KINDS: Readonly<Record<string, DirectoryEvent['kind']>> = {
   'directory.user.deleted': 'forget',
 };
 
-/** Reads JSON lines, or events already parsed, of one connection; their order and repetitions do not matter. */
+/** Reads JSON lines or parsed events of one connection. Their order and repetitions do not matter. */
 export function readDirectory(input: string | readonly RawEvent[], connection = 'default'): ReadDirectory {
   const all = typeof input === 'string' ? parseLines(input) : input;
   const ours = all.filter((event) => (event.connection ?? 'default') === connection);
