@@ -44,7 +44,7 @@ describe('engine', () => {
         });
         expect(shownGroups(world)).toEqual(expectedGroups(events));
         expect(world.platform.violations).toEqual([]);
-        // A conflict is no refusal, whichever status it has.
+        // No conflict is reported as a refusal, whatever its status is.
         expect(world.deadLetters).toEqual([]);
       },
     ),

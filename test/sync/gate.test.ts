@@ -193,7 +193,7 @@ describe('gate of a connection', () => {
       world.advance(MINUTE_MS);
       expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
     }
-    // Each ten minutes, by id and by the list.
+    // Every ten minutes the gate is probed with one fetch and one list.
     expect(met).toBeLessThanOrEqual(12);
     troubles.platform = NO_FAULTS.platform;
     await tell();
@@ -288,7 +288,7 @@ describe('gate of a connection', () => {
     expect((await gate()).state).toBe('paused');
     expect(await resume({ ...now, observing: true })).toBe(true);
     expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({ observing: false });
-    // An outage of the platform meanwhile is not a decision of an operator.
+    // The platform fails in the meantime. That is not an operator's decision.
     await toolPorts.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
     await pauseConnection(CONNECTION, 'Ann: again', toolPorts, seen.gate);
     expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
@@ -419,7 +419,7 @@ describe('groups that fail one after the other', () => {
       await work(3);
       expect((await gate()).state).toBe('backoff');
     }
-    // One of them at a time, not always the same, and not all each minute.
+    // Apply tries one group at a time, tries different groups, and does not try one every minute.
     expect(tries.length).toBeGreaterThan(5);
     expect(tries.length).toBeLessThanOrEqual(20);
     expect(new Set(tries).size).toBeGreaterThan(5);

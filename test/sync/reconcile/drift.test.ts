@@ -45,7 +45,7 @@ describe('difference that apply meets in a conflict', () => {
       { kind: 'name', initiator: 'UNKNOWN', settledBy: 'restore' },
     ]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
-    // Our own writes show in the feed as well, and never hide a person.
+    // The feed also shows groupsync's own writes. They never hide the change of a person.
     await follow(world, id, activityEvent({ id: 'own', initiator: 'EXTERNAL' }), activityEvent());
     expect(await records(world)).toMatchObject([{ initiator: 'ROLE', eventIds: ['event-1'] }]);
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
@@ -199,7 +199,7 @@ describe('difference that is to be restored', () => {
       world.platform.changeAsOther(id, { name: 'Theirs' });
       await follow(world, id, activityEvent());
       await orDies(applyGroup(REF, world.portsFor(worker)));
-      // They take it back, under a new version: nothing differs any more.
+      // The other client restores the name under a new version, so no difference is left.
       world.platform.changeAsOther(id, { name: 'Ours' });
       await follow(world, id, activityEvent({ id: 'event-2' }));
       world.advance(AT_WORK_MS);
@@ -212,7 +212,7 @@ describe('difference that is to be restored', () => {
 it('a repeated external change under the same version is recorded again', async () => {
   const { world, id } = await settled();
   const answers = new Map<string, string | number>();
-  // The platform counts versions by what a group holds.
+  // The platform derives the version from the content of the group.
   const asContent = (one: { version: string | number; name: string }) =>
     Object.assign(one, { version: answers.get(one.name) ?? one.version });
   for (let time = 1; time <= 2; time += 1) {
@@ -230,7 +230,7 @@ it('a repeated external change under the same version is recorded again', async 
 });
 
 describe('write of another worker', () => {
-  it('a write of another worker during our read is not taken for an external change', async () => {
+  it('a write of another worker during a read does not count as an external change', async () => {
     const { world, id } = await settled();
     await tell(world, joins('late'));
     const state = await world.toolPorts.groups.read(REF);
@@ -249,7 +249,7 @@ describe('write of another worker', () => {
         open: async (connection: Parameters<typeof platforms.open>[0]) => {
           const platform = await platforms.open(connection);
           const get: typeof platform.groups.get = async (asked) => {
-            // While this look was on its way, a second worker wrote, and has not come to say so.
+            // During this read, a second worker writes and stops before its commit.
             if (isFirst) {
               isFirst = false;
               await expect(applyGroup(REF, world.portsFor(stoppedAfterWriting()))).rejects.toThrow(Crash);

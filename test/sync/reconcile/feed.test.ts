@@ -239,7 +239,7 @@ describe('groups touched in the feed', () => {
     const at = { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true };
     const next = { version: 'v2' as never, activityEvents: [], atMs: (seen.suspectedChange?.atMs ?? 0) + 1 };
     expect(await world.ports.groups.noteSuspected(seen, next, at)).toBe(true);
-    // A look that answered the first one does not answer the second.
+    // A view that answers the first suspected change does not answer the second.
     const view = await world.ports.groups.prepareView(seen, 'i1' as never, {
       name: '',
       spokeId: null,

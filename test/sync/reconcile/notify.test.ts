@@ -50,7 +50,7 @@ describe('notifications of findings', () => {
     await expect(notify(found, dying, CONNECTION)).rejects.toThrow('died');
   }
 
-  /** Looks four times, a quarter of an hour apart. */
+  /** Notifies four times, a quarter of an hour apart. */
   async function lookForAnHour(
     { ports, clock }: ReturnType<typeof recordingTargets>,
     found: readonly Finding[],

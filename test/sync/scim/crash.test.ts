@@ -8,7 +8,9 @@ class Died extends Error {}
 
 type Request = (client: Client, ids: { group: string; user: string }) => Promise<Answer>;
 
-/** Runs the request with a crash before write number `at`, then again. @returns undefined once there is no such write */
+/**
+ * Sends the request with a crash before write number `at`, then the retry. @returns undefined if there is no such write
+ */
 async function crashedAt(at: number, request: Request, retry: Request) {
   let left = Number.POSITIVE_INFINITY;
   const world = createWorld({

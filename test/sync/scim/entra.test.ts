@@ -157,7 +157,7 @@ describe('users of Entra ID', () => {
       { op: 'Remove', path: `${ENTERPRISE}:employeeNumber` },
     ]);
     expect(await facts(u1)).toMatchObject({
-      // A user name that is an address counts as one.
+      // A userName that is an address counts as an e-mail address.
       email: 'u1@acme.test',
       employeeNumber: '',
       externalId: 'ext-u1@acme.test',

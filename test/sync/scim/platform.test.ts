@@ -91,7 +91,7 @@ describe('SCIM request that would remove most of a group', () => {
     await told.tell();
     expect(told.shown(group)).toEqual([users(...NAMES)]);
     expect(await told.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
-    // What the client asks next is answered from what it said, held or not.
+    // The server answers the client from the client's own data, even while the removals are held.
     expect(await listed()).toBe(0);
     expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
     await told.tell();

@@ -466,7 +466,7 @@ describe('name of a SCIM group', () => {
       expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
       expect(answer.body.detail).toContain('at most 8 characters on the platform, got 9');
     }
-    // No claim of the refused name is left.
+    // The store has no claim for the refused name.
     expect((await client.get('/Groups')).body.totalResults).toBe(1);
   });
 

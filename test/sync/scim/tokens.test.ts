@@ -81,7 +81,7 @@ describe('SCIM tokens', () => {
       ['PUT', user, { userName: 'eve' }],
       ['DELETE', user],
     ] as const) {
-      // As another process would know it: good when it was last looked up.
+      // The limiter of another process still has the token as valid, from the last look-up.
       world.ports.limiter.noteToken(token, DEFAULT);
       const answer = await client.send(method, path, body);
       expectError(answer, 401);

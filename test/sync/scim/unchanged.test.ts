@@ -11,7 +11,7 @@ let client: Client;
 let user: string;
 let group: string;
 
-/** Runs before writes, once it is set. */
+/** Runs before each write, if a test sets it. */
 let interrupt: (operation: string, key: string) => Promise<void>;
 
 beforeEach(async () => {
@@ -171,7 +171,7 @@ describe('desired state after a request that changes nothing', () => {
 
   it('wakes its group, because a crash may have come between registers and wake-up', async () => {
     world.woken.length = 0;
-    // Until then the promise that was made with the registers stands.
+    // Until then the wake-up that was stored with the registers is still valid.
     world.time.nowMs += 2 * 60_000;
     await client.patch(group, [rename('A')]);
     expect(world.woken).toEqual([{ connection: 'default', group: idOf(group) }]);
@@ -179,7 +179,7 @@ describe('desired state after a request that changes nothing', () => {
 });
 
 describe('two simultaneous SCIM requests', () => {
-  /** Lets another request go through before the first write that the next one makes. */
+  /** Completes another request before the first write of the next request. */
   const supersededBy = (request: () => Promise<unknown>) => {
     interrupt = async () => {
       interrupt = async () => {};
@@ -225,7 +225,7 @@ describe('two simultaneous SCIM requests', () => {
 describe('repetition of an unchanged request after a crash before any write', () => {
   class Died extends Error {}
 
-  /** Sends the request until it passes, each time with one write more before the crash. */
+  /** Sends the request until it succeeds. Each attempt makes one more write before the crash. */
   async function untilDone(request: () => Promise<{ status: number }>): Promise<number> {
     for (let writes = 0; ; writes += 1) {
       let left = writes;
@@ -246,7 +246,7 @@ describe('repetition of an unchanged request after a crash before any write', ()
     const crashes = await untilDone(async () => {
       world.time.nowMs += 1_000;
       const answer = await client.patch(user, off);
-      // Read from the store: a read by the server would fix what the crash left.
+      // The test reads from the store, because a read by the server would repair what the crash left.
       const [kept] = await world.ports.scim.read(connectionName('default'), 'User', [idOf(user)]);
       etags.add(`W/"${kept?.version}"`);
       return answer;
