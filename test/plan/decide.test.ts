@@ -22,7 +22,7 @@ import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE_MS = 60_000;
-/** The platform's group is as groupsync left it. */
+/** The decision if the platform's group equals the view. */
 const UNCHANGED = { kind: 'observe', observed: { id: expect.any(String) }, flapDamping: undefined };
 const HOUR_MS = 60 * MINUTE_MS;
 const stampAt = (minute: number) =>
@@ -150,7 +150,7 @@ const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
   const which = write.action === 'delete' ? { deletion: write } : { write };
   return { uncertain: { ...which, sent: { ...NOTHING_SENT, name: [write.name] }, untilMs } };
 };
-/** With this many removals of eight members, while other removals are in flight. */
+/** Creates facts in which a plan removes this many of eight members, while other removals are in flight. */
 const leaving = (removals: number, concurrent = 0) => ({
   views: views(view(EVERYBODY)),
   reservation: {
@@ -168,7 +168,7 @@ const leaving = (removals: number, concurrent = 0) => ({
     },
   },
 });
-/** The group after the change of another client. */
+/** Returns the group after a change by another client. */
 const changed = (users: string, name = 'Eng') => shown(users, { version: versionToken('v2'), name });
 
 const unechoed = { ...changed('ab'), spokeId: null };
@@ -768,7 +768,7 @@ describe('decide', () => {
       kind: 'observe',
       external: { differences: [], lateWrite: intent },
     });
-    // The platform writes names in its own way, and has not shown this one yet.
+    // The platform normalises names, and has not shown this name yet.
     const renamed = facts({
       ...late,
       views: views(view('a'), change('', '')),
@@ -780,7 +780,7 @@ describe('decide', () => {
     });
   });
 
-  it('every user with a register counts as ours if others may stay and the view is lost', () => {
+  it('every user with a register counts as added by groupsync if the view is lost and external users may stay', () => {
     const lost = facts({
       settings: settingsWith({ membership: 'additive' }),
       views: views(undefined, { isUnreadable: true }),
@@ -835,7 +835,7 @@ describe('decide', () => {
         sinceMs: flapDamping.sinceMs,
         count: 2,
       });
-      // A newcomer that none of our writes contained does not wait for the hour.
+      // A new user that no write of groupsync contained does not wait for the hour.
       const unwritten = { views: views(view('')), fetched: changed('x') };
       expect(flapDampingAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
       const overMs = flapDamping.sinceMs + HOUR_MS;

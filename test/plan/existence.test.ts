@@ -8,7 +8,7 @@ const LISTED = { showsThisGroup: true, showsOtherManagedGroups: true };
 const OTHERS_LISTED = { showsThisGroup: false, showsOtherManagedGroups: true };
 const NONE_LISTED = { showsThisGroup: false, showsOtherManagedGroups: false };
 
-/** 404s from the start of time to `notFoundForMs`. */
+/** Returns the result for a group that answers 404 from time 0 to `notFoundForMs`. */
 const judged = (notFoundForMs: number, evidence: Partial<AbsenceEvidence> = {}) =>
   existence(
     {

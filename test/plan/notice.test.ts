@@ -6,7 +6,9 @@ import { afterNotice, beforeNotice, isNoticeDue, noticeOf, observe } from '../..
 const MINUTE = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 10);
 
-/** The notifications by minute for a hold whose count changes at the given minutes. The numbered messages fail. */
+/**
+ * Returns the notifications by minute for a hold whose count changes at the given minutes. The numbered messages fail.
+ */
 function told(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
   let episodes: readonly Episode[] = [];
   let count = 0;
