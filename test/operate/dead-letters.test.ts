@@ -97,7 +97,7 @@ describe('surveyDeadLetters', () => {
 
 describe('isSuperseded', () => {
   const leaver = { type: 'user.deleted', data: { user: { id: 'm-ann' } } };
-  /** A member without attributes. */
+  /** Returns an event that adds a member without attributes. */
   const bare = (of: string, member: string): ShortEvent => ({
     type: 'group.member.added',
     data: { group: { id: of }, members: [{ id: `m-${member}` }] },
@@ -447,7 +447,8 @@ describe('dead-lettered message of a queue that is bound to a connection', () =>
     const deadLetters = await findDeadLetters(['of-acme', 'of-undefined'], ['events'], world.ports);
     expect(deadLetters).toMatchObject([{ connection: 'acme' }, { connection: undefined }]);
     for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, 'r', world.ports);
-    // Without a connection: in the default connection's journal, and not with its group of the same id.
+    // The message names no connection, so it is in the journal of the default connection, and not with the group of the
+    // same id.
     const [theirs, ours] = [journalOf(OF_ACME.to), journalOf(connection)].map((one) => one.group);
     expect(await world.audit(theirs as string, OF_ACME.to)).toHaveLength(1);
     expect([await world.audit(ours as string), await world.audit('g')]).toMatchObject([[{}], []]);

@@ -17,7 +17,7 @@ const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
-/** Ports for an operator: `act` runs before their decision is stored. */
+/** Returns ports for an operator. `act` runs before the operator's decision is stored. */
 function decidingAfter({ toolPorts }: World, act: () => Promise<unknown>) {
   const decideHold: typeof toolPorts.groups.decideHold = async (...args) => {
     await act();
@@ -292,7 +292,8 @@ describe('hold', () => {
     expect(outcome).toEqual({ kind: 'all_or_none', why: 'some_were_rejected' });
     await tell({ upsert: 'g', name: 'Other' });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
-    // Only others than the rejected ones are to go: no more is asked of those who decide than of any hold.
+    // The plan removes only users that are not in the rejected hold. So the decision needs no more than for any other
+    // hold.
     await tell({ snapshot: 'h', of: EVERYBODY }, { take: ['a', 'b'], from: 'h' });
     await rejectHold(ref('h'), WORD, world.toolPorts);
     await tell({ snapshot: 'h', of: ['a', 'b', 'c', 'd'] });

@@ -78,7 +78,7 @@ describe('parseCsv', () => {
     }
   });
 
-  // Of the records before it some may be lost: nothing is sent then.
+  // Records before the error may be incomplete, so nothing is sent.
   it.each([
     ['a stray quote', 'a,b\nc"d,e\nf', 2, /start with a quote/],
     ['text behind a quote', '"x\ny",2\n"f" g,h', 3, /after a closing quote/],

@@ -108,7 +108,7 @@ describe('changed setting', () => {
       ...world.toolPorts.gates,
       read: async (name) => {
         const gate = await world.toolPorts.gates.read(name);
-        // After settings and gate were read, and before anything is written.
+        // This point is after the reads of settings and gate, and before any write.
         if (!changed) {
           changed = true;
           const plan = await planSettings(
