@@ -26,7 +26,7 @@ interface Told {
   readonly body: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
-/** As bytes on the wire: fetch would not let us lie about Host and Origin. */
+/** Sends a request over `node:http`, because fetch does not allow false Host and Origin headers. */
 function ask(headers: Record<string, string>, path = '/api/home', method = 'GET'): Promise<Told> {
   return new Promise((resolve, reject) => {
     const host = `127.0.0.1:${port}`;
