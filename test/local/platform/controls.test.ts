@@ -7,7 +7,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((simulator) => simulator.close()));
 });
 
-/** A simulator on a real socket, for what injection cannot show. */
+/** Starts a simulator on a real socket, for behaviour that injected requests do not have. */
 async function listening() {
   const started = startSimulator();
   open.push(started.simulator);
@@ -214,7 +214,7 @@ test('a delayed answer comes late, and closing does not wait for it', async () =
   expect((await send('GET', '/me')).status).toBe(200);
   expect(performance.now() - begun).toBeGreaterThanOrEqual(45);
   const never = send('GET', '/me').catch(() => 'closed');
-  // The second fault is gone from the list once its request is being delayed.
+  // The second fault leaves the list as soon as its request is delayed.
   await expect.poll(async () => (await call('GET /_simulator/faults')).json.faults).toEqual([]);
   await simulator.close();
   open.length = 0;
