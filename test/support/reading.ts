@@ -1,7 +1,7 @@
 import { instantOf, type ReadGroup, type Received, readAll } from '../../simulate/directory.ts';
 import type { DirectoryEvent, EventMember } from '../../simulate/messages.ts';
 
-/* The simulation's naive reading, of native events alone: for tests that have no life. */
+/* Reads native events with the simulation's independent reader, for tests that do not run the simulation. */
 
 export interface ReadDirectory {
   readonly groups: ReadonlyMap<string, Pick<ReadGroup, 'name' | 'members'>>;

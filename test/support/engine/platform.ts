@@ -324,7 +324,7 @@ export class ToldPlatform {
     return this.#simulated.seed({ ...stored, users: [...users] }).id;
   }
 
-  /** Adds a group that groupsync created, whatever the answer was. */
+  /** Adds a group that a write of groupsync created. */
   addOurs(fields: { readonly name: string; readonly spokeId: string; readonly users: readonly string[] }) {
     const sent = { method: 'POST', path: '/platform/api/groups', body: JSON.stringify(fields) };
     this.#simulated.arrive(sent, 'ours');
