@@ -95,10 +95,10 @@ describe('binding of a member', () => {
   const HANDED_ON = [{ ...LEAVER, state: 'TERMINATED' }, person('newcomer', 'ann')];
 
   it.each([
-    ['the event comes after the refresh that lists both', 0, ['refresh', 'event']],
-    ['the event comes before it', 0, ['event', 'refresh']],
+    ['the event arrives after the refresh that lists both persons', 0, ['refresh', 'event']],
+    ['the event arrives before that refresh', 0, ['event', 'refresh']],
     ['the group is large, and its registers carry copies', LARGE_GROUP, ['event', 'refresh']],
-    ["the leaver's address passes on only later", 0, ['event', 'leave', 'refresh']],
+    ["the newcomer gets the leaver's address only later", 0, ['event', 'leave', 'refresh']],
     ['the fan-out of the member is interrupted', 0, ['event', 'crash', 'refresh']],
     ['a refresh runs before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
   ])("the newcomer with a leaver's address gets the binding: %s", async (_, size, steps) => {

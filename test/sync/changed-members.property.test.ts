@@ -87,7 +87,7 @@ async function company() {
 }
 
 it.each([
-  ['a second account of the user comes and goes', [joins('ann'), joins('bob'), leaves('bob')]],
+  ['a second account of the user joins and leaves', [joins('ann'), joins('bob'), leaves('bob')]],
   ['one account of the user is removed twice', [joins('ann'), leaves('ann'), joins('bob'), leaves('ann')]],
 ])('a user in the group stays, although %s', async (_, directoryEvents) => {
   const { tell, shown } = await company();

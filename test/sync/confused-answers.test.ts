@@ -57,7 +57,7 @@ describe('answer about another group', () => {
     expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
   });
 
-  it('an answer about another group to a creation is not the created group, which is looked up', async () => {
+  it('an answer about another group to a creation leads to a search for the created group', async () => {
     const { world, say, tell, work, state, theirs } = await company();
     world.platform.confused = (asked) => (asked === 'create' ? theirs : undefined);
     say({ snapshot: 'h', of: ['c'] });

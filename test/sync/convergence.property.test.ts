@@ -44,7 +44,7 @@ describe('engine', () => {
         });
         expect(shownGroups(world)).toEqual(expectedGroups(events));
         expect(world.platform.violations).toEqual([]);
-        // No conflict is reported as a refusal, whatever its status is.
+        // A conflict is not reported as a refusal, for any status.
         expect(world.deadLetters).toEqual([]);
       },
     ),

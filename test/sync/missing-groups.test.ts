@@ -93,7 +93,7 @@ describe('platform that answers 404 for existing groups', () => {
         await world.toolPorts.applyQueue.wake([ref('g0')]);
       },
     ],
-  ])('two new 404s are needed if the first one came before %s', async (_, between) => {
+  ])('two new 404s are needed if the first one was answered before %s', async (_, between) => {
     const told = await company(1);
     const { world, say, work, tell, pass } = told;
     const before = [...world.platform.groups.keys()];

@@ -45,7 +45,7 @@ describe('platform with unique names', () => {
     expect(refusals(world.deadLetters)).toEqual([]);
   });
 
-  it('a swap of two names is reported, and ends in sync once one group gives way', async () => {
+  it('a swap of two names is reported, and ends in sync once one group gets a third name', async () => {
     const { world, say, work, tell, state, shown, name, ref } = await company(
       { uniqueNames: true },
       { guard: { minSize: 9, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 9 } },

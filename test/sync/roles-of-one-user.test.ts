@@ -72,7 +72,7 @@ describe('user with several roles', () => {
     ],
     ['and the platform forgets the old one', 0, [CONVERTED, [ann('employee')]]],
     ['in a large group, whose registers carry copies', LARGE_GROUP, [CONVERTED]],
-  ])('keeps the groups without a write when a new role comes: %s', async (_, size, hours) => {
+  ])('keeps the groups without a write when the user gets a new role: %s', async (_, size, hours) => {
     const { hour, shown, writes } = await withAnn({}, size);
     for (const roles of hours) await hour(...roles);
     await hour(...(hours.at(-1) ?? []));
@@ -231,7 +231,7 @@ describe('user with several roles', () => {
       ['before the refresh that lists the new hire', []],
       ['two refreshes before the one that lists the new hire', [roles, roles]],
       ['before another role of that user changes', [[...roles, ann('third', 'ACTIVE', { email: null })]]],
-    ])('does not keep the groups of the new hire if the event comes %s', async (_, hours) => {
+    ])('does not keep the groups of the new hire if the event arrives %s', async (_, hours) => {
       const { hour, tell, shown } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });

@@ -68,7 +68,7 @@ describe('scheduled wake-up', () => {
     ['too old, of another worker', -AT_WORK_MS, {}, undefined, false],
     ['released, of another worker', -1, { releasedIntent: intentId('i1') }, undefined, false],
     ['recent, after a released one', -1, { releasedIntent: intentId('i0') }, undefined, true],
-    ['our own', -1, {}, intentId('i1'), false],
+    ['of this worker', -1, {}, intentId('i1'), false],
   ])('a wake-up waits for an intent that is %s: $4', (_, ageMs, over, mine, expected) => {
     const state = { intent: { id: 'i1', atMs: NOW_MS + ageMs }, ...over } as GroupState;
     expect(isAtWork(state, NOW_MS, mine)).toBe(expected);
@@ -234,7 +234,7 @@ describe('index of groups', () => {
     expect((await list('unsettled')).map(({ name }) => name).sort()).toEqual(['Other', 'Z']);
   });
 
-  it('keeps a group listed as paused when the pause came during a write', async () => {
+  it('keeps a group listed as paused if it was paused during a write', async () => {
     const { list, change, apply, toolPorts, ref, world, tell, shown } = await inIndex();
     await change({ upsert: 'g', name: 'Other' }, { add: ['b'], to: 'g' });
     await apply(slowWorker('platform.patch', () => toolPorts.groups.pause(ref('g'), 1)));

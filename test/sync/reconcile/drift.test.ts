@@ -419,7 +419,7 @@ describe('group that the directory deleted and that is only emptied', () => {
   });
 });
 
-describe('additions that may stay whatever the drift policy', () => {
+describe('additions that may stay under any drift policy', () => {
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['additive membership', { membership: 'additive' }],
     ['upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
@@ -435,7 +435,7 @@ describe('additions that may stay whatever the drift policy', () => {
   });
 });
 
-it('a group in mode report gets its external changes reported, and nothing is written', async () => {
+it('external changes of a group in mode report are reported, and nothing is written', async () => {
   const { world, id } = await settled();
   await change(world, { groups: { policies: [{ match: '*', mode: 'report' }] } });
   const writes = world.platform.writes.length;
@@ -493,7 +493,7 @@ describe('deletion that apply meets before the feed reports it', () => {
       (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }],
     ],
     ['the new group first', (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }]],
-    ['our own write first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
+    ['the write of groupsync first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
   ])('a deletion is attributed once the feed reports it: %s', async (_, told) => {
     const { world, id, again } = await deleted();
     expect(again).not.toBe('');
@@ -574,7 +574,7 @@ describe('deletion while another worker still sees the group', () => {
 });
 
 describe('attribution of a difference', () => {
-  it('a difference is not attributed to a client that did something else before it', async () => {
+  it('a difference is not attributed to a client that made another change before it', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
     await follow(world, id, activityEvent({ id: 'add', type: 'EXTERNAL_GROUP_MEMBER_ADD' }));

@@ -89,7 +89,7 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
 
 describe('activity feed', () => {
   it(
-    'the feed is read completely with every event counted once, however it is served',
+    'the feed is read completely and every event is counted once, for every way to serve the feed',
     async () => {
       await fc.assert(
         fc.asyncProperty(scenario, async ({ batches, crashes: _, ...served }) => {

@@ -138,7 +138,7 @@ describe('refresh of people', () => {
     },
   );
 
-  it('keeps the person of a member whose e-mail address changes and goes to another person', async () => {
+  it('keeps the person of a member whose e-mail address is given to another person', async () => {
     const world = await withAnn();
     const newcomer = employee('r-new', { userId: 'u-new', email: 'ann@acme.test' });
     await run(world, [[ann({ email: 'ann.smith@acme.test' }), newcomer]]);
@@ -331,7 +331,7 @@ describe('person that a listing lacks', () => {
     expect(world.woken).toEqual(['h']);
   });
 
-  it('a missing person is looked up only if that could remove a member from a group', async () => {
+  it('a missing person is looked up only if the look-up could remove a member from a group', async () => {
     const world = await withAnn();
     await run(world, [[ann({ state: 'TERMINATED' }), employee('r-unbound', {})]]);
     await run(world, [[bob]]);

@@ -4,7 +4,7 @@ import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { add, remove } from '../../support/scim-operations.ts';
 import { type Answer, type Body, type Client, clientOf, createWorld, ERROR } from './support/server.ts';
 
-/* What a request costs is counted in operations on the table: how long they take, only a deployment can tell. */
+/* These tests count the table operations of a request. Only a deployment can show the time that they take. */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;

@@ -185,7 +185,7 @@ async function play(steps: readonly Step[]) {
   const scene: Scene = { client, teller: createTeller(), users: new Map(), groups: new Map() };
   for (const name of USERS) scene.users.set(name, (await client.post('/Users', { userName: name })).body.id);
   for (const [index, one] of steps.entries()) {
-    // The clock also stands still and goes back.
+    // The clock also stands still or moves backwards.
     world.time.nowMs += [0, 5, -3, 1][index % 4] ?? 0;
     if ('user' in one) await playUser(one, scene);
     else await playGroup(one, `G${index}`, scene);

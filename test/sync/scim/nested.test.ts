@@ -12,7 +12,7 @@ import { CONNECTION } from '../../support/engine/world.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { BASE, type Client, clientOf, createWorld } from './support/server.ts';
 
-/* Groups as members of groups, from a request to the platform. */
+/* These tests send requests with groups as members of groups, and check the platform. */
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 type Name = (typeof NAMES)[number];

@@ -239,7 +239,7 @@ describe('requests to one group whose calls are interleaved', () => {
           }
           world.time.nowMs += 61_000;
           const now = await listOf(client, group);
-          // The next read of the group completes a whole list. It does not complete other writes.
+          // The next read of the group completes a whole list. Other writes stay incomplete.
           const left = now.list.split(',');
           expect(left).toEqual(expect.arrayContaining(safe));
           if (isDelta(dead.write)) expect(now.list).toBe(held.list);

@@ -10,7 +10,7 @@ import { CONNECTION } from '../../support/engine/world.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, clientOf } from './support/server.ts';
 
-/* From a request to the platform, through the same apply, guard and gate as any event. */
+/* These tests send SCIM requests and check the platform. The same apply, guard and gate are used as for events. */
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 

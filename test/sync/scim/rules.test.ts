@@ -6,7 +6,7 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Answer, BASE, type Client, createWorld } from './support/server.ts';
 
-/* What no single request shows: requests at the same time, requests that fail half way, tenants on one server. */
+/* These tests need several requests: simultaneous requests, requests that fail midway, and tenants on one server. */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;

@@ -4,7 +4,7 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Client, createWorld, fullUser } from './support/server.ts';
 
-/* RFC 7644 section 3.5.2.1: where a value is already there, "the modify timestamp shall not change". */
+/* RFC 7644 section 3.5.2.1: if the value already exists, "the modify timestamp shall not change". */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
@@ -44,7 +44,7 @@ describe('SCIM request that changes nothing', () => {
     ],
     ['adds a single value that is there', add('displayName', 'G F')],
     [
-      'adds one of several values that is there',
+      'adds an existing value to several values',
       add('emails', [{ type: 'work', primary: true, value: 'ann@acme.test' }]),
     ],
     ['replaces a selected part by itself', replace('phoneNumbers[type eq "mobile"].value', '1')],
@@ -65,8 +65,8 @@ describe('SCIM request that changes nothing', () => {
     ['replaces the name by itself', rename('A')],
     ['repeats id and name', { op: 'replace', value: { id: 'any', displayName: 'A' } }],
     ['adds no members', add('members', [])],
-    ['adds a member who is there', add('members', [{ value: 'm1' }])],
-    ['removes a member who is not there', remove('members[value eq "m9"]')],
+    ['adds an existing member', add('members', [{ value: 'm1' }])],
+    ['removes a user who is not a member', remove('members[value eq "m9"]')],
     ['replaces the members by themselves', replace('members', [{ value: 'm1' }, { value: 'id000001' }])],
     ['removes members by a filter that selects no member', remove('members[value sw "zz"]')],
     ['changes a part of a member that is not kept', replace('members[value eq "m1"].display', 'M')],
@@ -169,7 +169,7 @@ describe('desired state after a request that changes nothing', () => {
     expect(after?.stamp.localeCompare(before?.stamp ?? '')).toBe(1);
   });
 
-  it('wakes its group, because a crash may have come between registers and wake-up', async () => {
+  it('wakes its group, because a crash may have occurred between registers and wake-up', async () => {
     world.woken.length = 0;
     // Until then the wake-up that was stored with the registers is still valid.
     world.time.nowMs += 2 * 60_000;
