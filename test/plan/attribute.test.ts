@@ -36,7 +36,7 @@ describe('attribute', () => {
 
   it.each<[string, string[], string]>([
     ['a person before the platform', ['SYSTEM', 'ROLE'], 'ROLE'],
-    ['the platform before an application, which may be ours', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
+    ['the platform before an application, which may be groupsync', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
     ['a known initiator before an unknown one', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
     ['the first of equal initiators', ['ROBOT', 'GHOST'], 'ROBOT'],
   ])('names %s, and only the events of that initiator', (_, initiators, named) => {

@@ -215,7 +215,7 @@ describe('decide', () => {
       { kind: 'read', what: ['list'] },
     ],
     [
-      'was deleted, answers 404 and is not listed any more is settled as deleted',
+      'was deleted, answers 404 and is no longer listed is settled as deleted',
       {
         ...NO_BASE,
         ...NONE,
@@ -595,7 +595,7 @@ describe('decide', () => {
     ],
     ['a refusal after another error is tried again', { ...refused, state: state({ lastError }) }, AGAIN],
     [
-      'another version just after our own write leads to a wait',
+      'another version just after a write of groupsync leads to a wait',
       { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), fetched: changed('a') },
       { ...waits('waiting'), waitMs: 59_000 },
     ],
@@ -625,7 +625,7 @@ describe('decide', () => {
       { flapDamping: { count: 0 } },
     ],
     [
-      'a late effect of our own deletion is no difference',
+      'a late effect of a deletion by groupsync is no difference',
       late(2, uncertainly({ action: 'delete' }), other),
       { difference: undefined },
     ],
@@ -810,7 +810,7 @@ describe('decide', () => {
         READ_GROUP,
       ],
       ['a group is read immediately while it changes rarely', dampedAfter({ count: 2 }), READ_GROUP],
-      ['a damped group is read when a member we added must leave', { views: views(view('ab')) }, READ_GROUP],
+      ['a damped group is read when an added member must leave', { views: views(view('ab')) }, READ_GROUP],
       [
         'a damped group waits with the users that another client added',
         { views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }) },
