@@ -112,12 +112,12 @@ describe('isSuperseded', () => {
   };
 
   it.each<[string, ShortEvent[], ShortEvent, boolean]>([
-    ['a member who was removed since', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
+    ['a member who was removed later', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
     ['a member without a newer event', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
     ['two members, one without a newer event', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
     ['a member of a group that was deleted since', [deleted('g')], bare('g', 'ann'), true],
     [
-      'a member of a deleted group whose address came in this event only',
+      'a member of a deleted group whose address is only in this event',
       [deleted('g')],
       added('g', 'ann'),
       false,
@@ -372,7 +372,7 @@ describe('edited or discarded dead-lettered message', () => {
     expect(counted.map(({ member }) => member)).toEqual(['m-ann']);
   });
 
-  it('a discarded message without a group is kept whole in the journal before it is deleted, whatever its size', async () => {
+  it('a discarded message of any size without a group is kept whole in the journal before it is deleted', async () => {
     const world = await savedWorld();
     const body = `{"${'é"🚀'.repeat(140_000)}`;
     world.mailboxes.events.add({ id: 'd', body });

@@ -223,7 +223,7 @@ describe('hold', () => {
     expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
   });
 
-  it('one of two simultaneous decisions wins, and the other operator gets its author', async () => {
+  it('one of two simultaneous decisions is stored, and the other operator sees its author', async () => {
     const { tell, ref, world, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const slow = decidingAfter(world, () =>
@@ -358,7 +358,7 @@ describe('hold', () => {
     expect(shown('g')).toEqual([users('a', 'b', 'e', 'f')]);
   });
 
-  it('removals are held again if the set of their hold cannot be read any more', async () => {
+  it('removals are held again if the set of their hold can no longer be read', async () => {
     const { tell, shown, state, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     world.advance(7 * DAY_MS);
@@ -420,7 +420,7 @@ describe('hold', () => {
     },
   );
 
-  it('a hold ends when its removals are not wanted, the settings exclude the group or an operator releases it, and does not hold other removals', async () => {
+  it('a hold ends if its removals are unwanted or its group is excluded or released, and holds no others', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });

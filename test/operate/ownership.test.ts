@@ -146,7 +146,7 @@ describe('group that no event has named yet', () => {
 });
 
 describe('released group', () => {
-  it('a released group is not written any more until it is adopted again', async () => {
+  it('a released group is not written until it is adopted again', async () => {
     const { tell, world, ref, shown, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.link?.id ?? platformGroupId('');
