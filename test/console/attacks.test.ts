@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveConsole } from '../../cli/console/serve.ts';
 
-/* An attacker in the same browser, on the same machine or with access to the terminal, who wants the console's rights. */
+/* An attacker uses the same browser or machine, or sees the terminal, and tries to get the console's rights. */
 
 const TOKEN = 'the-token-of-this-console';
 const asked: string[] = [];

@@ -4,7 +4,7 @@ import { companyOf, memberOf } from '../local/support/story.ts';
 import { nativeEvent } from '../support/events.ts';
 import { eventually, expectAccessible, openStage, TOKEN } from './support/stage.ts';
 
-/* Each page in a real browser on a whole local stack: what it shows, and what it does to the platform. */
+/* These tests open each page in a real browser on a whole local stack. They check the page and the platform. */
 
 const PEOPLE = 12;
 /** A browser shows this name as “Chessorp”. */

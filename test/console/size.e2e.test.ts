@@ -5,7 +5,9 @@ import { serveConsole } from '../../cli/console/serve.ts';
 import type { Entry, GroupLine, HeldPerson } from '../../console/answers.ts';
 import { openBrowser } from './support/browser.ts';
 
-/* The page with more than a company has, and a server that answers at once: what is slow is the page. */
+/*
+ * The page shows more data than a company has. The server answers at once, so any slowness comes from the page.
+ */
 
 const GROUPS = 10_000;
 const LEAVERS = 5_000;
