@@ -13,7 +13,9 @@ import { companyOf, jumbled, storyOf } from './support/story.ts';
 /** The seed decides the moments of the kills. GROUPSYNC_TEST_SEED sets another one. */
 const SEED = process.env['GROUPSYNC_TEST_SEED'] ?? 'kill';
 const KILLS = 4;
-/** The longest life of a killed run. It reaches from the first refresh of people to the second round of writes. */
+/**
+ * The longest life of a killed run. Such a run ends between the first refresh of people and the second round of writes.
+ */
 const LONGEST_LIFE_MS = 6_000;
 const PEOPLE = 60;
 /** The limit is five times the 150 s of the last run on an idle machine. */

@@ -3,7 +3,7 @@ import { add, remove, replace } from '../support/scim-operations.ts';
 import { startTestStack } from './support/stack.ts';
 import { companyOf, emailOf } from './support/story.ts';
 
-/* What Okta and Entra ID send from the first request to the last, over HTTP, with the platform at the other end. */
+/* These tests send the requests of Okta and Entra ID over HTTP, from first to last, and check the platform. */
 
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
