@@ -183,7 +183,7 @@ describe('holds approve and holds reject for a decided hold', () => {
     expect(stderr).toMatch(/already decided: approved by Bob at .*ticket 12/);
   });
 
-  it('a decision made while the operator reads the hold stands, and the error names its author', async () => {
+  it('a decision of another operator during the confirmation stays, and the error names its author', async () => {
     const { cliOfBob, ports, refOf } = await heldWorld();
     const { groups } = ports;
     let reads = 0;
@@ -208,7 +208,7 @@ describe('holds approve and holds reject for a decided hold', () => {
   });
 });
 
-it('pause and resume wait until running writes have ended, unless told not to wait', async () => {
+it('pause and resume wait until running writes have ended, unless --no-wait is given', async () => {
   const { ports, publish, apply, clock } = await heldWorld();
   await publish(added('g', 'ann', 'bob', 'cid', 'dee'), group('h', 'Red'));
   for (const id of ['g', 'h']) await apply(id);
