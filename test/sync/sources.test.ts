@@ -25,7 +25,7 @@ const upsertedBy = (source: string, sentAtMs: number): IncomingMessage => ({
 });
 
 describe('receipts of a source', () => {
-  it('receipts of a source are written once a minute by a worker, however many there are', async () => {
+  it('a worker writes the receipt time of a source once a minute, for any number of receipts', async () => {
     const sent: string[] = [];
     const table = new MemoryTable(async (operation, key) => {
       if (operation === 'update') sent.push(key);

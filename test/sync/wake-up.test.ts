@@ -198,7 +198,7 @@ describe('change of a group', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it("an operator's sync is applied immediately, whatever wake-up is stored", async () => {
+  it("an operator's sync is applied immediately, even if a later wake-up is stored", async () => {
     const { toolPorts, ref, change, set, messages, apply, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });
     lose();

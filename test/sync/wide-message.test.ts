@@ -115,7 +115,7 @@ it.each([
 
     const slow = slowly(200);
     await storedBySeveral(message, slow);
-    // A later run reads what is stored and writes only the rest. It writes again only the slice in which the time ended.
+    // A later run writes only what is not stored yet. It writes again only the slice in which the time ended.
     expect(slow.writes()).toBeLessThan(1.2 * writes());
   },
   60_000,

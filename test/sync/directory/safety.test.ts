@@ -132,7 +132,7 @@ describe('directory with wrong answers', () => {
     expect(await reader.run()).toMatchObject({ groups: 4 });
   });
 
-  it('deletes no group that the directory finds by its id, whatever an operator accepts', async () => {
+  it('deletes no group that the directory finds by its id, even if an operator accepts deletions', async () => {
     const reader = await settled();
     const empty = { match: { path: '*/groups' }, status: 200, body: '{"kind":"admin#directory#groups"}' };
     await reader.google.control('faults', [{ ...empty, times: 30 }]);

@@ -174,7 +174,7 @@ describe('difference that is to be restored', () => {
     expect(await records(world)).toMatchObject([{ kind: 'members_added', settledBy: 'report' }]);
   });
 
-  it('a difference is recorded once and ends once, wherever apply crashes', async () => {
+  it('a difference is recorded once and ends once, even after a crash of apply at any point', async () => {
     await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(2) });

@@ -138,7 +138,7 @@ function sendTo(client: Client, one: Request, { ids, users }: Known) {
 
 describe('groups that contain each other', () => {
   it(
-    'each group is marked after a change of its members, however requests interleave and crash',
+    'each group is marked after a change of its members, for any order and crash of the requests',
     async () => {
       await fc.assert(fc.asyncProperty(drawn, play), { ...runs(100), endOnFailure: true });
     },

@@ -158,7 +158,7 @@ describe('filter that would overload the server', () => {
 });
 
 describe('two tenants on one server', () => {
-  it('each tenant gets its own address, however requests mix', async () => {
+  it('each tenant gets its own address for any mix of requests', async () => {
     const origins = ['https://one.test', 'https://two.test'] as const;
     const tenants = await Promise.all(
       origins.map(async (origin, n) => ({

@@ -147,7 +147,7 @@ describe('stored attributes of a SCIM user', () => {
   };
   const storedText = (world: ReturnType<typeof createWorld>) => JSON.stringify([...world.table.items]);
 
-  it('only attributes that matching needs are stored, whatever the client sends', async () => {
+  it('only attributes that matching needs are stored, even if the client sends others', async () => {
     const world = createWorld();
     const client = await world.client();
     const { body } = await client.post('/Users', ann);

@@ -139,7 +139,7 @@ describe('change after SCIM requests that changed nothing', () => {
     expect(await world.desired(idOf(group))).toEqual({ name: 'B', members: ['m1'] });
   });
 
-  it('never shares its version with another change, however requests mix', async () => {
+  it('never shares its version with another change, for any mix of requests', async () => {
     const each = Array.from({ length: 15 }, (_, n) => n);
     const answers = await Promise.all(
       each.flatMap((n) => [
