@@ -68,7 +68,7 @@ describe('plan for a group that exists', () => {
     expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
   });
 
-  it('lists changes by kind, then by user, whatever the order of its input', () => {
+  it('lists changes by kind, then by user, for any order of its input', () => {
     const plan = draft({
       wanted: wanted('z', 'c', 'a'),
       current: view({ y: true, a: true, x: false }, { name: 'Old', spokeId: null }),

@@ -53,7 +53,7 @@ describe('next read of a group', () => {
     expect(dueAfterMinutes(read(sent, EQUAL, 20))).toBe(30);
   });
 
-  it('the next read is in the next run after a short listing, which is counted until a complete one agrees', () => {
+  it('a short listing causes a read in the next run, and is counted until a complete listing agrees', () => {
     const short = read(NEW, { kind: 'again', because: 'short' }, 0);
     expect(short).toMatchObject({ shortMs: [START_MS], problem: expect.any(String) });
     expect(dueAfterMinutes(short)).toBe(1);
@@ -68,7 +68,7 @@ describe('next read of a group', () => {
     expect(read(empty, EQUAL, 5).emptyMs).toBeUndefined();
   });
 
-  it('the next read is in the next run after a failure, which keeps the count of agreeing reads', () => {
+  it('a failure causes a read in the next run, and keeps the count of agreeing reads', () => {
     const failed = afterFailure(read(NEW, EQUAL, 0), 'unavailable', START_MS);
     expect(failed).toMatchObject({ problem: 'unavailable', agreedMs: START_MS, dueMs: START_MS + MINUTE_MS });
   });
