@@ -368,7 +368,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
   });
 
-  it('an expired hold is never lost before its renewal, wherever the worker crashes', async () => {
+  it('an expired hold is never lost before its renewal, even after a crash at any point', async () => {
     const { tell, state, ref, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold;

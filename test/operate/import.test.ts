@@ -107,7 +107,7 @@ describe('importCsv', () => {
     },
   );
 
-  it('makes one snapshot of each group, whatever the order of the rows', async () => {
+  it('makes one snapshot of each group for any order of the rows', async () => {
     const csv =
       'group_id,group name,MEMBER ID,e-mail\ng2,Two,m1,a@x\ng1,One,m2,\ng2,Two,m0,b@x\ng1,One,m1,c@x\ng3,Three,,\n';
     const { report, events, planned } = await run(csv);

@@ -267,7 +267,7 @@ describe('released group', () => {
     ['released by an operator', {}],
     ['released by onGroupDeleted', { onGroupDeleted: 'release' }],
     ['deleted', {}],
-  ])('a group that is %s keeps no claim, wherever apply crashes', async (how, settings) => {
+  ])('a group that is %s keeps no claim after a crash of apply at any point', async (how, settings) => {
     await whereverItDies(async (worker, where) => {
       const { tell, say, work, world, ref, state } = await company(settings);
       await tell({ snapshot: 'g', of: ['a'] });

@@ -39,7 +39,7 @@ async function company() {
 }
 
 describe('changed setting', () => {
-  it('the next apply uses a changed setting, however long workers cache connections', async () => {
+  it('the next apply uses a changed setting even if its worker caches connections', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     expect(await change()).toEqual({ replanned: 1, requested: [] });
     world.advance(WORKERS_KNOW_AFTER_MS);
