@@ -111,8 +111,7 @@ test('a long journal is compacted into a new file with the same state', async ()
   let largest = 0;
   let shrunk = false;
   for (let round = 0; round < 20; round += 1) {
-    // Each round reverses the order of the users. That gives a new version with a single event, so the state stays
-    // small.
+    // Each round reverses the order of the users. The new version has a single event, so the state stays small.
     await first.call('PATCH /groups/g1', { body: { users: round % 2 === 0 ? users : [...users].reverse() } });
     const { size } = statSync(dataFile);
     shrunk ||= size < largest;
