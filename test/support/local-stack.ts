@@ -9,7 +9,7 @@ import { type StackOptions, startStack } from '../../local/stack.ts';
 import { SqsQueue } from '../../node_modules/fauxqs/dist/sqs/sqsStore.js';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 
-/** The interval of a schedule that no test reaches. A test invokes such a schedule itself. */
+/** The interval in seconds of a schedule that no test reaches. A test invokes such a schedule itself. */
 const NEVER = 80_000;
 /**
  * The seconds for which a test polls a dead-letter queue. The emulator is one server, so a short poll finds all

@@ -115,7 +115,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     advance: (ms) => {
       const until = now + ms;
-      // A late write takes effect at its own time, however long the jump is.
+      // A late write takes effect at its own time, even within a long jump.
       for (;;) {
         now = Math.max(now, Math.min(until, shared.platform.latestMs));
         shared.platform.doOverdue();
