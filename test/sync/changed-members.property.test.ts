@@ -32,9 +32,7 @@ vi.mock('../../shared/store/group-item.ts', async (original) => {
 });
 
 const MEMBERS = ['ann', 'bob', 'cid', 'dee', 'zed'];
-/**
- * The members. The first two have roles of one user, and some have a second account, so two members may match one user.
- */
+/** The employees. The first two are roles of one user, so two members may match one user. */
 const PEOPLE = (
   [
     ['ann', 'u-ann'],

@@ -28,7 +28,7 @@ async function company(
 }
 
 describe('limit on deleted groups', () => {
-  it('holds all deletions from the third one within an hour, whatever the size of the group', async () => {
+  it('holds all deletions from the third one within an hour, for groups of any size', async () => {
     const { remove, onPlatform, holdOf, state, groups } = await company(10, { empty: ['g2', 'g3'] });
     await remove('g0', 'g1', 'g2', 'g3', 'g4');
     expect(onPlatform()).toEqual(groups.slice(2));

@@ -12,7 +12,7 @@ const weightOf = (operation: string, key: string) => {
   if (operation === 'get') return 1 / 100;
   return operation === 'put' && /IN#|PART#/.test(key) ? 1 / 25 : 1;
 };
-/** Half of the function's time limit, and the time at which the function starts no more work. */
+/** Half of the function's time limit, and the time after which ingest stops its work. */
 const HALF_MS = 30_000;
 const STOP_MS = 51_000;
 const MAX_BYTES = 1_048_576;
