@@ -24,7 +24,7 @@ const judged = (notFoundForMs: number, evidence: Partial<AbsenceEvidence> = {}) 
   );
 
 describe('existence of a platform group', () => {
-  it("a group's existence is unknown after a single 404, whatever else is known", () => {
+  it("a group's existence is unknown after a single 404, even with other evidence", () => {
     const evidence = { listing: OTHERS_LISTED, isDeletionReportedByFeed: true };
     expect(judged(HOUR_MS, { ...evidence, firstNotFoundAtMs: undefined })).toBe('unknown');
   });
