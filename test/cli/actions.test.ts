@@ -5,7 +5,7 @@ import { calledBy } from '../support/engine/story.ts';
 import { temporaryFile } from '../support/folder.ts';
 import { added, group, removed, sixInSync } from '../support/operate/world.ts';
 
-/** A group whose removals are held. */
+/** Creates a group whose removals are held. */
 async function heldWorld() {
   const world = await sixInSync();
   await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
@@ -108,7 +108,7 @@ describe('audit log of operator actions', () => {
       changes: [change('create_token', null, prefix)],
     });
     clock.ms += 1_000;
-    // Pasted whole by mistake.
+    // An operator may paste the whole token by mistake.
     expect((await cli('scim', 'token', 'revoke', token, '--yes')).code).toBe(1);
     expect((await cli('scim', 'token', 'revoke', prefix, '--yes')).code).toBe(0);
     expect(await newest()).toMatchObject({
@@ -132,7 +132,7 @@ describe('audit log of operator actions', () => {
       changes: [change('rotate_client', clientId, rotated.prefix)],
     });
     clock.ms += 1_000;
-    // Pasted whole by mistake.
+    // An operator may paste the whole secret by mistake.
     expect((await cli('scim', 'client', 'revoke', clientSecret, '--yes')).code).toBe(1);
     expect((await cli('scim', 'client', 'revoke', clientId, '--yes')).code).toBe(0);
     expect(await newest()).toMatchObject({
@@ -183,7 +183,7 @@ describe('holds approve and holds reject for a decided hold', () => {
     expect(stderr).toMatch(/already decided: approved by Bob at .*ticket 12/);
   });
 
-  it('a decision made while the operator reads the hold stands, and the error names its author', async () => {
+  it('a decision of another operator during the confirmation stays, and the error names its author', async () => {
     const { cliOfBob, ports, refOf } = await heldWorld();
     const { groups } = ports;
     let reads = 0;
@@ -193,7 +193,7 @@ describe('holds approve and holds reject for a decided hold', () => {
         ...groups,
         read: async (...args: Parameters<typeof groups.read>) => {
           reads += 1;
-          // The first finds the group, the second the hold that is shown, the third is for the decision.
+          // The first read finds the group, the second reads the shown hold, and the third precedes the decision.
           if (reads === 3) await cliOfBob('holds', 'reject', 'g', '--reason', 'no', '--yes');
           return groups.read(...args);
         },
@@ -208,7 +208,7 @@ describe('holds approve and holds reject for a decided hold', () => {
   });
 });
 
-it('pause and resume wait until running writes have ended, unless told not to wait', async () => {
+it('pause and resume wait until running writes have ended, unless --no-wait is given', async () => {
   const { ports, publish, apply, clock } = await heldWorld();
   await publish(added('g', 'ann', 'bob', 'cid', 'dee'), group('h', 'Red'));
   for (const id of ['g', 'h']) await apply(id);

@@ -86,7 +86,7 @@ describe('connect --directory', () => {
 
 const WITHOUT_KEY = ['connect', 'default', '--directory', 'google', '--administrator', ADMIN];
 
-/** A connection whose function signs in with its role. */
+/** Creates a connection whose function signs in with its AWS role. */
 async function keylessWorld(saved?: Parameters<typeof worldOf>[0]) {
   const world = await worldOf(saved);
   const { google, run } = world;
@@ -98,7 +98,7 @@ async function keylessWorld(saved?: Parameters<typeof worldOf>[0]) {
 }
 
 describe('connect --directory without a key', () => {
-  it('connect --directory without a key has the function try the directory, stores the setting, and removes a key that was stored', async () => {
+  it('without a key, the function tries the directory, the setting is stored and a stored key is removed', async () => {
     const { connect, stored, setting, google } = await keylessWorld();
     const { code, json, stderr } = await connect();
     expect(stderr).toContain('4 groups in the directory, 4 selected');
@@ -159,7 +159,7 @@ describe('doctor', () => {
     );
   });
 
-  it('doctor names the scope that is missing, to be pasted', async () => {
+  it('doctor prints the missing scope in a form that can be pasted', async () => {
     const world = await keylessWorld();
     await world.connect();
     await world.google.control('delegation', { scopes: READ_ALL.slice(0, 3) });
@@ -173,7 +173,7 @@ describe('doctor', () => {
     ]);
   });
 
-  it('doctor explains a limit of calls that was reached', async () => {
+  it('doctor explains that a limit of calls was reached', async () => {
     const world = await keylessWorld();
     await world.connect();
     await world.google.control('faults', [

@@ -77,7 +77,7 @@ describe('dlq commands', () => {
     const verbs = ['connect umbrella', 'dlq replay umbrella', 'dlq edit umbrella', 'dlq discard umbrella'];
     const { stderr, stdout } = await cli(['dlq', 'show', 'umbrella']);
     deadLetters.add({ id: 'gone', body: JSON.stringify({ ...event, ...of }).replace('umbrella', '?!') });
-    // Not by the name that the group of the same id has with us.
+    // The output does not show the name of the default connection's group with the same id.
     const all = (await cli(['dlq'])).stdout + stdout;
     expect(all).toMatch(/umbrella\/g .* \?\/g .*connection {2}umbrella(?!.*Blue)/s);
     expect(stderr).toContain(verbs.map((verb) => `next: groupsync ${verb}\n`).join(''));

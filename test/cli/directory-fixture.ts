@@ -12,7 +12,7 @@ import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { savedWorld } from '../support/operate/world.ts';
 
-/** A connection, and a directory that it may be connected to. The function `directory` has no key. */
+/** Creates a connection, and a directory for it. The function `directory` has no key. */
 export async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof savedWorld>>> = savedWorld) {
   const world = await saved();
   const google = await openGoogle();
@@ -50,7 +50,7 @@ export async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof sav
     connect: (...more: string[]) => runCli([...args, '--yes', '--json', ...more], { ports }),
     run: (...given: string[]) => runCli(given, { ports }),
     world,
-    /** A command that names the directory. */
+    /** Runs a command with the options that name the directory. */
     named: (...given: string[]) => runCli([...given, ...args.slice(2), '--json'], { ports }),
     connection: () => ports.connections.current('default' as never),
     setting: async () => (await ports.connections.current('default' as never))?.settings.directory,

@@ -10,10 +10,10 @@ const GOOGLE = { kind: 'google', administrator: 'admin@acme.test' };
 
 type Documented = keyof typeof OUTPUT_SCHEMAS;
 
-/** A group of six, in sync with the platform. */
+/** Creates a group of six members, in sync with the platform. */
 async function worldOf(settings = {}) {
   const world = await sixInSync(settings);
-  /** The document of a command, which its published schema must describe to the last field. */
+  /** Runs a command and checks its document against the published schema, which allows no other field. */
   const document = async (command: Documented, args: readonly string[], env: Record<string, string> = {}) => {
     const ran = await runCli([...args, '--yes', '--json'], { ports: world.ports, env });
     expect(ran.json, `${args.join(' ')}: ${ran.stderr}`).toBeDefined();
@@ -25,13 +25,13 @@ async function worldOf(settings = {}) {
   return { ...world, document };
 }
 
-/** Held against what the whole stack prints in journey.e2e.test.ts. */
+/** The documents that journey.e2e.test.ts checks on a whole stack. */
 const ON_A_STACK = [
   ...['audit', 'connect', 'connections list', 'dlq list', 'dlq replay', 'dlq show', 'doctor', 'drift'],
   ...['events send', 'events validate', 'explain', 'groups', 'holds', 'import', 'pending', 'people refresh'],
   ...['plan', 'reconcile', 'status', 'status GROUP', 'sync'],
 ];
-/** Held against what commands print in this file. */
+/** The documents that this file checks. */
 const HERE = [
   ...[
     'adopt',
@@ -50,7 +50,7 @@ const HERE = [
   ...['scim client create', 'scim client list', 'scim client rotate', 'scim client revoke'],
 ];
 
-/** Held against what commands print in members.test.ts. */
+/** The documents that members.test.ts checks. */
 const OF_MEMBERS = ['export', 'members'];
 
 describe('documents of --json', () => {
@@ -330,7 +330,7 @@ describe('documents of --json', () => {
     mailboxes.events.add({ id: 'two', body: '{', code: 'invalid_json' });
     const env = { EDITOR: `'${process.execPath}' '${editor}'` };
     expect((await document('dlq edit', ['dlq', 'edit', 'one'], env)).json).toEqual({ id: 'one', sent: true });
-    // Written as compactly as it came: indented, a large one would not fit into a message.
+    // The body is as compact as the original, because a large indented body may exceed the size of a message.
     expect(sent.map(({ body }) => body)).toEqual([
       JSON.stringify({ ...event, type: 'directory.group.upserted' }),
     ]);

@@ -13,9 +13,9 @@ import { startLocalStack } from '../support/local-stack.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
 /*
- * A new admin's way through the command line, on a whole local stack in this process: emulators, handlers, platform. At
- * the end five hundred dead letters of six causes, one of which is fixed, and a replay that is killed: every message
- * ends applied or as a dead letter again.
+ * The first steps of a new operator with the command line, on a whole local stack in this process. At the end there are
+ * five hundred dead-lettered messages of six causes. One cause is fixed, and the replay is killed. Every message must
+ * then be applied, or be a dead letter again.
  */
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
@@ -38,7 +38,7 @@ async function startStack() {
     ...local,
     folder,
     localFile,
-    /** The real command as a process of its own. */
+    /** Starts the real command as a separate process. */
     spawn: (args: readonly string[]) =>
       spawn(process.execPath, [BIN, ...args, '--local-file', localFile], { cwd: folder }),
   };
@@ -61,7 +61,7 @@ async function cli(args: readonly string[], around: Parameters<typeof runCli>[1]
   return ran;
 }
 
-/** The document of a command, held against its published schema. */
+/** Runs a command and checks its document against the published schema. */
 async function document(command: keyof typeof OUTPUT_SCHEMAS, args: readonly string[], around = {}) {
   const ran = await cli([...args, '--json'], around);
   expect(ran.json, `${args.join(' ')}: ${ran.stderr}`).toBeDefined();
@@ -86,7 +86,7 @@ async function causes(): Promise<Record<string, number>> {
 
 const dead = async (): Promise<number> => (await cli(['status', '--json'])).json.queues.eventsDlq;
 
-/** How many members the groups of the connection have. */
+/** Returns the number of wanted members in all groups of the connection. */
 async function wanted(): Promise<number> {
   const { json } = await cli(['groups', '--connection', 'later', '--json']);
   const counts = json.groups.map((group: { wanted: number }) => group.wanted);
@@ -97,7 +97,8 @@ const times = <Item>(count: number, make: (at: number) => Item): Item[] =>
   Array.from({ length: count }, (_, at) => make(at));
 
 function fiveHundred(): string[] {
-  // Not the ids of the first connection: two connections of one company never write the same group.
+  // The ids differ from those of the first connection, because two connections of one company never write the same
+  // group.
   const group = (at: number) => ({ group: { id: `late${at % GROUPS}`, name: `Late ${at % GROUPS}` } });
   const later = { connection: 'later' };
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
@@ -290,7 +291,7 @@ describe('first steps of a new operator', () => {
     await eventually(async () => (await wanted()) === MEMBERS);
     expect(await causes()).toEqual(OTHERS);
 
-    // The cause of these is not fixed: each returns to the queue, and none is lost or counted twice.
+    // The cause of these messages is not fixed. Each returns to the queue, and none is lost or counted twice.
     const unfixed = await document('dlq replay', ['dlq', 'replay', '--code', 'time_in_future', '--yes']);
     expect(unfixed.json).toMatchObject({ replayed: OF_EACH_OTHER, failed: 0 });
     await eventually(async () => (await dead()) === 300);
@@ -338,7 +339,9 @@ describe('first steps of a new operator', () => {
   });
 });
 
-/** What everybody on the machine may see of a process while it runs. @returns what was seen so far */
+/**
+ * Records the command line of a running process, which every user of the machine can read. @returns the records so far
+ */
 function watch(pid: number | undefined): () => readonly string[] {
   const seen = new Set<string>();
   const look = setInterval(() => {

@@ -6,7 +6,10 @@ import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { added, deleted, group, removed, sixInSync } from '../support/operate/world.ts';
 
-/** A group `g` in sync, of which one member left since, one is unknown to the platform, and one user came from elsewhere. */
+/**
+ * Creates a group `g` in sync. One member has left since, one is unknown to the platform, and another client added one
+ * user.
+ */
 async function mixedWorld() {
   const world = await sixInSync({ membership: 'additive' });
   await world.publish(added('g', 'zoe'));

@@ -4,7 +4,7 @@ import { runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
 import { added, applicantOf, group, savedWorld } from '../support/operate/world.ts';
 
-/** The directory has a group `n` that is not created yet; the platform has one of its name that another client made. */
+/** Creates a directory group `n` that is not on the platform yet, and a group of another client with its name. */
 async function clashingWorld(settings: Parameters<typeof savedWorld>[0] = {}) {
   const world = await savedWorld(settings);
   await world.hire('ann');
@@ -39,7 +39,7 @@ describe('platform group with the name of a new group', () => {
     );
     expect((await dryRun(csv('Day shift'))).json.comparison.clashes).toEqual([]);
     await apply('n');
-    // The group is created, though the platform has another of its name: no clash is left.
+    // The group is created although another group has its name, so no clash is left.
     expect(platform.groups.size).toBe(2);
     expect((await dryRun(csv('Night shift', 'n'))).json.comparison.clashes).toEqual([]);
   });

@@ -27,7 +27,7 @@ async function worldOf() {
   return { ...world, cli: (...args: string[]) => runCli(args, { ports: world.ports }) };
 }
 
-/** Put right at once. */
+/** Returns a drift record that was restored at once. */
 const driftOf = ({ group: of }: GroupRef, atMs: number) => ({
   ...{ group: of, platformId: null, initiator: 'ROLE', eventIds: ['1'], policy: 'restore' as const },
   ...{ actor: { role: 'r-9', name: 'Marta Okafor-Lindqvist of Operations' }, settledBy: 'restore' as const },
@@ -156,7 +156,7 @@ describe('names in output', () => {
   });
 });
 
-/** Names and addresses that this company knows; one group was renamed. */
+/** Names and addresses that this company knows. One group was renamed. */
 const KNOWN = /Archer|Engineering|Energy|Steam|Okafor|@acme|Blue Whale|Nova|Winterbourne/;
 
 it('--no-names removes every name and address from the output', async () => {

@@ -8,7 +8,7 @@ import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const REASON = `GET /platform/api/me answered 401: ${'x'.repeat(300)}`;
 
-/** A group with a change that waits, and a gate that the platform's refusal has closed. */
+/** Creates a group with a waiting change, and a gate that closed because the platform refused calls. */
 async function refusedWorld() {
   const world = await savedWorld({ guard: null });
   await world.hire('ann', 'bob', 'cid');
@@ -105,7 +105,7 @@ it('reconcile waits for its run and reports the result', async () => {
   const by = { before: null, after: ['u-eve'], initiator: 'ROLE', eventIds: [], policy: 'restore' } as const;
   const around = {
     ...ports,
-    // Apply does its part after the run.
+    // Apply and its drift record follow after the run.
     sleep: async () => {
       await applyGroup(refOf('g'), ports);
       const times = { detectedAtMs: ports.clock(), settledAtMs: ports.clock() };
@@ -126,7 +126,9 @@ it('reconcile waits for its run and reports the result', async () => {
   expect(again.json).toMatchObject({ eventsRead: 3, drift: {}, restored: 0 });
 });
 
-/** A group whose write got no answer: the directory took the change back, and the write may still take effect. */
+/**
+ * Creates a group whose write got no answer. The directory reverted the change, and the write may still take effect.
+ */
 async function uncertainWorld() {
   const world = await savedWorld({ guard: null });
   await world.hire('ann', 'bob');

@@ -7,7 +7,7 @@ import { runCli } from '../support/cli/io.ts';
 import { acmeOf, nativeEvent } from '../support/events.ts';
 import { startLocalStack } from '../support/local-stack.ts';
 
-/* An outage of the platform's groups, while `/me` and the lists are well: too few groups fail to close the gate. */
+/* The platform's groups fail, while `/me` and the lists succeed. Too few groups fail to close the gate. */
 
 async function startStack() {
   const folder = mkdtempSync(join(tmpdir(), 'groupsync-outage-'));

@@ -5,7 +5,7 @@ import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const SIX = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
 
-/** What a shell hands to the tool of a line that is pasted into it. */
+/** Returns the arguments that a shell passes to groupsync for a pasted line. */
 const pasted = (line: string): string[] =>
   execFileSync('bash', ['--norc', '-c', `groupsync() { printf '%s\\0' "$@"; }\n${line}`], {
     env: { LC_ALL: 'C.UTF-8' },

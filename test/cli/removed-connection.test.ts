@@ -11,7 +11,9 @@ import { applicantOf, savedWorld } from '../support/operate/world.ts';
 
 const NAME = connectionName('default');
 
-/** A connection of the company `company` with SCIM tokens, and operators whose credentials say of which company they are. */
+/**
+ * Creates a connection with SCIM tokens for the company `company`, and operators whose credentials name their company.
+ */
 async function servedWorld() {
   const world = await savedWorld();
   const stored: string[] = [];

@@ -30,7 +30,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
 };
 const set = (change: string) => ['connections', 'set', 'default', change, '--yes'];
 
-/** Whether the words are a whole command, each of them known. */
+/** Returns whether the words are a complete command of known subcommands and options. */
 function parses(words: readonly string[]): boolean {
   const program = createProgram(() => async () => {});
   const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
@@ -62,7 +62,7 @@ describe('command line', () => {
       for (const example of examples) {
         const words =
           example.match(/'[^']*'|"[^"]*"|\S+/g)?.map((word) => word.replace(/^['"]|['"]$/g, '')) ?? [];
-        // Of a real deployment, or with questions that only a person answers.
+        // Such an example needs a real deployment, or asks questions that only a person can answer.
         if (
           /^(connect|--local|--profile|doctor --alarms|directory takeover|directory groups --compare)/.test(
             example,
@@ -88,7 +88,7 @@ describe('command line', () => {
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
     );
     const wrong: string[] = [];
-    // Help is read, not pasted; a probe's group is called so.
+    // The check leaves out help texts, which are not pasted, and the name of a probe's group.
     for (const file of files.filter((one) => /(?<!completion|program|hints)\.ts$/.test(one)))
       for (const line of readFileSync(file, 'utf8').split('\n')) {
         if (/^\s*(?:\/?\*|\/\/)|Examples:|^ {2}groupsync|randomHex/.test(line)) continue;
@@ -366,7 +366,7 @@ describe('events send', () => {
 });
 
 describe('Ctrl-C during a command', () => {
-  /** The queue takes so many messages; then a person has seen enough. */
+  /** Stops the command after the queue has accepted this many messages, as Ctrl-C does. */
   async function stoppedAfter(messages: number) {
     const world = await savedWorld();
     const stopping = new AbortController();
@@ -467,7 +467,7 @@ describe('completion', () => {
       )
         .trim()
         .split(' ');
-    // What the function is asked for, and names that a shell would read.
+    // The test prints the arguments of the function, and offers a name that a shell would execute.
     const told = offered("--local --connection acme holds approve ''", 'echo "$@" | tr " " _');
     expect(told).toContain('--local_--connection_acme_completion_bash_--ids_hold');
     expect(offered("status '$'", "echo '$(echo it was run) x'").join(' ')).toBe(
@@ -482,7 +482,7 @@ describe('completion', () => {
     );
     const { stdout: zsh } = await runCli(['completion', 'zsh']);
     expect(zsh).toContain('#compdef groupsync');
-    // To zsh this is where programs are: a function that sets it finds none.
+    // In zsh the variable `path` is the search path for programs. A function that sets it finds no program.
     expect(zsh).not.toMatch(/\bpath=/);
     for (const name of ['connection', 'group'])
       expect((await runCli(['completion', 'fish'])).stdout).toContain(

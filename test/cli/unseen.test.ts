@@ -4,8 +4,8 @@ import { runCli } from '../support/cli/io.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 /*
- * Whatever a directory, a platform or a queue says may hold characters that move a cursor, colour or reorder text, or
- * begin a line. None of them reaches a terminal or a log as it is.
+ * Text of a directory, a platform or a queue may contain characters that move the cursor, colour or reorder text, or
+ * begin a line. The command line must escape each of them in a terminal and in a log.
  */
 
 const ESCAPE = '\u001b';
@@ -16,7 +16,7 @@ const COLOURS = new RegExp(`${ESCAPE}\\[(?:1|2|22|31|32|39)m`, 'g');
 const ID = `g${EVIL}`;
 const DEAD_LETTER = `1f9a01bc${EVIL}`;
 
-/** A company in which everything that can be named is named so. */
+/** Creates a company in which every name contains control characters. */
 async function evilWorld() {
   const world = await savedWorld();
   const { ports, connection, mailboxes } = world;
@@ -84,7 +84,7 @@ it.each([
   for (const args of READING) {
     const { stdout, stderr } = await cli([...args, ...also], around);
     colours += stdout.match(COLOURS)?.length ?? 0;
-    // Our own colours are on a terminal only, and these alone.
+    // Output to a terminal may contain only groupsync's own colours.
     const bare = `${stdout}${stderr}`.replaceAll(COLOURS, '');
     expect(bare, args.join(' ')).not.toMatch(UNSEEN);
     expect(bare, args.join(' ')).not.toMatch(NO_LINE);

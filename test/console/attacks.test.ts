@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveConsole } from '../../cli/console/serve.ts';
 
-/* An attacker in the same browser, on the same machine or with access to the terminal, who wants the console's rights. */
+/* An attacker uses the same browser or machine, or sees the terminal, and tries to get the console's rights. */
 
 const TOKEN = 'the-token-of-this-console';
 const asked: string[] = [];
@@ -26,7 +26,7 @@ interface Told {
   readonly body: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
-/** As bytes on the wire: fetch would not let us lie about Host and Origin. */
+/** Sends a request over `node:http`, because fetch does not allow false Host and Origin headers. */
 function ask(headers: Record<string, string>, path = '/api/home', method = 'GET'): Promise<Told> {
   return new Promise((resolve, reject) => {
     const host = `127.0.0.1:${port}`;

@@ -4,10 +4,10 @@ import { companyOf, memberOf } from '../local/support/story.ts';
 import { nativeEvent } from '../support/events.ts';
 import { eventually, expectAccessible, openStage, TOKEN } from './support/stage.ts';
 
-/* Each page in a real browser on a whole local stack: what it shows, and what it does to the platform. */
+/* These tests open each page in a real browser on a whole local stack. They check the page and the platform. */
 
 const PEOPLE = 12;
-/** A browser would show “Chessorp”. */
+/** A browser shows this name as “Chessorp”. */
 const CHESS = 'Chess\u202epro';
 let on: Awaited<ReturnType<typeof openStage>>;
 
@@ -184,7 +184,7 @@ describe('Connection page', () => {
     expect(await setting()).toBe('empty');
     await page.getByRole('button', { name: 'Undo' }).click();
     await eventually(async () => (await setting()) === 'delete');
-    // The browser notes every refusal that it was answered.
+    // The browser logs every refused request.
     expect(errors).toEqual([expect.stringContaining('400 (Bad Request)')]);
   });
 
@@ -268,7 +268,7 @@ const PATHS = [
 ];
 
 describe('every console page', () => {
-  // 640 pixels at twice the size are 320.
+  // A width of 640 pixels at a zoom of 200 % is 320 pixels.
   it.each([
     { width: 320, colorScheme: 'dark' as const },
     { width: 1_600, colorScheme: 'light' as const },

@@ -5,13 +5,15 @@ import { serveConsole } from '../../cli/console/serve.ts';
 import type { Entry, GroupLine, HeldPerson } from '../../console/answers.ts';
 import { openBrowser } from './support/browser.ts';
 
-/* The page with more than a company has, and a server that answers at once: what is slow is the page. */
+/*
+ * The page shows more data than a company has. The server answers at once, so any slowness comes from the page.
+ */
 
 const GROUPS = 10_000;
 const LEAVERS = 5_000;
 const LINES = 100_000;
 const LONGEST_TASK_MS = 100;
-/** On a machine that does other work; a page that renders every row takes seconds. */
+/** The limit on a machine that also does other work. A page that renders every row takes seconds. */
 const LONGEST_UNDER_LOAD_MS = 400;
 const at = new Date(0).toISOString();
 
@@ -84,7 +86,10 @@ afterAll(async () => {
 
 type Tab = Awaited<ReturnType<typeof browser.newPage>>;
 
-/** The longest time for which a page was busy; the least of some tries, since other work takes this machine's time too. */
+/**
+ * The longest time for which the page was busy. It is the least of several tries, because other work also uses the
+ * machine.
+ */
 async function longestTask(path: string, act: (page: Tab) => Promise<void>): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 4 && least >= LONGEST_TASK_MS; tries += 1) {

@@ -25,7 +25,7 @@ async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, si
       signal: signal ?? new AbortController().signal,
       pollMs: 5,
     });
-  /** Resolves at the next standing of this kind. */
+  /** Resolves at the next backlog that `wanted` accepts. */
   const backlog = (wanted: (backlog: Backlog) => boolean) =>
     new Promise<void>((resolve) => {
       heard = (one) => wanted(one) && resolve();

@@ -8,7 +8,7 @@ import { companyOf, memberOf } from './support/story.ts';
 
 vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
 
-/** Far more than it takes, for machines that are busy. */
+/** The limit is far above the usual duration, for machines that do other work. */
 const TIMEOUT_MS = 300_000;
 
 const snapshot = (id: string, members: readonly object[]) =>

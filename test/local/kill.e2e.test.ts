@@ -10,13 +10,15 @@ import { expectedGroups, platformGroups, reportedGroups } from './support/expect
 import { ROOT, startProcess } from './support/process.ts';
 import { companyOf, jumbled, storyOf } from './support/story.ts';
 
-/** Another seed kills at other moments: GROUPSYNC_TEST_SEED. */
+/** The seed decides the moments of the kills. GROUPSYNC_TEST_SEED sets another one. */
 const SEED = process.env['GROUPSYNC_TEST_SEED'] ?? 'kill';
 const KILLS = 4;
-/** From the first reading of people over ingest to the second round of writes. */
+/**
+ * The longest life of a killed run. Such a run ends between the first refresh of people and the second round of writes.
+ */
 const LONGEST_LIFE_MS = 6_000;
 const PEOPLE = 60;
-/** Five times the 150 s that the last run takes on an idle machine. */
+/** The limit is five times the 150 s of the last run on an idle machine. */
 const LONGEST_RECOVERY_MS = 750_000;
 
 it(

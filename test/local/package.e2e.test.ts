@@ -21,12 +21,12 @@ import { expectedGroups, reportedGroups } from './support/expected.ts';
 import { ROOT, startProcess } from './support/process.ts';
 
 /*
- * What `npm pack` makes, unpacked into an empty folder beside what it declares as its dependencies and nothing else:
- * what it has forgotten to declare or to carry is missing here too. One stack of it is up; it is asked by every kind of
- * command, and by the walk that the README invites to. Beside it the example company is brought into step.
+ * These tests unpack the tarball of `npm pack` into an empty folder and install only its declared dependencies. So a
+ * missing file or dependency fails a test. One stack of the package runs, and every kind of command and the README's
+ * walkthrough use that stack. Another run syncs the example company.
  */
 
-/** Of the tarball. Most of it are the functions and the SDK, bundled; docs/deploy.md states the size. */
+/** The largest size of the tarball, which is mostly bundled functions and the SDK. docs/deploy.md states the size. */
 const MAX_BYTES = 3_500_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-package-'));
@@ -112,7 +112,9 @@ it('the packaged console serves its page and answers requests', async () => {
   await pMap(ASKED, ask, { concurrency: 3 });
 });
 
-/** With the exit codes that fit: what needs attention in an empty company, or is not there, is no mistake of ours. */
+/**
+ * Commands with the exit codes that are correct for an empty company. A code of 3 or 1 is then no fault of the package.
+ */
 const ASKED: readonly (readonly [readonly string[], readonly number[]])[] = [
   [['status'], [0, 3]],
   [['doctor'], [0, 1, 3]],
@@ -159,7 +161,7 @@ it('npm start --once syncs the example company to the state of the naive reading
   for (const secret of secretsOf(world)) expect(lines.toLowerCase()).not.toContain(secret.toLowerCase());
 });
 
-/** What no log may show: every person's name and addresses, and every token. */
+/** Returns the texts that no log may contain: the names and addresses of all people, and all tokens. */
 function secretsOf({ companies, credentials }: { companies: unknown[]; credentials: { token: string }[] }) {
   const people = companies.flatMap(
     (company) => (company as { employees: Record<string, string>[] }).employees,
@@ -178,14 +180,14 @@ it('npm start --once does not change the local file and log of a running stack',
   expect(readdirSync(join(folder, '.groupsync')).sort()).toEqual(['local.json', 'local.log', 'once.log']);
 });
 
-/** Every sh block of the README, as it stands there; the first installs, and starts the stack that the others ask. */
+/** All sh blocks of the README. The first installs and starts the stack, and the others use that stack. */
 const [SET_UP = '', ...WALK] = [
   ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm),
 ].map(([, block = '']) => block);
 
 /**
- * `npx` and `npm` run the package, which this folder has; how each command ended is kept. A block that looks for what
- * comes by itself a little later is repeated until it is there.
+ * Defines `npx` and `npm` so that they run the package in this folder, and records the exit code of each command. A
+ * block that searches for a later result is repeated until it succeeds.
  */
 const PRELUDE = `
 npx() { shift; local code=0; node '${bin}' "$@" || code=$?; echo "$2 $code" >> codes; }
@@ -198,7 +200,7 @@ const scriptOf = (block: string, place: number) =>
     ? `block_${place}() {\n${block}\n}\nuntil_there block_${place}`
     : `${block}\necho "block ${place} done"`;
 
-/** The README says that its walk takes them; nothing but Node may be asked of who runs the tests. */
+/** The README states that its walkthrough needs these tools. A machine that runs the tests needs only Node. */
 const hasTools = ['aws', 'jq', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 
 it.skipIf(!hasTools)(
@@ -208,7 +210,7 @@ it.skipIf(!hasTools)(
     const script = PRELUDE + WALK.map(scriptOf).join('\n');
     const { code, stdout, stderr } = await startProcess('bash', ['-c', script], around).exit;
     expect(code, `${stdout}\n${stderr}`).toBe(0);
-    // The dead-lettered message needs attention for status and doctor; sync meets the refused credential.
+    // The dead-lettered message needs attention in status and doctor. The command sync meets the refused credential.
     expect(read('codes').trim().split('\n'), stderr).toEqual([
       ...['events 0', 'status 3', 'explain 0', 'import 0', 'dlq 0', 'doctor 3'],
       ...['sync 3', 'connect 0'],
@@ -227,7 +229,7 @@ it('npm start ends soon after Ctrl-C with exit code 0 and removes its local file
   const { code, stderr } = await stack.exit;
   expect(Date.now() - startedMs).toBeLessThan(25_000);
   expect(code).toBe(0);
-  // Any scheduled function may have run while the walk made the platform refuse the credential.
+  // Any scheduled function may have run while the platform refused the credential.
   expect(stderr).not.toMatch(/^(?!groupsync-\w+ .* 401: ).*(Error|has failed)|^ {4}at /m);
   expect(existsSync(join(folder, '.groupsync/local.json'))).toBe(false);
   await expect(fetch(url)).rejects.toThrow();

@@ -26,7 +26,7 @@ function folder() {
 
 const options = (...args: string[]) => parseOptions(args) as StartOptions;
 
-/** A run of one event. */
+/** Returns the arguments of a run with one event. */
 const ofOne = (...args: string[]) => {
   const { world, write, file } = folder();
   return ['--events', write('events.jsonl', 'a\n'), '--world', world, '--local-file', file, ...args];
@@ -187,7 +187,7 @@ describe('second npm start next to a running one', () => {
     await Promise.allSettled(runs.map(({ exit }) => exit));
   });
 
-  it('it replaces a killed run, even if the process id of that run is in use again', async () => {
+  it('a second npm start replaces a killed run, even if the process id of that run is in use again', async () => {
     const { args, first, file, written } = await beside();
     first.stop();
     await first.exit;

@@ -3,7 +3,7 @@ import { add, remove, replace } from '../support/scim-operations.ts';
 import { startTestStack } from './support/stack.ts';
 import { companyOf, emailOf } from './support/story.ts';
 
-/* What Okta and Entra ID send from the first request to the last, over HTTP, with the platform at the other end. */
+/* These tests send the requests of Okta and Entra ID over HTTP, from first to last, and check the platform. */
 
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -38,7 +38,7 @@ async function matchedOrMade(userName: string, body: object): Promise<string> {
   return made.id;
 }
 
-/** Users of the platform in the group of that name; undefined where there is none. */
+/** Returns the sorted platform users of the group with this name, or undefined if there is no such group. */
 async function users(name: string): Promise<readonly string[] | undefined> {
   await stack.converge();
   return (await stack.platformState()).find((group) => group.name === name)?.users.toSorted();

@@ -8,9 +8,11 @@ import { companyOf, jumbled, memberOf, storyOf } from './support/story.ts';
 
 const PEOPLE = 80;
 const WINDOW_SECONDS = 1;
-/** Changes of one burst, for some windows. 10,000 take a minute, so they run only on request. */
+/**
+ * The number of changes in one burst, for several windows. 10,000 changes take a minute, so they run only on request.
+ */
 const BURST = Number(process.env['GROUPSYNC_TEST_BURST'] ?? 1_000);
-/** Far more than it takes, for machines that are busy. */
+/** The limit is far above the usual duration, for machines that do other work. */
 const TIMEOUT_MS = 300_000;
 
 let stack: Awaited<ReturnType<typeof startTestStack>>;
@@ -19,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-/** Events a millisecond apart, the last of them now. */
+/** Returns events a millisecond apart, of which the last is now. */
 function eventsOf(source: string, told: readonly Pick<RawEvent, 'type' | 'data'>[]): RawEvent[] {
   const startMs = Date.now() - told.length;
   return told.map((one, n) => ({
@@ -119,7 +121,8 @@ it(
     const after = (await stack.converge()).find(belongsTo('guests'));
     expect(after).toMatchObject({ state: 'in_sync', applied: 3, users: ['u-new', 'u1', 'u2'], pending: [] });
 
-    // Taken from the application: not listed any more, and a 404 by id.
+    // The platform no longer provides the employee to the application: no list shows the employee, and the id answers
+    // 404.
     await stack.control('employees', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

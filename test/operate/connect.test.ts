@@ -11,7 +11,7 @@ const employee = (id: string, name: string, userId: string, roleState = 'ACTIVE'
     ['roleState', roleState],
   ]);
 
-/** The preview of `connect` for the members ann, bob, cid and dan, with these employees. */
+/** Returns the preview of `connect` for the members ann, bob, cid and dan and for these employees. */
 async function preview(memberIdField: ConnectionSettings['memberIdField']) {
   const world = await savedWorld();
   await world.publish(group('g'), added('g', 'ann', 'bob', 'cid', 'dan'));

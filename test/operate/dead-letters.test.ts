@@ -97,7 +97,7 @@ describe('surveyDeadLetters', () => {
 
 describe('isSuperseded', () => {
   const leaver = { type: 'user.deleted', data: { user: { id: 'm-ann' } } };
-  /** A member without attributes. */
+  /** Returns an event that adds a member without attributes. */
   const bare = (of: string, member: string): ShortEvent => ({
     type: 'group.member.added',
     data: { group: { id: of }, members: [{ id: `m-${member}` }] },
@@ -112,12 +112,12 @@ describe('isSuperseded', () => {
   };
 
   it.each<[string, ShortEvent[], ShortEvent, boolean]>([
-    ['a member who was removed since', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
+    ['a member who was removed later', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
     ['a member without a newer event', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
     ['two members, one without a newer event', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
     ['a member of a group that was deleted since', [deleted('g')], bare('g', 'ann'), true],
     [
-      'a member of a deleted group whose address came in this event only',
+      'a member of a deleted group whose address is only in this event',
       [deleted('g')],
       added('g', 'ann'),
       false,
@@ -291,20 +291,17 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 35, inFlight: 0 });
   });
 
-  it.each([5, 1, 0.05])(
-    'finds every selected message at %d messages a second, however slow',
-    async (rate) => {
-      const world = await worldWith(60);
-      const startMs = world.clock.ms;
-      const selection = { code: 'too_old' };
-      const report = await replayDeadLetters('events', world.ports, { connection, selection, rate });
-      expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
-      expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
-      // Messages outside the selection were received once and stayed hidden, so no other consumer received them.
-      expect(world.mailboxes.events.mostTaken()).toBe(1);
-      expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
-    },
-  );
+  it.each([5, 1, 0.05])('finds every selected message at a rate of %d messages a second', async (rate) => {
+    const world = await worldWith(60);
+    const startMs = world.clock.ms;
+    const selection = { code: 'too_old' };
+    const report = await replayDeadLetters('events', world.ports, { connection, selection, rate });
+    expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
+    expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
+    // Messages outside the selection were received once and stayed hidden, so no other consumer received them.
+    expect(world.mailboxes.events.mostTaken()).toBe(1);
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
+  });
 
   it('sends a message without a time with the stamp of its first sending', async () => {
     const world = await savedWorld();
@@ -372,7 +369,7 @@ describe('edited or discarded dead-lettered message', () => {
     expect(counted.map(({ member }) => member)).toEqual(['m-ann']);
   });
 
-  it('a discarded message without a group is kept whole in the journal before it is deleted, whatever its size', async () => {
+  it('a discarded message of any size without a group is kept whole in the journal before it is deleted', async () => {
     const world = await savedWorld();
     const body = `{"${'é"🚀'.repeat(140_000)}`;
     world.mailboxes.events.add({ id: 'd', body });
@@ -447,7 +444,8 @@ describe('dead-lettered message of a queue that is bound to a connection', () =>
     const deadLetters = await findDeadLetters(['of-acme', 'of-undefined'], ['events'], world.ports);
     expect(deadLetters).toMatchObject([{ connection: 'acme' }, { connection: undefined }]);
     for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, 'r', world.ports);
-    // Without a connection: in the default connection's journal, and not with its group of the same id.
+    // The message names no connection, so it is in the journal of the default connection, and not with the group of the
+    // same id.
     const [theirs, ours] = [journalOf(OF_ACME.to), journalOf(connection)].map((one) => one.group);
     expect(await world.audit(theirs as string, OF_ACME.to)).toHaveLength(1);
     expect([await world.audit(ours as string), await world.audit('g')]).toMatchObject([[{}], []]);

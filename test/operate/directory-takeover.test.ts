@@ -66,7 +66,7 @@ describe('directory takeover', () => {
     expect(onPlatform(reader)).toMatchObject([{ users: ['u-a', 'u-c'] }]);
   });
 
-  it('makes events about the old group trigger a read of the new one', async () => {
+  it('events about the old group cause a read of the new group', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     await takeOver(reader);
@@ -77,7 +77,7 @@ describe('directory takeover', () => {
     expect(onPlatform(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
   });
 
-  it('gives a group with the same id to the reader', async () => {
+  it('assigns a group with the same id to the reader', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'rowing', of: ['a', 'c'] });
     await reader.passMinutes(10);
@@ -90,7 +90,7 @@ describe('directory takeover', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('leaves a group alone that the directory does not have', async () => {
+  it('does not change a group that the directory does not have', async () => {
     const reader = await readerWith({ rowing: ['a'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Chess', of: ['c'] });
     expect(await takeOver(reader)).toMatchObject({
@@ -102,7 +102,7 @@ describe('directory takeover', () => {
   });
 
   it.each(['release', 'storeObserved', 'adopt'] as const)(
-    'goes on after it died before the step %s',
+    'continues after a crash before the step %s',
     async (step) => {
       const reader = await readerWith({ rowing: ['a', 'b'] });
       await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });

@@ -39,7 +39,7 @@ function soundDeployment(): Deployment {
   };
 }
 
-/** A world in which all is well, with parts to be broken. */
+/** Creates a world without problems, and functions that cause problems. */
 async function soundWorld() {
   const world = await savedWorld();
   await world.hire('ann');
@@ -356,7 +356,7 @@ describe('examine', () => {
       ]);
     });
 
-    it('a failed daily check is no problem any more once the credential is accepted again', async () => {
+    it('a failed daily check is not a problem once the credential is accepted again', async () => {
       const world = await soundWorld();
       const lastFailure = { atMs: world.clock.ms - 60_000, message: 'it answers 503' };
       await world.ports.health.write(world.connection.name, { checkedAtMs: world.clock.ms, lastFailure });

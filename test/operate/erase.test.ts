@@ -11,12 +11,12 @@ import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const ACME = connectionName('default');
 const BOLT = connectionName('bolt');
-/** Names, addresses and attributes of one company's people, and of the operators who acted on them. */
+/** The names, addresses and attributes of one company's people and operators. */
 const OF_ACME = ['ann', 'bob', 'Ann Archer', 'Olga Operator', 'badge-77', 'Secret Projects'];
 
 type World = Awaited<ReturnType<typeof twoCompanies>>;
 
-/** Two companies that have lived a while, and a command line. */
+/** Creates two companies with earlier events and writes, and a command line. */
 async function twoCompanies() {
   const world = await savedWorld();
   const { ports, table } = world;
@@ -111,7 +111,7 @@ describe('erased company', () => {
     expect((await cli('connections', 'remove', 'missing', '--erase')).code).toBe(1);
   });
 
-  it('a repeated erasure succeeds wherever the first one crashed', async () => {
+  it('a repeated erasure succeeds after a crash of the first one at any point', async () => {
     for (let dieAt = 0; ; dieAt += 1) {
       const { ports, table, cli } = await twoCompanies();
       let operations = 0;
@@ -231,7 +231,7 @@ describe('forgotten person', () => {
 
 describe('person whose last membership ended', () => {
   const DAY_MS = 86_400_000;
-  /** The days pass, and DynamoDB deletes what has expired. @returns whose attributes are there still */
+  /** Lets days pass, and deletes expired items as DynamoDB does. @returns the users who still have attributes */
   async function keepersAfter(days: number, { table, ports, clock }: World) {
     clock.ms += days * DAY_MS;
     table.expire(clock.ms);

@@ -14,7 +14,9 @@ const patch = (...names: string[]) =>
     Operations: names.map(rename),
   });
 
-/** What ingest reads, where all was sent in one millisecond and SQS gave the later message the smaller id. */
+/**
+ * Returns the stamps that ingest reads if all events are sent in one millisecond and later messages have smaller ids.
+ */
 async function stampsOf(texts: readonly string[]) {
   const sent: OutgoingEvent[] = [];
   const events = {

@@ -17,7 +17,9 @@ async function company(settings: object = {}) {
   const { world, tell } = told;
   return {
     ...told,
-    /** As the SCIM server says it: the account is switched on or off, and the walk reaches the groups. */
+    /**
+     * Activates or deactivates an account as the SCIM server does, and waits until the fan-out has reached the groups.
+     */
     async switchAccount(member: string, active: 'true' | 'false') {
       const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: active, source: 'scim' });
       const attributes = new Map([[ACTIVE_ATTRIBUTE, { value: active, stamp }]]);

@@ -5,7 +5,7 @@ import { syncGroups } from '../../shared/operate/follow.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
 
-/** A group of two, written and in sync. A caller that waits for a group lets apply run meanwhile. */
+/** Creates a group of two members, in sync. While a caller waits for a group, apply runs. */
 async function company(settings: Partial<ConnectionSettings> = {}) {
   const world = await savedWorld({ guard: null, ...settings });
   await world.hire('ann', 'bob');
@@ -32,7 +32,7 @@ describe('groupsync sync', () => {
   it('creates a group again that another client deleted on the platform', async () => {
     const { world, id, users, sync } = await company();
     world.platform.deleteAsOther(id);
-    // One 404 may be a moment's: the group is gone by a second one, at the next try.
+    // One 404 may be temporary. The group counts as gone after a second 404 at the next attempt.
     expect(await sync('g')).toEqual({
       synced: [{ group: 'g', state: 'in_sync', version: expect.any(String), lastError: null, waiting: null }],
       stopped: null,
@@ -46,9 +46,9 @@ describe('groupsync sync', () => {
     const [before] = await world.ports.groups.readMany([world.refOf('g')]);
     expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);
     const [after] = await world.ports.groups.readMany([world.refOf('g')]);
-    // The request of the operator is recorded.
+    // The item changes only because the operator's request is recorded.
     expect(after).toEqual({ ...before, lastAction: expect.any(String) });
-    // A read that lacks users within a minute of our own write proves nothing.
+    // A read without a user proves nothing within a minute of groupsync's last write.
     world.clock.ms += 60_000;
     world.platform.changeAsOther(id, { users: ['u-ann'] });
     await sync('g');

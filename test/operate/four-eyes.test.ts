@@ -15,7 +15,7 @@ import { CONNECTION } from '../support/engine/world.ts';
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
 
-/** A company under four eyes. Its operators change settings and decide holds under their own names. */
+/** Creates a company under four eyes. Its operators change settings and decide holds under their own names. */
 async function company(settings: object = {}) {
   const told = await story({ settings: { fourEyes: true, guard: {}, ...settings } });
   const { toolPorts } = told.world;
@@ -63,7 +63,7 @@ describe('hold made under four eyes', () => {
     expect(await approve('bob')).toMatchObject({ kind: 'decided' });
   });
 
-  it('passes four eyes on to the hold that replaces it when more removals join', async () => {
+  it('a hold that replaces an earlier one with more removals is also under four eyes', async () => {
     const { set, decide, state, approve, tellAs } = await held();
     await set('ann', 'fourEyes', false);
     await decide('bob', true);

@@ -17,7 +17,7 @@ const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
-/** Ports for an operator: `act` runs before their decision is stored. */
+/** Returns ports for an operator. `act` runs before the operator's decision is stored. */
 function decidingAfter({ toolPorts }: World, act: () => Promise<unknown>) {
   const decideHold: typeof toolPorts.groups.decideHold = async (...args) => {
     await act();
@@ -223,7 +223,7 @@ describe('hold', () => {
     expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
   });
 
-  it('one of two simultaneous decisions wins, and the other operator gets its author', async () => {
+  it('one of two simultaneous decisions is stored, and the other operator sees its author', async () => {
     const { tell, ref, world, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const slow = decidingAfter(world, () =>
@@ -292,7 +292,8 @@ describe('hold', () => {
     expect(outcome).toEqual({ kind: 'all_or_none', why: 'some_were_rejected' });
     await tell({ upsert: 'g', name: 'Other' });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
-    // Only others than the rejected ones are to go: no more is asked of those who decide than of any hold.
+    // The plan removes only users that are not in the rejected hold. So the decision needs no more than for any other
+    // hold.
     await tell({ snapshot: 'h', of: EVERYBODY }, { take: ['a', 'b'], from: 'h' });
     await rejectHold(ref('h'), WORD, world.toolPorts);
     await tell({ snapshot: 'h', of: ['a', 'b', 'c', 'd'] });
@@ -357,7 +358,7 @@ describe('hold', () => {
     expect(shown('g')).toEqual([users('a', 'b', 'e', 'f')]);
   });
 
-  it('removals are held again if the set of their hold cannot be read any more', async () => {
+  it('removals are held again if the set of their hold can no longer be read', async () => {
     const { tell, shown, state, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     world.advance(7 * DAY_MS);
@@ -367,7 +368,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
   });
 
-  it('an expired hold is never lost before its renewal, wherever the worker crashes', async () => {
+  it('an expired hold is never lost before its renewal, even after a crash at any point', async () => {
     const { tell, state, ref, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold;
@@ -419,7 +420,7 @@ describe('hold', () => {
     },
   );
 
-  it('a hold ends when its removals are not wanted, the settings exclude the group or an operator releases it, and does not hold other removals', async () => {
+  it('a hold ends if its removals are unwanted or its group is excluded or released, and holds no others', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });

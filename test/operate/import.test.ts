@@ -78,7 +78,7 @@ describe('parseCsv', () => {
     }
   });
 
-  // Of the records before it some may be lost: nothing is sent then.
+  // Records before the error may be incomplete, so nothing is sent.
   it.each([
     ['a stray quote', 'a,b\nc"d,e\nf', 2, /start with a quote/],
     ['text behind a quote', '"x\ny",2\n"f" g,h', 3, /after a closing quote/],
@@ -107,7 +107,7 @@ describe('importCsv', () => {
     },
   );
 
-  it('makes one snapshot of each group, whatever the order of the rows', async () => {
+  it('makes one snapshot of each group for any order of the rows', async () => {
     const csv =
       'group_id,group name,MEMBER ID,e-mail\ng2,Two,m1,a@x\ng1,One,m2,\ng2,Two,m0,b@x\ng1,One,m1,c@x\ng3,Three,,\n';
     const { report, events, planned } = await run(csv);

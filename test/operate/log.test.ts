@@ -8,7 +8,7 @@ import { runCli } from '../support/cli/io.ts';
 import { calledBy } from '../support/engine/story.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
-/** Three writes, an action of Bob between them, and one for the connection. */
+/** Creates a group with three writes, an action of Bob between them, and an action on the connection. */
 async function company() {
   const world = await savedWorld();
   await world.hire('ann', 'bob');
@@ -158,7 +158,7 @@ describe('audit check', () => {
     });
   });
 
-  it('names the entry of which any field was changed, or that was removed', async () => {
+  it('names an entry that was removed or has a changed field', async () => {
     const { verify, entries, table } = await company();
     const ofGroup = entries().filter(({ pk }) => pk.endsWith('#g'));
     expect(ofGroup).toHaveLength(5);
@@ -167,7 +167,7 @@ describe('audit check', () => {
       const said = Object.keys(item).filter((name) => !/^(pk|sk|gpk|gsk|schema|expiresAt)$/.test(name));
       expect(said).toEqual(expect.arrayContaining(['actor', 'action', 'changes', 'cause', 'previous']));
       for (const name of said) {
-        // What cannot be read is told otherwise.
+        // Values of another type are unreadable, and other tests cover unreadable entries.
         const other = {
           atMs: 1,
           changes: [],
@@ -231,7 +231,7 @@ describe('actor of an event', () => {
   const g = { group: { id: 'g', name: 'Blue' } };
   const ann = { ...g, members: [{ id: 'm-ann', email: 'ann@acme.test' }] };
 
-  /** One event a minute, each applied. */
+  /** Publishes one event a minute and applies each. */
   async function told(...bodies: readonly string[]) {
     const world = await savedWorld();
     await world.hire('ann');

@@ -13,7 +13,7 @@ const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 async function company(settings: object = {}) {
   const told = await story({ settings: { ...settings } });
   await told.hire('a', 'b');
-  /** A group of another client that may be adopted. */
+  /** Adds a group of another client that may be adopted. */
   const theirs = (users: readonly string[], name = 'Theirs', spokeId = 'x') => {
     const id = platformGroupId(told.world.platform.addForeign({ name, spokeId, users }));
     told.world.platform.adopted.add(id);
@@ -89,7 +89,7 @@ describe('adoption by an operator', () => {
     await tell();
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b', 'u-a']);
     await tell({ take: ['a', 'b'], from: 'g' });
-    // The other client had added b before us, so only it may remove b.
+    // The other client added `b` before groupsync did, so only that client may remove `b`.
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b']);
   });
 
@@ -146,7 +146,7 @@ describe('group that no event has named yet', () => {
 });
 
 describe('released group', () => {
-  it('a released group is not written any more until it is adopted again', async () => {
+  it('a released group is not written until it is adopted again', async () => {
     const { tell, world, ref, shown, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.link?.id ?? platformGroupId('');
@@ -267,7 +267,7 @@ describe('released group', () => {
     ['released by an operator', {}],
     ['released by onGroupDeleted', { onGroupDeleted: 'release' }],
     ['deleted', {}],
-  ])('a group that is %s keeps no claim, wherever apply crashes', async (how, settings) => {
+  ])('a group that is %s keeps no claim after a crash of apply at any point', async (how, settings) => {
     await whereverItDies(async (worker, where) => {
       const { tell, say, work, world, ref, state } = await company(settings);
       await tell({ snapshot: 'g', of: ['a'] });
@@ -295,7 +295,7 @@ describe('released group', () => {
     async (_, again, adoptExisting) => {
       for (const seconds of [0, 10, 30, 59, 61]) {
         const { say, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
-        // One function instance keeps the list of groups for a minute.
+        // These ports are those of one function instance, which caches the list of groups for a minute.
         const ports = world.portsFor();
         const take = async (group: string, ...directoryEvents: readonly DirectoryEvent[]) => {
           say(...directoryEvents);
@@ -327,7 +327,7 @@ describe('released group', () => {
       await orDies(applyGroup(ref('g'), world.portsFor(worker)));
       const adopted = await adoptGroup(ref('g'), id, world.toolPorts);
       if (adopted.kind === 'busy') {
-        // The write that clears the external id was open.
+        // The write that clears the external id has no answer yet.
         world.advance(10 * 60_000);
         await tell();
         expect(await adoptGroup(ref('g'), id, world.toolPorts), where).toMatchObject({ kind: 'adopted' });
@@ -373,7 +373,8 @@ describe('group that the directory deletes', () => {
         expect(shown('g')).toEqual(left);
         expect(await state('g')).toMatchObject({ settled: 'unnamed' });
         await tell({ upsert: 'g' });
-        // What was let go of still carries the group's spokeId, by which it is found and claimed again.
+        // A released or emptied group still has the spokeId of the directory group. Apply finds the group by it and
+        // claims it again.
         expect(shown('g')).toEqual([users('b')]);
         expect(await state('g')).toMatchObject({ settled: 'in_sync' });
       }

@@ -15,7 +15,7 @@ const worldWith = (scopes: readonly string[] | undefined) => ({
   ],
 });
 
-/** The platform simulator over HTTP, with these settings and a credential with these scopes. */
+/** Starts the platform simulator over HTTP, with these settings and a credential with these scopes. */
 async function simulatorWith(settings: object, scopes?: readonly string[]) {
   const simulator = await openPlatform({ world: worldWith(scopes), dataFile: undefined, port: 0 });
   const dispatcher = new Agent();
@@ -51,7 +51,7 @@ async function simulatorWith(settings: object, scopes?: readonly string[]) {
   };
 }
 
-/** The findings of the probe. */
+/** Returns the findings of the probe. */
 async function foundWith(settings: object) {
   const { probe, groups } = await simulatorWith(settings);
   const report = await probe();

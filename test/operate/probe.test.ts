@@ -8,7 +8,7 @@ import { type GroupFields, PlatformFailure, type PlatformGroups } from '../../sh
 import type { Traits } from '../../simulate/simulation-run.ts';
 import { type createWorld, savedWorld } from '../support/operate/world.ts';
 
-/** What the probe calls its group in the world of these tests, where ids are counted. */
+/** The name that the probe gives its group in these tests, where ids are counted. */
 const NAME = 'groupsync probe 000001';
 const UNKNOWN_USER = 'groupsync-probe-000001-unknown';
 const honoured = (status = 409) => {
@@ -23,7 +23,7 @@ async function worldOf(traits: Traited = {}, settings: Partial<ConnectionSetting
   const world = await savedWorld(settings, traits);
   const stop = new AbortController();
   const told: string[] = [];
-  /** With the platform's answers as the test has them. */
+  /** Runs the probe with the platform calls that `bend` replaces. */
   async function probe(bend: (groups: PlatformGroups) => Partial<PlatformGroups> = () => ({})) {
     const { platforms } = world.ports;
     const open: typeof platforms.open = async (connection, how) => {

@@ -13,7 +13,7 @@ import { orDies, whereverItDies } from '../sync/reconcile/support/mortal.ts';
 
 const OTHER = connectionName('acme');
 
-/** A company that is connected as `default`, whose group g is in sync with the members a and b. */
+/** Creates a company connected as `default`, whose group g is in sync with the members a and b. */
 async function company(settings: Readonly<Record<string, unknown>> = {}) {
   const told = await story({ settings });
   const { world, hire, tell } = told;
@@ -39,7 +39,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
         await toolPorts.people.save(name, { ...person, values }, seen);
       }
     },
-    /** The directory of a connection sets the members of g. */
+    /** Sets the members of g by an event of a connection's directory. */
     async says(name: ConnectionName, ...members: readonly string[]) {
       events += 1;
       world.advance(1_000);

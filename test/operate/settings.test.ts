@@ -39,7 +39,7 @@ async function company() {
 }
 
 describe('changed setting', () => {
-  it('the next apply uses a changed setting, however long workers cache connections', async () => {
+  it('the next apply uses a changed setting even if its worker caches connections', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     expect(await change()).toEqual({ replanned: 1, requested: [] });
     world.advance(WORKERS_KNOW_AFTER_MS);
@@ -108,7 +108,7 @@ describe('changed setting', () => {
       ...world.toolPorts.gates,
       read: async (name) => {
         const gate = await world.toolPorts.gates.read(name);
-        // After settings and gate were read, and before anything is written.
+        // This point is after the reads of settings and gate, and before any write.
         if (!changed) {
           changed = true;
           const plan = await planSettings(
@@ -151,7 +151,7 @@ describe('two operators who change one connection at the same time', () => {
     return { toolPorts, settings, plan, change, told, journal };
   }
 
-  it('both changes are kept, and the later operator gets the other change reported', async () => {
+  it('both changes are kept, and the later operator sees the other change', async () => {
     const { plan, change, settings, told, journal } = await twoOperators();
     const [ann, bob] = [
       await plan({ key: 'drift', value: 'report' }, { key: 'guard.minSize', value: 3 }),

@@ -106,7 +106,7 @@ describe('remainder of an accepted drift', () => {
   it('the remainder is undefined if no part of the drift remains', () => {
     expect(valid({}, acceptedDrift({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
     expect(validAcceptedDrift(undefined, latestStamps(), wanted(''))).toBeUndefined();
-    // Under `report`, once the directory has said anything newer.
+    // Under `report` any newer event of the directory ends the drift.
     expect(valid({ newest: at('6') }, acceptedDrift({ policy: 'report' }))).toBeUndefined();
   });
 });

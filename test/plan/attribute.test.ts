@@ -22,18 +22,21 @@ describe('attribute', () => {
     ['spoke_id', OTHER],
     ['duplicate_spoke_id', ADDED],
     ['duplicate_spoke_id', OTHER],
-  ])('attribute for %s prefers the event type %s to stronger initiators of other events', (kind, type) => {
-    const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
-    const told = activityEvents(
-      ['right', 'EXTERNAL', type],
-      ...wrong.map((one) => [one, 'ROLE', one] as const),
-    );
-    expect(attribute(kind, told)).toEqual({ initiator: 'EXTERNAL', eventIds: ['right'] });
-  });
+  ])(
+    'attribute for %s prefers an event of type %s to events of other types with higher-ranked initiators',
+    (kind, type) => {
+      const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
+      const told = activityEvents(
+        ['right', 'EXTERNAL', type],
+        ...wrong.map((one) => [one, 'ROLE', one] as const),
+      );
+      expect(attribute(kind, told)).toEqual({ initiator: 'EXTERNAL', eventIds: ['right'] });
+    },
+  );
 
   it.each<[string, string[], string]>([
     ['a person before the platform', ['SYSTEM', 'ROLE'], 'ROLE'],
-    ['the platform before an application, which may be ours', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
+    ['the platform before an application, which may be groupsync', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
     ['a known initiator before an unknown one', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
     ['the first of equal initiators', ['ROBOT', 'GHOST'], 'ROBOT'],
   ])('names %s, and only the events of that initiator', (_, initiators, named) => {
@@ -57,7 +60,7 @@ describe('attribute', () => {
     expect(attribute('deleted', both)).toEqual({ initiator: 'SYSTEM', eventIds: ['theirs'] });
   });
 
-  it('does not use another action of an initiator for a difference with its own event type', () => {
+  it('does not attribute a difference that has its own event type to an event of another listed type', () => {
     const told = activityEvents(['other', 'ROLE', MEMBER_ADDED]);
     expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
     expect(attribute('name', activityEvents(['own', 'EXTERNAL', MEMBER_ADDED])).initiator).toBe('UNKNOWN');

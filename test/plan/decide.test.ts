@@ -22,7 +22,7 @@ import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE_MS = 60_000;
-/** The platform's group is as groupsync left it. */
+/** The decision if the platform's group equals the view. */
 const UNCHANGED = { kind: 'observe', observed: { id: expect.any(String) }, flapDamping: undefined };
 const HOUR_MS = 60 * MINUTE_MS;
 const stampAt = (minute: number) =>
@@ -150,7 +150,7 @@ const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
   const which = write.action === 'delete' ? { deletion: write } : { write };
   return { uncertain: { ...which, sent: { ...NOTHING_SENT, name: [write.name] }, untilMs } };
 };
-/** With this many removals of eight members, while other removals are in flight. */
+/** Creates facts in which a plan removes this many of eight members, while other removals are in flight. */
 const leaving = (removals: number, concurrent = 0) => ({
   views: views(view(EVERYBODY)),
   reservation: {
@@ -168,7 +168,7 @@ const leaving = (removals: number, concurrent = 0) => ({
     },
   },
 });
-/** The group after the change of another client. */
+/** Returns the group after a change by another client. */
 const changed = (users: string, name = 'Eng') => shown(users, { version: versionToken('v2'), name });
 
 const unechoed = { ...changed('ab'), spokeId: null };
@@ -215,7 +215,7 @@ describe('decide', () => {
       { kind: 'read', what: ['list'] },
     ],
     [
-      'was deleted, answers 404 and is not listed any more is settled as deleted',
+      'was deleted, answers 404 and is no longer listed is settled as deleted',
       {
         ...NO_BASE,
         ...NONE,
@@ -595,7 +595,7 @@ describe('decide', () => {
     ],
     ['a refusal after another error is tried again', { ...refused, state: state({ lastError }) }, AGAIN],
     [
-      'another version just after our own write leads to a wait',
+      'another version just after a write of groupsync leads to a wait',
       { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), fetched: changed('a') },
       { ...waits('waiting'), waitMs: 59_000 },
     ],
@@ -625,7 +625,7 @@ describe('decide', () => {
       { flapDamping: { count: 0 } },
     ],
     [
-      'a late effect of our own deletion is no difference',
+      'a late effect of a deletion by groupsync is no difference',
       late(2, uncertainly({ action: 'delete' }), other),
       { difference: undefined },
     ],
@@ -768,7 +768,7 @@ describe('decide', () => {
       kind: 'observe',
       external: { differences: [], lateWrite: intent },
     });
-    // The platform writes names in its own way, and has not shown this one yet.
+    // The platform normalises names, and has not shown this name yet.
     const renamed = facts({
       ...late,
       views: views(view('a'), change('', '')),
@@ -780,7 +780,7 @@ describe('decide', () => {
     });
   });
 
-  it('every user with a register counts as ours if others may stay and the view is lost', () => {
+  it('every user with a register counts as added by groupsync if the view is lost and external users may stay', () => {
     const lost = facts({
       settings: settingsWith({ membership: 'additive' }),
       views: views(undefined, { isUnreadable: true }),
@@ -810,7 +810,7 @@ describe('decide', () => {
         READ_GROUP,
       ],
       ['a group is read immediately while it changes rarely', dampedAfter({ count: 2 }), READ_GROUP],
-      ['a damped group is read when a member we added must leave', { views: views(view('ab')) }, READ_GROUP],
+      ['a damped group is read when an added member must leave', { views: views(view('ab')) }, READ_GROUP],
       [
         'a damped group waits with the users that another client added',
         { views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }) },
@@ -835,7 +835,7 @@ describe('decide', () => {
         sinceMs: flapDamping.sinceMs,
         count: 2,
       });
-      // A newcomer that none of our writes contained does not wait for the hour.
+      // A new user that no write of groupsync contained does not wait for the hour.
       const unwritten = { views: views(view('')), fetched: changed('x') };
       expect(flapDampingAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
       const overMs = flapDamping.sinceMs + HOUR_MS;

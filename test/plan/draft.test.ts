@@ -57,8 +57,8 @@ describe('plan for a group that exists', () => {
   });
 
   it.each([
-    ['the name that we sent', 'Eng', 'none'],
-    ['the name that the platform made of it', 'eng', 'none'],
+    ['the name that was sent', 'Eng', 'none'],
+    ['the normalised name', 'eng', 'none'],
     ['another', 'ENG', 'patch'],
   ])('renames a group whose name the platform normalises only for a new name: %s', (_, name, action) => {
     const current = view({ a: true, b: true }, { name: 'eng', alias: 'Eng' });
@@ -68,7 +68,7 @@ describe('plan for a group that exists', () => {
     expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
   });
 
-  it('lists changes by kind, then by user, whatever the order of its input', () => {
+  it('lists changes by kind, then by user, for any order of its input', () => {
     const plan = draft({
       wanted: wanted('z', 'c', 'a'),
       current: view({ y: true, a: true, x: false }, { name: 'Old', spokeId: null }),

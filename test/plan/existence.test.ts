@@ -8,7 +8,7 @@ const LISTED = { showsThisGroup: true, showsOtherManagedGroups: true };
 const OTHERS_LISTED = { showsThisGroup: false, showsOtherManagedGroups: true };
 const NONE_LISTED = { showsThisGroup: false, showsOtherManagedGroups: false };
 
-/** 404s from the start of time to `notFoundForMs`. */
+/** Returns the result for a group that answers 404 from time 0 to `notFoundForMs`. */
 const judged = (notFoundForMs: number, evidence: Partial<AbsenceEvidence> = {}) =>
   existence(
     {
@@ -24,7 +24,7 @@ const judged = (notFoundForMs: number, evidence: Partial<AbsenceEvidence> = {}) 
   );
 
 describe('existence of a platform group', () => {
-  it("a group's existence is unknown after a single 404, whatever else is known", () => {
+  it("a group's existence is unknown after a single 404, even with other evidence", () => {
     const evidence = { listing: OTHERS_LISTED, isDeletionReportedByFeed: true };
     expect(judged(HOUR_MS, { ...evidence, firstNotFoundAtMs: undefined })).toBe('unknown');
   });

@@ -79,14 +79,14 @@ describe('foreignDifferences', () => {
 });
 
 it.each<[string, View | undefined, Partial<ObservedGroup>, boolean]>([
-  ['has our spokeId', undefined, {}, true],
+  ['has the sent spokeId', undefined, {}, true],
   ['has another spokeId', view('a'), { spokeId: 'x' }, false],
   ['existed before', view('a'), { id: 'known' }, false],
-  ['has our name and users, and one more', view('a'), { spokeId: null, name: 'OURS ' }, true],
+  ['has the sent name and users, and one more user', view('a'), { spokeId: null, name: 'OURS ' }, true],
   ['has another name', view('a'), { spokeId: null, name: 'Theirs' }, false],
   ['lacks a user', view('abc'), { spokeId: null }, false],
   ['has users although none were sent', view(''), { spokeId: null }, false],
-  ['is empty as it was sent', view(''), { spokeId: null, users: [] }, true],
+  ['is empty and was sent without users', view(''), { spokeId: null, users: [] }, true],
   ['has no spokeId if the sent values are unknown', undefined, { spokeId: null }, false],
 ])('a group that %s counts as the created one: $3', (_, prepared, over, expected) => {
   const intent = { spokeId: 'g', known: [platformGroupId('known')] } as never;

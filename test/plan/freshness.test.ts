@@ -11,7 +11,7 @@ const settingsOf = (settings: object) => parseSettings({ baseUrl: 'https://platf
 const expecting = (expectEvery: object) => settingsOf({ sources: { expectEvery } });
 const ago = (minutes: number): number => NOW_MS - minutes * MINUTE;
 
-/** Source, minutes since the last receipt, expected minutes, and late minutes. */
+/** Returns rows of source, minutes since the last receipt, expected minutes, and late minutes. */
 const rowsOf = (settings: ReturnType<typeof settingsOf>, states: readonly SourceState[]) =>
   freshnessOf(settings, states, NOW_MS).map(({ source, receivedMs, everyMs, lateMs }) => [
     source,
@@ -21,11 +21,11 @@ const rowsOf = (settings: ReturnType<typeof settingsOf>, states: readonly Source
   ]);
 
 describe('freshness of the sources of a connection', () => {
-  it('freshness shows no source that was never received and of which nothing is expected', () => {
+  it('freshness shows no source that was never received and is not expected', () => {
     expect(rowsOf(settingsOf({}), [])).toEqual([]);
   });
 
-  it('a source is never late where nothing is expected', () => {
+  it('a source without an expected time is never late', () => {
     const states = [{ source: 'events', receivedMs: ago(90_000) }] as const;
     expect(rowsOf(settingsOf({}), states)).toEqual([['events', 90_000, 'not expected', 0]]);
   });
@@ -36,13 +36,13 @@ describe('freshness of the sources of a connection', () => {
     expect([late(40), late(50), late(51)]).toEqual([0, 0, 1]);
   });
 
-  it('a source is late where nothing ever came, from when it was first noticed', () => {
+  it('a source that never sent an event becomes late, counted from its first check', () => {
     const states = [{ source: 'events', awaitedMs: ago(75) }] as const;
     expect(rowsOf(expecting({ events: 60 }), states)).toEqual([['events', 'never', 60, 5]]);
     expect(rowsOf(expecting({ events: 60 }), [])).toEqual([['events', 'never', 60, 0]]);
   });
 
-  it('freshness expects the reader of a directory as often as it is scheduled, or as the setting has it', () => {
+  it('the expected time of a directory reader is its schedule, or the setting if there is one', () => {
     const states = [{ source: 'directory', receivedMs: ago(26), everyMinutes: 15 }] as const;
     expect(rowsOf(settingsOf({ directory: GOOGLE }), states)).toEqual([['directory', 26, 15, 1]]);
     expect(rowsOf(settingsOf({ directory: GOOGLE }), [])).toEqual([['directory', 'never', 5, 0]]);
@@ -50,7 +50,7 @@ describe('freshness of the sources of a connection', () => {
     expect(rowsOf(rarely, states)).toEqual([['directory', 26, 60, 0]]);
   });
 
-  it('freshness does not show a directory that is not read any more', () => {
+  it('freshness does not show a directory that is no longer read', () => {
     expect(rowsOf(settingsOf({}), [{ source: 'directory', receivedMs: ago(1_000) }])).toEqual([]);
   });
 });

@@ -17,7 +17,10 @@ const CALLS: readonly (readonly [Call, method: string, path: string])[] = [
   ['other', 'POST', '/oauth/token'],
 ];
 
-/** `?` it may have happened; `!` the connection's trouble, `*` the group's, else a probe tells. */
+/**
+ * `?` marks a write that may have happened. `!` marks an outage of the connection and `*` one of the group; else a
+ * probe decides.
+ */
 type Cells = readonly [
   create: string,
   change: string,

@@ -4,7 +4,9 @@ import { type MergeInput, mergeUsers } from '../../shared/plan/draft.ts';
 
 const U = platformUserId('u');
 
-/** wanted, there, mine → authoritative, additive; null: not in the group afterwards. */
+/**
+ * The columns are wanted, present, managed, authoritative result and additive result. `null` means not in the group.
+ */
 const TABLE: readonly (readonly [boolean, boolean, boolean, boolean | null, boolean | null])[] = [
   [true, false, false, true, true],
   [true, true, true, true, true],

@@ -37,7 +37,7 @@ describe('names that platforms normalise', () => {
     expect(said).toEqual([' Sales', 'Sales']);
   });
 
-  it('names are searched in one pass over a listing, however many groups are created', () => {
+  it('names are searched in one pass over a listing, for any number of created groups', () => {
     let looks = 0;
     const found = [
       { name: 'Sales', spokeId: null, version: 'v' },

@@ -6,7 +6,9 @@ import { afterNotice, beforeNotice, isNoticeDue, noticeOf, observe } from '../..
 const MINUTE = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 10);
 
-/** The notifications by minute for a hold whose count changes at the given minutes. The numbered messages fail. */
+/**
+ * Returns the notifications by minute for a hold whose count changes at the given minutes. The numbered messages fail.
+ */
 function told(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
   let episodes: readonly Episode[] = [];
   let count = 0;
@@ -29,7 +31,7 @@ function told(counts: Readonly<Record<number, number>>, minutes: number, failing
 describe('notifications about findings', () => {
   it.each<[string, Readonly<Record<number, number>>, number, string, (readonly number[])?]>([
     ['nothing is notified without a finding', {}, 60, ''],
-    ['a finding is notified once, however long it lasts', { 2: 3 }, 600, '2 began 3'],
+    ['a long finding is notified once', { 2: 3 }, 600, '2 began 3'],
     ['the end is notified after a quarter of an hour', { 0: 1, 4: 0 }, 60, '0 began 1, 15 ended 1'],
     ['the end of a long episode is notified immediately', { 0: 1, 40: 0 }, 90, '0 began 1, 40 ended 1'],
     ['growth is notified, and shrinking is not', { 0: 1, 5: 4, 30: 2, 50: 3 }, 90, '0 began 1, 15 grew 4'],

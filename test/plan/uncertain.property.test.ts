@@ -40,7 +40,7 @@ const record = (id: string, before: View, after: View, how: object = {}): Uncert
   const intent: Intent = { id: intentId(id), action: 'put', atMs: 0, name: after.name, spokeId: 'g' };
   return uncertainWrite(intent, changeBetween(before, after), { untilMs: 0, ...how });
 };
-/** The writes from one view on, in order. */
+/** Draws writes that are planned from one view, in order. */
 const writes = (most: number) =>
   fc.tuple(
     content.map(viewOf),
@@ -66,7 +66,7 @@ const recordsOf = ([base, all]: [
     }),
   );
 const merged = (records: readonly UncertainWrites[]) => records.reduce(mergeUncertain);
-/** Sets, whatever the order in which their parts came. */
+/** Sorts the lists, because the order of their parts has no meaning. */
 const sorted = ({ sent, change, ...others }: UncertainWrites) => ({
   ...others,
   sent: eachField((field) => [...sent[field]].sort()),

@@ -18,7 +18,7 @@ it('a group of a newer schema is refused by name and kept, and other groups are 
   expect(item).toMatchObject({ schema: 2, group: 'g', dirtySince: expect.any(Number) });
 });
 
-/** What is read as a whole. */
+/** The keys of the items that are read as a whole. */
 const NUMBERED =
   /^(?:G#.* (?:GROUP|A#.*)|U#.* USER|R#.* PERSON|C#.* (?:CONNECTION|GATE|FEED|HEALTH|DRIFT#.*))$/;
 

@@ -21,8 +21,8 @@ import { CREDENTIALS } from '../local/support/queue.ts';
 import { runs } from '../support/engine/runs.ts';
 
 /*
- * The tests of the engine run over a table in memory. Here it does what the real client does over DynamoDB's own
- * interface, operation by operation, so that it cannot lie about conditions, changes, order or what the index shows.
+ * The tests of the engine use a table in memory. This test compares that table with the real client over the interface
+ * of DynamoDB, operation by operation. So conditions, changes, order and the index must have the same results.
  */
 
 const NAMES = ['name', 'hold', 'rev', 'stamp'] as const;
@@ -67,7 +67,7 @@ const change: fc.Arbitrary<Change> = fc
     set: { ...set, ...index },
     setIfMissing,
     add,
-    // DynamoDB refuses an attribute that one update both sets and removes; no caller does that.
+    // DynamoDB refuses an update that both sets and removes an attribute. No caller sends such an update.
     remove: remove.filter((each) => !(each in set)),
   }))
   .filter(
@@ -98,7 +98,7 @@ const sorted = (items: readonly Item[]) =>
 async function ask(table: Table, request: QueryRequest): Promise<readonly Item[]> {
   const found: Item[] = [];
   for await (const page of table.query(request)) found.push(...page);
-  // Items of one sort key come in any order from the index.
+  // The index returns items with equal sort keys in any order.
   return request.index ? sorted(found) : found;
 }
 

@@ -22,7 +22,7 @@ const accepted = {
   spokeId: false,
 };
 const acceptedDrift = { policy: 'adopt', seen: 's' as Stamp, ...accepted } as const;
-/** What the platform cannot tell of a view. */
+/** Parts of a view that no answer of the platform contains. */
 const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { acceptedDrift }, { alias: '', acceptedDrift }];
 
 const some = fc.uniqueArray(fc.nat(150), { maxLength: 3 });
@@ -32,11 +32,11 @@ const action = fc.record({
   toggled: fc.oneof(some, some, fc.uniqueArray(fc.nat(150), { maxLength: 120 })),
   shape: fc.nat(24),
   hours: fc.constantFrom(0, 0.1, 2),
-  /** Before which of its effects it dies. */
+  /** The number of the effect before which the process stops. */
   diesAt: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined, freq: 3 }),
 });
 type Action = typeof action extends fc.Arbitrary<infer Drawn> ? Drawn : never;
-/** Complete actions of another process, each with the effect before which it runs. */
+/** Draws complete actions of another process, each with the effect before which it runs. */
 const actions = fc.array(fc.tuple(action, fc.integer({ min: 1, max: 14 }), fc.option(action)), {
   maxLength: 14,
 });
@@ -66,7 +66,10 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
     String(chunksNow().find(({ sk }) => sk.includes(id))?.['text']).split('\n#').length - 1;
   let [worker, other] = [cold(), cold()];
 
-  /** The views that a process with an empty cache cannot read; the others are as they were written. */
+  /**
+   * Returns the ids of views that a process with an empty cache cannot read. All other views must equal the written
+   * ones.
+   */
   const unread = async () => {
     const missing: string[] = [];
     const { views, changes } = pointersIn(await stateNow());
@@ -164,11 +167,11 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
       table.remove(lost);
       for (const id of await unread()) broken.add(id);
     } else await act(worker, one, at, then);
-    // A process that died has an empty cache.
+    // A process that starts after a crash has an empty cache.
     if (one.diesAt !== undefined || then?.diesAt !== undefined) [worker, other] = [cold(), cold()];
     expect((await unread()).filter((id) => !broken.has(id))).toEqual([]);
   }
-  // Whatever is there after a sweep is needed by something.
+  // After a sweep, each remaining item must be in use.
   await cold().collect(await stateNow(), nowMs + 2 * HOUR_MS);
   const gone = await unread();
   expect(gone.filter((id) => !broken.has(id))).toEqual([]);

@@ -1,6 +1,9 @@
 let told = 0;
 
-/** A native event as a client of SQS writes it, told now and after those before; `more` says otherwise. */
+/**
+ * Returns a native event as a client of SQS writes it. It has the current time, and a higher sequence than the events
+ * before. `more` replaces any field.
+ */
 export function nativeEvent(type: string, data: unknown, more: object = {}): string {
   told += 1;
   const place = { id: `told-${told}`, sequence: String(told), time: new Date().toISOString() };
@@ -8,7 +11,10 @@ export function nativeEvent(type: string, data: unknown, more: object = {}): str
   return JSON.stringify({ ...event, ...place, ...more });
 }
 
-/** A company with an app on the platform, and these people: `ann` is the role `r-ann`, the user `u-ann`, ann@acme.test. */
+/**
+ * Returns a company with an app on the platform and these people. `ann` has the role `r-ann`, the user `u-ann` and the
+ * address `ann@acme.test`.
+ */
 export const acmeOf = (people: readonly string[], token: string) => {
   const employees = people.map((name) => ({
     id: `r-${name}`,

@@ -1,6 +1,6 @@
 import { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GuardLimits } from '../../shared/plan/guard.ts';
 
-/** Limits of the guard; a limit that is not given has its default. */
+/** Returns the limits of the guard. A limit that is not given has its default. */
 export const guardLimits = (limits: Partial<GuardLimits> = {}): GuardLimits =>
   ConnectionSettings.parse({ baseUrl: 'https://platform.test', guard: limits }).guard as GuardLimits;

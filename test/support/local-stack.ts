@@ -9,9 +9,12 @@ import { type StackOptions, startStack } from '../../local/stack.ts';
 import { SqsQueue } from '../../node_modules/fauxqs/dist/sqs/sqsStore.js';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 
-/** Far beyond any test: the schedules that it triggers itself. */
+/** The interval in seconds of a schedule that no test reaches. A test invokes such a schedule itself. */
 const NEVER = 80_000;
-/** How long a look at a dead-letter queue polls here: the emulator is one server, and has seen all of its messages. */
+/**
+ * The seconds for which a test polls a dead-letter queue. The emulator is one server, so a short poll finds all
+ * messages.
+ */
 const LOOK_SECONDS = 0.1;
 
 const isDeadLetters = ({ name }: SqsQueue) => name.endsWith('-dlq');
@@ -20,14 +23,14 @@ export interface LocalStackOptions {
   readonly world: WorldInput;
   readonly pumpSeconds: number;
   readonly coalesceSeconds?: number;
-  /** 0 where few events are sent and each is waited for. */
+  /** The batching window in seconds. It is 0 if a test sends few events and waits for each. */
   readonly batchingWindowSeconds?: number;
   readonly settings?: StackOptions['settings'];
 }
 
 /**
- * The local stack with the deployed handlers, in this process and without demo data. Handlers keep their clients from
- * their first call on, so a test file has one stack.
+ * Starts the local stack with the deployed handlers, in this process and without demo data. The handlers keep their
+ * clients from their first call, so a test file has one stack.
  */
 export async function startLocalStack(options: LocalStackOptions) {
   const {
@@ -38,7 +41,7 @@ export async function startLocalStack(options: LocalStackOptions) {
     settings = [['guard', null]],
   } = options;
   const environment = { ...process.env };
-  /** Everything that the handlers logged. */
+  /** All lines that the handlers logged. */
   const logs: string[] = [];
   const written = vi
     .spyOn(process.stdout, 'write')
@@ -50,7 +53,7 @@ export async function startLocalStack(options: LocalStackOptions) {
   ) {
     return waitForMessages.call(this, isDeadLetters(this) ? LOOK_SECONDS : seconds);
   });
-  /** Batches that came back whole, and queues that could not be read. */
+  /** The errors of batches that failed as a whole, and of queues that could not be read. */
   const errors: string[] = [];
   const platform = await openPlatform({ world, dataFile: undefined, port: 0 });
   const stack = await startStack({
@@ -72,13 +75,13 @@ export async function startLocalStack(options: LocalStackOptions) {
     platform,
     logs,
     errors,
-    /** One of the simulator's test controls. */
+    /** Calls a test control of the simulator. */
     async control(path: string, init?: RequestInit): Promise<unknown> {
       const answer = await fetch(`${platform.url}/_simulator/${path}`, init);
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       return answer.json();
     },
-    /** Sends message bodies as any client of SQS would, ten at a time. @returns their message ids */
+    /** Sends message bodies in batches of ten, as any client of SQS does. @returns their message ids */
     async send(bodies: readonly string[]): Promise<readonly string[]> {
       const ids: string[] = [];
       for (let at = 0; at < bodies.length; at += 10) {
@@ -93,7 +96,7 @@ export async function startLocalStack(options: LocalStackOptions) {
       }
       return ids;
     },
-    /** The groups once no call is in flight and no group is dirty. */
+    /** Waits until no call is in flight and no group is dirty. @returns the groups */
     async converge(timeoutMs = 150_000): Promise<readonly GroupReport[]> {
       const outcome = await untilConverged({
         client: stack.sqs,
@@ -112,7 +115,7 @@ export async function startLocalStack(options: LocalStackOptions) {
       }
       return outcome.groups;
     },
-    /** As if the time were over for which a killed process had hidden the dead letters that it looked at. */
+    /** Ends the visibility timeouts of dead letters that a killed process has received. */
     endHolds() {
       for (const queue of (polled.mock.contexts as SqsQueue[]).filter(isDeadLetters))
         for (const held of queue.inflightMessages.values()) held.visibilityDeadline = 0;
@@ -122,7 +125,7 @@ export async function startLocalStack(options: LocalStackOptions) {
       await platform.close();
       written.mockRestore();
       polled.mockRestore();
-      // The next file of this worker finds the environment as it was.
+      // Restores the environment for the next file of this worker.
       for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
       Object.assign(process.env, environment);
     },

@@ -1,5 +1,5 @@
 /**
- * Milliseconds that a test waits for something that must happen: more than five times what the slowest wait takes on an
- * idle machine. Only a failure ever takes so long.
+ * The milliseconds that a test waits for an event that must happen. The limit is more than five times the slowest wait
+ * on an idle machine. Only a failure takes so long.
  */
 export const PATIENCE_MS = 240_000;

@@ -1,7 +1,7 @@
 import { instantOf, type ReadGroup, type Received, readAll } from '../../simulate/directory.ts';
 import type { DirectoryEvent, EventMember } from '../../simulate/messages.ts';
 
-/* The simulation's naive reading, of native events alone: for tests that have no life. */
+/* Reads native events with the simulation's independent reader, for tests that do not run the simulation. */
 
 export interface ReadDirectory {
   readonly groups: ReadonlyMap<string, Pick<ReadGroup, 'name' | 'members'>>;
@@ -34,7 +34,7 @@ const KINDS: Readonly<Record<string, DirectoryEvent['kind']>> = {
   'directory.user.deleted': 'forget',
 };
 
-/** Reads JSON lines, or events already parsed, of one connection; their order and repetitions do not matter. */
+/** Reads JSON lines or parsed events of one connection. Their order and repetitions do not matter. */
 export function readDirectory(input: string | readonly RawEvent[], connection = 'default'): ReadDirectory {
   const all = typeof input === 'string' ? parseLines(input) : input;
   const ours = all.filter((event) => (event.connection ?? 'default') === connection);

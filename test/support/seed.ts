@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { afterEach } from 'vitest';
 
 /*
- * Every property draws from one seed, so `npm test` tries the same cases each time. `npm run test:explore` takes a new
- * seed, and says of each failure how to repeat it.
+ * Every property draws from one seed, so `npm test` tries the same cases each time. `npm run test:explore` draws a new
+ * seed, and prints for each failure the command that repeats it.
  */
 const { GROUPSYNC_SEED: seed = '1', GROUPSYNC_RUNS: runs, GROUPSYNC_EXPLORES: explores } = process.env;
 

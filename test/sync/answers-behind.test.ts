@@ -16,7 +16,7 @@ async function company(platform: object = {}, settings = {}) {
       (await world.toolPorts.groups.members(told.ref('g'))).flatMap(({ member, pending }) =>
         pending === undefined ? [] : [`${member} ${pending.cause}`],
       ),
-    /** Ten minutes later, as the feed would find it. */
+    /** Suspects a changed group ten minutes later, as the feed does. */
     async later() {
       world.advance(10 * MINUTE_MS);
       await suspectChanged(world);
@@ -89,7 +89,7 @@ describe('answer that is older than its own write', () => {
 });
 
 describe('user that the platform drops from an accepted write', () => {
-  it('stays in each write, is shown as pending, and alone causes a write more and more rarely', async () => {
+  it('is sent with each write, is shown as pending, and causes separate writes less and less often', async () => {
     const { tell, sweepAfter, world, shown, state, pending } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });

@@ -23,7 +23,7 @@ const person = (role: string, email: string, state = 'ACTIVE') => ({
 
 type Told = Awaited<ReturnType<typeof story>>;
 
-/** As the schedule does each hour; then the engine comes to rest. */
+/** Refreshes people as the hourly schedule does, and lets the engine come to rest. */
 async function refresh({ world, tell }: Told) {
   const report = await refreshPeople(await world.connection(), world.toolPorts);
   await tell();
@@ -60,7 +60,7 @@ describe('binding of a member', () => {
   it.each([
     ['', 0],
     [', nor in a large group, whose registers carry copies', LARGE_GROUP],
-  ])('a leaver is never bound, so the newcomer who has the address now is added%s', async (_, size) => {
+  ])('a leaver is never bound, so the newcomer with the same address is added%s', async (_, size) => {
     const told = await story();
     const { world, tell, shown, member } = told;
     const many = Array.from({ length: size }, (_one, n) => `m${n}`);
@@ -95,10 +95,10 @@ describe('binding of a member', () => {
   const HANDED_ON = [{ ...LEAVER, state: 'TERMINATED' }, person('newcomer', 'ann')];
 
   it.each([
-    ['the event comes after the refresh that lists both', 0, ['refresh', 'event']],
-    ['the event comes before it', 0, ['event', 'refresh']],
+    ['the event arrives after the refresh that lists both persons', 0, ['refresh', 'event']],
+    ['the event arrives before that refresh', 0, ['event', 'refresh']],
     ['the group is large, and its registers carry copies', LARGE_GROUP, ['event', 'refresh']],
-    ["the leaver's address passes on only later", 0, ['event', 'leave', 'refresh']],
+    ["the newcomer gets the leaver's address only later", 0, ['event', 'leave', 'refresh']],
     ['the fan-out of the member is interrupted', 0, ['event', 'crash', 'refresh']],
     ['a refresh runs before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
   ])("the newcomer with a leaver's address gets the binding: %s", async (_, size, steps) => {
@@ -111,7 +111,7 @@ describe('binding of a member', () => {
     world.platform.employees = [LEAVER, ...others];
     await refresh(told);
     for (const step of steps) {
-      // Only the next refresh finds the change.
+      // Only the next refresh of people finds the change.
       world.platform.employees = [...(step === 'leave' ? HANDED_ON.slice(0, 1) : HANDED_ON), ...others];
       if (step === 'event') await tell({ snapshot: 'g', of: ['ann', ...many] });
       else if (step === 'crash') await world.toolPorts.users.unbind(CONNECTION, member('ann'), bound.role);
@@ -234,7 +234,7 @@ describe('binding of a member', () => {
       await ingest(takeEvents(world), where === 'ingest' ? ports : world.toolPorts);
       takeWoken(world);
       await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
-      // The refresh after that one bears a binding by ingest out, or undoes it.
+      // The next refresh confirms a binding by ingest, or undoes it.
       await (where === 'apply' ? tell() : refresh(told));
       expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
     }
@@ -310,7 +310,7 @@ describe('attributes of a user', () => {
     expect(told).toEqual([1]);
   });
 
-  it('keeps the same attributes whatever the order of the events', async () => {
+  it('stores the same attributes for every order of the events', async () => {
     const word = fc.tuple(fc.nat(20), fc.constantFrom('a', 'b', 'y'.repeat(1_100)));
     const names = fc.constantFrom('email', '__proto__', ...Array.from({ length: 60 }, (_, n) => `n${n}`));
     const words = fc

@@ -6,8 +6,8 @@ import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { type DirectoryEvent, story } from '../support/engine/story.ts';
 
 /*
- * For a group in sync, apply reads only the members that a change concerns. A read of all members afterwards finds
- * nothing more to do, whatever happened before.
+ * For a group in sync, apply reads only the members that a change concerns. A later read of all members must find no
+ * further difference.
  */
 
 const met = vi.hoisted(() => ({ parts: 0, hint: '' }));
@@ -32,7 +32,7 @@ vi.mock('../../shared/store/group-item.ts', async (original) => {
 });
 
 const MEMBERS = ['ann', 'bob', 'cid', 'dee', 'zed'];
-/** Two roles of one user, and a second account for some: so two members may stand for one user. */
+/** The employees. The first two are roles of one user, so two members may match one user. */
 const PEOPLE = (
   [
     ['ann', 'u-ann'],
@@ -63,15 +63,15 @@ const directoryEvent: fc.Arbitrary<DirectoryEvent> = fc.oneof(
 const fault = fc.constantFrom('none', 'none', 'none', 'throttled', 'unheard', 'echo');
 const step = fc.record({
   say: fc.array(directoryEvent, { minLength: 1, maxLength: 2 }),
-  /** How the state of one of them changes, and a refresh hears of it. */
+  /** A person whose state changes, and whose change a refresh reads. */
   person: fc.option(fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('ACTIVE', 'TERMINATED')), { freq: 6 }),
   isSeen: fc.boolean(),
-  /** The member that the hint says to read: wrong ones change nothing. */
+  /** The member that the hint names for the read. A wrong hint must change nothing. */
   hint: fc.constantFrom('', '', 'r-ann', 'r-bob', 'r-dee', 'unknown'),
   faults: fc.oneof(fc.constant([]), fc.constant([]), fc.array(fault, { maxLength: 30 })),
 });
 
-/** A group of two, in sync. */
+/** Creates a group of two members, in sync. */
 async function company() {
   const told = await story();
   const { world, tell } = told;
@@ -85,7 +85,7 @@ async function company() {
 }
 
 it.each([
-  ['a second account of the user comes and goes', [joins('ann'), joins('bob'), leaves('bob')]],
+  ['a second account of the user joins and leaves', [joins('ann'), joins('bob'), leaves('bob')]],
   ['one account of the user is removed twice', [joins('ann'), leaves('ann'), joins('bob'), leaves('ann')]],
 ])('a user in the group stays, although %s', async (_, directoryEvents) => {
   const { tell, shown } = await company();

@@ -4,7 +4,7 @@ import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { story } from '../support/engine/story.ts';
 import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
 
-/** A managed group, and an external group whose state the platform answers with by mistake. */
+/** Creates a managed group, and an external group whose state the platform answers with by mistake. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b', 'c');
@@ -57,7 +57,7 @@ describe('answer about another group', () => {
     expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
   });
 
-  it('an answer about another group to a creation is not the created group, which is looked up', async () => {
+  it('an answer about another group to a creation leads to a search for the created group', async () => {
     const { world, say, tell, work, state, theirs } = await company();
     world.platform.confused = (asked) => (asked === 'create' ? theirs : undefined);
     say({ snapshot: 'h', of: ['c'] });
@@ -72,7 +72,7 @@ describe('answer about another group', () => {
   });
 
   it.each([true, false])(
-    'a group that another client creates meanwhile is not taken for our creation (spokeIds shown: %s)',
+    'a group that another client creates meanwhile does not count as the created group (spokeIds shown: %s)',
     async (echoSpokeId) => {
       const { world, say, work, tell, state } = await company({ platform: { echoSpokeId } });
       const { platform } = world;

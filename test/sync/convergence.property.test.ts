@@ -44,7 +44,7 @@ describe('engine', () => {
         });
         expect(shownGroups(world)).toEqual(expectedGroups(events));
         expect(world.platform.violations).toEqual([]);
-        // A conflict is no refusal, whichever status it has.
+        // A conflict is not reported as a refusal, for any status.
         expect(world.deadLetters).toEqual([]);
       },
     ),

@@ -14,7 +14,7 @@ vi.mock('../../shared/sync/tuning.ts', async (original) => ({
   LARGE_GROUP: 1,
 }));
 
-/** Every kind of effect that the way from an event to the platform has; a crash must have met each of them. */
+/** The kinds of effects between an event and the platform. A crash must have occurred before each kind. */
 const EFFECTS = [
   'SendMessageBatch apply, acknowledge apply, acknowledge events, delete VIEW#, get CONNECTION',
   'get GATE, get GROUP, getMany PERSON, getMany USER, getMany VIEW#, platform.create, platform.delete',
@@ -23,12 +23,12 @@ const EFFECTS = [
   'update USER',
 ].flatMap((line) => line.split(', '));
 
-/** Lives that are tried, one after the other, until every kind was met; a few dozen do. */
+/** The largest number of runs until every kind has occurred. A few dozen are enough. */
 const MOST_LIVES = 500;
 
 const points = fc.tuple(fc.nat(), fc.nat());
 
-/** The position of a crash: any kind of effect is as likely as another, and any of its occurrences. */
+/** Returns the position of a crash. Each kind of effect is equally likely, and so is each of its occurrences. */
 function pointIn(effects: readonly string[], point: number): number {
   const kinds = [...new Set(effects)].sort();
   const kind = kinds[point % kinds.length];
@@ -46,7 +46,7 @@ describe('crash of a worker', () => {
       { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } },
     ],
   ])(
-    'a crash between any two effects, %s, and redelivery change nothing of the result',
+    'a crash between any two effects and a redelivery do not change the result, %s',
     async (_, trouble) => {
       await fc.assert(
         fc.asyncProperty(directoryEvents(8), fc.nat(), points, async (events, seed, drawn) => {
@@ -64,7 +64,7 @@ describe('crash of a worker', () => {
             }
           }
         }),
-        // Each life is lived once unharmed, and then once for each of its crashes.
+        // Each run is made once without a crash, and then once for each of its crashes.
         runs(200),
       );
     },

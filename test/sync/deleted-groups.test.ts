@@ -5,7 +5,7 @@ import { HOUR_MS } from '../support/engine/world.ts';
 
 const WORD = { reason: 'a reorganisation' };
 
-/** `count` groups in sync, each with the same member; those of `empty` have none. */
+/** Creates `count` groups in sync, each with the same member. The groups of `empty` have no member. */
 async function company(
   count: number,
   { empty = [], ...settings }: { readonly empty?: readonly string[]; readonly [key: string]: unknown } = {},
@@ -18,7 +18,7 @@ async function company(
   return {
     ...told,
     groups,
-    /** One after the other, as a directory reports them. */
+    /** Deletes groups one after the other, as a directory reports them. */
     async remove(...ids: readonly string[]) {
       for (const id of ids) await told.tell({ remove: id });
     },
@@ -27,8 +27,8 @@ async function company(
   };
 }
 
-describe('groups that the directory deletes', () => {
-  it('are held from the third one within an hour, whatever their size', async () => {
+describe('limit on deleted groups', () => {
+  it('holds all deletions from the third one within an hour, for groups of any size', async () => {
     const { remove, onPlatform, holdOf, state, groups } = await company(10, { empty: ['g2', 'g3'] });
     await remove('g0', 'g1', 'g2', 'g3', 'g4');
     expect(onPlatform()).toEqual(groups.slice(2));
@@ -47,7 +47,7 @@ describe('groups that the directory deletes', () => {
     }
   });
 
-  it('count against the groups that the connection had before: a share of them may go', async () => {
+  it('allows the deletion of a share of the groups that the connection had before', async () => {
     const guard = { deletedGroupsShare: 0.3 };
     const { remove, onPlatform, holdOf, groups } = await company(10, { guard });
     await remove('g0', 'g1', 'g2', 'g3');
@@ -55,7 +55,7 @@ describe('groups that the directory deletes', () => {
     expect(await holdOf('g3')).toMatchObject({ rule: 'deleted_groups' });
   });
 
-  it('may all go an hour apart', async () => {
+  it('allows all deletions that are an hour apart', async () => {
     const { remove, onPlatform, world } = await company(5);
     for (const id of ['g0', 'g1', 'g2', 'g3']) {
       await remove(id);
@@ -64,20 +64,20 @@ describe('groups that the directory deletes', () => {
     expect(onPlatform()).toEqual(['g4']);
   });
 
-  it('are never more than the limit when all come at once', async () => {
+  it('deletes no more groups than allowed when all deletions arrive at once', async () => {
     const { tell, onPlatform, groups } = await company(10);
     await tell(...groups.map((id) => ({ remove: id })));
     expect(onPlatform().length).toBeGreaterThanOrEqual(8);
   });
 
-  it('count too where a deleted group is emptied', async () => {
+  it('counts a deletion that only empties the group', async () => {
     const { remove, shown, holdOf } = await company(4, { onGroupDeleted: 'empty' });
     await remove('g0', 'g1', 'g2');
     expect(['g0', 'g1', 'g2'].map((id) => shown(id)[0])).toEqual([[], [], ['u-a']]);
     expect(await holdOf('g2')).toMatchObject({ rule: 'deleted_groups', removes: 1 });
   });
 
-  it('are released by the limits of the settings', async () => {
+  it('uses the limits of the settings', async () => {
     const guard = { deletedGroups: 0, deletedGroupsShare: 0.5 };
     const { remove, onPlatform } = await company(4, { guard });
     await remove('g0', 'g1', 'g2');
@@ -87,7 +87,7 @@ describe('groups that the directory deletes', () => {
     expect(none.onPlatform()).toEqual(['g0', 'g1', 'g2', 'g3']);
   });
 
-  it('do not count if the guard is off, or the policy releases them', async () => {
+  it('ignores deletions if the guard is off or the policy releases the groups', async () => {
     for (const settings of [{ guard: null }, { onGroupDeleted: 'release' }]) {
       const { remove, holdOf } = await company(4, settings);
       await remove('g0', 'g1', 'g2', 'g3');
@@ -96,7 +96,7 @@ describe('groups that the directory deletes', () => {
   });
 });
 
-describe('the hold over the deletion of a group', () => {
+describe('hold on the deletion of a group', () => {
   const held = async (empty: readonly string[] = []) => {
     const told = await company(10, { empty });
     await told.remove('g0', 'g1', 'g2');
@@ -107,7 +107,7 @@ describe('the hold over the deletion of a group', () => {
   it.each([
     ['with members', []],
     ['without members', ['g2']],
-  ])('lets a group %s go once it is approved', async (_, empty) => {
+  ])('a group %s is deleted once its hold is approved', async (_, empty) => {
     const { decide, tell, onPlatform, state } = await held(empty);
     expect(await decide(approveHold)).toMatchObject({ kind: 'decided' });
     await tell();
@@ -119,7 +119,7 @@ describe('the hold over the deletion of a group', () => {
   it.each([
     ['with members', []],
     ['without members', ['g2']],
-  ])('keeps a group %s once it is rejected, also when its users change', async (_, empty) => {
+  ])('a group %s stays once its hold is rejected, even if its users change', async (_, empty) => {
     const { decide, tell, onPlatform, world, holdOf } = await held(empty);
     await decide(rejectHold);
     await tell();
@@ -133,7 +133,7 @@ describe('the hold over the deletion of a group', () => {
     expect(await holdOf('g2')).toMatchObject({ decision: { kind: 'rejected' } });
   });
 
-  it('stays when an hour has passed, and is renewed after a week', async () => {
+  it('the hold stays after an hour, and is replaced by a new one after a week', async () => {
     const { tell, onPlatform, world, holdOf, ref } = await held(['g2']);
     world.advance(2 * HOUR_MS);
     await world.toolPorts.applyQueue.wake([ref('g2')]);
@@ -148,7 +148,7 @@ describe('the hold over the deletion of a group', () => {
     expect(onPlatform()).toContain('g2');
   });
 
-  it('ends when the directory has the group again', async () => {
+  it('the hold ends when the directory creates the group again', async () => {
     const { tell, shown, holdOf } = await held(['g2']);
     await tell({ snapshot: 'g2', of: ['b'] });
     expect(await holdOf('g2')).toBeUndefined();

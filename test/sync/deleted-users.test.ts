@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { story } from '../support/engine/story.ts';
 
-/** A member joins by an event whose time is so many seconds before or after the deletion of the user. */
+/** Adds a member by an event whose time is `seconds` after the deletion of the user, or before it if negative. */
 async function joinedAround(seconds: number, isLate: boolean) {
   const { world, tell, shown, hire } = await story();
   await hire('ann', 'bob');

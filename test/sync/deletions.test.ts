@@ -4,7 +4,7 @@ import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { story } from '../support/engine/story.ts';
 import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
-/** Two groups in sync, created long ago. */
+/** Creates two groups in sync whose creation is long past. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   const { world } = told;
@@ -125,7 +125,7 @@ describe('group that groupsync has deleted', () => {
       const platformId = (await state('g'))?.link?.id ?? '';
       let isHidden = false;
       world.platform.hidden = (id) => isHidden && id === platformId;
-      // The deletion is answered but has no effect, and for a while the platform does not show the group.
+      // The platform answers the deletion and ignores it. For a while it does not show the group.
       world.platform.failing = (kind) => {
         if (kind !== 'delete' || isHidden) return undefined;
         isHidden = true;

@@ -178,7 +178,7 @@ describe('two directory groups whose ids differ only by case', () => {
     expect(groups().map(({ users }) => users)).toEqual([['u-a'], ['u-b']]);
     for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
     expect(actions()).toEqual(['create', 'create']);
-    // The platform cannot tell the two ids apart, and each group belongs to its own directory group.
+    // The platform stores the same spokeId for both groups, which is one recorded violation.
     expect(world.platform.violations.splice(0)).toHaveLength(1);
   });
 });

@@ -29,7 +29,7 @@ describe('write that the platform always refuses', () => {
     await tell({ upsert: 'g' });
     expect(await state('g')).toMatchObject({ failedAtMs: expect.any(Number) });
     expect(world.deadLetters).toHaveLength(1);
-    // A replayed dead-lettered message is reported again, with the same age as before.
+    // Another failure after a replay is reported again, with the time of the first failure.
     const failedBefore = '1 2026-11-20T10:00:00.000Z';
     await world.toolPorts.groups.noteReplay(ref('g'), failedBefore);
     await tell({ upsert: 'g' });
@@ -138,7 +138,7 @@ describe('user that the platform refuses', () => {
     const count = writes(world, () => true);
     await tell({ add: ['b', 'c', 'd'], to: 'g' });
     expect((await state('g'))?.counts).toMatchObject({ pending: 0 });
-    // What was shown may have been the past: it is all tried once more, a minute later.
+    // A read may be outdated, so all attempts are made again a minute later.
     expect(count()).toBeLessThanOrEqual(2 * 6);
     expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected' }]);
     writes(world, () => false);
@@ -165,7 +165,7 @@ describe('platform that accepts no writes for two days', () => {
         await work(12);
         world.advance(HOUR_MS);
       }
-      // An hour is the longest wait, and half of it may be jitter: two groups, a day.
+      // The longest wait is an hour, and jitter may halve it. There are two groups and 24 hours.
       expect(tries).toBeGreaterThanOrEqual(2 * 12);
       expect(tries).toBeLessThanOrEqual(2 * 48);
       for (const group of ['g', 'new']) {
@@ -251,7 +251,7 @@ describe('failing read after a write', () => {
     });
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    // Asked for after the PATCH, whether spokeIds are shown at all.
+    // After the PATCH, apply lists the groups to find out whether the platform shows spokeIds.
     troubles.platform = (call) => (call === 'list' ? 'throttled' : 'none');
     say({ take: ['a', 'b'], from: 'g' });
     await ingest(takeEvents(world), world.toolPorts);

@@ -25,7 +25,7 @@ async function company() {
 }
 
 describe('gate of a connection', () => {
-  it('closes at a 401, uses up no receives, and opens by itself with another secret', async () => {
+  it('closes at a 401, uses up no receives, and opens without an operator after a change of the secret', async () => {
     const { say, work, always, heal, gate, world, state, shown, audit } = await company();
     always('unauthorized');
     say({ snapshot: 'g', of: ['a'] });
@@ -174,8 +174,8 @@ describe('gate of a connection', () => {
   });
 
   it.each([
-    ['with groups of ours', ['g', 'h']],
-    ['before there is one', []],
+    ['with managed groups', ['g', 'h']],
+    ['before there is a managed group', []],
   ])('does not open and close repeatedly if groups answer 401 and /me succeeds (%s)', async (_, before) => {
     const { world, tell, work, say, gate, shown, troubles } = await company();
     await tell(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
@@ -193,7 +193,7 @@ describe('gate of a connection', () => {
       world.advance(MINUTE_MS);
       expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
     }
-    // Each ten minutes, by id and by the list.
+    // Every ten minutes the gate is probed with one fetch and one list.
     expect(met).toBeLessThanOrEqual(12);
     troubles.platform = NO_FAULTS.platform;
     await tell();
@@ -217,7 +217,7 @@ describe('gate of a connection', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('waits between a second and a quarter of an hour whatever Retry-After is, and longer each time', async () => {
+  it('waits between a second and a quarter of an hour for any Retry-After, and longer each time', async () => {
     const { world, ref, gate, say } = await company();
     say({ upsert: 'g' });
     for (const [retryAfterMs, waitMs] of [
@@ -288,7 +288,7 @@ describe('gate of a connection', () => {
     expect((await gate()).state).toBe('paused');
     expect(await resume({ ...now, observing: true })).toBe(true);
     expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({ observing: false });
-    // An outage of the platform meanwhile is not a decision of an operator.
+    // The platform fails in the meantime. An outage is not an operator's decision.
     await toolPorts.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
     await pauseConnection(CONNECTION, 'Ann: again', toolPorts, seen.gate);
     expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
@@ -419,7 +419,7 @@ describe('groups that fail one after the other', () => {
       await work(3);
       expect((await gate()).state).toBe('backoff');
     }
-    // One of them at a time, not always the same, and not all each minute.
+    // Apply tries one group at a time, tries different groups, and does not try one every minute.
     expect(tries.length).toBeGreaterThan(5);
     expect(tries.length).toBeLessThanOrEqual(20);
     expect(new Set(tries).size).toBeGreaterThan(5);

@@ -17,12 +17,12 @@ const GUARD = { minSize: 3, maxRemovedShare: 0.9, maxRemovedCount: 3, perHourCou
 const GROUPS = ['g1', 'g2'].map(groupId);
 const MEMBERS = Array.from({ length: 5 }, (_, index) => `m${index}`);
 
-/** A person leaves some groups, then time passes. */
+/** Removals of members from some groups, and the time that passes afterwards. */
 interface Departure {
   readonly group: number;
   readonly members: readonly number[];
   readonly afterMinutes: number;
-  /** How far the engine gets meanwhile. */
+  /** The number of rounds that the engine runs meanwhile. */
   readonly rounds: number;
   readonly comeBack: boolean;
 }
@@ -37,7 +37,7 @@ const departure: fc.Arbitrary<Departure> = fc.record({
 
 const FAULTS: readonly CallFault[] = ['lost_before', 'lost_after', 'lost_late', 'unreached', 'throttled'];
 
-/** Two groups of five, as the directory and the platform have them. */
+/** Creates two groups of five members, equal in the directory and on the platform. */
 async function settledWorld(seed: number, budget: number) {
   const random = seededRandom(seed);
   const faults = new Chaos({ budget: 0, random, platform: FAULTS, table: ALL_TABLE_FAULTS, lateness: 0.01 });
@@ -61,7 +61,7 @@ async function settledWorld(seed: number, budget: number) {
   return { world, scheduler };
 }
 
-/** Writes registers directly, so that a member is the e-mail address that the directory gives it. */
+/** Writes registers directly. The attributes of a member are those that the directory would send. */
 async function say(
   world: World,
   group: (typeof GROUPS)[number],
@@ -82,14 +82,14 @@ async function say(
   await applyQueue.wake([ref]);
 }
 
-/** Some rounds only: what comes next finds the engine in the middle of something. */
+/** Runs a number of rounds, so that the next event arrives while the engine is at work. */
 async function work(world: World, scheduler: Scheduler, maxRounds: number) {
   await drive({ world, scheduler, twins: 0.5, skewMs: 900, maxRounds }).catch((error: unknown) => {
     if (!String(error).includes('still busy')) throw error;
   });
 }
 
-/** The most that was removed within any hour, of the connection and of any one group. */
+/** Returns the largest numbers of removals within an hour, for the connection and for one group. */
 function worstHour(world: World) {
   const removals = world.platform.writes.flatMap(({ atMs, spokeId, removed }) =>
     removed.map(() => ({ atMs, spokeId })),

@@ -11,13 +11,15 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
   await told.hire('a', 'b', 'c', 'd', 'e', 'f', 'installer');
   let calls = 0;
   troubles.platform = (call) => {
-    // A new worker's look at its credential is no call about a group.
+    // A new worker checks its credential with the call `me`. That call is not about a group.
     if (call !== 'me') calls += 1;
     return 'none';
   };
   return {
     ...told,
-    /** Lets the engine work for so long, at rest or not; @returns the calls that the platform saw. */
+    /**
+     * Lets the engine work for `ms` of simulated time, even if it does not come to rest. @returns the number of calls
+     */
     async pass(ms: number): Promise<number> {
       const before = calls;
       await told.pass(ms, 4);
@@ -57,7 +59,7 @@ describe('user that the platform keeps after a removal', () => {
     const { world, say, tell, shown, state, pass } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] }, { snapshot: 'h', of: ['a', 'b', 'c'] });
     world.platform.kept.add('u-b');
-    // One of two goes, so one removal counts.
+    // The platform removes only one of the two users, so only one removal counts.
     say({ take: ['b', 'c'], from: 'g' });
     await pass(HOUR_MS / 2);
     say({ take: ['a', 'c'], from: 'h' });
@@ -139,10 +141,13 @@ describe('user that the platform adds to a new group by itself', () => {
 it.each<DirectoryEvent>([
   { take: ['b'], from: 'g' },
   { snapshot: 'g', of: ['a'] },
-])('a leaver is recognised even if others may stay without a view: %j', async (releasedPlatformId) => {
-  const { world, tell, shown } = await company({ membership: 'additive' });
-  await tell({ snapshot: 'g', of: ['a', 'b'] });
-  for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
-  await tell(releasedPlatformId);
-  expect(shown('g')).toEqual([users('a')]);
-});
+])(
+  'a leaver is removed even if the stored view is missing and external users may stay: %j',
+  async (releasedPlatformId) => {
+    const { world, tell, shown } = await company({ membership: 'additive' });
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
+    await tell(releasedPlatformId);
+    expect(shown('g')).toEqual([users('a')]);
+  },
+);

@@ -16,7 +16,7 @@ import { itemBytes } from '../../simulate/table.ts';
 import { story } from '../support/engine/story.ts';
 import { START_MS } from '../support/engine/world.ts';
 
-/** Fills the table directly: what is tested is apply, not how the members came to be. */
+/** Fills the table directly, because these tests are about apply and not about ingest. */
 async function filledGroup(size: number, domain = 'acme.test') {
   const told = await story({ settings: { match: ['id=workEmail'] } });
   const ref = told.ref('g');

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
-/** Three groups in sync; then the answer to the creation of `g` is lost, and the POST took effect or not. */
+/**
+ * Creates three groups in sync, then loses the answer to the creation of `g`. The POST takes effect if `isMade` is
+ * true.
+ */
 async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; readonly limit?: number }) {
   const told = await story();
   const { world, troubles, tell, say, hire, pass } = told;
@@ -29,7 +32,7 @@ interface LostWithMore {
 }
 type World = Awaited<ReturnType<typeof story>>['world'];
 
-/** The answer to the creation of `g` is lost. After the POST, `meanwhile` happens on the platform. */
+/** Loses the answer to the creation of `g`. After the POST, `meanwhile` changes the platform. */
 async function creationWithMore(
   { drift, echoSpokeId, isMade = true }: LostWithMore,
   meanwhile: (world: World) => unknown,

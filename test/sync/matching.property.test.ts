@@ -9,7 +9,7 @@ const NAMES = ['jürgen', 'zoë', 'øre', 'łukasz', 'σωσίας', 'борис
 const HOSTS = ['acme.test', 'münchen.example', 'bücher.ch', '例え.example'];
 const address = fc.record({ name: fc.constantFrom(...NAMES), host: fc.constantFrom(...HOSTS) });
 
-/** Other spellings of one address. */
+/** Functions that spell one address in different ways. */
 const SPELLINGS: readonly ((of: { readonly name: string; readonly host: string }) => string)[] = [
   ({ name, host }) => `${name}@${host}`,
   ({ name, host }) => `  ${name}@${host}\u200b`,
@@ -20,7 +20,7 @@ const SPELLINGS: readonly ((of: { readonly name: string; readonly host: string }
 ];
 const spelling = fc.constantFrom(...SPELLINGS);
 
-/** Employees with these addresses as the platform lists them, and members with others: who of them is written to the group. */
+/** Creates employees and members with the given addresses, and returns the users that are written to the group. */
 async function writtenFor(employees: readonly string[], members: readonly string[]) {
   const world = await savedWorld();
   world.platform.employees = employees.map((email, at) => ({ role: `r-${at}`, userId: `u-${at}`, email }));

@@ -7,7 +7,7 @@ import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/eng
 
 type Wrong = { first: readonly DirectoryEvent[]; hours: number; echoSpokeId: boolean };
 
-/** Directory groups g0, g1, …, each in sync with a platform group whose creation is long past. */
+/** Creates directory groups g0, g1, …, each in sync with a platform group whose creation is long past. */
 async function company(count: number, platform = {}, settings = {}) {
   const told = await story({ platform, settings });
   await told.hire('a', 'b');
@@ -17,7 +17,7 @@ async function company(count: number, platform = {}, settings = {}) {
   return {
     ...told,
     names,
-    /** A route that is wrong for all of them but g0. */
+    /** Lets the platform answer 404 for all groups except g0, as behind a wrong route. */
     async hideAllButOne() {
       const platformId = (await told.state('g0'))?.link?.id;
       const hidden = new Set([...told.world.platform.groups.keys()].filter((id) => id !== platformId));
@@ -93,7 +93,7 @@ describe('platform that answers 404 for existing groups', () => {
         await world.toolPorts.applyQueue.wake([ref('g0')]);
       },
     ],
-  ])('two new 404s are needed if the first one came before %s', async (_, between) => {
+  ])('two new 404s are needed if the first one was answered before %s', async (_, between) => {
     const told = await company(1);
     const { world, say, work, tell, pass } = told;
     const before = [...world.platform.groups.keys()];

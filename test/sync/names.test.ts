@@ -15,7 +15,7 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
     name: (spokeId: string) =>
       [...world.platform.groups.values()].find((group) => group.spokeId === spokeId)?.name,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** Another client renames the group or changes its users, and the feed reports it. */
+    /** Renames the group or changes its users as another client, and suspects the change as the feed does. */
     async rename(name: string, users?: readonly string[]) {
       const { toolPorts, platform: fake } = world;
       const id = [...fake.groups.keys()][0] as never;
@@ -45,7 +45,7 @@ describe('platform with unique names', () => {
     expect(refusals(world.deadLetters)).toEqual([]);
   });
 
-  it('a swap of two names is reported, and ends in sync once one group gives way', async () => {
+  it('a swap of two names is reported, and ends in sync once one group gets a third name', async () => {
     const { world, say, work, tell, state, shown, name, ref } = await company(
       { uniqueNames: true },
       { guard: { minSize: 9, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 9 } },

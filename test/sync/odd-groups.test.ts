@@ -2,20 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 
-/*
- * Groups whose form on the platform is not as specified, such as a name that is null.
- */
+/** Creates a company, and functions that add malformed groups, such as a group whose name is null. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b');
   const { platform, toolPorts } = told.world;
-  /** A malformed group of another client. */
+  /** Adds a malformed group of another client. */
   const addOdd = (spokeId: string, name = 'Group g') => {
     const id = platform.addForeign({ name, spokeId, users: ['u-a'] });
     platform.odd.add(id);
     return id;
   };
-  /** The answer to the POST of `g` is lost, then everything is answered again. */
+  /** Loses the answer to the POST of `g`. All later calls are answered. */
   const createWithLostAnswer = async () => {
     const { troubles, say, work, tell } = told;
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
@@ -49,7 +47,7 @@ describe('malformed group of another client', () => {
   });
 
   it.each([true, false])(
-    'a malformed external group is not taken for the group of a lost POST (spokeIds are shown: %s)',
+    'a malformed external group does not count as the group of a lost POST (spokeIds are shown: %s)',
     async (echoSpokeId) => {
       const { createWithLostAnswer, addOdd, shown } = await company({
         platform: { echoSpokeId },
@@ -64,7 +62,7 @@ describe('malformed group of another client', () => {
 
 describe('malformed group of a lost POST', () => {
   it.each([true, false])(
-    'a lost creation is neither repeated nor taken for empty (spokeIds are shown: %s)',
+    'a lost creation is not repeated, and its group does not count as empty (spokeIds are shown: %s)',
     async (echoSpokeId) => {
       const { tell, say, work, world, troubles, platform, state, shown } = await company({
         platform: { echoSpokeId },

@@ -15,11 +15,11 @@ async function company(settings = {}, platform = {}) {
     ...told,
     sent,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** From now on answers of these kinds show only the first user. */
+    /** Lets answers of these kinds show only the first user from now on. */
     showOnlyFirst(...kinds: readonly string[]) {
       world.platform.showing = (kind, users) => (kinds.includes(kind) ? first(users) : users);
     },
-    /** Answers to writes show only the first user, and so do fetches within half a minute. */
+    /** Lets answers to writes, and fetches within half a minute after a write, show only the first user. */
     showOnlyFirstForAWhile() {
       world.platform.showing = (kind, users) => {
         const isLate = kind === 'list' || world.nowMs() - (world.platform.writes.at(-1)?.atMs ?? 0) > 30_000;
@@ -34,7 +34,7 @@ async function company(settings = {}, platform = {}) {
       await suspectChanged(world);
       await told.tell();
     },
-    /** The feed reports a change, so the group is fetched. */
+    /** Suspects each group as the feed does, so that apply fetches it. */
     async lookAgain() {
       for await (const page of world.toolPorts.index.all(CONNECTION))
         for (const { ref } of page) {
@@ -52,7 +52,7 @@ async function company(settings = {}, platform = {}) {
       await sweep(await world.connection(), world.toolPorts);
       await told.tell();
     },
-    /** Another client adds this user. */
+    /** Adds this user as another client. */
     async guest(user: string) {
       const [group] = world.platform.groups.values();
       world.platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), user] });

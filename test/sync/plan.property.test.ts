@@ -31,11 +31,14 @@ const scenario = fc.record({
   meddling: fc.option(meddling),
   foreign: fc.option(fc.constantFrom({ name: 'Blue', spokeId: 'g' }, { name: 'Blue', spokeId: 'other' })),
   after: fc.array(event, { minLength: 1, maxLength: 5 }),
-  /** Everybody comes before all else and leaves at the end: drawn one by one, hardly ever too much for the guard. */
+  /**
+   * Everybody is added first and removed at the end. Removals that are drawn one by one hardly ever exceed the guard's
+   * limits.
+   */
   isExodus: fc.nat(4).map((one) => one === 0),
   /** Whether a person has left the company meanwhile. */
   leaver: fc.option(fc.constantFrom(...PEOPLE), { freq: 4 }),
-  /** A person's word on what is held, and one look of apply before that. */
+  /** An operator's decision on the hold. Apply runs once before it. */
   word: fc.option(fc.constantFrom('approved' as const, 'rejected' as const)),
   settings: fc.record({
     membership: fc.constantFrom('authoritative' as const, 'additive' as const),
@@ -64,7 +67,7 @@ const scenario = fc.record({
 
 const DECIDE = { approved: approveHold, rejected: rejectHold };
 
-/** What a word of `explain` foretells of a user: there, gone, as they were, or at least not added. */
+/** What an outcome of `explain` predicts for a user: in the group, not in it, unchanged, or not added. */
 const FORETOLD: Readonly<Record<string, 'in' | 'out' | 'same' | 'not added'>> = {
   in_sync: 'in',
   held: 'same',
@@ -80,7 +83,7 @@ const FORETOLD: Readonly<Record<string, 'in' | 'out' | 'same' | 'not added'>> = 
 type Scenario = typeof scenario extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 type World = ReturnType<typeof createWorld>;
 
-/** A company in which another client changed a group, and whose directory sent more events since. */
+/** Creates a company in which another client changed a group, and whose directory then sent more events. */
 async function arrange(drawn: Scenario): Promise<World> {
   const { meddling: change, foreign, leaver, word, settings, isExodus } = drawn;
   const before = isExodus ? [group('g', 'Blue'), added('g', ...PEOPLE), ...drawn.before] : drawn.before;
@@ -107,7 +110,7 @@ async function arrange(drawn: Scenario): Promise<World> {
   }
   if (leaver === null) return world;
   await world.leaves(leaver);
-  // As a refresh does that reads the change.
+  // Wakes the group, as a refresh of people does when it reads the change.
   await wakeAll([ref], world.ports);
   return world;
 }
@@ -127,12 +130,12 @@ async function explained({ ports, connection, refOf }: World) {
   return Promise.all(members.map(({ member }) => explainMember(ref, member, { connection, ports })));
 }
 
-/** The first write of the next apply. */
+/** Returns the first write of the next apply. */
 async function writtenNext(world: World) {
   const known = (await world.audit('g')).length;
   await world.apply('g');
   const entries = (await world.audit('g')).slice(0, -known || undefined).reverse();
-  // That the guard stopped something is on record too, and no write.
+  // The audit also has an entry about what the guard stopped. That entry is not a write.
   return entries.find(({ action, outcome }) => outcome === 'written' && !action.endsWith('hold'));
 }
 
@@ -148,19 +151,19 @@ function foretold(
   expect({ member, ...decision, was, is, isTrue }).toMatchObject({ isTrue: true });
 }
 
-/** What is to be written. */
+/** Returns the planned write, or undefined if the plan has none. */
 const plannedIn = ({ action, changes }: GroupPlan) =>
   action === 'none' || action === 'hold' ? undefined : { action, changes };
 
 describe('planGroup', () => {
   it(
-    'equals the next apply with its reasons and writes nothing, and explain agrees for each member',
+    'shows the next write with its reasons and writes nothing, and explain agrees for each member',
     async () => {
       let written = 0;
       const met = new Set<string>();
       const foretells = async (drawn: Scenario) => {
         const world = await arrange(drawn);
-        // When it is tried again: a message that comes before that is early, and nothing is done.
+        // Sets the clock past the scheduled wake-up, because apply ignores an earlier message.
         const { wakeAtMs = 0 } = (await world.ports.groups.read(world.refOf('g'))) ?? {};
         world.clock.ms = Math.max(world.clock.ms, wakeAtMs) + 1;
         const untouched = everythingIn(world);
@@ -176,7 +179,8 @@ describe('planGroup', () => {
         if (plan.action === 'hold') expect(hold?.digest).toBe(plan.digest);
         const stands = await usersIn(world);
         for (const one of said) met.add(one.decision.outcome);
-        // Apply has not read the platform, so the change of the other client is unknown to both.
+        // Without a planned write, apply has not read the platform. So neither plan nor explain knows the other
+        // client's change.
         if (drawn.meddling === null || planned !== undefined)
           for (const one of said) foretold(one, stood, stands);
       };

@@ -13,7 +13,7 @@ import {
   USERS,
 } from './reconcile/support/drift.ts';
 
-/** A linked group, and a worker whose calls of the platform are noted. */
+/** Creates a linked group, and a worker whose platform calls are recorded. */
 async function worked(settings: Readonly<Record<string, unknown>>, options = {}) {
   const { world, id } = await settled(settings, options);
   const calls: string[] = [];

@@ -13,7 +13,7 @@ interface Sent {
   readonly spokeId?: string | null | undefined;
 }
 
-/** A company with the group `g` of a, b and c. Afterwards the platform refuses writes for which `isRefused` is true. */
+/** Creates a group `g` of a, b and c. Afterwards the platform refuses writes for which `isRefused` is true. */
 async function company(
   isRefused: (sent: Sent, users: readonly string[]) => boolean,
   { status = 422, platform = {}, settings = {} } = {},
@@ -30,7 +30,7 @@ async function company(
   world.advance(HOUR_MS);
   return {
     ...told,
-    /** Writes that were sent since the previous call. */
+    /** Returns the number of writes that were sent since the previous call. */
     sent: () => {
       const count = writes;
       writes = 0;
@@ -154,7 +154,7 @@ describe('name that the platform refuses', () => {
     await sweepAfter(23 * HOUR_MS);
     expect(sent()).toBe(0);
     await sweepAfter(2 * HOUR_MS);
-    // A refusal may be a conflict that is not visible yet, so the write is tried twice, a minute apart.
+    // A refusal may be a conflict that is not visible yet. So the write is tried twice, a minute apart.
     expect(sent()).toBe(2);
     expect(world.deadLetters).toHaveLength(1);
     isStrict = false;

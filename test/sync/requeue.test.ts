@@ -36,7 +36,7 @@ describe('more groups than one pump wakes', () => {
   });
 });
 
-it('a group with an invalid item is woken more and more rarely, and another group each minute', async () => {
+it('a group with an invalid item is woken less and less often, and another group each minute', async () => {
   const { world, hire, say, ref } = await story();
   await hire('a');
   say({ upsert: 'g' }, { upsert: 'h' });
@@ -74,7 +74,7 @@ describe('invalid item', () => {
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });
     const { toolPorts, table } = world;
-    // Two interrupted fan-outs, the first of a user with an invalid item.
+    // Two fan-outs are interrupted. The first one is of a user with an invalid item.
     for (const id of ['a', 'c']) {
       const key = userKey(CONNECTION, member(id));
       const walk = { fanOut: 2, gpk: `fanOuts#${CONNECTION}#0`, gsk: id, revision: 2 };

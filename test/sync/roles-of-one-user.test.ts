@@ -7,7 +7,7 @@ import type { PersonSpec } from '../../simulate/simulation-run.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 
-/** A role of the user `u-ann`, with Ann's address. */
+/** Returns a role of the user `u-ann` with Ann's address. */
 const ann = (role: string, state = 'ACTIVE', over: Partial<PersonSpec> = {}): PersonSpec => ({
   role,
   state,
@@ -16,7 +16,7 @@ const ann = (role: string, state = 'ACTIVE', over: Partial<PersonSpec> = {}): Pe
   ...over,
 });
 
-/** A company whose people are refreshed each hour; `hour` names all employees that the platform lists then. */
+/** Creates a company. `hour` refreshes people an hour later with the given employees. */
 async function company(settings: Partial<ConnectionSettings> = {}) {
   const told = await story({ settings });
   const { world, tell } = told;
@@ -36,7 +36,7 @@ async function company(settings: Partial<ConnectionSettings> = {}) {
   return { ...told, hour, pending };
 }
 
-/** Ann is a member of `g` by her first role, and has been for some hours. */
+/** Creates a company in which Ann has been a member of `g` for some hours, through her first role. */
 async function withAnn(settings: Partial<ConnectionSettings> = {}, size = 0) {
   const base = await company(settings);
   const others = Array.from(
@@ -48,7 +48,7 @@ async function withAnn(settings: Partial<ConnectionSettings> = {}, size = 0) {
   await base.tell({ snapshot: 'g', of: ['ann', ...others.map((_, n) => `m${n}`)] });
   await hour(ann('contractor'));
   expect(base.shown('g')[0]).toContain('u-ann');
-  /** The number of writes of Ann's groups since then. */
+  /** The number of writes before the test. */
   const before = base.world.platform.writes.length;
   return { ...base, hour, writes: () => base.world.platform.writes.length - before };
 }
@@ -72,7 +72,7 @@ describe('user with several roles', () => {
     ],
     ['and the platform forgets the old one', 0, [CONVERTED, [ann('employee')]]],
     ['in a large group, whose registers carry copies', LARGE_GROUP, [CONVERTED]],
-  ])('keeps the groups without a write when a new role comes: %s', async (_, size, hours) => {
+  ])('keeps the groups without a write when the user gets a new role: %s', async (_, size, hours) => {
     const { hour, shown, writes } = await withAnn({}, size);
     for (const roles of hours) await hour(...roles);
     await hour(...(hours.at(-1) ?? []));
@@ -84,7 +84,7 @@ describe('user with several roles', () => {
     world.platform.pageSize = () => 1;
     world.platform.employees = CONVERTED;
     let pages = 0;
-    // Groups are written while the list is still being read.
+    // Groups are written while the refresh still reads the list.
     const effect = async (name: string) => {
       if (name !== 'platform.employees') return;
       pages += 1;
@@ -217,7 +217,7 @@ describe('user with several roles', () => {
     const { hour, shown } = await withAnn();
     await hour(...CONVERTED);
     await hour(ann('contractor', 'TERMINATED'), ann('employee', 'ACTIVE', { userId: 'u-else' }));
-    // The user has no other role left: it was most likely merged into the other.
+    // The user has no other role left, so the platform has probably merged the user into the other user.
     expect(shown('g')).toEqual([['u-else']]);
   });
 
@@ -231,7 +231,7 @@ describe('user with several roles', () => {
       ['before the refresh that lists the new hire', []],
       ['two refreshes before the one that lists the new hire', [roles, roles]],
       ['before another role of that user changes', [[...roles, ann('third', 'ACTIVE', { email: null })]]],
-    ])('does not keep the groups of the new hire if the event comes %s', async (_, hours) => {
+    ])('does not keep the groups of the new hire if the event arrives %s', async (_, hours) => {
       const { hour, tell, shown } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });

@@ -10,7 +10,7 @@ import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
 import { savedWorld } from '../support/operate/world.ts';
 import { createWorld as createScimWorld } from './scim/support/server.ts';
 
-/** A message of a producer, or of a part of groupsync, that names a group. */
+/** Returns a message of the given source that creates a group. */
 const upsertedBy = (source: string, sentAtMs: number): IncomingMessage => ({
   messageId: source,
   sentAtMs,
@@ -25,7 +25,7 @@ const upsertedBy = (source: string, sentAtMs: number): IncomingMessage => ({
 });
 
 describe('receipts of a source', () => {
-  it('receipts of a source are written once a minute by a worker, however many there are', async () => {
+  it('a worker writes the receipt time of a source once a minute, for any number of receipts', async () => {
     const sent: string[] = [];
     const table = new MemoryTable(async (operation, key) => {
       if (operation === 'update') sent.push(key);
@@ -38,7 +38,7 @@ describe('receipts of a source', () => {
     expect(await store.read(CONNECTION)).toEqual([{ source: 'events', receivedMs: 120_000 }]);
   });
 
-  it('receipts of a source never go back, and change once a minute whatever the number of workers', async () => {
+  it('the stored receipt time never decreases, and changes once a minute for any number of workers', async () => {
     const table = new MemoryTable();
     const noteAt = (nowMs: number) =>
       createSourceStore(table).noteReceipt(CONNECTION, { source: 'scim', nowMs });
@@ -73,7 +73,7 @@ describe('an event source', () => {
     expect((await readSources(connection, ports)).freshness).toHaveLength(1);
   });
 
-  it('an event source is late in the levels, and reported to operators, once nothing has come for too long', async () => {
+  it('an event source is late in the levels and reported to operators if no event arrives for too long', async () => {
     const { tell, world } = await story({ settings: { sources: { expectEvery: { events: 60 } } } });
     const levels = async () => readLevels(await world.connection(), world.portsFor());
     const reported = async () => (await levels()).found.find(({ subject }) => subject === 'source');
@@ -87,7 +87,7 @@ describe('an event source', () => {
     expect([(await levels()).sourceLateSeconds, (await reported())?.count]).toEqual([0, 0]);
   });
 
-  it('an event source is late too if nothing has ever come', async () => {
+  it('an event source is late if no event has ever arrived', async () => {
     const { world } = await story({ settings: { sources: { expectEvery: { scim: 30 } } } });
     const lateSeconds = async () =>
       (await readLevels(await world.connection(), world.portsFor())).sourceLateSeconds;

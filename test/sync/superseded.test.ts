@@ -20,7 +20,7 @@ import { slowWorker } from './reconcile/support/mortal.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A group of these members, in sync. */
+/** Creates a group of these members, in sync. */
 async function inSync(members: readonly string[], settings = {}, platform = {}, coalesceMs = 0) {
   const told = await story({ settings, platform, coalesceMs });
   await told.hire(...members);
@@ -32,7 +32,7 @@ it.each([
   ['create', 'platform.list', undefined],
   ['adopt', 'platform.get', { name: 'Theirs', spokeId: 'g', users: ['stranger'] }],
 ])(
-  'a worker that would %s a group which another worker has found deleted leaves nothing behind',
+  'no data is left by a worker that would %s a group that another worker has found deleted',
   async (_, heldUpBefore, foreign) => {
     const { world, tell, state, ref } = await story();
     const id = foreign && world.platform.addForeign(foreign);
@@ -81,7 +81,7 @@ it.each([409, 412, 400, 422] as const)(
     say({ take: ['b'], from: 'g' });
     const isRefused = async () => (await state('g'))?.lastError?.code === 'refused';
     for (let time = 0; time < 100 && !(await isRefused()); time += 1) await work(1);
-    // What the directory says next does not wait for the minute.
+    // A new event of the directory does not wait for the minute.
     await tell({ take: ['c'], from: 'g' });
     expect(world.deadLetters).toEqual([]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
@@ -112,7 +112,7 @@ it.each([409, 412, 400, 422] as const)(
     const platform = { staleStatus, getLagMs: 10_000 };
     const { world, tell, state, shown, troubles, id } = await inSync(['a', 'b'], {}, platform);
     world.advance(CREATE_SETTLE_MS);
-    // The second change meets a write that was planned from the first, a minute after the first conflict.
+    // The second change conflicts with the write of a minute later, which was planned from the first change.
     const others = [{ name: 'First' }, { name: 'Second' }];
     troubles.platform = (call) => {
       const change = call === 'patch' || call === 'put' ? others.shift() : undefined;
@@ -127,7 +127,7 @@ it.each([409, 412, 400, 422] as const)(
   },
 );
 
-it('a member we added stays ours when the platform shows the group from before our write', async () => {
+it('a member that groupsync added is removed later even if a read shows the group before that write', async () => {
   const platform = { enforceVersionOnPatch: false, getLagMs: 12_000 };
   const { world, tell, shown, hire, id } = await inSync(['a'], { membership: 'additive' }, platform, 5_000);
   await hire('b');
@@ -273,7 +273,7 @@ it.each(['getMany VIEW#', 'platform.get'])('plan and explain start again if %s i
 });
 
 it.each(['restore', 'report', 'adopt'] as const)(
-  "a read from before groupsync's last write is not taken for an external change under %s",
+  "a read from before groupsync's last write does not count as an external change under %s",
   async (drift) => {
     const settings = { drift, membership: 'additive' };
     const { world, tell, shown, state, id } = await inSync(['a', 'b'], settings, { getLagMs: 45_000 });
@@ -286,7 +286,7 @@ it.each(['restore', 'report', 'adopt'] as const)(
     expect((await state('g'))?.openDrift).toEqual([]);
     expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch', 'patch']);
 
-    // An external change is found as before.
+    // A later external change is still detected.
     world.advance(60_000);
     world.platform.changeAsOther(id, { name: 'Theirs' });
     world.advance(60_000);

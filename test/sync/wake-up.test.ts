@@ -68,7 +68,7 @@ describe('scheduled wake-up', () => {
     ['too old, of another worker', -AT_WORK_MS, {}, undefined, false],
     ['released, of another worker', -1, { releasedIntent: intentId('i1') }, undefined, false],
     ['recent, after a released one', -1, { releasedIntent: intentId('i0') }, undefined, true],
-    ['our own', -1, {}, intentId('i1'), false],
+    ['of this worker', -1, {}, intentId('i1'), false],
   ])('a wake-up waits for an intent that is %s: $4', (_, ageMs, over, mine, expected) => {
     const state = { intent: { id: 'i1', atMs: NOW_MS + ageMs }, ...over } as GroupState;
     expect(isAtWork(state, NOW_MS, mine)).toBe(expected);
@@ -76,7 +76,7 @@ describe('scheduled wake-up', () => {
   });
 });
 
-/** A group that is written, its window over, with the messages that were sent since. */
+/** Creates a group in sync whose window has ended, and returns the messages that were sent afterwards. */
 async function settled(coalesceMs = W_MS) {
   const told = await story({ coalesceMs });
   const { world, hire, tell, ref } = told;
@@ -87,7 +87,7 @@ async function settled(coalesceMs = W_MS) {
   const messages = () =>
     world.applyQueue.messages.map(({ visibleAtMs }) => visibleAtMs - world.nowMs()).sort((a, b) => a - b);
   const item = async () => (await table.get(groupKey(ref('g')))) ?? {};
-  /** A change, with its wake-up, at this instant. */
+  /** Sends events and ingests them now, which also stores a wake-up. */
   const change = async (...directoryEvents: readonly DirectoryEvent[]) => {
     told.say(...directoryEvents);
     await ingest(takeEvents(world), toolPorts);
@@ -96,7 +96,7 @@ async function settled(coalesceMs = W_MS) {
     table.update(groupKey(ref('g')), { set: attributes });
   const apply = (worker = slowWorker('nothing', async () => {})) =>
     applyGroup(ref('g'), world.portsFor(worker));
-  /** Every message, also what is delayed. */
+  /** Deletes every message, including the delayed ones. */
   const lose = () => {
     for (const message of world.applyQueue.messages) message.receipt = 'lost';
     world.applyQueue.delete('lost');
@@ -105,7 +105,7 @@ async function settled(coalesceMs = W_MS) {
 }
 
 describe('change of a group', () => {
-  it('a change is scheduled once, and later changes send no message and are part of its write', async () => {
+  it('one message is sent for several changes, which are written together', async () => {
     const { world, change, messages, shown, tell, state } = await settled();
     await change({ add: ['b'], to: 'g' });
     expect(messages()).toEqual([0]);
@@ -191,14 +191,14 @@ describe('change of a group', () => {
     const { change, messages, apply, lose, shown } = await settled();
     await change({ take: ['c'], from: 'g' });
     lose();
-    // The scheduled wake-up is still stored, so this change sends no message: the worker at the group must notice it.
+    // The stored wake-up covers this change, so it sends no message. Apply must detect the change itself.
     const late = slowWorker('update GROUP', () => change({ add: ['b'], to: 'g' }));
     expect(await apply(late)).toMatchObject({ outcome: 'written' });
     expect(messages()).toEqual([]);
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it("an operator's sync is applied immediately, whatever wake-up is stored", async () => {
+  it("an operator's sync is applied immediately, even if a later wake-up is stored", async () => {
     const { toolPorts, ref, change, set, messages, apply, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });
     lose();
@@ -234,7 +234,7 @@ describe('index of groups', () => {
     expect((await list('unsettled')).map(({ name }) => name).sort()).toEqual(['Other', 'Z']);
   });
 
-  it('keeps a group listed as paused when the pause came during a write', async () => {
+  it('keeps a group listed as paused if it was paused during a write', async () => {
     const { list, change, apply, toolPorts, ref, world, tell, shown } = await inIndex();
     await change({ upsert: 'g', name: 'Other' }, { add: ['b'], to: 'g' });
     await apply(slowWorker('platform.patch', () => toolPorts.groups.pause(ref('g'), 1)));
@@ -310,7 +310,7 @@ describe('apply worker', () => {
     expect(messages()).toContain(W_MS);
   });
 
-  it('stops if another worker is at work, and at a closed gate', async () => {
+  it('stops if another worker applies the group, and at a closed gate', async () => {
     const { toolPorts, change, apply, world, shown, tell } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);
@@ -337,7 +337,7 @@ describe('apply worker', () => {
     troubles.platform = (call) => (call === 'patch' ? 'lost_late' : 'none');
     await apply();
     troubles.platform = NO_FAULTS.platform;
-    // The directory takes it back meanwhile: nothing differs from what the platform shows.
+    // The directory removes the member again, so the wanted members equal the view.
     await change({ take: ['b'], from: 'g' });
     world.advance(W_MS);
     await apply();
@@ -356,9 +356,9 @@ describe('apply worker', () => {
 });
 
 /**
- * Three changes of one group at any times, workers that die before any effect, messages that come twice, late or at once
- * to two workers, clocks that differ, and any window: the end is what the directory says, and writes of a group lie a
- * window apart, but for those that settle what a dead worker left.
+ * Makes three changes of one group at any times and with any window. Workers stop before any effect and have different
+ * clocks. Messages arrive late, twice, or at two workers at once. The platform ends equal to the directory. If no
+ * worker stops, two writes of the group are at least a window apart.
  */
 it.each([0, W_MS, 60_000, 300_000])(
   'no change is lost, and none written twice, with a window of %s ms',

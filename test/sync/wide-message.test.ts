@@ -6,13 +6,13 @@ import { allStoresOver } from '../../simulate/engine.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
-/** As many requests as the SDK has in flight at once; a note of a membership travels with 24 others, a read with 99. */
+/** The number of requests that the SDK sends at once. A request writes 25 membership notes, or reads 100 items. */
 const SOCKETS = 50;
 const weightOf = (operation: string, key: string) => {
   if (operation === 'get') return 1 / 100;
   return operation === 'put' && /IN#|PART#/.test(key) ? 1 / 25 : 1;
 };
-/** Half of what the function has, and when it only answers. */
+/** Half of the function's time limit, and the time after which ingest stops its work. */
 const HALF_MS = 30_000;
 const STOP_MS = 51_000;
 const MAX_BYTES = 1_048_576;
@@ -20,7 +20,9 @@ const MAX_BYTES = 1_048_576;
 const SETTINGS = { match: ['email=workEmail'], includeStates: [] };
 const CONNECTION = { name: connectionName('default'), settings: SETTINGS } as never;
 
-/** A table that answers every request after so long by its own clock, as many at once as there are sockets. */
+/**
+ * Returns a table that answers each request after `requestMs` of its own clock, and at most `SOCKETS` requests at once.
+ */
 function slowly(requestMs: number) {
   let nowMs = START_MS;
   let writes = 0;
@@ -63,7 +65,7 @@ function slowly(requestMs: number) {
   return { ports, ended, writes: () => writes };
 }
 
-/** A list of as many of them as one message of SQS may hold. */
+/** Returns a list of as many items as one SQS message may hold. */
 function widest(itemOf: (index: number) => object): string {
   const items: string[] = [];
   for (let bytes = 2, at = 0; at < 10_000; at += 1) {
@@ -113,7 +115,7 @@ it.each([
 
     const slow = slowly(200);
     await storedBySeveral(message, slow);
-    // What is stored is asked for, and not written again, but for the slice in which the time ended.
+    // A later run writes only what is not stored yet. It writes again only the slice in which the time ended.
     expect(slow.writes()).toBeLessThan(1.2 * writes());
   },
   60_000,

@@ -15,7 +15,7 @@ import { openBrowser } from './browser.ts';
 export const TOKEN = 'a-token-for-the-page';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** The local stack, the console on it, and a browser that opens the console's pages. */
+/** Starts the local stack and the console, and a browser that opens the console's pages. */
 export async function openStage(options: Pick<LocalStackOptions, 'world' | 'settings'>) {
   const local = await startLocalStack({ ...options, pumpSeconds: 1, batchingWindowSeconds: 0 });
   const tool = await wireTool({ ...localTarget(local.stack.address), user: 'ada' });
@@ -34,7 +34,7 @@ export async function openStage(options: Pick<LocalStackOptions, 'world' | 'sett
     ...local,
     port,
     ports: tool.ports,
-    /** Ids in the platform's group, sorted. */
+    /** Returns the sorted user ids of the platform's group with this name. */
     async platformUsers(name: string): Promise<readonly string[]> {
       type State = { companies: { groups: { name: string; users: string[] }[] }[] };
       const { companies } = (await local.control('state')) as State;
@@ -66,9 +66,9 @@ async function openPage(browser: Browser, url: string, context: BrowserContextOp
   return { page, errors };
 }
 
-/** No violation that axe knows, and nothing wider than the window. */
+/** Expects no accessibility violation that axe finds, and no content wider than the window. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // The page's own policy lets no script in but its own: axe comes by the debugger.
+  // The page's policy allows only its own scripts, so the test runs axe through the debugger.
   const violations = await page.evaluate(
     `(() => { ${AXE}; return axe.run(document, { resultTypes: ['violations'] }); })()
       .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,

@@ -79,7 +79,7 @@ it.each([
     const context = { attrNames, attrVals, isReserved: () => false, compare, ...unused };
     return JSON.stringify([parse(said, { context }), unused]);
   };
-  // With blanks it is another expression, which is parsed again.
+  // Additional blanks make another expression, which is parsed again.
   [...requests, ...requests].forEach((values, n) => {
     expect(judge(text, values)).toBe(judge(text + ' '.repeat(n + 1), values));
   });

@@ -12,7 +12,7 @@ type Step =
   | { readonly kind: 'read'; readonly limit: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  // Mostly at the same millisecond: a cursor made of a time would fail here.
+  // Most writes have the same millisecond, so a cursor that is made of a time would fail.
   fc.record({
     kind: fc.constant('write' as const),
     members: fc.integer({ min: 0, max: 12 }),

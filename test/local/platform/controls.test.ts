@@ -7,7 +7,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((simulator) => simulator.close()));
 });
 
-/** A simulator on a real socket, for what injection cannot show. */
+/** Starts a simulator on a real socket, for behaviour that injected requests do not have. */
 async function listening() {
   const started = startSimulator();
   open.push(started.simulator);
@@ -59,7 +59,7 @@ test('a reset restores the world and clears faults, settings and the log', async
   expect((await call('GET /groups/g1')).json).toMatchObject({ spokeId: 's1', version: 'v1' });
 });
 
-test('a reset restores the ids that everything had at the start', async () => {
+test('a reset restores all ids of the start', async () => {
   const world = {
     companies: [{ id: 'c', employees: [{ name: 'Ann' }], groups: [{ name: 'G' }] }],
     credentials: [{ token: 't', kind: 'oauth_app' as const }],
@@ -207,14 +207,14 @@ test('drop "before" breaks the connection without the write, and "after" with it
   ]);
 });
 
-test('a delayed answer comes late, and closing does not wait for it', async () => {
+test('a delayed answer arrives late, and closing does not wait for that answer', async () => {
   const { call, send, simulator } = await listening();
   await call('POST /_simulator/faults', { body: [{ delayMs: 50 }, { delayMs: 600_000 }] });
   const begun = performance.now();
   expect((await send('GET', '/me')).status).toBe(200);
   expect(performance.now() - begun).toBeGreaterThanOrEqual(45);
   const never = send('GET', '/me').catch(() => 'closed');
-  // The second fault is gone from the list once its request is being delayed.
+  // The second fault leaves the list as soon as its request is delayed.
   await expect.poll(async () => (await call('GET /_simulator/faults')).json.faults).toEqual([]);
   await simulator.close();
   open.length = 0;

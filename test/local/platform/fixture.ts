@@ -7,7 +7,7 @@ export const OTHER_APP = 'globex-app';
 
 const address = { streetLine1: '1 Main St', city: 'Springfield', country: 'US' };
 
-/** Two companies, and for the first one a credential of every sort. */
+/** Two companies. The first has a credential of every kind. */
 export const WORLD = {
   companies: [
     {
@@ -88,7 +88,7 @@ interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** A simulator with a clock that the test moves, and short ways to call it. */
+/** Starts a simulator whose clock the test moves, and returns short functions that call it. */
 export function startSimulator(options: { world?: WorldInput; dataFile?: string } = {}) {
   const clock = { ms: NOW_MS };
   let ids = 0;

@@ -16,7 +16,7 @@ const world = (simulator: ReturnType<typeof startSimulator>['simulator']) =>
   JSON.parse(JSON.stringify(simulator.world()));
 const LEAVE = { role: 'r1', companyLeaveType: 'jury', startDate: '2026-12-01', endDate: '2026-12-01' };
 
-/** One request of every kind that changes something. */
+/** Makes one request of every kind that changes data. */
 async function changeEverything({ call }: ReturnType<typeof startSimulator>) {
   const { id } = (await call('POST /groups', { body: { name: 'G', users: ['u1', 'ü “2”\n'] } })).json;
   await call(`PATCH /groups/${id}`, { body: { users: ['u1'] } });
@@ -46,7 +46,7 @@ test('the data file overrides the world, and is readable only by its owner', asy
 test('each change is in the data file before it is answered', async () => {
   const { call } = startSimulator({ dataFile });
   const lines = () => readFileSync(dataFile, 'utf8').split('\n').length - 1;
-  // The first call also marks the application as installed: a line of its own.
+  // The first call also marks the application as installed, which is a separate line.
   await call('GET /groups');
   expect(lines()).toBe(2);
   await call('PATCH /groups/g1', { body: { name: 'N' } });
@@ -93,7 +93,7 @@ test('a damaged complete line is an error that names the line', async () => {
   expect(() => startSimulator({ dataFile })).toThrow(/line 3/);
   writeFileSync(dataFile, '{"my":"own file"}\n');
   expect(() => startSimulator({ dataFile })).toThrow(/line 1/);
-  // Nothing of it was overwritten.
+  // The file is unchanged.
   expect(readFileSync(dataFile, 'utf8')).toBe('{"my":"own file"}\n');
 });
 
@@ -111,7 +111,7 @@ test('a long journal is compacted into a new file with the same state', async ()
   let largest = 0;
   let shrunk = false;
   for (let round = 0; round < 20; round += 1) {
-    // Alternating order: a new version with a single event, so that the state stays small.
+    // Each round reverses the order of the users. The new version has a single event, so the state stays small.
     await first.call('PATCH /groups/g1', { body: { users: round % 2 === 0 ? users : [...users].reverse() } });
     const { size } = statSync(dataFile);
     shrunk ||= size < largest;

@@ -43,7 +43,7 @@ test('POST creates a pending leave request and answers with an array of one', as
       processedByName: null,
       externalId: null,
       roleTimezone: 'UTC',
-      // Thursday, Friday, Monday: the weekend is not worked.
+      // These days are Thursday, Friday and Monday. The weekend is not worked.
       dates: [
         { date: '2026-12-03', numMinutes: 270 },
         { date: '2026-12-04', numMinutes: 480 },
@@ -116,28 +116,31 @@ test('PATCH changes the given fields of a leave request and answers with an arra
 test.each([
   ['approve', 'APPROVED'],
   ['decline', 'REJECTED'],
-])('%s leads to %s, records who and when, and names the type leaveTypeUniqueId', async (action, status) => {
-  const { call } = startSimulator();
-  const [created] = (await call('POST /leave_requests', { body: BODY })).json;
-  const processed = await call(`POST /leave_requests/${created.id}/process?action=${action}`, {
-    token: 'acme-manager',
-  });
-  const { leaveType, ...rest } = created;
-  expect(processed.json).toEqual({
-    ...rest,
-    status,
-    leaveTypeUniqueId: leaveType,
-    processedAt: '2026-11-20T10:00:00.000+00:00',
-    processedBy: 'r1',
-    processedByName: 'Ann Archer',
-  });
-  const again = await call(`POST /leave_requests/${created.id}/process?action=approve`);
-  expect(again.status).toBe(409);
-  const changed = await call(`PATCH /leave_requests/${created.id}`, { body: { endDate: '2026-12-20' } });
-  expect(changed.status).toBe(409);
-  const texts = await call(`PATCH /leave_requests/${created.id}`, { body: { reasonForLeave: 'Other' } });
-  expect(texts.json[0]).toMatchObject({ status, reasonForLeave: 'Other' });
-});
+])(
+  '%s sets the status %s, records who processed the request and when, and returns the leave type as leaveTypeUniqueId',
+  async (action, status) => {
+    const { call } = startSimulator();
+    const [created] = (await call('POST /leave_requests', { body: BODY })).json;
+    const processed = await call(`POST /leave_requests/${created.id}/process?action=${action}`, {
+      token: 'acme-manager',
+    });
+    const { leaveType, ...rest } = created;
+    expect(processed.json).toEqual({
+      ...rest,
+      status,
+      leaveTypeUniqueId: leaveType,
+      processedAt: '2026-11-20T10:00:00.000+00:00',
+      processedBy: 'r1',
+      processedByName: 'Ann Archer',
+    });
+    const again = await call(`POST /leave_requests/${created.id}/process?action=approve`);
+    expect(again.status).toBe(409);
+    const changed = await call(`PATCH /leave_requests/${created.id}`, { body: { endDate: '2026-12-20' } });
+    expect(changed.status).toBe(409);
+    const texts = await call(`PATCH /leave_requests/${created.id}`, { body: { reasonForLeave: 'Other' } });
+    expect(texts.json[0]).toMatchObject({ status, reasonForLeave: 'Other' });
+  },
+);
 
 test("an employee's credential cannot process leave requests", async () => {
   const { call, simulator } = startSimulator();

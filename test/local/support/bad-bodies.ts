@@ -1,4 +1,4 @@
-/** Kinds of bodies that no stack can take, each with the code it must be dead-lettered with. */
+/** Invalid message bodies, each with the code with which every stack must dead-letter it. */
 export const BAD_BODIES: readonly { readonly code: string; readonly body: (n: number) => string }[] = [
   { code: 'invalid_json', body: (n) => `{"broken": ${n}` },
   { code: 'invalid_json', body: (n) => `no JSON at all ${n}` },

@@ -4,9 +4,9 @@ import type { ReadDirectory } from '../../support/reading.ts';
 export interface ExpectedGroup {
   readonly id: string;
   readonly name: string;
-  /** Users of the platform, sorted. */
+  /** The sorted users of the platform. */
   readonly users: readonly string[];
-  /** Members of the directory without a match on the platform, sorted. */
+  /** The sorted members of the directory without a match on the platform. */
   readonly pending: readonly string[];
 }
 
@@ -20,7 +20,10 @@ export interface People {
   }[];
 }
 
-/** What the platform must show of a directory, told by e-mail address; by id, groups without a name left out. */
+/**
+ * Returns the groups that the platform must show, by id. Members match by e-mail address. Groups without a name are
+ * left out.
+ */
 export function expectedGroups(directory: ReadDirectory, { companies }: People): readonly ExpectedGroup[] {
   const users = new Map(
     companies
@@ -39,7 +42,7 @@ export function expectedGroups(directory: ReadDirectory, { companies }: People):
   return expected.sort(byId);
 }
 
-/** The groups of a report that exist, in the form of what is expected. */
+/** Returns the existing groups of a report, in the form of the expected groups. */
 export const reportedGroups = (groups: readonly GroupReport[]): readonly ExpectedGroup[] =>
   groups
     .filter(({ state }) => state !== 'deleted' && state !== 'unnamed')
@@ -51,7 +54,7 @@ export const reportedGroups = (groups: readonly GroupReport[]): readonly Expecte
     }))
     .sort(byId);
 
-/** The groups of the platform; more than one of a `spokeId` shows as a repetition. */
+/** Returns the groups of the platform. A second group with a `spokeId` is marked as a repetition. */
 export const platformGroups = (
   groups: readonly { spokeId: string | null; name: string; users: readonly string[] }[],
 ): readonly Omit<ExpectedGroup, 'pending'>[] =>

@@ -2,7 +2,7 @@ import type { SQSEvent } from 'aws-lambda';
 import type { StackParts } from '../../../local/parts.ts';
 import type { GroupReport } from '../../../local/report.ts';
 
-/** Parts that remember what the stack did with them, and one group for each event taken up. */
+/** Returns parts that record the calls of the stack, with one group for each ingested event. */
 export function fakeParts(over: Partial<StackParts['handlers']> = {}) {
   const calls: string[] = [];
   const groups: GroupReport[] = [];

@@ -9,7 +9,7 @@ export interface Ended {
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A process: what it has said so far, and its end. */
+/** Starts a process, and returns its output so far and a promise of its end. */
 export function startProcess(
   file: string,
   args: readonly string[],

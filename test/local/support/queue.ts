@@ -14,7 +14,7 @@ export const CREDENTIALS = {
   credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
 } as const;
 
-/** An SQS emulator of its own for one test, with a queue and its dead-letter queue. */
+/** Starts an SQS emulator for one test, with a queue and its dead-letter queue. */
 export async function startQueue(options: { maxReceiveCount?: number } = {}) {
   const sqs = await startSqs(0);
   onTestFinished(() => sqs.close());
@@ -40,7 +40,7 @@ export async function startQueue(options: { maxReceiveCount?: number } = {}) {
       const message = { QueueUrl: queueUrl, MessageBody: body, MessageAttributes: attributes };
       return (await client.send(new SendMessageCommand(message))).MessageId;
     },
-    /** Messages of a queue in any state. */
+    /** Counts the messages of a queue in any state. */
     async count(url: string): Promise<number> {
       const counts = await client.send(
         new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),

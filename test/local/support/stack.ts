@@ -9,11 +9,11 @@ export interface PlatformRequest {
   readonly path: string;
   readonly status: number;
   readonly seq: number;
-  /** Where the simulator broke the connection. */
+  /** The point at which the simulator broke the connection. */
   readonly dropped?: string;
 }
 
-/** A local stack in which schedules, dead letters and the platform's own records are at hand. */
+/** Starts a local stack with access to its schedules, its dead letters and the platform's records. */
 export async function startTestStack(options: { world: unknown; coalesceSeconds: number }) {
   const { coalesceSeconds } = options;
   const local = await startLocalStack({ world: parseWorld(options.world), coalesceSeconds, pumpSeconds: 2 });
@@ -21,13 +21,13 @@ export async function startTestStack(options: { world: unknown; coalesceSeconds:
   return {
     ...local,
     parts: stack.parts,
-    /** The handlers' log lines of one kind. */
+    /** Returns the handlers' log lines with this message. */
     logged: (message: string) =>
       logs
         .flatMap((text) => text.split('\n'))
         .filter((line) => line.includes(`"message":"${message}"`))
         .map((line): { time: string } & Record<string, unknown> => JSON.parse(line)),
-    /** Runs a function as a schedule would. */
+    /** Runs a function as a schedule does. */
     async invoke(name: string, event: object): Promise<void> {
       const lambda = new LambdaClient({ ...CREDENTIALS, endpoint: stack.address.lambda });
       const command = new InvokeCommand({
@@ -37,7 +37,7 @@ export async function startTestStack(options: { world: unknown; coalesceSeconds:
       const { FunctionError, Payload } = await lambda.send(command);
       if (FunctionError !== undefined) throw new Error(Payload?.transformToString());
     },
-    /** Everything in the events' dead-letter queue, which is empty afterwards. */
+    /** Receives and deletes all messages of the events' dead-letter queue. */
     async deadLetters(): Promise<readonly Message[]> {
       const QueueUrl = stack.address.eventsDlqUrl;
       const all: Message[] = [];

@@ -1,7 +1,9 @@
 import { seededRandom } from '../../../local/platform/seeded-random.ts';
 import type { RawEvent } from '../../support/reading.ts';
 
-/** A company of numbered people: `u7` on the platform is the directory's `m7`, and both know `p7@acme.test`. */
+/**
+ * Returns a company of numbered people. `u7` on the platform and `m7` in the directory have the address `p7@acme.test`.
+ */
 export const companyOf = (people: number) => ({
   companies: [
     {
@@ -30,8 +32,8 @@ export interface StoryOptions {
 }
 
 /**
- * A directory's life at random, in order: groups come, change their names, go and return; people join, leave and
- * are deleted; snapshots, some of them in two parts. Every so often two events bear the same time.
+ * Draws the events of a directory in order. Groups are created, renamed, deleted and created again. People join, leave
+ * and are deleted. Some snapshots have two parts, and some events have equal times.
  */
 export function storyOf({ seed, groups, people, changes, endMs }: StoryOptions): RawEvent[] {
   const random = seededRandom(seed);
@@ -76,7 +78,7 @@ export function storyOf({ seed, groups, people, changes, endMs }: StoryOptions):
   return events;
 }
 
-/** In any order, and a fifth of it twice: what a standard queue may make of a stream. */
+/** Returns the entries in any order, and a fifth of them twice, as a standard queue may deliver them. */
 export function jumbled<Entry>(entries: readonly Entry[], seed: string): Entry[] {
   const random = seededRandom(seed);
   const all = [...entries, ...entries.filter(() => random.chance(0.2))];

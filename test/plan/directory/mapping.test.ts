@@ -30,7 +30,7 @@ describe('mapGroups', () => {
     ]);
   });
 
-  it('gives each group of the directory once, by the strongest evidence', () => {
+  it('maps each group of the directory once, by the strongest evidence', () => {
     const { pairs, unmapped } = mapped(
       { group: 'g1', name: 'Rowing' },
       { group: 'g2', name: 'Other', externalId: '01' },

@@ -14,7 +14,7 @@ interface Stored {
   readonly nameAt?: number;
   readonly deletedAt?: number;
   readonly snapshotAt?: number;
-  /** Members with the minute of the event that added them; negative: that removed them. */
+  /** The minute of the event that added each member. A negative minute is that of a removal. */
   readonly members?: Readonly<Record<string, number>>;
   readonly userDeletedAt?: Readonly<Record<string, number>>;
 }

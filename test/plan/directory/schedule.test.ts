@@ -28,13 +28,13 @@ const read = (known: typeof NEW, outcome: ReadOutcome, minute: number) =>
   });
 const dueAfterMinutes = ({ dueMs }: typeof NEW) => (dueMs - START_MS) / MINUTE_MS;
 
-describe('when a group is read next', () => {
-  it('immediately if the group is new, and ten minutes later after the first read that agrees', () => {
+describe('next read of a group', () => {
+  it('the next read is immediate for a new group, and ten minutes after the first read that agrees', () => {
     expect(NEW.dueMs).toBe(START_MS);
     expect(dueAfterMinutes(read(NEW, EQUAL, 0))).toBe(10);
   });
 
-  it('within a day after two reads that agree, ten minutes apart', () => {
+  it('the next read is within a day after two reads that agree, ten minutes apart', () => {
     const settled = read(read(NEW, EQUAL, 0), EQUAL, 10);
     expect(settled.dueMs - START_MS - 10 * MINUTE_MS).toBe(22 * HOUR_MS);
     const rolling = read(settled, EQUAL, 24 * 60);
@@ -45,7 +45,7 @@ describe('when a group is read next', () => {
     expect(dueAfterMinutes(read(read(NEW, EQUAL, 0), EQUAL, 4))).toBe(10);
   });
 
-  it('ten minutes after something was sent, and the agreement begins again', () => {
+  it('the next read is ten minutes after sent events, and the count of agreeing reads starts again', () => {
     const sent = read(read(NEW, EQUAL, 0), { kind: 'snapshot', members: [] }, 10);
     expect(sent).toMatchObject({ sentMs: START_MS + 9 * MINUTE_MS });
     expect(sent.agreedMs).toBeUndefined();
@@ -53,7 +53,7 @@ describe('when a group is read next', () => {
     expect(dueAfterMinutes(read(sent, EQUAL, 20))).toBe(30);
   });
 
-  it('in the next run after a short listing, which is counted until a complete one agrees', () => {
+  it('a short listing causes a read in the next run, and is counted until a complete listing agrees', () => {
     const short = read(NEW, { kind: 'again', because: 'short' }, 0);
     expect(short).toMatchObject({ shortMs: [START_MS], problem: expect.any(String) });
     expect(dueAfterMinutes(short)).toBe(1);
@@ -61,14 +61,14 @@ describe('when a group is read next', () => {
     expect([whole.shortMs, whole.problem]).toEqual([undefined, undefined]);
   });
 
-  it('the first empty read is remembered until a read shows something else', () => {
+  it('the first empty read is stored until a read shows members', () => {
     const empty = read(NEW, { kind: 'again', because: 'empty' }, 0);
     expect(empty.emptyMs).toBe(START_MS);
     expect(read(empty, { kind: 'again', because: 'empty' }, 5).emptyMs).toBe(START_MS);
     expect(read(empty, EQUAL, 5).emptyMs).toBeUndefined();
   });
 
-  it('in the next run after a failure, which does not end the agreement', () => {
+  it('a failure causes a read in the next run, and keeps the count of agreeing reads', () => {
     const failed = afterFailure(read(NEW, EQUAL, 0), 'unavailable', START_MS);
     expect(failed).toMatchObject({ problem: 'unavailable', agreedMs: START_MS, dueMs: START_MS + MINUTE_MS });
   });
@@ -87,7 +87,7 @@ describe('when a group is read next', () => {
     expect(isUnreadable(read(thrice, EQUAL, 15), START_MS + 15 * MINUTE_MS)).toBe(false);
   });
 
-  it('immediately after a report of a change, and not again after the same report', () => {
+  it('a reported change causes one immediate read, and the same report causes no other', () => {
     const settled = read(read(NEW, EQUAL, 0), EQUAL, 10);
     const reported = afterReport(settled, START_MS + 20 * MINUTE_MS, START_MS + 21 * MINUTE_MS);
     expect(dueAfterMinutes(reported)).toBe(21);

@@ -5,7 +5,7 @@ import { runCli } from './io.ts';
 
 export type Bytes = string | Uint8Array;
 
-/** A deployment that knows one group, and a command line that imports a file as it was exported. */
+/** Creates a deployment that knows one group, and a command line that imports an exported file. */
 export async function importing() {
   const world = await savedWorld();
   await world.hire('ann', 'ben');
@@ -23,7 +23,7 @@ export async function importing() {
   return { ...world, cli, snapshots };
 }
 
-/** The snapshot that an import sends of a group. */
+/** Returns the snapshot that an import sends for a group. */
 export const snapshot = (id: string, name: string, ...members: readonly [string, string?][]) => ({
   type: 'directory.group.snapshot',
   group: { id, name },

@@ -20,13 +20,15 @@ export interface Around {
   readonly env?: Record<string, string>;
   readonly signal?: AbortSignal;
   readonly cwd?: string;
-  /** Standard output is a terminal of so many columns. */
+  /** The width of the terminal, if standard output is one. */
   readonly columns?: number;
-  /** A person at a terminal: what they type once they see what. */
+  /** The input of a person at a terminal. Each text is typed once its question is shown. */
   readonly person?: readonly { readonly sees: string; readonly types: string }[];
 }
 
-/** One command line in this process. With `ports` it works on those, else on whatever its flags name. */
+/**
+ * Runs one command line in this process. It uses `ports` if given, and otherwise the deployment that its flags name.
+ */
 export async function runCli(args: readonly string[], around: Around = {}): Promise<Ran> {
   const output = { stdout: '', stderr: '' };
   const { ports, person } = around;
@@ -57,7 +59,7 @@ export async function runCli(args: readonly string[], around: Around = {}): Prom
   return { code, ...output, json: args.includes('--json') ? parse(output.stdout) : undefined };
 }
 
-/** Types each answer once its question is on the screen, behind all that was there before. */
+/** Types each answer once its question is shown after all earlier output. */
 function typing(person: NonNullable<Around['person']>, keyboard: PassThrough): (screen: string) => void {
   const waiting = [...person];
   let read = 0;
@@ -66,7 +68,7 @@ function typing(person: NonNullable<Around['person']>, keyboard: PassThrough): (
     if (next === undefined || !screen.slice(read).includes(next.sees)) return;
     read = screen.length;
     waiting.shift();
-    // The prompt listens once it has drawn itself.
+    // The prompt accepts input only after it is drawn.
     setTimeout(() => keyboard.write(next.types), 20);
   };
 }
@@ -79,7 +81,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Every command without commands of its own, as it is typed. */
+/** Returns every command that has no subcommands, as an operator types it. */
 export function commandNames(): string[] {
   const leaves = (command: Command, path: readonly string[] = []): string[] =>
     command.commands.length === 0

@@ -1,7 +1,7 @@
 import { createHandle } from '../../../console/server/handle.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 
-/** @returns what the server answers: to a question, or to an action with its input */
+/** Returns a function that sends a query or an action to the server and parses the answer. */
 export function asking(ports: ToolPorts, connection: string) {
   const formatCommands = (text: string, of: string) => `${text} for ${of}`;
   const describe = ({ message }: never) => `groupsync connect: ${message}`;

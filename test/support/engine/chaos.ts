@@ -5,13 +5,13 @@ import type { Faults, World } from './world.ts';
 
 export interface ChaosOptions {
   readonly random: Random;
-  /** How many things may go wrong in all; after that the world is healthy. */
+  /** The number of faults in the whole run. After them the world has no faults. */
   readonly budget: number;
   readonly platform?: readonly CallFault[];
   readonly table?: readonly AwsFault[];
-  /** Whether another client changes our groups, and makes groups that look like ours. */
+  /** Whether another client changes managed groups, and creates groups that resemble them. */
   readonly foreign?: boolean;
-  /** How likely a late write comes through at any one effect; a minute later it does in any case. */
+  /** The probability that a late write takes effect at one effect. A minute later it takes effect in any case. */
   readonly lateness?: number;
 }
 
@@ -28,7 +28,9 @@ export const ALL_CALL_FAULTS: readonly CallFault[] = [
 ];
 export const ALL_TABLE_FAULTS: readonly AwsFault[] = ['throttled', 'unheard', 'echo'];
 
-/** What goes wrong in a run, and when: drawn from the seed, and limited, so that every run can come to rest. */
+/**
+ * Draws the faults of a run and their times from the seed. Their number is limited, so that every run can come to rest.
+ */
 export class Chaos implements Faults {
   left: number;
   readonly #options: ChaosOptions;
@@ -40,7 +42,7 @@ export class Chaos implements Faults {
 
   platform(call: string): CallFault {
     const { platform = [], random } = this.#options;
-    // Each new worker looks at its credential: that would use up most of what may go wrong.
+    // Each new worker checks its credential with `me`. Faults of that call would use up most of the budget.
     if (call === 'me') return 'none';
     // A late write takes effect; a late read has no effect.
     const possible = platform.filter((fault) => fault !== 'lost_late' || isWrite(call));
@@ -56,7 +58,7 @@ export class Chaos implements Faults {
     return !this.#draws(0.05, this.#options.table ?? []);
   }
 
-  /** Before each effect: late writes come through, and other people do things. */
+  /** Runs before each effect. Late writes take effect, and other clients act. */
   meddle({ platform }: World): void {
     const { random, foreign = false, lateness = 0.1 } = this.#options;
     if (platform.lateCount > 0 && random.chance(lateness)) platform.doLate(random.below(8));

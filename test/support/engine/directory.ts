@@ -6,7 +6,7 @@ import { type PersonSpec, START_MS } from './world.ts';
 const GROUPS = ['g1', 'g2'];
 const MEMBERS = ['m1', 'm2', 'm3', 'm4', 'm5'];
 
-/** m4 has no person, and m5 a person who is not a member yet. */
+/** The people of the company. The member m4 has no person, and the person of m5 is not a member yet. */
 export const PEOPLE: readonly PersonSpec[] = [
   { role: 'r1', email: 'm1@acme.test' },
   { role: 'r2', email: 'm2@acme.test' },
@@ -34,12 +34,14 @@ const move: fc.Arbitrary<Move> = fc.record({
   group: fc.constantFrom(...GROUPS),
   members: fc.uniqueArray(fc.constantFrom(...MEMBERS), { minLength: 1, maxLength: 3 }),
   withEmail: fc.boolean(),
-  /** Few seconds, so that ties are common. */
+  /** The range is a few seconds, so that equal times are common. */
   second: fc.nat({ max: 9 }),
   index: fc.nat({ max: 1 }),
 });
 
-/** Streams of events about two groups and five members, rich in ties, deletions, parts and repetitions. */
+/**
+ * Draws streams of events about two groups and five members, with many equal times, deletions, parts and repetitions.
+ */
 export const directoryEvents = (most: number): fc.Arbitrary<readonly RawEvent[]> =>
   fc.array(move, { minLength: 1, maxLength: most }).map((moves) => moves.map(eventOf));
 
@@ -59,7 +61,7 @@ function eventOf({ kind, group, members, withEmail, second, index }: Move, posit
   if (kind === 3) return of('group.deleted', { group: { id: group } });
   if (kind < 7) return of('group.member.added', { group: { id: group }, members: listed });
   if (kind < 9) return of('group.member.removed', { group: { id: group }, members: listed });
-  // Half of the snapshots give no name: a group that they bring back has none.
+  // Half of the snapshots give no name. A deleted group that returns by such a snapshot has no name.
   const stated = { id: group, ...(index === 0 ? { name } : {}) };
   if (kind === 9) return of('group.snapshot', { group: stated, members: listed });
   if (kind === 10) {
@@ -70,7 +72,7 @@ function eventOf({ kind, group, members, withEmail, second, index }: Move, posit
   return of('user.upserted', { user: { id: first, email: `${first}@acme.test` } });
 }
 
-/** What the platform must show in the end, by the naive reading of the events. */
+/** Returns the groups that the platform must show in the end, by the independent reading of the events. */
 export function expectedGroups(
   events: readonly RawEvent[],
 ): ReadonlyMap<string, { readonly name: string; readonly users: readonly string[] }> {

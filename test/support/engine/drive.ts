@@ -10,28 +10,27 @@ import { CONNECTION, type World } from './world.ts';
 export interface DriveOptions {
   readonly world: World;
   readonly scheduler: Scheduler;
-  /** Most events that one batch receives. */
+  /** The largest number of events in one batch. */
   readonly batchSize?: number;
-  /** Largest difference of a worker's clock from the true time, milliseconds. */
+  /** The largest difference of a worker's clock from the true time, in milliseconds. */
   readonly skewMs?: number;
-  /** How likely a message is also given to a second worker, as after an expired visibility timeout. */
+  /** The probability that a second worker also gets a message, as after an expired visibility timeout. */
   readonly twins?: number;
-  /** Done when nothing is left to do; true says that there is something again. */
+  /** Called when no work is left. It returns true if it has added work. */
   readonly whenQuiet?: () => Promise<boolean>;
-  /** Rounds after which the run is taken for endless. */
+  /** The number of rounds after which the run fails as endless. */
   readonly maxRounds?: number;
 }
 
 const PUMP_MS = 60_000;
-/** Some groups wait for what only the hourly sweep finds, such as the group that another client deleted. */
+/** Only the hourly sweep finds some changes, such as a group that another client deleted. */
 const SWEEP_MS = 3_600_000;
 
 type Task = () => Promise<unknown>;
 
 /**
- * Runs the whole engine until nothing is left to do: batches of events and messages of several groups at once, the pump
- * each minute, and time that jumps to the next thing that waits.
- * @throws where that does not end
+ * Runs the whole engine until no work is left. It runs batches of events and messages of several groups at once, and
+ * the pump each minute. The time then jumps to the next scheduled work. @throws if the work does not end
  */
 export async function drive(options: DriveOptions): Promise<void> {
   const { world, scheduler, whenQuiet = async () => false, maxRounds = 2_000 } = options;
@@ -76,11 +75,11 @@ function tasksFor(options: DriveOptions): Task[] {
   return tasks;
 }
 
-/** As this receive gave them: a later one changes the receipt. */
+/** Copies the messages as this receive returned them, because a later receive changes the receipt. */
 const takenFrom = (queue: Queue, most: number): readonly QueuedMessage[] =>
   queue.receive(most).map((message) => ({ ...message }));
 
-/** When the next message can be received. */
+/** Returns the time at which the next message can be received. */
 function nextReadyMs({ applyQueue, eventsQueue }: World): number | undefined {
   const nextMs = Math.min(applyQueue.nextDueMs() ?? Infinity, eventsQueue.nextDueMs() ?? Infinity);
   return nextMs === Infinity ? undefined : nextMs;
@@ -127,7 +126,7 @@ function applying(options: DriveOptions, { body, receipt = '' }: QueuedMessage):
   };
 }
 
-/** Whatever else went wrong, the message comes back when its time with the worker is over. */
+/** Throws only programming errors. After any other error the message returns when its visibility timeout expires. */
 function refuseMistake(error: unknown): void {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
     throw error;

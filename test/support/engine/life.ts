@@ -18,7 +18,7 @@ export interface Life {
   readonly platform?: Parameters<typeof createWorld>[0]['platform'];
 }
 
-/** One life of the engine: the events twice, in any order, and everything else as the seed has it. */
+/** Runs the engine once. Its queue gets the events twice, in any order, and the seed decides everything else. */
 export async function live({
   events,
   seed,
@@ -49,7 +49,7 @@ export async function live({
   });
   const messages = [...messagesOf(events)];
   for (let i = random.below(3); i > 0; i -= 1) messages.push(random.pick(messages));
-  // Some come at once, the others when the engine has come to rest: late, as often as not.
+  // Some events arrive at the start. The others arrive when the engine is at rest, so they are often late.
   const arrive = () => {
     const count = 1 + random.below(messages.length);
     for (let i = 0; i < count; i += 1) {

@@ -1,7 +1,9 @@
 import { versionToken } from '../../../shared/domain/ids.ts';
 import { CONNECTION, type World } from './world.ts';
 
-/** Every group's platform version against ours; one that differs is suspected, as reconcile would do. */
+/**
+ * Compares the version of every linked group with the platform's, and suspects a group that differs, as reconcile does.
+ */
 export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }: World): Promise<boolean> {
   let found = false;
   for await (const page of toolPorts.index.all(CONNECTION)) {
@@ -20,7 +22,10 @@ export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }:
   return found || applyQueue.messages.length > 0;
 }
 
-/** What the platform shows of our groups, by spokeId; a second group of the same spokeId is listed as such. */
+/**
+ * Returns the platform's content of groups that groupsync created, by spokeId. A second group with a spokeId has its
+ * own key.
+ */
 export function shownGroups({ platform }: World): ReadonlyMap<string, unknown> {
   const shown = new Map<string, unknown>();
   for (const { spokeId: shownId, name, users, madeBy } of platform.groups.values()) {

@@ -14,8 +14,8 @@ import type { ClientAction, PersonSpec, PlatformFault, Traits } from '../../../s
 import type { Worker } from '../../../simulate/worker.ts';
 
 /**
- * What may go wrong with one call. `lost_*`: no answer, and the work was not done, was done, or is done later, while
- * the caller has long gone on.
+ * The fault of one call. After `lost_before`, `lost_after` and `lost_late` the caller gets no answer. The platform did
+ * not do the work, did it, or does it after the caller has given up.
  */
 export type CallFault =
   | 'none'
@@ -29,7 +29,7 @@ export type CallFault =
   | 'forbidden'
   | 'unauthorized';
 
-/** What the caller meets: a status, or a connection that breaks with this code. */
+/** The result for the caller: a status, or a connection that fails with this code. */
 type Met = number | 'ECONNREFUSED' | 'ECONNRESET';
 
 const FAILS_BEFORE: Partial<Record<CallFault, Met>> = {
@@ -43,71 +43,79 @@ const FAILS_BEFORE: Partial<Record<CallFault, Met>> = {
 };
 const FAILS_AFTER: Partial<Record<CallFault, Met>> = { lost_after: 'ECONNRESET', unavailable_after: 504 };
 
-/** A request that got through at all is done by then: proxies and servers give up on it. */
+/**
+ * The milliseconds within which a delivered request takes effect. Proxies and servers give up on a request after that
+ * time.
+ */
 const LATEST_MS = 60_000;
 const TOKEN = 'token';
 
 export interface PlatformOptions extends Partial<Traits> {
   readonly nowMs: () => number;
   readonly company?: string;
-  /** What the platform makes of the names that are sent to it, beyond what a trait can say. */
+  /** Returns the name that the platform stores for a name that was sent. Traits cover the other cases. */
   readonly nameAs?: (name: string) => string;
   /** The form in which the platform stores external ids. */
   readonly spokeIdAs?: (spokeId: string) => string;
 }
 
-/** The ids that a platform fault is about, for as long as they are named here. */
+/** The ids to which a platform fault applies, from `add` until `clear`. */
 export interface Named {
   add(id: string): void;
   clear(): void;
 }
 
-/** Stands in each platform fault's list: a fault with an empty list would apply to every id. */
+/** The first id in each platform fault's list. A fault with an empty list would apply to every id. */
 const NO_ID = 'no id';
 
 type Responding = 'get' | 'create' | 'patch' | 'put';
 type Shown = Pick<HeldGroup, 'id' | 'spokeId' | 'users'>;
 
-/** The simulation's platform, with faults that a test tells call by call, and what must never happen to its groups. */
+/** The simulation's platform, with faults that a test sets for each call, and a record of forbidden effects. */
 export class ToldPlatform {
-  /** What must never happen, and did. */
+  /** The forbidden effects that occurred. */
   readonly violations: string[] = [];
   /** Foreign groups that may be written because they were adopted. */
   readonly adopted = new Set<string>();
-  /** Users that the platform drops from every write, and those that it keeps though it answers 200 to their removal. */
+  /**
+   * The users that the platform drops from every write. `kept` has the users whose removal it answers with 200 but
+   * ignores.
+   */
   readonly refused: Named;
   readonly kept: Named;
   /** Users that make the platform answer 422 to a whole write. */
   readonly unacceptable: Named;
   /** Groups whose form is not as specified: they have no name. */
   readonly odd = new Set<string>();
-  /** Ids under which the platform answers 404 though the groups are there; it still makes new ones. */
+  /** Whether the platform answers 404 for an existing group with this id. The platform still creates groups. */
   hidden: (id: string) => boolean = () => false;
-  /** Whether such groups are left out of the list as well. */
+  /** Whether the list also leaves out those groups. */
   hidesFromList = true;
-  /** Groups and roles that exist but are left out of lists, and roles whose answer shows only that they exist. */
+  /**
+   * Existing groups and roles that lists leave out. `undescribed` has roles whose answer shows only that they exist.
+   */
   readonly unlisted = new Set<string>();
   readonly undescribed = new Set<string>();
-  /** The users that an answer shows, by the kind of call. */
+  /** Returns the users that an answer shows, by the kind of call. */
   showing: (kind: string, users: readonly string[]) => readonly string[] = (_, users) => users;
-  /** The list is truncated: it shows at most this many groups, the oldest first. */
+  /** The largest number of groups that the list shows, the oldest first. */
   listLimit = Number.POSITIVE_INFINITY;
-  /** How any request is refused, by its kind and parameters. */
+  /** Returns the status with which a request is refused, by its kind and parameters. */
   failing: (kind: string, query: string) => number | undefined = () => undefined;
-  /** The most that one page of the feed or of employees has. */
+  /** Returns the largest size of one page of the feed or of employees. */
   pageSize: () => number | undefined = () => undefined;
-  /** How the list of all groups is refused. */
+  /** Returns the status with which the list of all groups is refused. */
   listing: () => number | undefined = () => undefined;
-  /** Ids that the credential may not even read: 403. */
+  /** Whether the credential may not read the group with this id (403). */
   forbidden: (id: string) => boolean = () => false;
-  /** The group whose state an answer carries by mistake, by the call that is answered. */
+  /** Returns the group whose state an answer contains by mistake, by the call. */
   confused: (call: Responding) => string | undefined = () => undefined;
-  /** Says of a write that it will never be accepted, and with which status it is refused. */
+  /** Returns the status with which a write is always refused, or undefined if it is accepted. */
   refusal: (spokeId: string | null, users: readonly string[], sent: GroupBody) => number | undefined = () =>
     undefined;
   /**
-   * Whether the answer to a write, by its kind, shows the group as it was before, with the version of then or already with
-   * the new one; a new group without its users.
+   * Whether the answer to a write of this kind shows the group as it was before the write. It has the earlier version,
+   * or already the new one. A new group has no users in such an answer.
    */
   behind: (kind: Responding) => boolean | 'new version' = () => false;
   secretVersion = 'secret-1';
@@ -139,14 +147,14 @@ export class ToldPlatform {
     this.unacceptable = this.#about('refuses_user_422');
   }
 
-  /** A platform fault that lasts, about those who are named. */
+  /** Starts a permanent platform fault for the ids that are added later. */
   #about(platformFault: PlatformFault): Named {
     const about = [NO_ID];
     this.begin(platformFault, 1, about);
     return { add: (id) => about.push(id), clear: () => about.splice(1) };
   }
 
-  /** A platform fault that lasts, at this share of the calls. */
+  /** Starts a permanent platform fault for this share of the calls. */
   begin(platformFault: PlatformFault, share: number, about: readonly string[] = []): void {
     this.#simulated.begin({
       kind: 'platformFault',
@@ -161,25 +169,25 @@ export class ToldPlatform {
     return this.#simulated.groups;
   }
 
-  /** Every request that was worked on or refused by a trait or platform fault, in order. */
+  /** All requests that the platform processed, or that a trait or platform fault refused, in order. */
   get calls(): readonly PlatformCall[] {
     return this.#simulated.calls;
   }
 
-  /** Every write of ours that took effect, in order. */
+  /** All writes of groupsync that took effect, in order. */
   get writes(): readonly PlatformWrite[] {
     return this.#simulated.writes;
   }
 
-  /** Where the client finds its credential. */
+  /** The secrets from which the client reads its credential. */
   readonly secrets = {
     read: async () => ({ value: { token: TOKEN }, version: this.secretVersion }),
     write: async () => this.secretVersion,
   };
 
-  /** Requests of one worker; `faultOf` is asked once for each. */
+  /** Returns the dispatcher of one worker. It calls `faultOf` once for each request. */
   dispatcherFor(worker: Worker, faultOf: (call: string) => CallFault): Dispatcher {
-    // The client asks a dispatcher for nothing else.
+    // The client calls only `request` of a dispatcher.
     return { request: (sent: Sent) => this.#answer(sent, worker, faultOf) } as unknown as Dispatcher;
   }
 
@@ -235,7 +243,7 @@ export class ToldPlatform {
     return answering(Array.isArray(shown) ? shown.map(partly) : partly(shown as Shown));
   }
 
-  /** An answer as this platform gives it: about another group, without the hidden ones, or odd. */
+  /** Returns the answer with this platform's faults: about another group, without hidden groups, or malformed. */
   #bent(sent: Sent, whole: Answered): Answered {
     const { kind, id } = requestOf(sent);
     const answer = this.#partly(kind, whole);
@@ -276,7 +284,7 @@ export class ToldPlatform {
     this.#late.push({ run, latestMs: this.#nowMs() + LATEST_MS });
   }
 
-  /** Looks at each write once, as soon as it is done. */
+  /** Checks each write once, as soon as it took effect. */
   #judge(): void {
     for (; this.#judged < this.writes.length; this.#judged += 1) {
       const { action, id, spokeId, madeBy, by } = this.writes[this.#judged] as PlatformWrite;
@@ -290,17 +298,17 @@ export class ToldPlatform {
     }
   }
 
-  /** Does, at last, one of the writes whose callers have given up. */
+  /** Lets one of the writes whose callers have given up take effect. */
   doLate(which: number): void {
     this.#late.splice(which % Math.max(1, this.#late.length), 1)[0]?.run();
   }
 
-  /** No request is on its way for ever: what is due by now is done. */
+  /** Lets all late writes take effect whose latest time has passed. */
   doOverdue(): void {
     while (this.latestMs <= this.#nowMs()) this.doLate(0);
   }
 
-  /** When the first of the late writes will be done, at the latest. */
+  /** The latest time at which the first of the late writes takes effect. */
   get latestMs(): number {
     return this.#late[0]?.latestMs ?? Number.POSITIVE_INFINITY;
   }
@@ -309,14 +317,14 @@ export class ToldPlatform {
     return this.#late.length;
   }
 
-  /** A group of another client, created before ours. */
+  /** Adds a group of another client. Its creation is earlier than that of managed groups. */
   addForeign(fields: { readonly name: string; readonly spokeId: string; readonly users: readonly string[] }) {
     const { name, spokeId, users } = fields;
     const stored = { name: this.#nameAs(name), spokeId: this.#spokeIdAs(spokeId) };
     return this.#simulated.seed({ ...stored, users: [...users] }).id;
   }
 
-  /** A group that a write of ours made, whatever was answered. */
+  /** Adds a group that a write of groupsync created. */
   addOurs(fields: { readonly name: string; readonly spokeId: string; readonly users: readonly string[] }) {
     const sent = { method: 'POST', path: '/platform/api/groups', body: JSON.stringify(fields) };
     this.#simulated.arrive(sent, 'ours');
@@ -324,7 +332,7 @@ export class ToldPlatform {
     return this.writes.at(-1)?.id ?? '';
   }
 
-  /** The change of any group by another client. */
+  /** Changes a group as another client does. */
   changeAsOther(id: string, change: Partial<GroupContent>, by: InitiatorType = 'ROLE'): void {
     const known = this.groups.get(id);
     if (known === undefined) return;
@@ -336,23 +344,23 @@ export class ToldPlatform {
     this.asOther({ kind: 'delete', group: '' }, id, by);
   }
 
-  /** An action of another client on a group of any id. */
+  /** Performs an action of another client on any group. */
   asOther(action: ClientAction, id: string, by: InitiatorType): void {
     this.#simulated.otherClient(action, id, by);
   }
 
-  /** Another client's copy of a group, its spokeId included. @returns its id */
+  /** Creates another client's copy of a group, with the same spokeId. @returns its id */
   copyAsOther(id: string): string {
     const { spokeId, name, users } = this.groups.get(id) as HeldGroup;
     return this.addForeign({ name, users, spokeId: spokeId ?? '' });
   }
 
-  /** A user that the platform adds to every new group by itself. */
+  /** Sets a user that the platform adds to every new group by itself. */
   set installer(user: string) {
     this.#traits.installer = user;
   }
 
-  /** The employees that the platform has from now on. */
+  /** Replaces all employees of the platform. */
   set employees(people: readonly PersonSpec[]) {
     for (const role of this.#simulated.employees.keys()) this.#simulated.company({ kind: 'erase', role });
     for (const person of people) this.#simulated.company({ kind: 'hire', person });
@@ -364,7 +372,7 @@ const broken = (code: string) => Object.assign(new Error('as the test told it'),
 interface Answered {
   readonly statusCode: number;
   readonly headers: object;
-  /** Need only be iterable. */
+  /** The client only iterates over the body. */
   readonly body: Iterable<Buffer>;
 }
 

@@ -10,22 +10,22 @@ interface Waiting {
 
 export interface SchedulerOptions {
   readonly random: Random;
-  /** Stops the worker that is about to do the n-th effect of the whole run, counted from 1. */
+  /** Stops the worker before the n-th effect of the whole run, counted from 1. */
   readonly crashAt?: number;
-  /** Called before each effect, when its turn has come. */
+  /** Called before each effect, when the scheduler runs it. */
   readonly onEffect?: (kind: string) => void;
 }
 
 /**
- * Lets several workers run at once, one effect at a time, in an order that only the seed decides. Any worker that waits
- * for an effect may be next, so every interleaving of separate processes can be drawn, and drawn again.
+ * Runs several workers at once, one effect at a time, in an order that only the seed decides. Any worker that waits for
+ * an effect may be next. So every interleaving of separate processes can be drawn and repeated.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #waiting: Waiting[] = [];
-  /** Kinds of the effects that were done, in order. */
+  /** The kinds of the completed effects, in order. */
   readonly effects: string[] = [];
-  /** The effect at which the run was stopped. */
+  /** The kind of the effect at which the run was stopped. */
   crashedAt: string | undefined;
 
   constructor(options: SchedulerOptions) {
@@ -54,7 +54,7 @@ export class Scheduler {
     return worker;
   }
 
-  /** Runs tasks to their end, however they end. */
+  /** Runs all tasks until each has succeeded or failed. */
   async run(tasks: readonly (() => Promise<unknown>)[]): Promise<readonly PromiseSettledResult<unknown>[]> {
     let left = tasks.length;
     const results = Promise.allSettled(
@@ -71,7 +71,7 @@ export class Scheduler {
       const [next] = this.#waiting.splice(this.#options.random.below(this.#waiting.length), 1);
       next?.go();
     }
-    // The calls of a dead worker end here, so that nothing of them leaks into the next step.
+    // The calls of a stopped worker end here, so that they have no effect in the next step.
     for (const { go } of this.#waiting.splice(0)) go();
     await settled();
     return results;

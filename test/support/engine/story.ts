@@ -6,11 +6,11 @@ import { drive } from './drive.ts';
 import { Scheduler } from './scheduler.ts';
 import { CONNECTION, createWorld, type Faults, NO_FAULTS, type WorldOptions } from './world.ts';
 
-/** What the directory says: members are named by their ids, and have the address `<id>@acme.test`. */
+/** An event of the directory. Members have the names of their ids and the address `<id>@acme.test`. */
 export type DirectoryEvent =
   | { readonly upsert: string; readonly name?: string }
   | { readonly remove: string }
-  /** `name: null`: the snapshot gives no name. */
+  /** A snapshot; with `name: null` it gives no name. */
   | { readonly snapshot: string; readonly of: readonly string[]; readonly name?: string | null }
   | { readonly add: readonly string[]; readonly to: string }
   | { readonly take: readonly string[]; readonly from: string }
@@ -18,8 +18,8 @@ export type DirectoryEvent =
   | { readonly user: string; readonly email: string };
 
 /**
- * A world that is told things one after the other and comes to rest in between: for tests that tell a story. What must
- * never happen has not happened in the end.
+ * Creates a world whose engine comes to rest after each event, for tests with several steps. The test fails if the
+ * platform records a violation.
  */
 export async function story(options: Partial<WorldOptions> = {}) {
   const random = seededRandom(7);
@@ -53,7 +53,7 @@ export async function story(options: Partial<WorldOptions> = {}) {
       world.eventsQueue.send({ body: JSON.stringify(event), attributes: sentBy === '' ? {} : { sentBy } });
     }
   };
-  /** Runs for some rounds only, where the engine is not to come to rest. */
+  /** Runs a number of rounds, for an engine that does not come to rest. */
   const work = async (maxRounds: number) => {
     await drive({ world, scheduler, maxRounds }).catch((error: unknown) => {
       if (!String(error).includes('still busy')) throw error;
@@ -63,19 +63,19 @@ export async function story(options: Partial<WorldOptions> = {}) {
     world,
     troubles,
     ref: (group: string): GroupRef => ({ connection: CONNECTION, group: groupId(group) }),
-    /** Says it, and lets the engine come to rest. */
+    /** Sends events, and lets the engine come to rest. */
     async tell(...directoryEvents: readonly DirectoryEvent[]) {
       say(...directoryEvents);
       await drive({ world, scheduler });
     },
     say,
-    /** As a person who sends it by hand. */
+    /** Sends events by hand as the given person, and lets the engine come to rest. */
     async tellAs(sentBy: string, ...directoryEvents: readonly DirectoryEvent[]) {
       sayAs(sentBy, directoryEvents);
       await drive({ world, scheduler });
     },
     work,
-    /** Lets the engine work for so long, at rest or not. */
+    /** Lets the engine work for `ms` of simulated time, even if it does not come to rest. */
     async pass(ms: number, rounds = 20) {
       const untilMs = world.nowMs() + ms;
       while (world.nowMs() < untilMs) {
@@ -85,14 +85,14 @@ export async function story(options: Partial<WorldOptions> = {}) {
       }
     },
     state: (group: string) => toolPorts.groups.read({ connection: CONNECTION, group: groupId(group) }),
-    /** Users of the platform's groups with this spokeId, sorted; one list for each such group. */
+    /** Returns the sorted users of each platform group with this spokeId, as one list for each group. */
     shown: (spokeId: string): readonly (readonly string[])[] =>
       [...world.platform.groups.values()]
         .filter((group) => group.spokeId === spokeId)
         .map(({ users }) => [...users].sort()),
     audit: (group: string): Promise<readonly AuditEntry[]> =>
       allOf(toolPorts.audit.read({ connection: CONNECTION, group: groupId(group) })),
-    /** Their e-mail address is `<id>@acme.test`, their user id `u-<id>`. */
+    /** Adds employees with the e-mail address `<id>@acme.test` and the user id `u-<id>`. */
     hire: (...ids: readonly string[]) =>
       toolPorts.hire(ids.map((id) => ({ role: id, email: `${id}@acme.test` }))),
     member: memberId,
@@ -136,10 +136,10 @@ function said(directoryEvent: DirectoryEvent) {
   return of('user.upserted', { user: { id: directoryEvent.user, email: directoryEvent.email } });
 }
 
-/** Ports whose caller is the operator `id`. */
+/** Returns ports whose caller is the operator `id`. */
 export const calledBy = (id: string) => ({ caller: async () => ({ kind: 'operator' as const, id }) });
 
-/** As the SDK repeats a request whose answer was lost. */
+/** Sends a request twice, as the SDK does if the answer was lost. */
 export const twice =
   <Asked extends readonly unknown[], Answer>(request: (...asked: Asked) => Promise<Answer>) =>
   (...asked: Asked) =>

@@ -17,7 +17,7 @@ import { type CallFault, type PlatformOptions, ToldPlatform } from './platform.t
 
 export const CONNECTION = connectionName('default');
 export const COMPANY = 'company';
-/** 2026-11-20T10:00:00Z: when every simulated world begins. */
+/** The start of every simulated world: 2026-11-20T10:00:00Z. */
 export const START_MS = Date.UTC(2026, 10, 20, 10);
 export const CREATE_SETTLE_MS = 600_000;
 export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000] as const;
@@ -25,7 +25,7 @@ export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000] as c
 export interface Faults {
   table(): AwsFault;
   platform(call: string): CallFault;
-  /** Whether a queue takes a batch of messages. */
+  /** Whether a queue accepts a batch of messages. */
   queue(): boolean;
 }
 
@@ -38,10 +38,10 @@ export interface PersonSpec extends Employee {
 
 export interface WorldOptions {
   readonly random: Random;
-  /** Connection settings beside `baseUrl`; the guard is off unless they say otherwise. */
+  /** The connection settings beside `baseUrl`. The guard is off unless the settings include it. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly coalesceMs?: number;
-  /** How likely a queue repeats or delays a message. */
+  /** The probability that a queue repeats or delays a message. */
   readonly unruly?: number;
   readonly faults?: Faults;
   readonly platform?: Omit<PlatformOptions, 'nowMs' | 'company'>;
@@ -49,14 +49,14 @@ export interface WorldOptions {
   readonly observing?: boolean;
 }
 
-/** What was dead-lettered by us; what SQS moved there itself carries no reason. */
+/** A message that groupsync dead-lettered. A message that SQS itself moved has no error code. */
 interface DeadLettered {
   readonly code: string | undefined;
   readonly group: GroupRef | undefined;
   readonly failedBefore: string | undefined;
 }
 
-/** Everything that the engine lives in, held in memory: one table, its queues, one platform, one clock. */
+/** The environment of the engine in memory: one table, its queues, one platform and one clock. */
 export interface World {
   readonly table: MemoryTable;
   readonly platform: ToldPlatform;
@@ -65,12 +65,12 @@ export interface World {
   readonly deadLetters: readonly DeadLettered[];
   readonly random: Random;
   readonly nowMs: () => number;
-  /** As it is stored. */
+  /** Reads the stored connection. */
   readonly connection: () => Promise<Connection>;
   advance(ms: number): void;
-  /** The ports of one worker, each effect of which waits its turn. */
+  /** Returns the ports of one worker. The scheduler decides when each effect runs. */
   portsFor(worker?: Partial<Worker>): Ports;
-  /** The ports of an operator's tool, which takes no turns and meets no faults. */
+  /** The ports of an operator's tool. The scheduler does not delay them, and they meet no faults. */
   readonly toolPorts: Ports;
 }
 
@@ -115,7 +115,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     advance: (ms) => {
       const until = now + ms;
-      // However long the jump, a late write is done in its own time.
+      // A late write takes effect at its own time, even within a long jump.
       for (;;) {
         now = Math.max(now, Math.min(until, shared.platform.latestMs));
         shared.platform.doOverdue();
@@ -152,7 +152,10 @@ interface Seat {
   readonly faults: Faults;
 }
 
-/** With waits that no call has the time for, the client tries once: what a test tells of a call is what the engine meets. */
+/**
+ * The client's waits are longer than any call may take, so the client tries once. The engine then sees every fault that
+ * a test sets.
+ */
 const TRIES_ONCE = 1e9;
 
 function portsOver(table: Table, { shared, worker, faults }: Seat) {
@@ -192,7 +195,7 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
     },
     random: () => shared.random.next(),
     connections: createConnectionStore(table, { clock, rememberMs: 0 }),
-    /** Fills the people index, as a refresh would do. */
+    /** Adds people to the people index, as a refresh of people does. */
     async hire(specs: readonly PersonSpec[]) {
       for (const { role, email, state = 'ACTIVE', userId = `u-${role}` } of specs) {
         const [seen] = (await people.read(CONNECTION, [roleId(role)])).values();
@@ -212,7 +215,7 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
   };
 }
 
-/** Takes everything out of the apply queue: the groups that were woken. */
+/** Takes all messages out of the apply queue. @returns the groups that were woken */
 export function takeWoken({ applyQueue }: World): readonly GroupRef[] {
   const woken: GroupRef[] = [];
   for (;;) {
@@ -226,7 +229,7 @@ export function takeWoken({ applyQueue }: World): readonly GroupRef[] {
   }
 }
 
-/** Takes everything out of the events queue, as one batch. */
+/** Takes all messages out of the events queue, as one batch. */
 export function takeEvents({ eventsQueue }: World) {
   const taken = eventsQueue.receive(1_000);
   for (const { receipt = '' } of taken) eventsQueue.delete(receipt);

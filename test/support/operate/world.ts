@@ -18,11 +18,11 @@ import { type PlatformOptions, ToldPlatform } from '../engine/platform.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
 export const OF_ACME = { queue: 'groupsync-events-acme', to: connectionName('acme') };
-/** The queue of a source that was removed. */
+/** The queue of a removed source. */
 const OF_REMOVED = { queue: 'groupsync-events-gone', to: undefined };
 export const bindingOf = async (queue?: string) => [OF_ACME, OF_REMOVED].find((one) => one.queue === queue);
 
-/** A native event without the parts that no test of the tool cares about. */
+/** A native event without the fields that the tests of the command line do not use. */
 export interface ShortEvent {
   readonly type: string;
   readonly data: unknown;
@@ -36,13 +36,13 @@ const noApplicant = () => {
   throw new Error('no applicant in this world');
 };
 
-/** A dead-letter queue of the simulation, into which a test puts dead-lettered messages under ids of its own. */
+/** Returns a dead-letter queue of the simulation. A test adds dead-lettered messages to it, with ids of its own. */
 function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number }) {
   const queue = queues.of[`${name}Dlq`];
   const client = queues.client(async (operation) => {
     if (operation !== 'ReceiveMessage') return;
     mailbox.onTake();
-    // A long poll that brings nothing takes its time.
+    // A long poll without a message takes time.
     if (!queue.messages.some(({ visibleAtMs }) => visibleAtMs <= clock.ms)) clock.ms += 1_000;
   });
   const mailbox = {
@@ -60,19 +60,19 @@ function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number
         errorCode: code,
         errorMessage: 'expected something else',
         failedAt: new Date(clock.ms).toISOString(),
-        // Without those that are undefined.
+        // The JSON conversion drops undefined attributes.
         ...JSON.parse(JSON.stringify({ originalMessageId, failedBefore, queue: from, connection })),
       };
       Object.assign(queue.send({ body, attributes }), { id, sentAtMs });
     },
     ids: (): readonly string[] => queue.messages.map(({ id }) => id),
-    /** How often the message was given out that was given out most. */
+    /** The largest number of times that one message was received. */
     mostTaken: () => Math.max(...queue.messages.map(({ receives }) => receives)),
   };
   return mailbox;
 }
 
-/** Everything the command line's use cases need, in memory, with the real stores and the real ingest and apply. */
+/** Creates the ports of the command line's use cases in memory, with the real stores, ingest and apply. */
 export function createWorld(
   settings: Partial<ConnectionSettings> = {},
   traits: Omit<PlatformOptions, 'nowMs'> = {},
@@ -184,7 +184,7 @@ export function createWorld(
     woken,
     deadLettered,
     refOf,
-    /** Employees `r<id>` with user id `u<id>` and work e-mail `<id>@acme.test`. */
+    /** Adds employees `r<id>` with user id `u<id>` and work e-mail `<id>@acme.test`. */
     async hire(...names: string[]) {
       for (const name of names) {
         await ports.people.save(
@@ -200,7 +200,7 @@ export function createWorld(
         );
       }
     },
-    /** The platform says so, and the next refresh of people would wake the groups. */
+    /** Stores the person as terminated, as a refresh of people does, but wakes no groups. */
     async leaves(name: string) {
       const role = roleId(`r-${name}`);
       const seen = (await ports.people.read(DEFAULT_CONNECTION, [role])).get(role);
@@ -233,14 +233,14 @@ export function createWorld(
   };
 }
 
-/** With its connection stored. */
+/** Creates the world and stores its connection. */
 export async function savedWorld(...given: Parameters<typeof createWorld>) {
   const world = createWorld(...given);
   await world.save();
   return world;
 }
 
-/** An applicant with a valid token of the company. */
+/** Returns an applicant with a valid token of the company. */
 export const applicantOf = (company: string): Applicant => ({
   me: async () => ({ company, id: 'me' }),
   markInstalled: async () => {},
@@ -255,7 +255,7 @@ export const applicantOf = (company: string): Applicant => ({
 
 const SIX = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
 
-/** A group `g` of six, in sync with the platform, and a command line for it. */
+/** Creates a group `g` of six members, in sync with the platform, and a command line for it. */
 export async function sixInSync(settings: Partial<ConnectionSettings> = {}) {
   const world = await savedWorld(settings);
   await world.hire(...SIX);

@@ -6,7 +6,7 @@ import { company, openReader } from './fixture.ts';
 const PEOPLE = ['a', 'b', 'c', 'd'];
 const GROUPS = ['rowing', 'chess', 'sport'];
 
-/** The users that the directory has in a group, those of groups within it included. */
+/** Returns the users that the directory has in a group, including those of nested groups. */
 function truth(state: Readonly<Record<string, readonly string[]>>, group: string): readonly string[] {
   const direct = state[group] ?? [];
   return [...new Set(direct.flatMap((one) => (one in state ? truth(state, one) : [one])))].sort();
@@ -25,7 +25,7 @@ describe('directory with lag, failures and empty pages', () => {
     await reader.passMinutes(60);
     const random = seededRandom(seed);
     for (let step = 0; step < 8; step += 1) {
-      // The member a of rowing stays.
+      // The member `a` of `rowing` is never removed.
       const [group, member] = [random.pick(GROUPS), random.pick(PEOPLE.slice(1))];
       const members = state[group] ?? [];
       const isIn = members.includes(member);
@@ -35,7 +35,7 @@ describe('directory with lag, failures and empty pages', () => {
       expect(reader.shown('rowing').flat()).toContain('u-a');
       expect(reader.shown('sport').flat()).toContain('u-a');
     }
-    // What no report names is found by the rolling read.
+    // Only the rolling read finds changes without a report.
     await reader.pass(24 * 60 * 60_000);
     await reader.passMinutes(90);
     for (const group of GROUPS) {

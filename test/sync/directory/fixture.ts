@@ -22,7 +22,7 @@ export interface Body {
 
 const ADMIN = { id: 'u-admin', primaryEmail: 'admin@acme.test', isAdmin: true };
 
-/** A company of people a, b, c and d, with groups as given: `{rowing: ['a', 'b']}`. */
+/** Returns a company of people a, b, c and d, with the given groups: `{rowing: ['a', 'b']}`. */
 export function company(groups: Readonly<Record<string, readonly string[]>>): WorldInput {
   const people = ['a', 'b', 'c', 'd'].map((id) => ({ id, primaryEmail: `${id}@acme.test` }));
   return {
@@ -44,7 +44,7 @@ interface Options {
   readonly seed?: string;
 }
 
-/** A reader of any directory, the engine and the platform, with one clock. */
+/** Creates a reader of any directory, with the engine, the platform and one clock. */
 export async function readerOf(
   directory: (nowMs: () => number) => Directory,
   settings: Readonly<Record<string, unknown>> = {},
@@ -84,7 +84,7 @@ export async function readerOf(
     ...engine,
     ports,
     run,
-    /** Takes what was sent so far. */
+    /** Returns the events that were sent since the last call. */
     takeSent: () => sent.splice(0),
     closeQueue: (isClosed: boolean) => {
       isQueueOpen = !isClosed;
@@ -94,7 +94,7 @@ export async function readerOf(
   };
 }
 
-/** A reader of a simulated Google directory. */
+/** Creates a reader of a simulated Google directory. */
 export async function openReader({
   world: input,
   directory: difficulty = {},

@@ -11,7 +11,7 @@ import {
 import { DAY_MS, MINUTE_MS } from '../../support/engine/world.ts';
 import { type Body, readerOf } from './fixture.ts';
 
-/** What is wrong with one answer of the directory. */
+/** The fault of one answer of the directory. */
 const LIE = fc.constantFrom(
   'none',
   'none',
@@ -30,7 +30,7 @@ const fails = (kind: DirectoryErrorKind) => new DirectoryError(kind, `the answer
 
 type Truth = Map<string, Set<string>>;
 
-/** A directory that answers wrongly as long as there are lies left. It never shows a group empty twice in a row. */
+/** Returns a directory whose next answers have the drawn faults. It never shows a group empty twice in a row. */
 function lyingDirectory(truth: Truth, lies: Lie[], nowMs: () => number): Directory {
   const lastEmpty = new Set<string>();
   const take = () => lies.shift() ?? 'none';
@@ -82,7 +82,7 @@ function lyingDirectory(truth: Truth, lies: Lie[], nowMs: () => number): Directo
   };
 }
 
-/** Members that an event takes out of a group. */
+/** Returns the members that an event removes from a group. */
 function removedBy({ type, data }: Body, truth: Truth): readonly string[] {
   const members = new Set((data.members ?? []).map(({ id }) => id));
   const inTruth = [...(truth.get(data.group?.id ?? '') ?? [])];
@@ -107,7 +107,7 @@ it('wrong answers of a directory remove no member that it has, and the end resul
       await reader.pass(MINUTE_MS);
       lies.push(...given);
       for (let run = 0; run < 12; run += 1) {
-        // A run that fails is an alarm, and no harm.
+        // A failed run raises an alarm and has no effect.
         await reader.run({ isFull: true }).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
         for (const event of reader.takeSent()) expect(removedBy(event, truth)).toEqual([]);
         await reader.pass(11 * MINUTE_MS);

@@ -23,8 +23,8 @@ async function readerWith(
 
 const aboutGroups = (reader: Reader) => kindsOf(reader.takeSent()).filter((kind) => kind.startsWith('group'));
 
-describe('a group that the reader owns', () => {
-  it('is read again, and not changed, when an event of another source names it', async () => {
+describe('group that the reader owns', () => {
+  it('an event of another source causes a read of a group of the reader, and no change', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     reader.takeSent();
@@ -40,7 +40,7 @@ describe('a group that the reader owns', () => {
     expect(await reader.run()).toMatchObject({ read: 0 });
   });
 
-  it('follows the directory as soon as another source has named it', async () => {
+  it('an event of another source lets the reader find a change of the directory sooner', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
@@ -50,7 +50,7 @@ describe('a group that the reader owns', () => {
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });
 
-  it('takes events about users from every source', async () => {
+  it('events about users take effect from every source', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     await reader.tell({ forget: 'b' });
@@ -58,11 +58,11 @@ describe('a group that the reader owns', () => {
   });
 });
 
-describe('a group that events own', () => {
-  it('is compared by the reader, which sends nothing and reports the difference', async () => {
+describe('group that events own', () => {
+  it('the reader compares a group of events, sends nothing and reports the difference', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'rowing', of: ['a', 'c', 'd'] });
-    // An event of the last minute may be later than what the directory shows.
+    // Within a minute of an event, the reader assumes that the event is later than its own read.
     await reader.pass(2 * MINUTE_MS);
     await reader.run();
     expect(aboutGroups(reader)).toEqual([]);
@@ -78,7 +78,7 @@ describe('a group that events own', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('is corrected if the setting allows it, and stays with its source', async () => {
+  it('the reader corrects a group of events if the settings allow it, and the group keeps its source', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] }, { directory: { ...directory, corrects: true } });
     await reader.tell({ snapshot: 'rowing', of: ['a', 'c'] });
     await reader.passMinutes(30);
@@ -87,7 +87,7 @@ describe('a group that events own', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-d']]);
   });
 
-  it('is not deleted when it is missing in the directory', async () => {
+  it('a group of events is not deleted when it is missing in the directory', async () => {
     const reader = await readerWith({ rowing: ['a'], chess: ['a'] });
     await reader.tell({ snapshot: 'rowing', of: ['a'] });
     await reader.passMinutes(10);
@@ -97,7 +97,7 @@ describe('a group that events own', () => {
     expect(reader.shown('chess')).toEqual([['u-a']]);
   });
 
-  it('keeps a group of the directory with the same name out, until it is gone', async () => {
+  it('a directory group is not created while a group of events has its name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     await reader.passMinutes(10);
@@ -110,7 +110,7 @@ describe('a group that events own', () => {
   });
 });
 
-describe('a SCIM client next to a reader', () => {
+describe('SCIM client next to a reader', () => {
   async function clientNextTo({ world }: Reader) {
     const { toolPorts, table, nowMs } = world;
     const tokens = createScimTokenStore(table);
@@ -130,24 +130,27 @@ describe('a SCIM client next to a reader', () => {
   it.each([
     ['name', { displayName: 'Group rowing' }],
     ['external id', { displayName: 'Rowers', externalId: 'rowing' }],
-  ])('makes no second group of the same %s, and its changes make the reader read', async (_, body) => {
-    const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.passMinutes(30);
-    const client = await clientNextTo(reader);
-    const emails = [{ value: 'd@acme.test', type: 'work' }];
-    const user = (await client.post('/Users', { userName: 'd', emails })).body.id;
-    const group = (await client.post('/Groups', body)).body.id;
-    await reader.tell();
-    expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
-    await client.patch(`/Groups/${group}`, [add('members', [{ value: user }])]);
-    await reader.tell();
-    expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
-    expect((await client.get(`/Groups/${group}`)).body.members).toHaveLength(1);
-    expect([...reader.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Group rowing']);
-    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-  });
+  ])(
+    'a SCIM client creates no second group of the same %s, and its changes cause a read',
+    async (_, body) => {
+      const reader = await readerWith({ rowing: ['a', 'b'] });
+      await reader.passMinutes(30);
+      const client = await clientNextTo(reader);
+      const emails = [{ value: 'd@acme.test', type: 'work' }];
+      const user = (await client.post('/Users', { userName: 'd', emails })).body.id;
+      const group = (await client.post('/Groups', body)).body.id;
+      await reader.tell();
+      expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
+      await client.patch(`/Groups/${group}`, [add('members', [{ value: user }])]);
+      await reader.tell();
+      expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
+      expect((await client.get(`/Groups/${group}`)).body.members).toHaveLength(1);
+      expect([...reader.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Group rowing']);
+      expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+    },
+  );
 
-  it('keeps a group that it made first, and the reader leaves its own out', async () => {
+  it('a group that a SCIM client created first stays, and the reader creates no group of that name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     const client = await clientNextTo(reader);
     const group = (await client.post('/Groups', { displayName: 'Group rowing' })).body.id;

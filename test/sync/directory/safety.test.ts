@@ -7,7 +7,7 @@ const MEMBERS = { path: '*/members' };
 const MEMBER_A = { id: 'a', type: 'USER', email: 'a@acme.test', status: 'ACTIVE' };
 const WORLD = company({ rowing: ['a', 'b'], chess: ['c', 'd'] });
 
-/** A directory whose groups are on the platform, and settled. */
+/** Creates a directory whose groups are on the platform and in sync. */
 async function settled(world = WORLD, settings: Readonly<Record<string, unknown>> = {}) {
   const reader = await openReader({ world, settings });
   await reader.hire('a', 'b', 'c', 'd');
@@ -114,7 +114,7 @@ describe('directory with wrong answers', () => {
     expect(reader.takeSent()).toEqual([]);
   });
 
-  it('goes on after it has stopped, once an operator accepts the deletions', async () => {
+  it('continues after a stop once an operator accepts the deletions', async () => {
     const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await settled(company(groups), { guard: {} });
     await reader.google.control('settings', { lostLogEntries: 1 });
@@ -125,14 +125,14 @@ describe('directory with wrong answers', () => {
     await reader.run({ acceptsDeletions: true });
     expect(kindsOf(reader.takeSent())).toEqual(gone.map(() => 'group.deleted'));
     await reader.tell();
-    // The guard still holds what is above its limit.
+    // The guard still holds deletions above its limit.
     const left = gone.filter((group) => reader.shown(group).length > 0);
     expect(left.length).toBeGreaterThanOrEqual(2);
     expect(reader.shown('g0')).toEqual([['u-a']]);
     expect(await reader.run()).toMatchObject({ groups: 4 });
   });
 
-  it('deletes no group that the directory finds by its id, whatever an operator accepts', async () => {
+  it('deletes no group that the directory finds by its id, even if an operator accepts deletions', async () => {
     const reader = await settled();
     const empty = { match: { path: '*/groups' }, status: 200, body: '{"kind":"admin#directory#groups"}' };
     await reader.google.control('faults', [{ ...empty, times: 30 }]);

@@ -45,7 +45,7 @@ describe('difference that apply meets in a conflict', () => {
       { kind: 'name', initiator: 'UNKNOWN', settledBy: 'restore' },
     ]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
-    // Our own writes show in the feed as well, and never hide a person.
+    // The feed also shows groupsync's own writes. They never hide the change of a person.
     await follow(world, id, activityEvent({ id: 'own', initiator: 'EXTERNAL' }), activityEvent());
     expect(await records(world)).toMatchObject([{ initiator: 'ROLE', eventIds: ['event-1'] }]);
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
@@ -174,7 +174,7 @@ describe('difference that is to be restored', () => {
     expect(await records(world)).toMatchObject([{ kind: 'members_added', settledBy: 'report' }]);
   });
 
-  it('a difference is recorded once and ends once, wherever apply crashes', async () => {
+  it('a difference is recorded once and ends once, even after a crash of apply at any point', async () => {
     await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(2) });
@@ -199,7 +199,7 @@ describe('difference that is to be restored', () => {
       world.platform.changeAsOther(id, { name: 'Theirs' });
       await follow(world, id, activityEvent());
       await orDies(applyGroup(REF, world.portsFor(worker)));
-      // They take it back, under a new version: nothing differs any more.
+      // The other client restores the name under a new version, so no difference is left.
       world.platform.changeAsOther(id, { name: 'Ours' });
       await follow(world, id, activityEvent({ id: 'event-2' }));
       world.advance(AT_WORK_MS);
@@ -212,7 +212,7 @@ describe('difference that is to be restored', () => {
 it('a repeated external change under the same version is recorded again', async () => {
   const { world, id } = await settled();
   const answers = new Map<string, string | number>();
-  // The platform counts versions by what a group holds.
+  // The platform derives the version from the content of the group.
   const asContent = (one: { version: string | number; name: string }) =>
     Object.assign(one, { version: answers.get(one.name) ?? one.version });
   for (let time = 1; time <= 2; time += 1) {
@@ -230,7 +230,7 @@ it('a repeated external change under the same version is recorded again', async 
 });
 
 describe('write of another worker', () => {
-  it('a write of another worker during our read is not taken for an external change', async () => {
+  it('a write of another worker during a read does not count as an external change', async () => {
     const { world, id } = await settled();
     await tell(world, joins('late'));
     const state = await world.toolPorts.groups.read(REF);
@@ -249,7 +249,7 @@ describe('write of another worker', () => {
         open: async (connection: Parameters<typeof platforms.open>[0]) => {
           const platform = await platforms.open(connection);
           const get: typeof platform.groups.get = async (asked) => {
-            // While this look was on its way, a second worker wrote, and has not come to say so.
+            // During this read, a second worker writes and stops before its commit.
             if (isFirst) {
               isFirst = false;
               await expect(applyGroup(REF, world.portsFor(stoppedAfterWriting()))).rejects.toThrow(Crash);
@@ -419,7 +419,7 @@ describe('group that the directory deleted and that is only emptied', () => {
   });
 });
 
-describe('additions that may stay whatever the drift policy', () => {
+describe('additions that may stay under any drift policy', () => {
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['additive membership', { membership: 'additive' }],
     ['upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
@@ -435,7 +435,7 @@ describe('additions that may stay whatever the drift policy', () => {
   });
 });
 
-it('a group in mode report gets its external changes reported, and nothing is written', async () => {
+it('external changes of a group in mode report are reported, and nothing is written', async () => {
   const { world, id } = await settled();
   await change(world, { groups: { policies: [{ match: '*', mode: 'report' }] } });
   const writes = world.platform.writes.length;
@@ -493,7 +493,7 @@ describe('deletion that apply meets before the feed reports it', () => {
       (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }],
     ],
     ['the new group first', (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }]],
-    ['our own write first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
+    ['the write of groupsync first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
   ])('a deletion is attributed once the feed reports it: %s', async (_, told) => {
     const { world, id, again } = await deleted();
     expect(again).not.toBe('');
@@ -574,7 +574,7 @@ describe('deletion while another worker still sees the group', () => {
 });
 
 describe('attribution of a difference', () => {
-  it('a difference is not attributed to a client that did something else before it', async () => {
+  it('a difference is not attributed to a client that made another change before it', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
     await follow(world, id, activityEvent({ id: 'add', type: 'EXTERNAL_GROUP_MEMBER_ADD' }));

@@ -39,7 +39,7 @@ const ourselves = { name: 'Ours', spokeId: 'g', users: USERS };
 const plain = (group: HeldGroup | undefined) =>
   group && { name: group.name, spokeId: group.spokeId, users: [...group.users].sort() };
 
-/** A linked group, with the feed read up to now. */
+/** Creates a linked group, and reads the feed up to now. */
 async function followed(drift: string) {
   const { world, id } = await settled({ drift });
   world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });

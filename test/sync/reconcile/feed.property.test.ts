@@ -10,10 +10,12 @@ import { CONNECTION, createWorld } from './support/world.ts';
 
 const GROUPS = ['g0', 'g1', 'g2'];
 const HOUR_MS = 3_600_000;
-/** By status; 200 is an answer whose error member says what is wrong, and a refused cursor is good for nothing more. */
+/**
+ * The statuses of failures. With 200 the answer has an error member. `forgets` means that a cursor is refused for good.
+ */
 const TROUBLES = ['429', '500', 'forgets 400', 'forgets 404', 'forgets 200', '200'];
 
-/** Changes come in batches, one before each run; some share an instant. */
+/** Changes come in batches, one before each run. Some changes have the same time. */
 const scenario = fc.record({
   batches: fc.array(
     fc.array(fc.record({ group: fc.constantFrom(...GROUPS), laterBy: fc.constantFrom(0, 0, 0, 1, 5) }), {
@@ -34,7 +36,7 @@ type Served = Omit<
   'batches' | 'crashes'
 >;
 
-/** What a failure does to the gate is told elsewhere; here the next run reads on. */
+/** This gate is always open, so that the run after a failure reads again. Other tests check the gate. */
 const OPEN: GateStore = { read: async () => OPEN_GATE, write: async () => true };
 
 async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: Served) {
@@ -49,7 +51,7 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
       { ...(worker === undefined ? world.ports : world.portsOf(worker)), gates: OPEN },
       world.ports.clock() + HOUR_MS,
     );
-  // What we wrote ourselves before.
+  // The first run reads the events of groupsync's own writes.
   await run();
   if (mayReadPart === 'twice') platform.begin('feed_twice', 0.3);
   let requests = 0;
@@ -72,10 +74,10 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
         world.change(group, `Theirs ${changes}`);
       }
     },
-    /** Ids of the first so many events; of all where nothing is said. */
+    /** Returns the ids of the first `until` events of other changes, by default of all. */
     told: (until = changes + GROUPS.length) =>
       Array.from({ length: until - GROUPS.length }, (_, n) => `company-e${n + GROUPS.length + 1}`).sort(),
-    /** Ids of the events that the groups know of, repetitions included. */
+    /** Returns the ids of the events that the groups have recorded, including repetitions. */
     async recorded(): Promise<readonly string[]> {
       const states = await Promise.all(GROUPS.map(world.state));
       return states
@@ -87,7 +89,7 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
 
 describe('activity feed', () => {
   it(
-    'the feed is read completely with every event counted once, however it is served',
+    'the feed is read completely and every event is counted once, for every way to serve the feed',
     async () => {
       await fc.assert(
         fc.asyncProperty(scenario, async ({ batches, crashes: _, ...served }) => {
@@ -128,7 +130,7 @@ describe('activity feed', () => {
             const { cursor } = (await world.ports.feed.read(CONNECTION)) ?? {};
             const passed = told(Math.max(GROUPS.length, Number(cursor ?? 0)));
             expect(await recorded()).toEqual(expect.arrayContaining(passed));
-            // Longer than the lease of the run that died.
+            // The time is longer than the lease of the crashed run.
             world.advance(17 * 60_000);
           }
           for (let left = 40; (await run())?.failure !== undefined; left -= 1)

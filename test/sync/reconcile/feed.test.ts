@@ -165,7 +165,7 @@ describe('gap in the feed', () => {
 });
 
 describe('groups touched in the feed', () => {
-  it('touched groups with the version of our own write are echoes: none is marked or woken', async () => {
+  it('a feed event about the version that groupsync wrote is an echo, which marks and wakes no group', async () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
     expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 1 });
@@ -186,7 +186,7 @@ describe('groups touched in the feed', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('touched groups are read one by one if they are few or the company is very large, and else by one list', async () => {
+  it('a few touched groups, or those of a very large company, are read by id, and others by one list', async () => {
     const many = Array.from({ length: 21 }, (_, n) => `g${n}`);
     const { world, starts } = await worldWith(() => {
       const touched = starts.length === 1 ? many.slice(0, 1) : many;
@@ -239,7 +239,7 @@ describe('groups touched in the feed', () => {
     const at = { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true };
     const next = { version: 'v2' as never, activityEvents: [], atMs: (seen.suspectedChange?.atMs ?? 0) + 1 };
     expect(await world.ports.groups.noteSuspected(seen, next, at)).toBe(true);
-    // A look that answered the first one does not answer the second.
+    // A view that answers the first suspected change does not answer the second.
     const view = await world.ports.groups.prepareView(seen, 'i1' as never, {
       name: '',
       spokeId: null,

@@ -27,7 +27,7 @@ function recordingTargets(failing: (target: string) => boolean = () => false) {
 }
 
 describe('notifications of findings', () => {
-  it('a finding is notified once, however many workers check it and however often', async () => {
+  it('a finding is notified once, for any number of workers and checks', async () => {
     const { delivered, clock, ports } = recordingTargets();
     for (let minute = 0; minute < 30; minute += 1) {
       await Promise.all([1, 2, 3].map(() => notify(HELD, ports, CONNECTION)));
@@ -50,7 +50,7 @@ describe('notifications of findings', () => {
     await expect(notify(found, dying, CONNECTION)).rejects.toThrow('died');
   }
 
-  /** Looks four times, a quarter of an hour apart. */
+  /** Notifies four times, a quarter of an hour apart. */
   async function lookForAnHour(
     { ports, clock }: ReturnType<typeof recordingTargets>,
     found: readonly Finding[],

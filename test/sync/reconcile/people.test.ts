@@ -13,7 +13,7 @@ import { CONNECTION, createWorld } from './support/world.ts';
 const ANN = memberId('m-ann');
 const BOB = memberId('bob@acme.test');
 
-/** `faulty`: one position of the list fails; `fails`: all positions from there on fail. */
+/** With `faulty` one position of the list fails; with `fails` all positions from there on fail. */
 type Pages = readonly (readonly PersonSpec[] | 'faulty' | 'fails')[];
 
 const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
@@ -24,14 +24,14 @@ const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
 const ann = (over: Partial<PersonSpec> = {}) =>
   employee('r-ann', { email: 'ann@acme.test', userId: 'u-ann', ...over });
 
-/** `unlisted`: people that the list leaves out, though they exist by id. */
+/** The people in `unlisted` exist by id, and the list leaves them out. */
 const company = async () => Object.assign(await createWorld(), { unlisted: [] as PersonSpec[] });
 type Company = Awaited<ReturnType<typeof company>>;
 
 const personOf = async (world: Company, role = 'r-ann') =>
   (await world.ports.people.read(CONNECTION, [roleId(role)])).get(roleId(role));
 
-/** A refresh for which the list has these pages. People on no page do not exist, except `unlisted`. */
+/** Refreshes people from these pages. People on no page do not exist, except those in `unlisted`. */
 function run(world: Company, pages: Pages, worker?: Worker) {
   const { platform } = world;
   const lists = pages.filter((page) => typeof page !== 'string');
@@ -59,7 +59,7 @@ function tellAddress(world: Company, value: string, stamp: string) {
   const told = { user: ANN, attributes, deleted: STAMP_ZERO };
   return world.ports.users.join(CONNECTION, [told], new Set(['email']));
 }
-/** A member of group `g` with this address, and, where given, a pending mark. */
+/** Adds a member with Ann's address to group `g`, with a pending mark if given. */
 async function withMember(world: Company, pending?: PendingCause, personRevision?: number) {
   const ref = world.ref('g');
   await putMember(world, ref, ANN);
@@ -77,7 +77,7 @@ const bind = async (world: Company, role = 'r-ann') => {
     await world.ports.people.bind(CONNECTION, ANN, { role: roleId(role), revision, isFirst: true }),
   ).toMatchObject({ role });
 };
-/** The company with a member who is bound to Ann. */
+/** Creates the company with a member who is bound to Ann. */
 async function withAnn() {
   const world = await company();
   await withMember(world);
@@ -138,7 +138,7 @@ describe('refresh of people', () => {
     },
   );
 
-  it('keeps the person of a member whose e-mail address changes and goes to another person', async () => {
+  it('keeps the person of a member whose e-mail address is given to another person', async () => {
     const world = await withAnn();
     const newcomer = employee('r-new', { userId: 'u-new', email: 'ann@acme.test' });
     await run(world, [[ann({ email: 'ann.smith@acme.test' }), newcomer]]);
@@ -164,7 +164,7 @@ describe('refresh of people', () => {
       let effects = 0;
       const slow = workerBefore(/^(put|delete) /, async () => {
         effects += 1;
-        // Another refresh, which finds the address back, runs from beginning to end.
+        // Another refresh runs completely, and finds the earlier address again.
         if (effects === stop) await run(world, [[ann()]]);
       });
       await run(world, [[ann({ email: 'other@acme.test' })]], slow).catch(() => {});
@@ -331,7 +331,7 @@ describe('person that a listing lacks', () => {
     expect(world.woken).toEqual(['h']);
   });
 
-  it('a missing person is looked up only if that could remove a member from a group', async () => {
+  it('a missing person is looked up only if the look-up could remove a member from a group', async () => {
     const world = await withAnn();
     await run(world, [[ann({ state: 'TERMINATED' }), employee('r-unbound', {})]]);
     await run(world, [[bob]]);

@@ -3,7 +3,7 @@ import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { allOf, story } from '../../support/engine/story.ts';
 import { CONNECTION, HOUR_MS } from '../../support/engine/world.ts';
 
-/** Groups g0, g1, … with the members a and b, in sync for an hour. */
+/** Creates groups g0, g1, … with the members a and b, in sync for an hour. */
 async function company(count: number, settings = {}, platform = {}) {
   const told = await story({ settings, platform });
   const { world, tell, hire } = told;
@@ -13,7 +13,7 @@ async function company(count: number, settings = {}, platform = {}) {
   return {
     ...told,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** @returns the kinds of calls of one sweep and of the work that it causes */
+    /** Runs one sweep and the work that it causes. @returns the kinds of their calls */
     async sweepAfter(ms = HOUR_MS) {
       world.advance(ms);
       const from = world.platform.calls.length;
@@ -27,7 +27,7 @@ async function company(count: number, settings = {}, platform = {}) {
   };
 }
 
-describe('group with our version and other content', () => {
+describe('group with the stored version and other content', () => {
   it.each([
     ['a further user', (users: readonly string[]) => [...users, 'u-guest'], ['members_added']],
     [
@@ -73,7 +73,7 @@ describe('group with our version and other content', () => {
     ['additive membership', { membership: 'additive' }],
     ['adopted drift', { drift: 'adopt' }],
   ])(
-    'no group is fetched if the platform lost an external member with our write (%s)',
+    'no group is fetched if the platform lost an external member with a write of groupsync (%s)',
     async (_, settings) => {
       const { world, tell, hire, sweepAfter, shown, drift } = await company(1, settings);
       const [group] = world.platform.groups.values();

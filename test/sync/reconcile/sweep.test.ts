@@ -41,7 +41,7 @@ describe('sweep', () => {
     expect(world.woken).toEqual(['g2']);
   });
 
-  it('draws no conclusion from a malformed listed group of ours', async () => {
+  it('draws no conclusion from a malformed managed group in the list', async () => {
     const world = await withGroups(3);
     world.platform.odd.add(world.idOf('g1'));
     world.stranger('g2');
@@ -52,7 +52,7 @@ describe('sweep', () => {
     expect(world.calls()).toEqual(['list']);
   });
 
-  it('tries once a day what the platform refused', async () => {
+  it('tries refused changes again once a day', async () => {
     const world = await createWorld();
     for (const [id, hours] of [
       ['g0', 23],
@@ -133,13 +133,13 @@ describe('sweep', () => {
     expect(await suspects(world, 3)).toEqual([]);
   });
 
-  it('counts orphans, and records once those whose place is taken', async () => {
+  it('counts orphans, and records once each orphan with the spokeId of a linked group', async () => {
     const world = await withGroups(2);
     await world.link('unlinked', { link: { id: 'platform-gone' } });
     world.lose('unlinked');
     const copy = world.stranger('g0');
     for (const spokeId of ['unlinked', 'no-group-of-ours']) world.stranger(spokeId);
-    // One of ours under the spokeId of another of ours is a changed spokeId, and no orphan.
+    // A managed group with the spokeId of another managed group has a changed spokeId, and is no orphan.
     world.platform.changeAsOther(world.idOf('g1'), { spokeId: 'g0' });
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 1 });
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 0 });

@@ -13,7 +13,7 @@ const EMPLOYEES = [
   employee('next', 'HIRED'),
 ];
 
-/** A company whose employees the people index knows, with one group that groupsync manages. */
+/** Creates a company whose employees are in the people index, with one group that groupsync manages. */
 async function company(users: readonly string[], settings = {}) {
   const world = await createWorld({ settings });
   world.platform.employees = EMPLOYEES;
@@ -25,7 +25,7 @@ async function company(users: readonly string[], settings = {}) {
 const run = (world: World) => sweep(world.connection, world.ports);
 const found = async (world: World) =>
   (await world.drift()).filter(({ kind }) => kind === 'unknown_users').map(({ after }) => after);
-/** How often the employees were listed. */
+/** Returns how often the employees were listed. */
 const listings = ({ platform }: World) => platform.calls.filter(({ route }) => route === '/employees').length;
 
 describe('sweep of groups that hold ids of no employee', () => {

@@ -8,7 +8,7 @@ import { allStoresOver } from '../../../simulate/engine.ts';
 import { startFront } from '../../local/support/front.ts';
 import { clientOf, createWorld, ENTERPRISE, fullUser } from './support/server.ts';
 
-/** The server over an emulated DynamoDB, and the requests that it makes to it. */
+/** Starts the server over an emulated DynamoDB, and records its requests. */
 async function startWorld() {
   const dynamo = new DynamoDBClient(await startFront());
   onTestFinished(() => dynamo.destroy());
@@ -34,7 +34,7 @@ it('the SCIM server creates a user with four requests to DynamoDB', async () => 
   await client.post('/Users', fullUser('ann'));
   calls.length = 0;
   expect((await client.post('/Users', fullUser('bob'))).status).toBe(201);
-  // The token; the claim of the name; what finds the user, and desired state; the user.
+  // The calls read the token, claim the name, write the indexes and the desired state, and write the user.
   expect(calls).toEqual(['BatchGetItem', 'PutItem', 'BatchWriteItem', 'PutItem']);
 });
 

@@ -14,8 +14,9 @@ import {
 } from './support/server.ts';
 
 /*
- * As a suite that knows nothing of us would ask (RFC 7643 and 7644): all documents against the schemas that the server
- * itself publishes, every method on every endpoint, media types, lists, changes, refused ones included, and bulk requests.
+ * These tests use only RFC 7643 and RFC 7644, as an independent conformance suite does. They check all documents
+ * against the schemas that the server publishes, and every method on every endpoint. They also check media types,
+ * lists, accepted and refused changes, and bulk requests.
  */
 
 let world: ReturnType<typeof createWorld>;
@@ -43,7 +44,7 @@ const schemas = async (): Promise<readonly { id: string; name: string; attribute
 
 const isUrl = (value: unknown) => typeof value === 'string' && value.startsWith(`${BASE}/`);
 
-/** What is wrong with a value by its definition; nothing where it is right. */
+/** Returns the faults of a value by its definition, or an empty list. */
 function faults(value: unknown, definition: Definition, where = definition.name): readonly string[] {
   if (definition.multiValued) {
     if (!Array.isArray(value)) return [`${where}: no list`];
@@ -76,7 +77,7 @@ function objectFaults(value: unknown, definitions: readonly Definition[], where:
   return [...wrong, ...lacking.map(({ name }) => `${where}.${name}: missing`)];
 }
 
-/** RFC 7643 section 3.1, which every document has beside its schemas. */
+/** Attributes that every document has in addition to its schemas (RFC 7643 section 3.1). */
 const COMMON = new Set(['schemas', 'id', 'externalId', 'meta']);
 
 async function documentFaults(document: Document): Promise<readonly string[]> {
@@ -106,7 +107,7 @@ describe('SCIM documents', () => {
     }
     expect(documents).toHaveLength(1 + 1 + 1 + 2 + 6);
     for (const document of documents) {
-      // What describes schemas goes a level deeper than it says, in the RFC's own text too (section 8.7.2).
+      // A Schema document nests one level deeper than its own schema describes, as in the RFC's text (section 8.7.2).
       if (document['name'] !== 'Schema') expect(await documentFaults(document)).toEqual([]);
     }
   });
@@ -197,7 +198,7 @@ describe('attributes of the SCIM schemas', () => {
       const { name, required } = definition;
       if (definition.mutability === 'readOnly') continue;
       for (const op of ['add', 'replace']) {
-        // A member's address is ours to say, whatever a client writes there.
+        // The server sets the address of a member and ignores the client's value.
         const value = name === 'members' ? [{ value: `m${op}` }] : exampleOf(definition);
         const changed = await client.patch(`${resource}?attributes=${schema}:${name}`, [
           { op, path: `${schema}:${name}`, value },

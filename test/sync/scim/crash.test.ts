@@ -2,13 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
 
-/* The server dies before any one of its writes; the client gets no answer and does what providers do: it tries again. */
+/* The server crashes before one of its writes. The client gets no answer and repeats the request, as providers do. */
 
 class Died extends Error {}
 
 type Request = (client: Client, ids: { group: string; user: string }) => Promise<Answer>;
 
-/** Runs the request with a crash before write number `at`, then again. @returns undefined once there is no such write */
+/**
+ * Sends the request with a crash before write number `at`, then the retry. @returns undefined if there is no such write
+ */
 async function crashedAt(at: number, request: Request, retry: Request) {
   let left = Number.POSITIVE_INFINITY;
   const world = createWorld({

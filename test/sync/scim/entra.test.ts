@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { memberId } from '../../../shared/domain/ids.ts';
 import { type Client, createWorld, ENTERPRISE, GROUP, LIST, USER } from './support/server.ts';
 
-/* What Microsoft Entra ID sends, request by request, with the state after each. */
+/* These tests send the requests of Microsoft Entra ID, and check the state after each. */
 
 const ENTRA_GROUP = 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group';
 
@@ -157,7 +157,7 @@ describe('users of Entra ID', () => {
       { op: 'Remove', path: `${ENTERPRISE}:employeeNumber` },
     ]);
     expect(await facts(u1)).toMatchObject({
-      // A user name that is an address counts as one.
+      // A userName that is an address counts as an e-mail address.
       email: 'u1@acme.test',
       employeeNumber: '',
       externalId: 'ext-u1@acme.test',

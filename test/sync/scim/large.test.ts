@@ -4,7 +4,7 @@ import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { add, remove } from '../../support/scim-operations.ts';
 import { type Answer, type Body, type Client, clientOf, createWorld, ERROR } from './support/server.ts';
 
-/* What a request costs is counted in operations on the table: how long they take, only a deployment can tell. */
+/* These tests count the table operations of a request. Only a deployment can show the time that they take. */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
@@ -90,7 +90,7 @@ describe('large SCIM list', () => {
   it('reads no more than the page, by index and by cursor, even while users are added and removed', async () => {
     const all = people(600);
     for (const userName of all) await client.post('/Users', { userName });
-    // Those of the last minute are read for each page, because others like them may be on their way.
+    // Each page also reads the users of the last minute, because other servers may still add such users.
     world.time.nowMs += 61_000;
     await client.get('/Users?count=1');
     const read = vi.spyOn(world.table, 'page');
@@ -274,7 +274,7 @@ describe('SCIM answer of more than 6 MB', () => {
 
 describe('parallel reads of a SCIM request', () => {
   it.each<[what: string, most: number, (group: string) => Promise<Answer>]>([
-    // Members that are no users cost one read more.
+    // A member that is not a user costs one more read.
     ['an added member', 7, (group) => client.patch(group, [add('members', valuesOf(['m9']))])],
     ['an added existing member', 7, (group) => client.patch(group, [add('members', valuesOf(['m1']))])],
     ['a removed member', 5, (group) => client.patch(group, [remove('members[value eq "m1"]')])],
@@ -287,7 +287,7 @@ describe('parallel reads of a SCIM request', () => {
     let updates = 0;
     world = createWorld({
       before: async (operation, key) => {
-        // Of no items nothing is asked.
+        // A read of no items sends no request.
         if (key !== '0' && operation.startsWith('get')) requests.add(`${turn}`);
         else if (operation === 'update') updates += 1;
         else if (key !== '0') requests.add(`${operation} ${key}`);

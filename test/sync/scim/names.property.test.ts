@@ -6,8 +6,8 @@ import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
 
 /*
- * Requests that want the same few names, with their calls of the table interleaved in a drawn order. One request may die
- * before any one of its calls: the call never returns, and neither does the request.
+ * Several requests ask for the same few names. Their calls of the table are interleaved in a drawn order. One request
+ * may crash before any of its calls. Then neither the call nor the request returns.
  */
 
 const NAMES = ['a', 'b'] as const;
@@ -15,7 +15,7 @@ const NAMES = ['a', 'b'] as const;
 const request = fc.record({
   kind: fc.constantFrom('post', 'post', 'post', 'put'),
   name: fc.constantFrom(...NAMES),
-  /** Of the users who are there before. */
+  /** The index of an existing user. */
   user: fc.nat(1),
 });
 const drawn = fc.record({
@@ -39,7 +39,7 @@ async function play({ requests, picks, died }: Drawn) {
     },
   });
   const client = await world.client();
-  // A server with an order of its own in memory.
+  // A second server, with its own order of users in memory.
   const authorization = `Bearer ${await world.newToken()}`;
   const observer = clientOf({ ...world.ports, scim: createScimStore(world.table) }, { authorization });
   const before: string[] = [];
@@ -117,7 +117,7 @@ it(
         }
         world.time.nowMs += 61_000;
         expect(await idsOf(observer)).toEqual(await idsOf(client));
-        // Of requests that died or lost, nothing stays in desired state.
+        // Desired state has no data of requests that crashed or failed.
         const described = [...world.table.items.values()].filter(
           ({ pk, attributes }) =>
             pk.startsWith('U#') && /"value":"[ab]"/.test(JSON.stringify(attributes ?? {})),

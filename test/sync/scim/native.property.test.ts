@@ -6,8 +6,9 @@ import { remove, replace } from '../../support/scim-operations.ts';
 import { type Client, createWorld } from './support/server.ts';
 
 /*
- * Requests mean what the same changes mean as native events. The events are written down here by the rules of the
- * contract, from what a client has in mind, and are read by a reader that shares no code with the engine.
+ * SCIM requests must have the same result as the equivalent native events. This test derives the events from the
+ * client's intended changes by the rules of the contract. A reader that shares no code with the engine reads the
+ * events.
  */
 
 const USERS = ['u0', 'u1', 'u2', 'u3'];
@@ -37,7 +38,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What the client has in mind, and the events that tell it. */
+/** Keeps the lists that the client intends, and the equivalent native events. */
 function createTeller() {
   const events: RawEvent[] = [];
   const lists = new Map<string, Set<string>>();
@@ -78,7 +79,10 @@ function createTeller() {
       lists.delete(id);
       tell('group.deleted', { group: { id } });
     },
-    /** Switching off deletes, switching on adds the user to every group that still lists them. */
+    /**
+     * Switching a user off sends a deletion. Switching the user on adds the user to every group that still lists the
+     * user.
+     */
     switch(user: string, on: boolean) {
       if (on) off.delete(user);
       else off.add(user);
@@ -97,7 +101,7 @@ function createTeller() {
 interface Scene {
   readonly client: Client;
   readonly teller: ReturnType<typeof createTeller>;
-  /** Our ids by the names of this test. */
+  /** The ids of the server by the names of this test. */
   readonly users: Map<string, string>;
   readonly groups: Map<number, string>;
 }
@@ -181,7 +185,7 @@ async function play(steps: readonly Step[]) {
   const scene: Scene = { client, teller: createTeller(), users: new Map(), groups: new Map() };
   for (const name of USERS) scene.users.set(name, (await client.post('/Users', { userName: name })).body.id);
   for (const [index, one] of steps.entries()) {
-    // Clocks go back and stand still.
+    // The clock also stands still or moves backwards.
     world.time.nowMs += [0, 5, -3, 1][index % 4] ?? 0;
     if ('user' in one) await playUser(one, scene);
     else await playGroup(one, `G${index}`, scene);

@@ -9,9 +9,9 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
 
 /*
- * Requests to groups that contain each other, whose calls of the table are interleaved in a drawn order. A request may die
- * before any of its calls; its client then sends it again. A group is read when it was marked last, so what is read then
- * must be what its members are in the end.
+ * Requests change groups that contain each other. Their calls of the table are interleaved in a drawn order. A request
+ * may crash before any of its calls, and its client then sends the request again. Apply reads a group after its last
+ * mark, so the members at that time must equal the members at the end.
  */
 
 const GROUPS = 3;
@@ -43,7 +43,7 @@ type Drawn = typeof drawn extends fc.Arbitrary<infer Value> ? Value : never;
 
 const caller = callerStorage<number>();
 
-/** The server with groups and users; calls of a request wait until they are let go. */
+/** Creates the server with groups and users. Calls of a request wait until they are released. */
 async function createGroups() {
   const waiting: { readonly by: number; readonly go: () => void }[] = [];
   const world = createWorld({
@@ -61,7 +61,7 @@ async function createGroups() {
     const counted = (await groups.members(ref)).filter((one) => memberCounts(one, floor, STAMP_ZERO));
     return counted.map(({ member }) => String(member)).sort();
   };
-  /** What apply would read if it ran right after the last mark. */
+  /** The members that apply would read immediately after the last mark. */
   const atLastMark = new Map<string, readonly string[]>();
   const markDirty: typeof desired.markDirty = async (ref, ...how) => {
     const marked = await desired.markDirty(ref, ...how);
@@ -138,7 +138,7 @@ function sendTo(client: Client, one: Request, { ids, users }: Known) {
 
 describe('groups that contain each other', () => {
   it(
-    'each group is marked after a change of its members, however requests interleave and crash',
+    'each group is marked after a change of its members, for any order and crash of the requests',
     async () => {
       await fc.assert(fc.asyncProperty(drawn, play), { ...runs(100), endOnFailure: true });
     },

@@ -12,7 +12,7 @@ import { CONNECTION } from '../../support/engine/world.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { BASE, type Client, clientOf, createWorld } from './support/server.ts';
 
-/* Groups as members of groups, from a request to the platform. */
+/* These tests send requests with groups as members of groups, and check the platform. */
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 type Name = (typeof NAMES)[number];
@@ -146,7 +146,7 @@ describe('group within a group', () => {
     const { headers, body } = await client.get(`/Groups/${outer}`);
     expect(body.members.map(({ value }: { value: string }) => value)).toEqual([ids.c]);
     expect(headers['etag']).not.toBe(before);
-    // A late request that still names it is accepted without it, as with deleted users.
+    // A late request that still names the deleted group is accepted without it. Deleted users are treated alike.
     const late = await client.put(`/Groups/${outer}`, {
       displayName: 'Outer',
       members: [...valuesOf(['c']), groupValue(inner)],

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, createWorld, GROUP, LIST, USER } from './support/server.ts';
 
-/* What Okta's client sends, request by request, with the state after each. */
+/* These tests send the requests of Okta's client, and check the state after each. */
 
 let world: ReturnType<typeof createWorld>;
 let okta: Client;

@@ -6,8 +6,8 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
 
 /*
- * Requests to one group whose calls of the table are interleaved in a drawn order. A request may die before any one of
- * its calls: the call never returns, and neither does the request.
+ * Requests change one group. Their calls of the table are interleaved in a drawn order. A request may crash before any
+ * of its calls. Then neither the call nor the request returns.
  */
 
 /** More members than a whole list always states, so that lists are also written as differences. */
@@ -88,7 +88,7 @@ async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
       return answer.status === 412 ? undefined : faults.push(`status ${answer.status}`);
     note(answer);
     const version = versionOf(answer);
-    // A PUT is answered with what is there by then, which may be the version of another write.
+    // A PUT is answered with the current list, which may have the version of another write.
     if (answer.status === 204 && version !== undefined) ended.push({ which, version, ...(from && { from }) });
     return undefined;
   };
@@ -146,7 +146,7 @@ async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
     if (able.length === 0) continue;
     const pick = picks[step % picks.length] ?? 0;
     const by = able[pick % able.length]?.by ?? '';
-    // One call of the request, or several of those that it makes side by side.
+    // Releases one call of the request, or several of its parallel calls.
     const those = able.filter((one) => one.by === by).slice(0, 1 + (pick % 3) * 20);
     for (const one of those) {
       waiting.splice(waiting.indexOf(one), 1);
@@ -155,7 +155,7 @@ async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
       if (died !== undefined && by === `w${died.write}` && made > died.calls) running.delete(by);
       else one.go();
     }
-    // A clock that moves a little, so that revisions share a time or do not.
+    // The clock moves only at some steps, so revisions may or may not have the same time.
     world.time.nowMs += step % 7 === 0 ? 1 : 0;
   }
   isFree = true;
@@ -174,7 +174,7 @@ const listOf = async (client: Client, group: string) => {
   return { list, etag: answer.headers['etag'] ?? '', version: versionOf(answer) };
 };
 
-/** The list of each version, by the writes in the order of their versions. */
+/** Returns the list of each version, from the writes in the order of their versions. */
 function listsByVersion(writes: readonly Write[], ended: readonly Ended[]) {
   let list = new Set(BASE);
   const after = new Map([[FIRST_VERSION, sorted(list)]]);
@@ -239,7 +239,7 @@ describe('requests to one group whose calls are interleaved', () => {
           }
           world.time.nowMs += 61_000;
           const now = await listOf(client, group);
-          // The next reader of the group completes a whole list; other writes stay as they were left.
+          // The next read of the group completes a whole list. Other writes stay incomplete.
           const left = now.list.split(',');
           expect(left).toEqual(expect.arrayContaining(safe));
           if (isDelta(dead.write)) expect(now.list).toBe(held.list);

@@ -242,7 +242,7 @@ it.each([
   interrupt = async (operation, key) => {
     if (isDone || !isThen(operation, key)) return;
     isDone = true;
-    // The request has read the user by then: its token is looked up beside its first reads.
+    // The request has read the user by then, because it looks up its token beside its first reads.
     for (let tick = 0; tick < 20; tick += 1) await new Promise((resolve) => setImmediate(resolve));
     world.time.nowMs += 10;
     expect((await client.delete(`/Users/${id}`)).status).toBe(204);

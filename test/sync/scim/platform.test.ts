@@ -10,7 +10,7 @@ import { CONNECTION } from '../../support/engine/world.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, clientOf } from './support/server.ts';
 
-/* From a request to the platform, through the same apply, guard and gate as any event. */
+/* These tests send SCIM requests and check the platform. The same apply, guard and gate are used as for events. */
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 
@@ -91,7 +91,7 @@ describe('SCIM request that would remove most of a group', () => {
     await told.tell();
     expect(told.shown(group)).toEqual([users(...NAMES)]);
     expect(await told.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
-    // What the client asks next is answered from what it said, held or not.
+    // The server answers the client from the client's own data, even while the removals are held.
     expect(await listed()).toBe(0);
     expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
     await told.tell();

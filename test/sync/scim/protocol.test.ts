@@ -12,7 +12,7 @@ import {
   USER,
 } from './support/server.ts';
 
-/* RFC 7643 and RFC 7644, section by section. */
+/* These tests follow the sections of RFC 7643 and RFC 7644. */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
@@ -221,7 +221,7 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
     ['POST', '/Users'],
     ['PUT', '/Users/id000001'],
   ])(
-    'a name goes to the request that overtakes a %s between its claim and its save',
+    'the name belongs to the request that overtakes a %s between the claim and the save',
     async (method, path) => {
       let overtaking: Promise<{ status: number }> | undefined;
       let isArmed = false;
@@ -466,7 +466,7 @@ describe('name of a SCIM group', () => {
       expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
       expect(answer.body.detail).toContain('at most 8 characters on the platform, got 9');
     }
-    // No claim of the refused name is left.
+    // The store has no claim for the refused name.
     expect((await client.get('/Groups')).body.totalResults).toBe(1);
   });
 

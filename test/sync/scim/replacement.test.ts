@@ -6,7 +6,7 @@ import { type Answer, type Client, createWorld } from './support/server.ts';
 let world: ReturnType<typeof createWorld>;
 let client: Client;
 let group: string;
-/** Runs before each call of the table, unless the call is its own. */
+/** Runs before each call of the table that a request under test makes, but not before its own calls. */
 let interrupt: (() => Promise<void>) | undefined;
 const isOther = callerStorage<boolean>();
 
@@ -31,7 +31,7 @@ async function createGroup(ids: readonly string[]): Promise<void> {
   group = `/Groups/${made.body.id}`;
 }
 
-/** The lists that clients see before every call of the table that a request makes, in every way to read a group. */
+/** Returns the lists that clients read before each table call of a request, by each way to read a group. */
 async function listsSeen(request: () => Promise<Answer>, { every = 1 } = {}) {
   const seen = new Set<string>();
   const id = group.slice('/Groups/'.length);

@@ -6,7 +6,7 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Answer, BASE, type Client, createWorld } from './support/server.ts';
 
-/* What no single request shows: requests at the same time, requests that fail half way, tenants on one server. */
+/* These tests need several requests: simultaneous requests, requests that fail midway, and tenants on one server. */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
@@ -158,7 +158,7 @@ describe('filter that would overload the server', () => {
 });
 
 describe('two tenants on one server', () => {
-  it('each tenant gets its own address, however requests mix', async () => {
+  it('each tenant gets its own address for any mix of requests', async () => {
     const origins = ['https://one.test', 'https://two.test'] as const;
     const tenants = await Promise.all(
       origins.map(async (origin, n) => ({

@@ -81,7 +81,7 @@ describe('SCIM tokens', () => {
       ['PUT', user, { userName: 'eve' }],
       ['DELETE', user],
     ] as const) {
-      // As another process would know it: good when it was last looked up.
+      // The limiter of another process still has the token as valid, from the last look-up.
       world.ports.limiter.noteToken(token, DEFAULT);
       const answer = await client.send(method, path, body);
       expectError(answer, 401);
@@ -147,7 +147,7 @@ describe('stored attributes of a SCIM user', () => {
   };
   const storedText = (world: ReturnType<typeof createWorld>) => JSON.stringify([...world.table.items]);
 
-  it('only attributes that matching needs are stored, whatever the client sends', async () => {
+  it('only attributes that matching needs are stored, even if the client sends others', async () => {
     const world = createWorld();
     const client = await world.client();
     const { body } = await client.post('/Users', ann);

@@ -4,14 +4,14 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Client, createWorld, fullUser } from './support/server.ts';
 
-/* RFC 7644 section 3.5.2.1: where a value is already there, "the modify timestamp shall not change". */
+/* RFC 7644 section 3.5.2.1: if the value already exists, "the modify timestamp shall not change". */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
 let user: string;
 let group: string;
 
-/** Runs before writes, once it is set. */
+/** Runs before each write, if a test sets it. */
 let interrupt: (operation: string, key: string) => Promise<void>;
 
 beforeEach(async () => {
@@ -44,7 +44,7 @@ describe('SCIM request that changes nothing', () => {
     ],
     ['adds a single value that is there', add('displayName', 'G F')],
     [
-      'adds one of several values that is there',
+      'adds an existing value to several values',
       add('emails', [{ type: 'work', primary: true, value: 'ann@acme.test' }]),
     ],
     ['replaces a selected part by itself', replace('phoneNumbers[type eq "mobile"].value', '1')],
@@ -65,8 +65,8 @@ describe('SCIM request that changes nothing', () => {
     ['replaces the name by itself', rename('A')],
     ['repeats id and name', { op: 'replace', value: { id: 'any', displayName: 'A' } }],
     ['adds no members', add('members', [])],
-    ['adds a member who is there', add('members', [{ value: 'm1' }])],
-    ['removes a member who is not there', remove('members[value eq "m9"]')],
+    ['adds an existing member', add('members', [{ value: 'm1' }])],
+    ['removes a user who is not a member', remove('members[value eq "m9"]')],
     ['replaces the members by themselves', replace('members', [{ value: 'm1' }, { value: 'id000001' }])],
     ['removes members by a filter that selects no member', remove('members[value sw "zz"]')],
     ['changes a part of a member that is not kept', replace('members[value eq "m1"].display', 'M')],
@@ -139,7 +139,7 @@ describe('change after SCIM requests that changed nothing', () => {
     expect(await world.desired(idOf(group))).toEqual({ name: 'B', members: ['m1'] });
   });
 
-  it('never shares its version with another change, however requests mix', async () => {
+  it('never shares its version with another change, for any mix of requests', async () => {
     const each = Array.from({ length: 15 }, (_, n) => n);
     const answers = await Promise.all(
       each.flatMap((n) => [
@@ -169,9 +169,9 @@ describe('desired state after a request that changes nothing', () => {
     expect(after?.stamp.localeCompare(before?.stamp ?? '')).toBe(1);
   });
 
-  it('wakes its group, because a crash may have come between registers and wake-up', async () => {
+  it('wakes its group, because a crash may have occurred between registers and wake-up', async () => {
     world.woken.length = 0;
-    // Until then the promise that was made with the registers stands.
+    // Until then the wake-up that was stored with the registers is still valid.
     world.time.nowMs += 2 * 60_000;
     await client.patch(group, [rename('A')]);
     expect(world.woken).toEqual([{ connection: 'default', group: idOf(group) }]);
@@ -179,7 +179,7 @@ describe('desired state after a request that changes nothing', () => {
 });
 
 describe('two simultaneous SCIM requests', () => {
-  /** Lets another request go through before the first write that the next one makes. */
+  /** Completes another request before the first write of the next request. */
   const supersededBy = (request: () => Promise<unknown>) => {
     interrupt = async () => {
       interrupt = async () => {};
@@ -225,7 +225,7 @@ describe('two simultaneous SCIM requests', () => {
 describe('repetition of an unchanged request after a crash before any write', () => {
   class Died extends Error {}
 
-  /** Sends the request until it passes, each time with one write more before the crash. */
+  /** Sends the request until it succeeds. Each attempt makes one more write before the crash. */
   async function untilDone(request: () => Promise<{ status: number }>): Promise<number> {
     for (let writes = 0; ; writes += 1) {
       let left = writes;
@@ -246,7 +246,7 @@ describe('repetition of an unchanged request after a crash before any write', ()
     const crashes = await untilDone(async () => {
       world.time.nowMs += 1_000;
       const answer = await client.patch(user, off);
-      // Read from the store: a read by the server would fix what the crash left.
+      // The test reads from the store, because a read by the server would repair what the crash left.
       const [kept] = await world.ports.scim.read(connectionName('default'), 'User', [idOf(user)]);
       etags.add(`W/"${kept?.version}"`);
       return answer;

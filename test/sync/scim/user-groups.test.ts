@@ -147,7 +147,7 @@ describe('filter by an indexed attribute', () => {
     }
     queries = 0;
     expect(await found(filter)).toEqual([ids[7]]);
-    // The index, and the groups of the one user who is shown.
+    // The server queries the index, and the groups of the one user in the answer.
     expect(queries).toBeLessThanOrEqual(2);
   });
 

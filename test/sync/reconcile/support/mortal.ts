@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { Crash, type Worker } from '../../../../simulate/worker.ts';
 
-/** A process that dies before its n-th effect, counted from 1, and does nothing after it. */
+/** Returns a process that stops before its n-th effect, counted from 1, and has no effect afterwards. */
 export function mortalWorker(diesAt: number): Worker {
   let effects = 0;
   return {
@@ -15,7 +15,7 @@ export function mortalWorker(diesAt: number): Worker {
   };
 }
 
-/** Lives with a process that dies one effect later each time, until one comes to its end. */
+/** Runs `live` with a process that stops one effect later each time, until a process completes. */
 export async function whereverItDies(live: (mortal: Worker, where: string) => Promise<unknown>) {
   for (let diesAt = 1, survived = false; !survived; diesAt += 1) {
     const mortal = mortalWorker(diesAt);
@@ -26,7 +26,7 @@ export async function whereverItDies(live: (mortal: Worker, where: string) => Pr
 
 export const orDies = (work: Promise<unknown>) => work.catch((error) => expect(error).toBeInstanceOf(Crash));
 
-/** A process before whose effects of these kinds something else happens. */
+/** Returns a process that runs `meanwhile` before each of its effects of these kinds. */
 export const workerBefore = (kinds: RegExp, meanwhile: (kind: string) => Promise<unknown>): Worker => ({
   name: 'slow',
   skewMs: 0,
@@ -36,7 +36,7 @@ export const workerBefore = (kinds: RegExp, meanwhile: (kind: string) => Promise
   },
 });
 
-/** A process that is held up before its first effect of this kind, while something else happens. */
+/** Returns a process that runs `meanwhile` once, before its first effect of this kind. */
 export function slowWorker(heldUpBefore: string, meanwhile: () => Promise<unknown>): Worker {
   let isHeldUp = false;
   return workerBefore(/./, async (kind) => {

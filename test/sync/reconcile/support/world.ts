@@ -19,11 +19,11 @@ import * as engine from '../../../support/engine/world.ts';
 export const { CONNECTION, START_MS } = engine;
 
 export type WorldOptions = Pick<engine.WorldOptions, 'settings' | 'platform'> & {
-  /** Pages of the feed that a test tells; the platform's own where nothing is said. */
+  /** The pages of the feed, if a test sets them. Otherwise the feed is the platform's own. */
   readonly activity?: Platform['activity'];
 };
 
-/** What reconcile and people live in: the engine's world, in which groups are linked as tests say. */
+/** Creates the engine's world for reconcile and people. A test links its groups. */
 export async function createWorld({ activity, ...options }: WorldOptions = {}) {
   const world = await engine.createWorld({ random: seededRandom(1), ...options });
   const { platform, table, toolPorts } = world;
@@ -53,20 +53,25 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
     ports: portsOf(),
     advance: world.advance,
     ref,
-    /** Which platform group a directory group is linked to. */
+    /** Returns the platform group to which a directory group is linked. */
     idOf,
-    /** Requests for groups and employees, in order. */
+    /** Returns the requests for groups and employees, in order. */
     calls: () =>
       platform.calls
         .filter(({ route }) => /groups|employees\//.test(route))
         .map(({ id, route }) =>
           id === undefined ? 'list' : `${route.includes('emp') ? 'employee' : 'get'} ${id}`,
         ),
-    /** Another client's change of a linked group, its deletion, and a group of that client with this spokeId. */
+    /**
+     * `change` and `lose` change and delete a linked group as another client. `stranger` adds a group of that client.
+     */
     change: (group: string, name = 'Theirs') => platform.changeAsOther(idOf(group), { name }),
     lose: (group: string) => platform.deleteAsOther(idOf(group)),
     stranger: (spokeId: string) => platform.addForeign({ name: `Like ${spokeId}`, spokeId, users: [] }),
-    /** A directory group that is linked to one of the platform, as we last wrote it and clean unless `extra` says otherwise. */
+    /**
+     * Links a directory group to a new platform group. The group is clean and unchanged, unless `extra` has other
+     * values.
+     */
     async link(group: string, extra: Attributes = {}, dueMs?: number): Promise<PlatformGroupId> {
       const id = platformGroupId(platform.addOurs({ name: group, spokeId: group, users: [] }));
       ids.set(group, id);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type Answer, ERROR } from './server.ts';
 
-/** The whole form of an error (RFC 7644 section 3.12), whatever went wrong. */
+/** Expects the complete form of an error (RFC 7644 section 3.12). */
 export function expectError(answer: Answer, status: number, scimType?: string): void {
   expect(answer.headers['content-type']).toBe('application/scim+json');
   expect(answer.status).toBe(status);

@@ -29,7 +29,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body;
   readonly cause: unknown;
-  /** Members that the request named and that are no users, as the log gets them. */
+  /** Named members that are not users, as the log receives them. */
   readonly stale: unknown;
 }
 
@@ -45,7 +45,7 @@ export interface Client {
 export interface WorldOptions {
   readonly before?: (operation: string, key: string) => Promise<void>;
   readonly storeProfile?: boolean;
-  /** Further settings of SCIM, and of the connection. */
+  /** Further settings of SCIM and of the connection. */
   readonly scim?: object;
   readonly settings?: object;
   readonly connections?: readonly string[];
@@ -53,7 +53,7 @@ export interface WorldOptions {
 
 const START_MS = Date.parse('2026-11-20T10:00:00.000Z');
 
-/** The server over a table in memory, with a clock that a test may set and ids that count up. */
+/** Creates the server over a table in memory. A test may set the clock, and ids count up. */
 export function createWorld({
   before,
   storeProfile = false,
@@ -107,7 +107,7 @@ export function createWorld({
 
   return { table, time, ports, woken, randomHex, newToken, client, anonymous, desired };
 
-  /** A client of one connection, which reaches the server under `origin`. */
+  /** Creates a client of one connection that reaches the server under `origin`. */
   async function client(connection = 'default', origin = ORIGIN): Promise<Client> {
     return clientOf(ports, { authorization: `Bearer ${await newToken(connection)}`, origin });
   }
@@ -116,7 +116,7 @@ export function createWorld({
     return clientOf(ports, { authorization });
   }
 
-  /** What apply would want of a group: undefined where it does not exist, else its name and who counts, sorted. */
+  /** Returns the name and the sorted members that apply would write, or undefined if the group does not exist. */
   async function desired(id: string, connection = 'default') {
     const ref = { connection: connectionName(connection), group: groupId(id) };
     const state = await groups.read(ref);
@@ -163,7 +163,7 @@ interface Caller {
 
 const MESSAGES = 'urn:ietf:params:scim:api:messages:2.0:';
 
-/** The schema of a request's body, by its path. */
+/** Returns the schema of a request's body, by method and path. */
 function schemaOf(method: string, path: string): string {
   if (path.startsWith('/Bulk')) return `${MESSAGES}BulkRequest`;
   if (path.includes('.search')) return `${MESSAGES}SearchRequest`;
@@ -171,7 +171,7 @@ function schemaOf(method: string, path: string): string {
   return path.startsWith('/Users') ? USER : GROUP;
 }
 
-/** The body with the `schemas` that every client sends, unless a test says something of them. */
+/** Adds the `schemas` that every client sends, unless the body has its own. */
 function withSchemas(method: string, path: string, body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const { Operations, ...others } = body as Body;
