@@ -9,7 +9,7 @@ import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { feedKey, gateKey, healthKey, leaseKey, noticesKey } from './keys.ts';
 import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
 
-/** `change` counts changes, so that one made from an old reading is refused. */
+/** `change` counts the changes. A write made from an old reading is refused. */
 const GateItem = z.lazy(() => Gate.unwrap().extend({ change: number }));
 
 export function createGateStore(table: Table): GateStore {
@@ -39,7 +39,7 @@ export function createHealthStore(table: Table): HealthStore {
   };
 }
 
-/** Episodes in a form that this release does not know are dropped, and so reported again. */
+/** Drops episodes in a form that this release does not know. Such an episode is reported again. */
 const KnownEpisode = z.custom<Episode>((value) =>
   SUBJECTS.includes((value as Partial<Episode>)?.subject as Subject),
 );
@@ -65,7 +65,7 @@ export function createNoticeStore(table: Table): NoticeStore {
   };
 }
 
-/** Tokens only grow: once a later holder has begun, the position refuses every earlier one for ever. */
+/** Tokens only grow. After a later holder of the lease has begun, the stored token refuses every earlier holder. */
 export function createFeedStore(table: Table): FeedStore {
   return {
     async read(connection) {

@@ -110,7 +110,7 @@ export function createConnectionStore(
     },
 
     async companyOf(name) {
-      // In this order: a name is kept before its connection goes, so one of the two is always found.
+      // The order matters: a name is kept before its connection is removed, so one of the two is always found.
       return ((await current(name)) ?? (await tombstoneOf(name)))?.company;
     },
   };

@@ -134,7 +134,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
   /** Writes the set of a hold. */
   async function recorded(ref: GroupRef, { hold, users }: HeldRemovals) {
-    // Longer than an operator leaves a hold undecided. If the set has expired, the removals are held again.
+    // This time is longer than an operator leaves a hold undecided. If the set has expired, the removals are held
+    // again.
     const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
     const lines = [...users].sort().map(encodeURIComponent);
     const keyOf = (n: number) => heldChunkKey(ref, hold.digest, n);
@@ -336,7 +337,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     decideHold: ({ ref, hold }, request, dirty) => {
       if (hold === undefined) return Promise.resolve(false);
       const decided = { ...request, decision: { ...request.decision } };
-      // A client whose answer was lost repeats the write, and then finds its own decision.
+      // A client that got no answer repeats the write, and then finds its own decision.
       const isAsSeen = any(decisionIs(hold), decisionIs(decided));
       return update(ref, dirtying(ref, dirty, { set: { hold: decided } }), isAsSeen);
     },

@@ -13,7 +13,7 @@ import {
 } from './keys.ts';
 import { any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
-/** Tokens only grow: once a later holder has begun, the items refuse every earlier one for ever. */
+/** Tokens only grow. After a later holder of the lease has begun, the items refuse every earlier holder. */
 export function createReaderStore(table: Table): ReaderStore {
   return {
     async begin(connection, { token }) {
