@@ -10,7 +10,7 @@ import { STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import { understood } from './item-form.ts';
 import type { Item } from './table.ts';
 
-/**
+/*
  * The forms of the items that hold a group and its members. Every item read from the table is parsed here. An item in
  * an unknown form causes an error here instead of a wrong result later.
  */

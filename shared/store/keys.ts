@@ -3,7 +3,7 @@ import type { ConnectionName, GroupId, GroupRef, IntentId, MemberId, RoleId } fr
 import type { Source } from '../domain/source.ts';
 import type { Item, Key } from './table.ts';
 
-/**
+/*
  * Keys of the one table. Ids come from producers, so each part is encoded: '#' separates parts and cannot occur within
  * a part. A part too long for a sort key (DynamoDB allows 1,024 bytes) is replaced by its hash. Items carry the raw ids
  * as attributes, so no code needs to decode a key.

@@ -8,9 +8,9 @@ import type { Key } from './table.ts';
  * |----------------------------------------|----------------------------------------|------------|
  * | resource                               | `S#<conn>#<type>`                      | `<id>`     |
  * | claim of a unique value                | `SX#<conn>#<type>#<attribute>#<hash>`  | `HOLDER`   |
- * | pointer of a value that is not unique | the same                             | `AT#<id>`  |
- * | generation of the set of resources | `S#<conn>#orders`                     | `<type>`   |
- * | list kept while a new one is written | `SL#<conn>#<group>`                    | `<write>#<n>` |
+ * | pointer of a value that is not unique  | the same                               | `AT#<id>`  |
+ * | generation of the set of resources     | `S#<conn>#orders`                      | `<type>`   |
+ * | list kept while a new one is written   | `SL#<conn>#<group>`                    | `<write>#<n>` |
  * | token                                  | `ST#<prefix>`                          | `TOKEN`    |
  * | access token of an OAuth client        | `ST#<prefix of the client's secret>`   | `ACCESS#<hash>` |
  * | tokens of a connection                 | `S#<conn>#tokens`                      | `<prefix>` |

@@ -1,4 +1,4 @@
-/**
+/*
  * The few operations that groupsync needs from its table. Every protocol uses conditional writes of one item, so the
  * interface is small. It has only operations that DynamoDB has, and a store in memory can follow the same rules.
  */

@@ -12,7 +12,7 @@ import { parseGroup } from './group-item.ts';
 import { groupKey, VIEW_PREFIX, viewBucketKey, viewChunkKey } from './keys.ts';
 import type { Item, Key, Table } from './table.ts';
 
-/**
+/*
  * A small view is text on its group's item. The users of a larger view are spread over buckets by their ids, so that a
  * change of one user rewrites one bucket:
  *
@@ -176,7 +176,7 @@ function madeAtMs(id: string): number {
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
 }
 
-/**
+/*
  * A view is stored as lines, in this order: the name; the other fields in the order of `GROUP_FIELDS`, each with `=`;
  * the accepted drift, the other form of the name and hidden users, each with `!`; one line per user (`+` managed, `-`
  * external). Values are URI-encoded, so no id breaks a line.
