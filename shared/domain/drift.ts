@@ -16,7 +16,10 @@ export const DRIFT_KINDS = [
 ];
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
-/** Prefix of record ids that sort by the time of the difference. They sort after ids without a time, which are hashes. */
+/**
+ * The prefix of record ids that sort by the time of the difference. These ids sort after ids without a time, which are
+ * hashes.
+ */
 export const DATED = 'g';
 
 /** The initiator of a difference that no event explains. */
@@ -35,13 +38,13 @@ export const ActivityEvent = z.lazy(() =>
     actor: Actor.exactOptional(),
     /** `event_type` of the specification, which lists only some of the values. */
     type: text,
-    /** Timestamp as the feed gave it. */
+    /** The timestamp in the form of the feed. */
     at: text.nullable(),
   }),
 );
 export type ActivityEvent = Frozen<z.infer<typeof ActivityEvent>>;
 
-/** One external change: the value before and after it. Lists are sorted. */
+/** One external change, with the value before and after it. Lists are sorted. */
 export interface Difference {
   readonly kind: DriftKind;
   readonly before: string | readonly string[] | null;

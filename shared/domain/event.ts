@@ -4,14 +4,14 @@ import type { GivenFields } from './group-fields.ts';
 import type { ConnectionName, GroupId, MemberId } from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
-/** A member as an event names it: the directory's id, and attributes that match rules may use. */
+/** A member as an event names the member: the directory's id, and attributes that match rules may use. */
 export interface Member {
   readonly id: MemberId;
-  /** String attributes only (`email`, `userName`, `employeeNumber`, …); a missing one changes nothing. */
+  /** String attributes only (`email`, `userName`, `employeeNumber`, …). A missing attribute changes nothing. */
   readonly attributes: ReadonlyMap<string, string>;
 }
 
-/** One part of a snapshot that is too large for one message; the parts count only together. */
+/** One part of a snapshot that is too large for one message. The parts count only together. */
 export interface SnapshotPart {
   readonly snapshotId: string;
   readonly index: number;
@@ -39,7 +39,7 @@ export const EventActor = z.lazy(() =>
     kind: z.enum(['directory', 'scim']),
     id: text,
     name: text.exactOptional(),
-    /** The operator who sent the event, whatever actor the event itself names. */
+    /** The operator who sent the event. This operator is recorded even if the event names another actor. */
     by: text.exactOptional(),
   }),
 );
@@ -48,7 +48,9 @@ export type EventActor = Frozen<z.infer<typeof EventActor>>;
 /** One event of the directory, with its place in the order of all events. */
 export interface DirectoryEvent {
   readonly connection: ConnectionName;
-  /** The event's id as its producer gave it: for the audit and for `explain`, never for order (the stamp is). */
+  /**
+   * The event's id from its producer. The audit and `explain` use the id. The order of events uses the stamp instead.
+   */
   readonly id: string;
   readonly source: string;
   readonly stamp: Stamp;
