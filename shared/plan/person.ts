@@ -5,14 +5,14 @@ import { compareText } from './plan.ts';
 /** The fields of a platform role that decide to which person it belongs. */
 export interface Role {
   readonly role: RoleId;
-  /** Absent if the credential's scopes hide it. */
+  /** The user id of the role. It is absent if the credential's scopes hide it. */
   readonly userId?: string;
   readonly state: string;
 }
 
 export type PersonSettings = Pick<ConnectionSettings, 'memberIdField' | 'includeStates'>;
 
-/** The roles of one person; the first is the decisive one. */
+/** The roles of one person. The first role is the decisive role. */
 export type PersonRoles<One extends Role> = readonly [One, ...One[]];
 
 /** Whether a role in this state makes its person a possible member. */
@@ -23,15 +23,16 @@ export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: P
 
 /**
  * Groups roles by person. A platform group holds users, and one user can have several roles (specification, Employee:
- * "One user can span several companies"). Roles can also follow each other: a contractor who becomes an employee, a rehire.
+ * "One user can span several companies"). Roles can also follow each other. Examples are a contractor who becomes an
+ * employee, and a rehire.
  *
  *     memberIdField | one person is
  *     --------------|---------------------------------------------------------
  *     userId        | all roles with one userId; a role without it is alone
  *     id            | one role
  *
- * The decisive role of a person is the first of its roles in this order: may be a member, is `preferred`, is ACTIVE, has
- * the smaller id. So a person may be a member if at least one of the roles may.
+ * The decisive role of a person is the first of the person's roles in this order: may be a member, is `preferred`, is
+ * ACTIVE, has the smaller id. So a person may be a member if at least one of the roles may be a member.
  */
 export function personsOf<One extends Role>(
   roles: readonly One[],
