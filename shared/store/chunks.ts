@@ -43,7 +43,7 @@ export async function writeChunks(
   return { chunks: texts.length, hash: hashOf(texts) };
 }
 
-/** @returns the lines, or undefined if a chunk is missing or is not the one that was written */
+/** @returns the lines; undefined if a chunk is missing or differs from the written chunk */
 export async function readChunks(
   table: Table,
   keyOf: (index: number) => Key,
@@ -56,7 +56,7 @@ export async function readChunks(
   return texts.flatMap(linesOf);
 }
 
-/** An empty list is one empty text; no line is empty. */
+/** Returns the lines of a text. An empty list is stored as one empty text, and no line is empty. */
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
 /**

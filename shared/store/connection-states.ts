@@ -18,7 +18,7 @@ export function createGateStore(table: Table): GateStore {
 
     write: (connection, seen, next) => {
       const { change = 0 }: Gate & { readonly change?: number } = seen;
-      // Opening or closing a gate does not make its calls succeed.
+      // The record of failing calls stays, because opening or closing a gate does not make its calls succeed.
       const { failingCalls = seen.failingCalls ?? [], ...gate } = next;
       const stored = failingCalls.length === 0 ? gate : { ...gate, failingCalls };
       return table.put(
@@ -88,7 +88,9 @@ export function createFeedStore(table: Table): FeedStore {
 
 const noLaterThan = (token: number) => any(missing('token'), less('token', token), equal('token', token));
 
-/** The first run writes its token before it has a position. */
+/**
+ * Returns undefined if the item has a token but no position. The first run writes its token before it has a position.
+ */
 function positionOf(item: Item): FeedPosition | undefined {
   if (item['readAtMs'] === undefined) return undefined;
   return understood(FeedPosition, item, `a feed position at ${item.pk}`);

@@ -14,9 +14,9 @@ import type { Attributes, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, greater, itemsOf, less, missing } from './table.ts';
 
 /**
- * How long a tombstone is kept after its stamp or its receipt, whichever is later. Ingest refuses events, also replayed
- * ones, that are 400 days old when it reads them. After 430 days no event older than the tombstone can be accepted, with a
- * month of margin. So the expiry of a tombstone cannot bring a removed member back.
+ * The time that a tombstone is kept after its stamp or its receipt, whichever is later. Ingest refuses events that are
+ * 400 days old when it reads them, including replayed events. After 430 days, ingest accepts no event older than the
+ * tombstone. The margin is a month. So the expiry of a tombstone cannot bring a removed member back.
  */
 export const TOMBSTONE_LIFE_MS = 430 * 24 * 3_600_000;
 

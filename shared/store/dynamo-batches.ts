@@ -27,7 +27,8 @@ export interface DynamoTableOptions {
 }
 
 /**
- * Converts like the SDK's document client, which refuses a client that keeps its middleware between requests.
+ * Converts an item as the SDK's document client does. That client cannot be used, because it refuses a client that
+ * keeps its middleware between requests.
  * @throws UnstorableError for a value that DynamoDB cannot represent
  */
 export function toWire(item: object) {
@@ -45,7 +46,7 @@ export const fromWire = (item: Parameters<typeof unmarshall>[0]) => unmarshall(i
 export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }: DynamoTableOptions) {
   const shared = { requestsInFlight: REQUESTS_IN_FLIGHT, mayBeOnesFault: isRefusal };
   return {
-    /** Strongly consistent. */
+    /** Reads are strongly consistent. */
     read: gathering<Key, Item | undefined>({
       ...shared,
       most: KEYS_PER_REQUEST,
@@ -100,7 +101,7 @@ function sendOnce(command: BatchWriteItemCommand): void {
   );
 }
 
-/** Whether DynamoDB refused a request, as it does when it throttles. */
+/** Whether DynamoDB refused a request. It does so when it throttles, for example. */
 const isAnswered = (error: unknown): boolean =>
   error instanceof DynamoDBServiceException && error.$fault === 'client';
 
@@ -179,7 +180,8 @@ interface Waiting<Question, Answer> {
 
 /**
  * Combines the requests that independent callers make within one iteration of the event loop. Each caller gets the same
- * result as alone. Nothing is cached between iterations, so an answer is never older than its request.
+ * result as with a request of its own. Nothing is cached between iterations, so an answer is never older than its
+ * request.
  */
 export function gathering<Question, Answer>(
   options: Gathering<Question, Answer>,

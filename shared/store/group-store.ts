@@ -46,7 +46,7 @@ const LINK = ['link', 'refusedFields'] as const;
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
-/** The attributes that a commit removes, whether the group is clean after it or not. */
+/** Returns the attributes that every commit removes, for a clean and for a dirty group. */
 const removedBy = (
   seen: GroupState,
   { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
@@ -63,7 +63,7 @@ const removedBy = (
   ...refusalExplainedBy(found),
 ];
 
-/** The change of a commit, whether the group is clean after it or not. */
+/** Returns the change that every commit makes, for a clean and for a dirty group. */
 const writtenBy = (commit: Commit): Change => {
   const { seen, platform, found, settled, counts, writtenAtMs, calledMs } = commit;
   const { createdAtMs = seen.link?.createdAtMs } = commit;
@@ -80,8 +80,8 @@ const writtenBy = (commit: Commit): Change => {
 };
 
 /**
- * The change of the item after an external change of the platform group.
- * @param platform undefined: the directory group has no platform group any more
+ * Returns the change of the item after an external change of the platform group.
+ * @param platform undefined if the directory group has no platform group any more
  */
 const acceptedChange = (
   seen: GroupState,
@@ -113,7 +113,7 @@ const acceptedChange = (
 const isOtherView = ({ link }: GroupState, platform: LinkedGroup): boolean =>
   platform.view.id !== link?.view.id;
 
-/** The current link, in the form of `previousLink`. */
+/** Returns the current link in the form of `previousLink`. */
 const linkBefore = ({ link }: GroupState, isGone: boolean) =>
   link && { platformId: link.id, view: link.view, isGone };
 
@@ -195,7 +195,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const key = memberKey(ref, member);
       const { written } = await table.update(key, { set: stored, remove }, exists('stamp'));
       if (written || mark === undefined || !(await table.get(groupKey(ref)))?.['containsGroups']) return;
-      // A member of a nested group: the outer group has no register of that member.
+      // The member belongs to a nested group, and the outer group has no register of that member.
       const absent = { member, presence: 'absent', stamp: STAMP_ZERO };
       await table.update(key, { set: stored, setIfMissing: absent, remove });
     },

@@ -9,7 +9,7 @@ import { dueText, groupKey, IN_SYNC, MEMBER_PREFIX, NOT_DUE, placed } from './ke
 import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
- * The life of a write, as conditions on the group item:
+ * The conditions on the group item during the life of a write:
  *
  *     openIntent   no intent, view, uncertain and dirty as read  intent := this one
  *     commit       intent is this one (and rev, hold as read)    view, version, intent gone (dirty gone, or a wake-up)
@@ -20,8 +20,9 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  *
  *     fail         intent and rev as they were read              dirty gone
  *
- * A superseded worker fails its condition and changes nothing. The conditions compare dirty too: otherwise a worker could
- * link a group that a later worker has settled, and no message would follow. From openIntent to commit dirty stays.
+ * A superseded worker fails its condition and changes nothing. The conditions compare dirty too. Otherwise a worker
+ * could link a group that a later worker has settled, and no message would follow. The dirty mark stays from openIntent
+ * to commit.
  */
 export const intentIs = (id: IntentId): Condition => equal('intent.id', id);
 export const viewIsAs = ({ link }: GroupState): Condition =>
@@ -74,8 +75,8 @@ const merged = (before: readonly string[], more: readonly string[], most: number
   more.length === 0 ? undefined : [...new Set([...before, ...more])].slice(-most);
 
 /**
- * Returns the change that ends the work of apply on a group. If each wanted member is one user of the view and the view
- * has no other user, the next mark may name its changed members (`sync/match/changed-members.ts`).
+ * Returns the change that ends the work of apply on a group. The next mark may name its changed members if each wanted
+ * member is one user of the view, and the view has no other user. `sync/match/changed-members.ts` has the details.
  */
 export function settledChange(
   { rev, ref, hold, approval }: GroupState,
@@ -105,15 +106,18 @@ export const PARTIAL_READ_HINTS = ['changedMembers', 'inSync'];
 const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'releasedPlatformId'];
 const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'failureReport'];
 
-/** The scheduled wake-up of a group, and the time from which the requeue job treats it as lost. The index sorts by it. */
+/**
+ * Returns the scheduled wake-up of a group, and the time from which the requeue job treats it as lost. The index sorts
+ * by that time.
+ */
 export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
   wakeAt: wakeAtMs,
   ...placed(ref, dueText(dueMs)),
 });
 
 /**
- * The change that marks a group dirty: one write sets rev, the dirty mark and the wake-up, so that no crash leaves one
- * without the others. A wake-up that is already scheduled stays unless `isAtOnce`; the requeue job then runs a little
+ * Returns the change that marks a group dirty. One write sets rev, the dirty mark and the wake-up, so that a crash
+ * cannot separate them. A wake-up that is already scheduled stays unless `isAtOnce`; the requeue job then runs a little
  * later than it could. Further attributes of the same write go into `set` and `remove`.
  */
 export const dirtying = (

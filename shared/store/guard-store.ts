@@ -14,8 +14,8 @@ const KEPT_MS = 2 * COUNTS_MS;
 const UNLINK_COUNTS_MS = 3_600_000;
 
 /**
- * Stores the reservations of the rolling hour, one item per write. `reserve` in `sync/apply/perform.ts` says why a
- * reservation is put before the others are read.
+ * Stores the reservations of the rolling hour, one item per write. The comment of `reserve` in `sync/apply/perform.ts`
+ * explains why a reservation is put before the others are read.
  */
 export function createGuardStore(table: Table): GuardStore {
   const put = async ({ connection, group, intent, atMs, removals, size, deletes }: GuardReservation) => {

@@ -93,7 +93,9 @@ export function createReaderStore(table: Table): ReaderStore {
 
 const noLaterThan = (token: number) => any(missing('token'), less('token', token), equal('token', token));
 
-/** The first run writes its token before it has a position. */
+/**
+ * Returns undefined if the item has a token but no position. The first run writes its token before it has a position.
+ */
 function positionOf(item: Item): ReaderPosition | undefined {
   if (item['cursor'] === undefined) return undefined;
   return understood(ReaderPosition, item, `a position in a directory at ${item.pk}`);

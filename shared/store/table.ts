@@ -63,7 +63,7 @@ export interface Part {
 
 export type WriteOutcome =
   | { readonly written: true; readonly item: Item }
-  /** The condition did not hold; nothing changed. */
+  /** The condition did not hold, and nothing changed. */
   | { readonly written: false };
 
 /**

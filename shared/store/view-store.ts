@@ -77,7 +77,9 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     pMap(keys, ({ pk, sk }) => table.delete({ pk, sk }), { concurrency: IN_FLIGHT });
 
   return {
-    /** @returns undefined if a chunk or a bucket is missing, or is not what was written */
+    /**
+     * @returns undefined if a chunk or a bucket is missing, or differs from the written content
+     */
     async read(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined> {
       const lines = await linesAt(ref, pointer);
       const buckets = [...new Set(lines?.filter(isBucket))];
@@ -177,9 +179,9 @@ function madeAtMs(id: string): number {
 }
 
 /*
- * A view is stored as lines, in this order: the name; the other fields in the order of `GROUP_FIELDS`, each with `=`;
- * the accepted drift, the other form of the name and hidden users, each with `!`; one line per user (`+` managed, `-`
- * external). Values are URI-encoded, so no id breaks a line.
+ * A view is stored as lines. The first line is the name. The other fields follow in the order of `GROUP_FIELDS`, each
+ * with `=`. Then come the accepted drift, the other form of the name and hidden users, each with `!`. The last part has
+ * one line per user (`+` managed, `-` external). Values are URI-encoded, so no id breaks a line.
  */
 
 const ALIAS = '!alias ';
