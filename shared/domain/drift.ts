@@ -25,7 +25,7 @@ export const DATED = 'g';
 /** The initiator of a difference that no event explains. */
 export const UNKNOWN_INITIATOR = 'UNKNOWN';
 
-/** The actor that the feed names. It is personal data, so it never goes to a log. */
+/** The actor that the feed names. The actor is personal data, so it never goes to a log. */
 export const Actor = z.lazy(() => z.object({ role: text.nullable(), name: text.nullable() }));
 export type Actor = Frozen<z.infer<typeof Actor>>;
 
@@ -33,10 +33,10 @@ export type Actor = Frozen<z.infer<typeof Actor>>;
 export const ActivityEvent = z.lazy(() =>
   z.object({
     id: text,
-    /** `ROLE`, `SYSTEM`, `EXTERNAL`, or any other value of the platform. */
+    /** The initiator: `ROLE`, `SYSTEM`, `EXTERNAL`, or any other value of the platform. */
     initiator: text,
     actor: Actor.exactOptional(),
-    /** `event_type` of the specification, which lists only some of the values. */
+    /** The `event_type` of the specification, which lists only some of the values. */
     type: text,
     /** The timestamp in the form of the feed. */
     at: text.nullable(),

@@ -18,7 +18,7 @@ export interface SnapshotPart {
   readonly count: number;
 }
 
-/** A field that an event does not give keeps its value. */
+/** A change from the directory. A field that an event does not give keeps its value. */
 export type DirectoryChange =
   | (GivenFields & { readonly kind: 'group.upserted'; readonly group: GroupId; readonly name: string })
   | { readonly kind: 'group.deleted'; readonly group: GroupId }

@@ -4,7 +4,7 @@ import { type Frozen, number, text } from './forms.ts';
 /** The calls of one endpoint since they began to fail. */
 export const FailingCalls = z.lazy(() =>
   z.object({
-    /** Method and path template: `PATCH /platform/api/groups/{groupId}`. */
+    /** The method and the path template, such as `PATCH /platform/api/groups/{groupId}`. */
     endpoint: text,
     sinceMs: number,
     total: number,
@@ -27,11 +27,11 @@ export interface CallOutcomes {
   readonly reason?: string;
 }
 
-/** If some calls fail and others succeed, the record stays for this long after the last failure. */
+/** If some calls fail and others succeed, the record stays for this time after the last failure. */
 const MIXED_MS = 15_000;
 /** Retries are at most an hour apart, plus one hour if a group has used up its calls. */
 const LONGEST_SILENCE_MS = 2 * 3_600_000;
-/** During an outage one worker writes the record no more often than this. */
+/** The minimum time between two writes of the record by one worker during an outage. */
 const RECORDED_EVERY_MS = 5_000;
 
 /**

@@ -202,7 +202,7 @@ export const GroupItem = z.lazy(() =>
     deleted: stamp,
     snapshot: stamp,
     ...FIELD_REGISTERS,
-    /** The actor of the latest event that named one, with the stamp of that event. */
+    /** The actor of the latest event that named an actor, with the stamp of that event. */
     actor: StampedActor.exactOptional(),
     /**
      * Every change that apply must handle raises this number. Apply clears the dirty mark only at the rev that it has
@@ -223,7 +223,7 @@ export const GroupItem = z.lazy(() =>
     failureReport: FailureReport.exactOptional(),
     link: Link.exactOptional(),
     intent: Intent.exactOptional(),
-    /** The intent that its worker has released without knowing the outcome. */
+    /** The intent that its worker released without a known outcome. */
     releasedIntent: intentText.exactOptional(),
     hold: Hold.exactOptional(),
     /**

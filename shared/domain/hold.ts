@@ -23,7 +23,7 @@ export const Hold = z.lazy(() =>
     digest: text,
     rule: z.enum(HOLD_RULES),
     removes: number,
-    /** Users that stay in any case. */
+    /** The number of users that stay in any case. */
     keeps: number,
     share: number,
     createdAtMs: number,

@@ -4,8 +4,8 @@ import { type GroupId, groupId, type MemberId, memberId } from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
 /*
- * Groups within groups. A group that is a member of another group has a member register there, whose id names the group.
- * The members of the outer group are flattened each time they are read, so no copy of them has to follow a change:
+ * Groups within groups. A group that is a member of another group has a member register there, whose id names the
+ * group. The members of the outer group are flattened each time they are read, so a change updates no copy of them:
  *
  *     Everyone: ann, Sales         Sales: bob, North         North: cat, Everyone
  *     flattened: ann, bob, cat     a cycle ends at a group that was visited before

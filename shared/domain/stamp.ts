@@ -90,8 +90,8 @@ export function makeStamp(parts: StampParts): Stamp {
 }
 
 /**
- * Returns the sequence in a sortable form. An absent sequence sorts before every number. Numbers sort by value,
- * whatever their leading zeros.
+ * Returns the sequence in a sortable form. An absent sequence sorts before every number. Numbers sort by value; leading
+ * zeros have no effect.
  */
 function sequencePart(sequence: string | undefined): string {
   if (sequence === undefined) return '00';

@@ -2,10 +2,10 @@ import type { GroupState } from './group-state.ts';
 import type { IntentId } from './ids.ts';
 
 /*
- * A dirty group has a scheduled wake-up on its item. The function that marks the group dirty stores the wake-up time and
- * sends a delayed apply message. While that wake-up is pending no other message is sent, so a burst of events costs one
- * message and one write. The item is written before the message: if the message or the worker is lost, the requeue job
- * sends the message again.
+ * A dirty group has a scheduled wake-up on its item. The function that marks the group dirty stores the wake-up time
+ * and sends a delayed apply message. While that wake-up is pending, no other message is sent. So a burst of events
+ * costs one message and one write. The item is written before the message. If the message or the worker is lost, the
+ * requeue job sends the message again.
  */
 
 /** The maximum difference between the clocks of two workers. */
