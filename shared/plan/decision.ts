@@ -45,7 +45,7 @@ export const readsList = (decision: Decision): boolean =>
 export interface Reserve {
   readonly kind: 'reserve';
   readonly removals: number;
-  /** Users in the group now. */
+  /** The number of users in the group now. */
   readonly size: number;
   /** Whether the write deletes the group. */
   readonly deletes: boolean;

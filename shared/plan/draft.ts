@@ -70,8 +70,8 @@ function planCreation(wanted: WantedGroup): Plan {
 }
 
 /**
- * Plans the end of a group that the directory deleted. A setting of the connection decides what happens to the platform
- * group.
+ * Plans the end of a group that the directory deleted. The setting `onGroupDeleted` of the connection selects the
+ * action on the platform group.
  */
 function planDeparture(input: DraftInput, current: View): Plan {
   const { mode, onGroupDeleted, held, acceptedDrift } = input;
@@ -207,7 +207,7 @@ export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
   readonly wanted: ReadonlySet<PlatformUserId>;
   /** Users in the group on the platform; `true` if groupsync added them (the base of the three-way merge). */
   readonly current: ReadonlyMap<PlatformUserId, boolean>;
-  /** Whether a user must stay whatever the result of the merge, because the removal is held or a policy forbids it. */
+  /** Whether a user must stay in any case, because the removal is held or a policy forbids the removal. */
   readonly keep: (user: PlatformUserId) => boolean;
 }
 

@@ -33,7 +33,7 @@ export interface Wanted {
   /** The number of members in the directory, including pending members. */
   readonly count: number;
   readonly pending: ReadonlyMap<MemberId, PendingMember>;
-  /** Users that the directory names but who may not be members now, with the reason of their removal. */
+  /** Users that the directory names and that may not be members now, with the reason of their removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
   /** The wanted members by platform user. Several members may be one user. */
   readonly membersByUser: ReadonlyMap<PlatformUserId, readonly WantedMember[]>;
@@ -68,11 +68,11 @@ export interface HeldUsers {
 }
 
 /**
- * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` counts the
- * removals of this group that are so recent that another worker may be about to send the same write.
+ * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` counts only the
+ * recent removals of this group, because another worker may be about to send the same write.
  */
 export interface Reservation extends GuardRecord {
-  /** Users in the group before the write. */
+  /** The number of users in the group before the write. */
   readonly size: number;
   /** Whether the write deletes the group. */
   readonly deletes: boolean;

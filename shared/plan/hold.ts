@@ -77,9 +77,9 @@ export function approvedRemovals(
 /**
  * Returns the hold if it applies to this plan, otherwise undefined. A hold of another platform group or of another kind
  * of write does not apply. A decision about removals is no decision about a deletion, and the reverse. If the held set
- * cannot be read, it may cover any removal, so all removals are held again. A waiting or expired hold applies only if
- * the plan still contains one of its removals, or deletes the group after all its users left, and the guard is on or
- * the hold may cover rejected removals.
+ * cannot be read, it may cover any removal, so all removals are held again. A waiting or expired hold applies only
+ * under two conditions. First, the plan still contains one of its removals, or deletes a group without users. Second,
+ * the guard is on, or the hold may cover rejected removals.
  */
 export function applicableHold(
   hold: Hold,

@@ -1,17 +1,17 @@
-/** How a call failed, as the client reports it. */
+/** The kind of a failed call, as the client reports it. */
 export type FailureKind =
   /** The platform does not accept the credential. */
   | 'unauthorized'
   /** The credential may not make this call. Whether it may make other calls is unknown. */
   | 'forbidden'
   | 'not_found'
-  /** Any other status outside 2xx and 5xx. */
+  /** The platform answered with any other status outside 2xx and 5xx. */
   | 'rejected'
   /** The platform asked the client to wait (429). No work was done. */
   | 'throttled'
   /** The platform failed, with a 5xx or an answer that is not as specified. */
   | 'unavailable'
-  /** The answer was lost. */
+  /** The client got no answer. */
   | 'unanswered'
   /** The request certainly never reached the platform. */
   | 'unreached';

@@ -2,7 +2,7 @@ import type { ConnectionSettings } from '../contract/settings.ts';
 import type { RoleId } from '../domain/ids.ts';
 import { compareText } from './plan.ts';
 
-/** The fields of a platform role that decide to which person it belongs. */
+/** The fields of a platform role that decide the person of the role. */
 export interface Role {
   readonly role: RoleId;
   /** The user id of the role. It is absent if the credential's scopes hide it. */
@@ -31,8 +31,8 @@ export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: P
  *     userId        | all roles with one userId; a role without it is alone
  *     id            | one role
  *
- * The decisive role of a person is the first of the person's roles in this order: may be a member, is `preferred`, is
- * ACTIVE, has the smaller id. So a person may be a member if at least one of the roles may be a member.
+ * The roles of a person are sorted in this order: may be a member, is `preferred`, is ACTIVE, has the smaller id. The
+ * first role is the decisive role. So a person may be a member if at least one of the roles may be a member.
  */
 export function personsOf<One extends Role>(
   roles: readonly One[],
@@ -63,7 +63,7 @@ export function personsOf<One extends Role>(
  *     ACTIVE role                          | have been given to a newcomer
  *     several, none holds it in an ACTIVE  | the one who has an ACTIVE role at all
  *     role                                 |
- *     any other                            | undefined: ambiguous
+ *     any other                            | undefined (ambiguous)
  *
  * @param holders roles that have the value, at least one
  * @param others further roles of the same users, which do not have the value

@@ -25,7 +25,7 @@ export type PlanAction = 'none' | 'create' | 'patch' | 'put' | 'delete' | 'relea
 /** The change that apply will make to one group. The same input gives the same bytes. */
 export interface Plan {
   readonly action: PlanAction;
-  /** Sorted by kind, then by user. */
+  /** The changes, sorted by kind, then by user. */
   readonly changes: readonly PlanChange[];
   /** The group after the write; undefined if it is deleted or released. */
   readonly after: View | undefined;

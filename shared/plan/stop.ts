@@ -1,7 +1,7 @@
 import type { Gate } from '../domain/gate.ts';
 import type { GroupState } from '../domain/group-state.ts';
 
-/** The reason why apply leaves a group alone, whatever the decision would be. */
+/** The reason why apply does not process a group at all. */
 export type Stop = 'observing' | 'gate_closed' | 'paused';
 
 /**

@@ -20,9 +20,9 @@ const CONTESTED = {
 };
 
 /**
- * Flap damping: after two restorations within an hour, waits for the rest of the hour, because each restoration costs
- * three or four calls. A newer directory event, a managed member that must be removed, an approved hold and an operator's
- * `sync` bypass the wait.
+ * Flap damping: after two restorations within an hour, the group waits for the rest of the hour. Each restoration costs
+ * three or four calls. A newer directory event, a managed member that must be removed, an approved hold and an
+ * operator's `sync` bypass the wait.
  */
 export function decideRest(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
@@ -63,8 +63,8 @@ export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =
   suspectedChange?.version === null;
 
 /**
- * Returns the flap counter after this restoration. Once damping begins and the wanted state is already written, `seen` is
- * the newest directory stamp, so that only newer events bypass the damping.
+ * Returns the flap counter after this restoration. If damping begins and the wanted state is already written, `seen` is
+ * the newest directory stamp. Only newer events then bypass the damping.
  */
 export function flapDampingAfter(
   { state, nowMs, wanted, views }: Facts,

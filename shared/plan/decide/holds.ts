@@ -22,7 +22,7 @@ export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'>
 }
 
 /**
- * Judges every removal and every deletion of a plan, whatever caused it (invariant 5). The deletion of a group without
+ * Judges every removal and every deletion of a plan, for every cause (invariant 5). The deletion of a group without
  * users is judged like a removal. The first matching line counts:
  *
  *     the plan                                          | result
