@@ -79,8 +79,8 @@ export async function leftBehind(
 }
 
 /**
- * Ends the link of a group whose connection was removed. An open intent ends with it. Otherwise the intent would be
- * settled under that connection later, and a deletion would be repeated.
+ * Ends the link of a group whose connection was removed. The open intent of the group ends too. Otherwise the intent
+ * would be settled under that connection later, and a deletion would be repeated.
  * @returns false if the group changed meanwhile
  */
 async function endLink(ref: GroupRef, id: PlatformGroupId, { groups }: ClaimPorts): Promise<boolean> {

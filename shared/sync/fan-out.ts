@@ -25,9 +25,9 @@ const FIRST_REVISION = 1;
  * a copy. An apply that read the user before the change may still write its old copy there. The first revision needs no
  * copies, because a user without a revision is never copied. A new user needs no fan-out.
  *
- * No group is missed, for this reason: a writer that makes a member present writes IN# before the register, and wakes
- * the group after the register. The fan-out comes after the write of USER and reads IN# consistently. Either the
- * fan-out sees the IN#, or the group is woken after USER was written, and apply reads USER then.
+ * No group is missed. A writer that makes a member present writes IN# before the register, and wakes the group after
+ * the register. The fan-out comes after the write of USER and reads IN# consistently. Either the fan-out sees the IN#,
+ * or the group is woken after USER was written, and apply reads USER then.
  *
  *     joiner   IN# ──▶ register ──▶ marks dirty, wakes
  *     fan-out  USER (revision, fanOut) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears fanOut

@@ -224,7 +224,7 @@ function waitMs({ retryAfterMs }: PlatformFailure, gate: Gate, random: number): 
 
 /**
  * Counts a failure of one group. Five different failing groups without a success in between close the gate. A failing
- * canary closes the gate too. The fault then concerns the connection, whatever `/me` answers.
+ * canary closes the gate too. The fault then concerns the connection, even if `/me` succeeds.
  * @returns whether the gate is closed now
  */
 export async function countFailing(

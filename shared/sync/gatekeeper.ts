@@ -85,9 +85,9 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 }
 
 /**
- * Returns the waiting group to try first, or undefined if none waits. Groups that have not just failed come first, then
- * groups that were not tried since they changed, then the groups that are due for the longest time. So every group is
- * tried in the end.
+ * Returns the waiting group to try first, or undefined if none waits. Groups that have not just failed come first.
+ * Among these, groups that were not tried since they changed come first. The remaining order is by due time. So every
+ * group is tried in the end.
  */
 async function nextCanary(
   name: ConnectionName,

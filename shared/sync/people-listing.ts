@@ -18,7 +18,7 @@ export interface Listing {
   readonly woken: ReadonlySet<GroupId>;
   /** The failures at positions of the list for which the platform returns errors. */
   readonly unread: readonly PlatformFailure[];
-  /** Why the listing is incomplete; undefined if it is complete. */
+  /** The reason why the listing is incomplete; undefined if it is complete. */
   readonly cut: PlatformFailure | undefined;
 }
 
@@ -127,8 +127,8 @@ function endedRoles(
 const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);
 
 /**
- * @returns the roles whose groups must be woken because of a new state, user id or role, from this run or from a run
- * that did not finish
+ * @returns the roles whose groups must be woken because of a new state, user id or role. The change may be from this
+ * run, or from a run that did not finish.
  */
 async function saveRecords(
   records: readonly EmployeeRecord[],
@@ -137,7 +137,7 @@ async function saveRecords(
 ): Promise<readonly Person[]> {
   const { name } = saving.connection;
   const { people } = saving.ports;
-  // Nearly every role is unchanged.
+  // Nearly every role is unchanged, so only changed roles are written.
   const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
     seen === undefined || seen.fanOutDue || differs(factsOf(record, seen), seen);
   const persons = await mapConcurrently(

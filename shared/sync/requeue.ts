@@ -28,7 +28,7 @@ export interface RequeueReport {
   readonly gate: string;
   readonly walksResumed: number;
   readonly reenqueued: number;
-  /** The items that failed, by id, with the reason. They do not stop the others. */
+  /** The items that failed, by id, with the reason. Other items are processed all the same. */
   readonly stuck?: readonly string[];
 }
 
@@ -75,7 +75,10 @@ export async function requeueDue(
   return { connection, gate: gate.state, walksResumed, reenqueued, ...stuckReport(stuck) };
 }
 
-/** Workers cache settings for 30 seconds, and the index may be two minutes behind. */
+/**
+ * The time after a change of settings after which the index shows all groups. Workers cache settings for 30 seconds,
+ * and the index may be two minutes behind.
+ */
 const INDEX_SHOWS_ALL_MS = 180_000;
 
 const stuckReport = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });

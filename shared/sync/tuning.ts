@@ -9,7 +9,7 @@ export const READS_IN_FLIGHT = 32;
 export const MAX_CONFLICTS = 5;
 /** The most refusals of one write and its parts. They cost a dozen calls. The rest is tried an hour later. */
 export const MAX_REFUSALS = 6;
-/** A group or a member whose content the platform refused is tried again after this time. */
+/** The time after which a refused group or member is tried again. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
 /** The shortest time between two writes whose only reason is a user that a successful write did not show. */
 export const UNSHOWN_AGAIN_MS = 3_600_000;

@@ -14,7 +14,7 @@ interface Asking {
   readonly people: PeopleStore;
   readonly bound: readonly Binding[];
   readonly fields: readonly EmployeeField[];
-  /** Every role in the listing, which must be complete. */
+  /** All roles in the listing, which must be complete. */
   readonly listed: ReadonlySet<RoleId>;
   readonly nowMs: number;
 }

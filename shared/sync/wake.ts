@@ -20,7 +20,7 @@ export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<
   throw new Error(`${others.length + 1} groups could not be woken`, { cause: first.cause });
 }
 
-/** After this time no worker uses the old settings. Until then ingest may match users by the old rules. */
+/** The time after which no worker uses the old settings. Until then, ingest may match users by the old rules. */
 export const WORKERS_KNOW_AFTER_MS = 35_000;
 
 /**
@@ -99,7 +99,7 @@ export async function wakeGroups(
 
 const nameOf = ({ connection, group }: GroupRef): string => `${connection}#${group}`;
 
-/** The groups that directly contain a group and are not marked yet. Adds them to `marked`. */
+/** Returns the groups that directly contain a group and are not marked yet. Adds these groups to `marked`. */
 async function groupsToMark(
   { connection, group }: GroupRef,
   marked: Set<string>,

@@ -91,7 +91,10 @@ async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Pr
   return { outcome: 'postponed' };
 }
 
-/** @returns undefined if another pass follows at once; `conflicts` if conflicts have used up the calls of this hour */
+/**
+ * Runs one pass. @returns undefined if another pass follows at once; `conflicts` if conflicts have used up the calls of
+ * this hour
+ */
 async function applyOnce(
   state: GroupState,
   { gate, connection }: { readonly gate: Gate; readonly connection: Connection },

@@ -14,7 +14,7 @@ import { auditOf, originOf } from './audit.ts';
 import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { giveUp } from './failure.ts';
 
-/** Records the refusal in the audit log, and returns the next part of the write to send, or nothing. */
+/** Records the refusal in the audit log, and returns the next part of the write to send, if any. */
 export async function refuse(
   { firstly }: Extract<Decision, { kind: 'fail' }>,
   facts: PassFacts,

@@ -22,7 +22,7 @@ import { closeDrift, linkTo, recordExternal } from './external-change.ts';
 import { ALL_MEMBERS, learn } from './load.ts';
 import { readRecord, storeMoved, withUncertain } from './uncertain.ts';
 
-/** An attempt that has reached its write; all facts for the write have been read. */
+/** A write in progress. All facts for the write have been read. */
 export interface Writing {
   readonly write: Write;
   readonly intent: Intent;

@@ -18,7 +18,7 @@ export interface ApplyContext extends Reading {
    * this invocation.
    */
   readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
-  /** The times of the calls to the platform about the group that count towards the hourly limit. */
+  /** Returns the times of the calls about the group that count towards the hourly limit. */
   readonly calledMs: () => readonly number[];
   /** Called for each external change that was not known before. */
   readonly found: (kind: DriftKind) => void;
@@ -99,7 +99,7 @@ export type PassResult =
   | { readonly kind: 'spent' }
   /** Another worker has changed the group's item meanwhile. */
   | { readonly kind: 'superseded' }
-  /** Nothing is left to write: the platform shows the wanted state, except for held or refused changes. */
+  /** Nothing is left to write. The platform shows the wanted state, except for held or refused changes. */
   | { readonly kind: 'in_sync' }
   | {
       readonly kind: 'written';
@@ -120,7 +120,7 @@ export type PassResult =
   /** The platform refuses the write, and waiting does not help. */
   | { readonly kind: 'failed'; readonly cause: unknown };
 
-/** The result of a decision: the pass continues with new facts, or has ended. */
+/** The result of a carried-out decision: the pass continues with new facts, or has ended. */
 export type Performed = { readonly facts: PassFacts } | { readonly result: PassResult };
 
 export const AGAIN: Performed = { result: { kind: 'again' } };

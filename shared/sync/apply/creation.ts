@@ -14,7 +14,7 @@ export async function findCreation<Known extends Facts & { readonly views: Views
 ): Promise<Known> {
   const { state, views } = facts;
   const groups = await reading.platform.groups.list(0);
-  // An exact external id takes precedence: another directory group may have an id that differs only in form.
+  // An exact external id takes precedence, because another directory group may have an id that differs only in form.
   const isExact = ({ spokeId }: ListedGroup) => spokeId === state.intent?.spokeId;
   const inOrder = [...groups.filter(isExact), ...groups.filter((group) => !isExact(group))];
   for (const group of inOrder) {

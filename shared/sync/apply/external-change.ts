@@ -146,7 +146,7 @@ async function drawOnBudget(
  * Records external changes. `report` and `adopt` settle a record at once, because the difference stays. `restore`
  * leaves the record open until apply has restored the group. The id of a record contains the view that the group
  * departed from. So a crash before the group item refers to the record creates no second record. A change that is
- * repeated after a restoration gets a new record, whatever version the platform shows.
+ * repeated after a restoration gets a new record, even under the same version.
  */
 async function recordDrift(
   state: GroupState,

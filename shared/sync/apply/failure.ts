@@ -56,7 +56,7 @@ export const UNACCEPTABLE = {
 /** The progress of an apply for its group. */
 interface Attempt {
   readonly ports: ApplyPorts;
-  /** Times of the calls to the platform about the group. */
+  /** The times of the calls to the platform about the group. */
   readonly calledMs: readonly number[];
   /** The latest intent that this apply opened. */
   readonly mine: IntentId | undefined;

@@ -53,7 +53,7 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   settle,
 };
 
-/** Carries out one decision, in the fixed order of its effects. */
+/** Carries out one decision, with its effects in a fixed order. */
 export const perform = (decision: Decision, facts: PassFacts, context: ApplyContext): Promise<Performed> =>
   (PERFORMERS[decision.kind] as Performer<Decision['kind']>)(decision, facts, context);
 
@@ -306,7 +306,7 @@ async function settle(
     failing: failed,
     calledMs: context.calledMs(),
   });
-  // The group is not settled if it changed meanwhile. The worker that changed it sent no message, because our message
-  // was pending. So the group is read again.
+  // The group is not settled if it changed meanwhile. The worker that changed it sent no message, because the message
+  // of this apply was pending. So the group is read again.
   return { result: { kind: settled ? 'in_sync' : 'again' } };
 }

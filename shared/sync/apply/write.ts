@@ -63,7 +63,7 @@ async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise
   return isGone ? confirmWrite(undefined, writing) : { facts: known };
 }
 
-/** Ends the PATCH of a released group. The group is released next, whatever the answer shows. */
+/** Ends the PATCH of a released group. The group is released next, for every answer. */
 async function confirmClearing(observed: ObservedGroup, writing: Writing): Promise<Performed> {
   const { write, intent, facts, context } = writing;
   const { intent: _, ...state } = facts.state;
@@ -75,8 +75,8 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
 }
 
 /**
- * Whether the answer of a POST shows the group that the POST created. It does not in three cases: the group existed
- * before, another directory group has claimed the group, or the group differs while the list has a group exactly as
+ * Whether the answer of a POST shows the group that the POST created. The answer shows another group in three cases.
+ * The group existed before, another directory group has claimed the group, or the list has a different group exactly as
  * sent. Otherwise a different name is the form in which the platform stores the sent name.
  */
 async function isCreated(
