@@ -101,7 +101,7 @@ function sendOnce(command: BatchWriteItemCommand): void {
   );
 }
 
-/** Whether DynamoDB refused a request. It does so when it throttles, for example. */
+/** Whether DynamoDB refused a request. DynamoDB does so when it throttles, for example. */
 const isAnswered = (error: unknown): boolean =>
   error instanceof DynamoDBServiceException && error.$fault === 'client';
 

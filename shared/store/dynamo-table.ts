@@ -170,7 +170,7 @@ export class Expression {
 
   /**
    * AND binds tighter than OR, so only an `any` inside an `all` needs parentheses. Fewer parentheses are easier to
-   * read. They also help emulators, whose parsers take time exponential in the depth.
+   * read. Fewer parentheses also help emulators, whose parsers take time exponential in the depth.
    */
   #conjunct(part: Condition): string {
     const text = this.condition(part);

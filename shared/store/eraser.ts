@@ -192,7 +192,7 @@ async function belongs(
 /** The actor of an entry: an id in the directory, or a role on the platform. The name may be absent. */
 const Actor = z.lazy(() => z.record(z.string(), z.nullable(z.string())));
 
-/** Only this function reads a key. This is safe because names of connections contain no `#`. */
+/** Only this function reads a key. The decoding is safe because names of connections contain no `#`. */
 function isOf(connection: ConnectionName, item: Item): boolean {
   const [kind = '', name] = item.pk.split('#');
   return kind === 'ST' || kind === 'L' ? item['connection'] === connection : name === connection;

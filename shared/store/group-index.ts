@@ -19,7 +19,8 @@ export async function* queryIndex(
       .query({ partition, index: true, ...(between && { between }) })
       [Symbol.asyncIterator]();
     const first = pages.next();
-    // A failure reaches the reader that awaits this page. A reader that stops earlier must not get an unhandled rejection.
+    // A failure reaches the reader that awaits this page. A reader that stops earlier must not get an unhandled
+    // rejection.
     first.catch(() => undefined);
     return { pages, first };
   });

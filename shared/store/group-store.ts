@@ -40,7 +40,7 @@ import type { Change, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
 
-/** The time of the first 404. It is removed when the platform shows the group, or the link ends. */
+/** The time of the first 404. The time is removed when the platform shows the group, or the link ends. */
 const MISSED = 'missedAt';
 const LINK = ['link', 'refusedFields'] as const;
 
@@ -324,8 +324,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         seen.ref,
         {
           ...dirtying(seen.ref, dirty, { set: { suspectedChange } }),
-          // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only an
-          // operator's `sync` resets them.
+          // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only
+          // an operator's `sync` resets these values.
           ...(version === null && suspectedChange.activityEvents.length === 0
             ? {}
             : { remove: ['failedAt'] }),

@@ -54,8 +54,8 @@ export const decisionIs = ({ digest, decision }: Hold): Condition =>
   );
 
 /**
- * Limits of the lists on the group item. They are far above the usual number of entries and far below the size of an
- * item.
+ * Limits of the lists on the group item. The limits are far above the usual number of entries and far below the size of
+ * an item.
  */
 const MAX_OPEN_DRIFT = 500;
 const MAX_UNATTRIBUTED = 100;

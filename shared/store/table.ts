@@ -1,6 +1,7 @@
 /*
  * The few operations that groupsync needs from its table. Every protocol uses conditional writes of one item, so the
- * interface is small. It has only operations that DynamoDB has, and a store in memory can follow the same rules.
+ * interface is small. The interface has only operations that DynamoDB has, and a store in memory can follow the same
+ * rules.
  */
 
 export interface Key {
@@ -77,7 +78,7 @@ export interface Table {
   getMany(keys: readonly Key[]): Promise<readonly Item[]>;
   /** Returns pages of items in the order of the sort key. */
   query(request: QueryRequest): AsyncIterable<readonly Item[]>;
-  /** Returns all items of the table, or of one part of it, in pages. It is for items that no known key finds. */
+  /** Returns all items of the table, or of one part of it, in pages. A scan is for items that no known key finds. */
   scan(part?: Part): AsyncIterable<readonly Item[]>;
   /**
    * @param sent `once`: for an item without a condition that later requests change. The put is not repeated if no

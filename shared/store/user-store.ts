@@ -139,7 +139,8 @@ export function createUserStore(
       let count = 0;
       const erased = (user = undescribed(member)): UserState => {
         const attributes = new Map(user.attributes);
-        // The active state of an account is not erased. It identifies no person, and membership depends on it.
+        // The active state of an account is not erased. The active state identifies no person, and membership depends
+        // on it.
         const erased = [...attributes].filter(
           ([name, { value }]) => name !== ACTIVE_ATTRIBUTE && value !== '',
         );
