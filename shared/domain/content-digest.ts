@@ -5,8 +5,8 @@ import type { View } from './view.ts';
 type Content = WrittenFields & { readonly users: Iterable<string> };
 
 /**
- * Returns a hash of 52 bits. It is enough to notice a change, but not secure against a deliberate collision. The import
- * rules keep `node:crypto` out of this folder.
+ * Returns a hash of 52 bits. The hash is enough to notice a change, but not secure against a deliberate collision. The
+ * import rules keep `node:crypto` out of this folder.
  */
 function hashOf(text: string): number {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];

@@ -33,7 +33,10 @@ export type DirectoryChange =
   | { readonly kind: 'user.upserted'; readonly user: Member }
   | { readonly kind: 'user.deleted'; readonly user: MemberId };
 
-/** The actor that the directory names, or the token of a SCIM client. It is personal data, so it never goes to a log. */
+/**
+ * The actor that the directory names, or the token of a SCIM client. The actor is personal data, so it never goes to a
+ * log.
+ */
 export const EventActor = z.lazy(() =>
   z.object({
     kind: z.enum(['directory', 'scim']),

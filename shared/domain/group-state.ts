@@ -55,8 +55,8 @@ export type LinkedGroup = Pick<Link, 'id' | 'version' | 'view'>;
 
 /**
  * A write to the platform that is about to happen, stored until its outcome is known. The intent contains the changes
- * of the write. It is settled by the group's view and its own fields and users, even if the directory group was renamed
- * or deleted later.
+ * of the write. An intent is settled by the group's view and its own fields and users, even if the directory group was
+ * renamed or deleted later.
  */
 const Intent = z.lazy(() =>
   z.object({
@@ -76,7 +76,7 @@ const Intent = z.lazy(() =>
     known: z.array(platformGroupText).exactOptional(),
     /**
      * For `create`: the number of groups in an unspecified form and without an external id that existed before the
-     * POST. It is present if `known` does not name all of these groups.
+     * POST. The number is present if `known` does not name all of these groups.
      */
     oddBefore: number.exactOptional(),
     /**
@@ -130,8 +130,8 @@ const SuspectedChange = z.lazy(() =>
     /** The activity events about the change, oldest first. The list is empty if a comparison found the change. */
     activityEvents: z.array(ActivityEvent),
     /**
-     * The time at which the change was noted. It is later than the time of every earlier suspected change, so it
-     * identifies this one.
+     * The time at which the change was noted. The time is later than that of every earlier suspected change, so it
+     * identifies the change.
      */
     atMs: number,
   }),
@@ -195,7 +195,7 @@ const FIELD_REGISTERS = Object.fromEntries(
   EVENT_FIELDS.map((field) => [field, FieldRegister.exactOptional()]),
 ) as Record<EventField, z.ZodExactOptional<typeof FieldRegister>>;
 
-/** The item of a group. It has the directory's registers first, then the state of apply. */
+/** The item of a group. The item has the directory's registers first, then the state of apply. */
 export const GroupItem = z.lazy(() =>
   z.object({
     upserted: stamp,
@@ -211,7 +211,7 @@ export const GroupItem = z.lazy(() =>
     rev: number.default(0),
     dirtySince: number.exactOptional(),
     wakeAt: number.exactOptional(),
-    /** The result of the last apply. It is out of date while the group is dirty. */
+    /** The result of the last apply. The result is out of date while the group is dirty. */
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
     failedAt: number.exactOptional(),
     attempts: number.default(0),
@@ -227,16 +227,16 @@ export const GroupItem = z.lazy(() =>
     releasedIntent: intentText.exactOptional(),
     hold: Hold.exactOptional(),
     /**
-     * Removals that an operator approved while other removals of the group stay held. They are stored until a write
-     * uses them up.
+     * Removals that an operator approved while other removals of the group stay held. The approved removals are stored
+     * until a write uses them up.
      */
     approval: Hold.exactOptional(),
     suspectedChange: SuspectedChange.exactOptional(),
     uncertain: Uncertain.exactOptional(),
     flapDamping: FlapDamping.exactOptional(),
     /**
-     * The time at which the platform first answered 404 for the group. It is absent if the platform has shown the group
-     * since.
+     * The time at which the platform first answered 404 for the group. The time is absent if the platform has shown the
+     * group since.
      */
     missedAt: number.exactOptional(),
     /** Drift records of differences that are being restored. */
@@ -263,7 +263,10 @@ export const GroupItem = z.lazy(() =>
     releasedPlatformId: platformGroupText.exactOptional(),
     /** Whether an operator released this group. Only `adopt` ends the release. */
     released: z.boolean().default(false),
-    /** The time since which the group is paused. It identifies the pause, so that `resume` cannot end a later pause. */
+    /**
+     * The time since which the group is paused. The time identifies the pause, so that `resume` cannot end a later
+     * pause.
+     */
     pausedAt: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
     /** Whether the group contains other groups, or once did. Its members are then not only its own member registers. */

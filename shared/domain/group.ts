@@ -36,7 +36,8 @@ export interface MemberRegister extends Register<Presence> {
   readonly member: MemberId;
   readonly user?: UserCopy;
   /**
-   * The stamp of the register by which the group contains a nested group. It is set for a member of that nested group.
+   * The stamp of the register by which the group contains a nested group. The stamp is set for a member of the nested
+   * group.
    */
   readonly via?: Stamp;
 }

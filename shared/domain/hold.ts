@@ -34,7 +34,10 @@ export const Hold = z.lazy(() =>
      * switching the guard off does not end the hold.
      */
     afterRejection: z.literal(true).exactOptional(),
-    /** The connection or the previous hold required four eyes when this hold was made. A later setting does not change it. */
+    /**
+     * The connection or the previous hold required four eyes when this hold was made. A later setting does not change
+     * it.
+     */
     fourEyes: z.literal(true).exactOptional(),
     /**
      * The location and the hash of the full set. A reader uses them to read the set and to prove that it is complete.

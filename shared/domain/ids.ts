@@ -16,16 +16,16 @@ export type RoleId = Branded<string, 'RoleId'>;
 /** An id in a platform group's `users`: a user id, or a role id if the setting `memberIdField` is `id`. */
 export type PlatformUserId = Branded<string, 'PlatformUserId'>;
 /**
- * The platform's version of a group. It is opaque, and is compared for equality only. A write sends the token in the
- * form in which the platform sent it, string or number.
+ * The platform's version of a group. The token is opaque, and is compared for equality only. A write sends the token in
+ * the form in which the platform sent it, string or number.
  */
 export type VersionToken = Branded<string | number, 'VersionToken'>;
 /** Id of one intended write to the platform. */
 export type IntentId = Branded<string, 'IntentId'>;
 
 /*
- * These functions mark a value whose form was checked at the boundary (zod, or a response's schema). They check nothing
- * themselves, so that an id is checked in exactly one place.
+ * These functions mark a value whose form was checked at the boundary (zod, or a response's schema). The functions
+ * check nothing themselves, so that an id is checked in exactly one place.
  */
 export const connectionName = (text: string) => text as ConnectionName;
 export const groupId = (text: string) => text as GroupId;

@@ -44,8 +44,8 @@ export function unknownGroups(contents: Contents): readonly GroupId[] {
 }
 
 /**
- * Returns the users of a group and of all groups within it, each with one register. This is the latest register that
- * counts, or else the register that ended last. The pending marks are those of the outer group.
+ * Returns the users of a group and of all groups within it, each with one register. That register is the latest
+ * register that counts, or else the register that ended last. The pending marks are those of the outer group.
  * @param contents the outer group and all groups within it
  */
 export function flattenedMembers(outer: GroupId, contents: Contents): readonly StoredMember[] {

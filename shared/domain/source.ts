@@ -14,7 +14,7 @@ export const isOwnSource = (source: string): boolean => source.startsWith(OWN_SO
 export const SourceState = z.lazy(() =>
   z.object({
     source: z.enum(SOURCES),
-    /** The time of the last receipt. It may be up to a minute out of date. */
+    /** The time of the last receipt. The time may be up to a minute out of date. */
     receivedMs: number.exactOptional(),
     /** The time since which a first receipt is expected. */
     awaitedMs: number.exactOptional(),

@@ -2,7 +2,7 @@ import type { GroupField, WrittenFields } from './group-fields.ts';
 import type { PlatformUserId, VersionToken } from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
-/** A platform group as it was last written or read. It is the base of the next comparison. */
+/** A platform group as it was last written or read. The view is the base of the next comparison. */
 export interface View extends WrittenFields {
   /** The sent name, if the platform stored another form of it as `name`. */
   readonly alias?: string;

@@ -10,7 +10,9 @@ import type { IntentId } from './ids.ts';
 
 /** The maximum difference between the clocks of two workers. */
 export const CLOCKS_APART_MS = 2_000;
-/** The time after which a missed wake-up counts as lost. It is longer than a message waits in a healthy queue. */
+/**
+ * The time after which a missed wake-up counts as lost. This time is longer than a message waits in a healthy queue.
+ */
 export const WAKE_GRACE_MS = 60_000;
 /** SQS delays a message by whole seconds, and delivers it a little later. */
 const DELIVERY_MS = 1_000;
