@@ -166,8 +166,8 @@ const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): W
 });
 
 /**
- * Returns the previously linked platform group as a candidate, if it counted as gone. If it still exists, a new group
- * would be a duplicate.
+ * Returns the previously linked platform group as a candidate, if it counted as gone. If this platform group still
+ * exists, a new group would be a duplicate.
  */
 export const previousGroup = ({ previousLink }: GroupState): readonly ListedGroup[] =>
   previousLink?.isGone === true ? [{ id: previousLink.platformId, spokeId: null }] : [];

@@ -10,7 +10,7 @@ import type { Plan, PlanChange } from './plan.ts';
 
 /** The content of a successful answer to a write. */
 export interface Answer {
-  /** The group after the write. It is as sent, with the name in the platform's form. */
+  /** The group after the write. The content is as sent, with the name in the platform's form. */
   readonly made: View | undefined;
   /** Users that this write removed and that the answer still shows. Their removal did not happen. */
   readonly kept: readonly PlatformUserId[];

@@ -10,7 +10,9 @@ export interface Attribution {
 
 export const UNATTRIBUTED: Attribution = { initiator: UNKNOWN_INITIATOR, eventIds: [] };
 
-/** Event types with a known meaning, from the specification or the platform's feed. Any other type may mean anything. */
+/**
+ * Event types with a known meaning, from the specification or the platform's feed. Any other type may mean anything.
+ */
 const ADDED = 'EXTERNAL_GROUP_ADD';
 const REMOVED = 'EXTERNAL_GROUP_REMOVE';
 const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';

@@ -122,7 +122,7 @@ export interface Wait {
   readonly yields?: boolean;
 }
 
-/** Records the state that the platform shows. This ends the open intent and the suspected external change. */
+/** Records the state that the platform shows. The record ends the open intent and the suspected external change. */
 export interface Observe {
   readonly kind: 'observe';
   /**
@@ -130,13 +130,13 @@ export interface Observe {
    * have changed.
    */
   readonly observed: ObservedGroup | 'gone';
-  /** The group's new view. It is undefined if the stored view is current or the group is gone. */
+  /** The group's new view. The view is undefined if the stored view is current or the group is gone. */
   readonly view?: View;
   /** The open intent with this outcome. */
   readonly intent?: Intent | undefined;
   /**
-   * The changes of another client, which are reported before the view is stored. It is undefined if groupsync itself
-   * made the shown state.
+   * The changes of another client, which are reported before the view is stored. The field is undefined if groupsync
+   * itself made the shown state.
    */
   readonly external?: External;
   /** The number of recent restorations after changes of another client. */
@@ -160,7 +160,10 @@ export type ObserveExternal = Observe & {
 export interface StartHold {
   readonly kind: 'hold';
   readonly users: readonly PlatformUserId[];
-  /** Removals that an operator approved and that are not written yet. They do not wait with the held removals. */
+  /**
+   * Removals that an operator approved and that are not written yet. Approved removals do not wait with the held
+   * removals.
+   */
   readonly approved: readonly PlatformUserId[];
   readonly size: number;
   readonly rule: HoldRule;

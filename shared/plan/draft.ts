@@ -21,8 +21,7 @@ export interface DraftInput
   /** The linked platform group as it was last known; undefined if there is none. */
   readonly current: View | undefined;
   /**
-   * Whether every field is sent (PUT), not only the changed fields. This happens after an adoption or an external
-   * change.
+   * Whether every field is sent (PUT), not only the changed fields. A PUT follows an adoption or an external change.
    */
   readonly whole: boolean;
   /** Removals that may not happen now. */
@@ -35,7 +34,7 @@ export interface DraftInput
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** The accepted drift that is still valid. Its differences stay. */
   readonly acceptedDrift?: AcceptedDrift | undefined;
-  /** The reason why a user that the directory names is not wanted. It becomes the reason of the removal. */
+  /** The reason why a user that the directory names is not wanted. The text becomes the reason of the removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
 }
 

@@ -19,7 +19,7 @@ export interface PresenceInList {
 }
 
 /**
- * The time limits of the rule. They depend on the time that a platform may take to show a group
+ * The time limits of the rule. The limits depend on the time that a platform may take to show a group
  * (`createSettleSeconds`). The local stack is faster.
  */
 export interface AbsenceLimits {

@@ -12,7 +12,7 @@ import type { LateWrites } from './uncertain.ts';
 
 /**
  * Returns the remaining time in which a read proves nothing. Such a read shows another version, and may be older than
- * groupsync's last write. It may also show another client's change that the write replaced.
+ * groupsync's last write. The read may also show another client's change that the write replaced.
  *
  *   the read shows    | the last write is | result
  *   ------------------|-------------------|----------------------------
@@ -33,7 +33,7 @@ export function mayPrecedeWriteForMs(
 }
 
 /**
- * Returns the changes of another client. These are the differences that neither groupsync's views nor its uncertain
+ * Returns the changes of another client. A change is a difference that neither groupsync's views nor its uncertain
  * writes explain. While an intent is open there are two views: the view before the write and the intended view after
  * the write.
  *

@@ -40,8 +40,8 @@ export interface RecentRemovals {
   /** The number of other groups of the connection that were deleted. */
   readonly deletedGroups: number;
   /**
-   * The number of groups of the connection before these deletions. It is needed only if `deletedGroups` reaches the
-   * limit.
+   * The number of groups of the connection before these deletions. The number is needed only if `deletedGroups` reaches
+   * the limit.
    */
   readonly managedGroups: number;
 }
@@ -59,9 +59,9 @@ export type GuardVerdict =
   | { readonly allowed: false; readonly rule: HoldRule; readonly share: number };
 
 /**
- * Returns how many users the group had before the removals of the rolling hour. Adding those removals to the present size
- * is right while no user joins. A user who replaces a removed user is already in the present size, so the sum would count
- * that place twice. The largest size before one of the writes is therefore the upper limit.
+ * Returns how many users the group had before the removals of the rolling hour. Adding those removals to the present
+ * size is right while no user joins. A user who replaces a removed user is already in the present size, so the sum
+ * would count that place twice. The largest size before one of the writes is therefore the upper limit.
  *
  *     a group loses 2 of 10, then 3 more         | size 8, removed 2, largest 10 | 10
  *     one user of 3 is replaced three times      | size 3, removed 2, largest 3  | 3, not 5
@@ -74,7 +74,7 @@ export const sizeBefore = (size: number, { group, largestSize }: RecentRemovals)
 const mostDeleted = (limits: GuardLimits, managedGroups: number): number =>
   Math.max(limits.deletedGroups, Math.floor(managedGroups * limits.deletedGroupsShare));
 
-/** The values that the rules compare with the limits. They cover the rolling hour, including this write. */
+/** The values that the rules compare with the limits. The values cover the rolling hour, including this write. */
 interface Measured {
   readonly removals: number;
   /** The number of removals from the connection, and from the group. */

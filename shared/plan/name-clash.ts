@@ -17,8 +17,8 @@ export type NewGroup = Pick<View, 'name' | 'spokeId'>;
 const isNamed = (group: Listed): group is NamedGroup => group.name !== undefined && group.name !== '';
 
 /**
- * Returns a function that finds the platform groups that a new group would duplicate. These have the name or the
- * spokeId of the new group, and none of them is adopted. Names are compared by `foldName`, which ignores case, extra
+ * Returns a function that finds the platform groups that a new group would duplicate. Such a platform group has the
+ * name or the spokeId of the new group, and is not adopted. Names are compared by `foldName`, which ignores case, extra
  * white space and Unicode form, because an unneeded warning costs less than a second group. The caller removes groups
  * that groupsync already manages.
  *

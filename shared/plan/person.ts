@@ -5,7 +5,7 @@ import { compareText } from './plan.ts';
 /** The fields of a platform role that decide the person of the role. */
 export interface Role {
   readonly role: RoleId;
-  /** The user id of the role. It is absent if the credential's scopes hide it. */
+  /** The user id of the role. The id is absent if the credential's scopes hide it. */
   readonly userId?: string;
   readonly state: string;
 }

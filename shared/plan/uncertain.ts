@@ -70,8 +70,8 @@ export function uncertainWrite(
 
 /**
  * Returns one record for all writes that may still take effect. `later` has the later writes. The record explains every
- * change that one of the two records explains, and lasts until the later deadline. It keeps the larger guard record,
- * because only one of two writes from the same version can succeed.
+ * change that one of the two records explains, and lasts until the later deadline. The new record keeps the larger
+ * guard record, because only one of two writes from the same version can succeed.
  */
 export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites): UncertainWrites {
   const write = later.write ?? earlier.write;

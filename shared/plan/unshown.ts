@@ -27,7 +27,8 @@ function unshownLately({ membersByUser }: Wanted, current: View | undefined): Re
 }
 
 /**
- * Drafts the plan. Users that a write lately did not show cause no write alone. They are sent with any other change.
+ * Drafts the plan. Users that a write lately did not show cause no write alone. These users are sent with any other
+ * change.
  */
 export function draftRested(input: DraftInput, wanted: Wanted): Plan {
   const plan = draftPlan(input);

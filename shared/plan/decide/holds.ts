@@ -77,8 +77,8 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
     deletes: plan.departs,
   });
   if (verdict.superseded) return holdAll(others, current?.hold.rule ?? 'count');
-  // A write that an approved hold permits also removes the users that were approved next to the hold. It uses up both
-  // approvals.
+  // A write that an approved hold permits also removes the users that were approved next to the hold. The write uses up
+  // the hold and the approval.
   const used = verdict.approved.length > 0 ? state.hold : state.approval;
   const consumes = used?.digest;
   const held = new Set(verdict.held);

@@ -60,7 +60,7 @@ const decideExcluded = ({ state }: Facts): Decision =>
  */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
   const { state, listed, fetched } = facts;
-  // It is not known yet whether the refusal was a conflict.
+  // This fetch cannot prove yet whether the refusal was a conflict.
   const unproven = fetched === undefined || fetched === 'gone' ? undefined : waitForProof(facts, fetched);
   if (unproven !== undefined) return unproven;
   if (name === undefined) return failing(facts);

@@ -224,8 +224,8 @@ const changesGroup = ({ action }: Plan): boolean =>
 const CURRENT_MS = 5_000;
 
 /**
- * Whether the stored view is current. It is if an earlier pass of this attempt fetched or wrote the group in the stored
- * version.
+ * Whether the stored view is current. The view is current if an earlier pass of this attempt fetched or wrote the group
+ * in the stored version.
  */
 function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
   if (fetched !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
