@@ -48,7 +48,7 @@ function isBefore({ at }: ActivityEvent, { detectedAtMs }: DriftRecord): boolean
   return Number.isNaN(atMs) || atMs <= detectedAtMs + CLOCK_SLACK_MS;
 }
 
-/** Returns the activity events of a suspected change. They are about the linked platform group. */
+/** Returns the activity events of a suspected change. The events are about the linked platform group. */
 export const activityOf = ({
   link,
   suspectedChange,

@@ -19,8 +19,8 @@ import { askUnlisted } from './unlisted-people.ts';
 import { wakeAll } from './wake.ts';
 
 /**
- * Updates the people index from the platform's employees, and wakes the affected groups. These are the groups of people
- * whose state or ids changed, and the groups with a pending member who can now be resolved.
+ * Updates the people index from the platform's employees, and wakes the affected groups. The affected groups are the
+ * groups of people whose state or ids changed, and the groups with a pending member who can now be resolved.
  *
  * The absence of a person proves nothing (invariant 4). After a complete listing, each role that is missing from the
  * listing is read by id. Employees for which the platform returns errors are skipped, and the run ends with that error.

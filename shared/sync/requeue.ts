@@ -84,8 +84,8 @@ const INDEX_SHOWS_ALL_MS = 180_000;
 const stuckReport = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
 
 /**
- * Makes the groups due that failed while the gate was closed. They do not wait for their own backoff. This happens once
- * per opening. A group that fails with an open gate waits again.
+ * Makes the groups due that failed while the gate was closed. These groups do not wait for their own backoff. The
+ * function runs once per opening. A group that fails with an open gate waits again.
  */
 async function endBackOffs(
   connection: ConnectionName,
@@ -118,8 +118,8 @@ async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone:
   // message.
   const reschedule = async (group: GroupSummary) => {
     const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextDueMs(group, ports) });
-    // A paused group is rescheduled without a message, so that the group does not delay others. It is woken when its
-    // pause ends.
+    // A paused group is rescheduled without a message, so that the group does not delay others. The group is woken when
+    // its pause ends.
     if (isOurs && group.pausedAtMs === undefined) rescheduled.push(group.ref);
   };
   await mapConcurrently(WRITES_IN_FLIGHT, due, (group) =>

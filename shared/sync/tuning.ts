@@ -7,7 +7,7 @@ export const READS_IN_FLIGHT = 32;
 
 /** The most conflicts of one apply. After them, the group waits for another message. */
 export const MAX_CONFLICTS = 5;
-/** The most refusals of one write and its parts. They cost a dozen calls. The rest is tried an hour later. */
+/** The most refusals of one write and its parts. The refusals cost a dozen calls. The rest is tried an hour later. */
 export const MAX_REFUSALS = 6;
 /** The time after which a refused group or member is tried again. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
@@ -83,12 +83,13 @@ export function backoffMs(attempts: number, random: number, firstMs = FIRST_BACK
   return Math.round(full / 2 + (full / 2) * random);
 }
 
-/** Returns the backoff of a failing group. It is long enough for the calls per hour. */
+/** Returns the backoff of a failing group. The backoff is long enough for the calls per hour. */
 export const tryAgainMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_BACKOFF_MS, 4);
 
 /**
- * Returns the backoff of a write that the platform accepts without effect. It is longer, because retries rarely help.
+ * Returns the backoff of a write that the platform accepts without effect. This backoff is longer, because retries
+ * rarely help.
  */
 export const undoneBackoffMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_UNDONE_BACKOFF_MS);

@@ -39,7 +39,7 @@ export async function askUnlisted(
   { platform, people, bound, fields, listed, nowMs }: Asking,
 ): Promise<Answers> {
   const { name, settings } = connection;
-  // An empty listing points to a fault of the credential. It does not prove that all people have left.
+  // An empty listing points to a fault of the credential. An empty listing does not prove that all people have left.
   if (listed.size === 0) return { answers: [], failures: [] };
   const unlisted = new Set(bound.map(({ role }) => role).filter((role) => !listed.has(role)));
   const known = await people.read(name, [...unlisted]);

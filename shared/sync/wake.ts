@@ -132,7 +132,9 @@ async function mark(
   return { wake: isKept ? undefined : { ...ref, afterMs: delayMs(lastWriteAtMs, moment) }, isContained };
 }
 
-/** Whether this call sends the message. It does if it stored the wake-up or replaced a lost wake-up. */
+/**
+ * Whether this call sends the message. The call sends the message if it stored the wake-up or replaced a lost wake-up.
+ */
 async function sendsMessage(
   ref: GroupRef,
   found: Pick<WakeUpState, 'wakeAtMs'>,

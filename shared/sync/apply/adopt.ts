@@ -64,7 +64,10 @@ export async function claimAdopted(
   return claim(id as PlatformGroupId);
 }
 
-/** Claims the group, fetches it, and links it. The next pass plans from the fetched content and sends the whole group. */
+/**
+ * Claims the platform group, fetches it, and links it. The next pass plans from the fetched content and sends the whole
+ * group.
+ */
 export async function adopt(
   { candidate }: Extract<Decision, { kind: 'adopt' }>,
   facts: PassFacts,

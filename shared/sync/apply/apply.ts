@@ -32,7 +32,7 @@ export interface ApplyReport {
   readonly drift: readonly DriftKind[];
   /** The time from the first change to the confirmed write, if that write made the group clean. */
   readonly lagMs?: number;
-  /** The platform answers 404 for the group, but it does so for too many groups. They cannot all be gone. */
+  /** The platform answers 404 for the group, but it does so for too many groups. So many groups cannot all be gone. */
   readonly unlinkingHeld?: boolean;
   /** Members who keep access because the platform refuses to remove them. */
   readonly keepAccess?: number;

@@ -129,8 +129,8 @@ function stillUncertain(
 }
 
 /**
- * Whether no earlier write can still take effect. This holds if the earlier writes were answered and this write is
- * shown completely.
+ * Whether no earlier write can still take effect. None can if the earlier writes were answered and this write is shown
+ * completely.
  */
 const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolean =>
   isAsPrepared && uncertain?.isAnswered === true;

@@ -30,7 +30,9 @@ export interface ApplyContext extends Reading {
   readonly bisection: Bisection;
 }
 
-/** The facts of one pass. A pass repeats three steps: read, decide, perform. It ends with a write or another result. */
+/**
+ * The facts of one pass. A pass repeats three steps: read, decide, perform. A pass ends with a write or another result.
+ */
 export interface PassFacts extends Facts {
   /** The write that the platform has just refused. */
   readonly refused?: { readonly write: Write; readonly intent: Intent; readonly cause: PlatformFailure };
@@ -46,7 +48,8 @@ export interface Bisection {
   readonly batches: readonly (readonly PlatformUserId[])[];
   readonly refusals: number;
   /**
-   * Whether the platform accepted another write of the group meanwhile. If it did, it does not refuse the group itself.
+   * Whether the platform accepted another write of the group meanwhile. The platform then does not refuse the group
+   * itself.
    */
   readonly hasWritten: boolean;
   /** Fields that wait until the members are written. Each field is then tried in a separate write. */

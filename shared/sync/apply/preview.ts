@@ -41,8 +41,8 @@ export interface Preview {
 }
 
 /**
- * Follows the decisions of apply up to its first write. If the platform does not answer the fetch before that write, the
- * plan is made from the group's stored view.
+ * Follows the decisions of apply up to its first write. If the platform does not answer the fetch before that write,
+ * the plan is made from the group's stored view.
  */
 export async function previewGroup(
   state: GroupState,

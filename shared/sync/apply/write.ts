@@ -120,7 +120,10 @@ async function openIntent(
   return (await ports.groups.openIntent(state, intent)) ? intent : undefined;
 }
 
-/** Stores the complete view of a new group. It becomes the group's view if the platform shows exactly this content. */
+/**
+ * Stores the complete view of a new group. The stored view becomes the group's view if the platform shows exactly this
+ * content.
+ */
 async function prepareChange(
   { action, after }: Plan,
   id: IntentId,
