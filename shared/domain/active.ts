@@ -1,9 +1,9 @@
 import type { Register } from './register.ts';
 
 /**
- * Attribute of a user that says `false` while the directory has the account switched off. Memberships stay on record
- * and count again when it is switched on; a deletion, in contrast, ends them. No producer of events can name it by
- * accident: a colon is in no attribute that match rules know.
+ * An attribute of a user with the value `false` while the directory has disabled the account. Memberships stay stored,
+ * and count again when the account is enabled. A deletion, in contrast, ends the memberships. No producer of events can
+ * set this attribute by accident, because no attribute of a match rule contains a colon.
  */
 export const ACTIVE_ATTRIBUTE = 'scim:active';
 

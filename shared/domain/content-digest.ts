@@ -1,12 +1,12 @@
 import { FIELD_NAMES, formOf, type WrittenFields } from './group-fields.ts';
 import type { View } from './view.ts';
 
-/** Fields and users of a group, as a view or an answer has them. */
+/** The fields and users of a group, from a view or an answer. */
 type Content = WrittenFields & { readonly users: Iterable<string> };
 
 /**
- * A hash of 52 bits: enough to notice a change, but not secure against a deliberate collision. The import rules keep
- * `node:crypto` out of this folder.
+ * Returns a hash of 52 bits. The hash is enough to notice a change, but not secure against a deliberate collision. The
+ * import rules keep `node:crypto` out of this folder.
  */
 function hashOf(text: string): number {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
@@ -20,7 +20,9 @@ function hashOf(text: string): number {
   return 4294967296 * (1048575 & low) + (high >>> 0);
 }
 
-/** The sum of the hashes, exact below 2^53. The order and repetition of users do not change it. */
+/**
+ * Returns the sum of the hashes, which is exact below 2^53. The order and repetition of users do not change the sum.
+ */
 function usersDigest(users: Iterable<string>): string {
   const distinct = new Set(users);
   let sum = 0;
@@ -30,7 +32,7 @@ function usersDigest(users: Iterable<string>): string {
 
 const NOT_SHOWN = '-';
 
-/** A digest of what a platform group contains, linear in its users. */
+/** Returns a digest of the content of a platform group, in time linear in its users. */
 export function contentDigest({ users, ...fields }: Content): string {
   const shown = FIELD_NAMES.map((field) => {
     const value = fields[field];
@@ -42,7 +44,9 @@ export function contentDigest({ users, ...fields }: Content): string {
 export const viewDigest = ({ users, ...view }: View): string =>
   contentDigest({ ...view, users: users.keys() });
 
-/** Whether two digests describe the same content. A field is compared only if both have one. */
+/**
+ * Whether two digests describe the same content. A field is compared only if both digests have a value for the field.
+ */
 export function isSameContent(one: string, other: string): boolean {
   const [first, second] = [one.split(' '), other.split(' ')];
   const isSame = (part: string, at: number) =>

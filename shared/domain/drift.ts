@@ -16,13 +16,16 @@ export const DRIFT_KINDS = [
 ];
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
-/** Prefix of record ids that sort by the time of the difference. They sort after ids without a time, which are hashes. */
+/**
+ * The prefix of record ids that sort by the time of the difference. These ids sort after ids without a time, which are
+ * hashes.
+ */
 export const DATED = 'g';
 
 /** The initiator of a difference that no event explains. */
 export const UNKNOWN_INITIATOR = 'UNKNOWN';
 
-/** The actor that the feed names. It is personal data, so it never goes to a log. */
+/** The actor that the feed names. The actor is personal data, so it never goes to a log. */
 export const Actor = z.lazy(() => z.object({ role: text.nullable(), name: text.nullable() }));
 export type Actor = Frozen<z.infer<typeof Actor>>;
 
@@ -30,18 +33,18 @@ export type Actor = Frozen<z.infer<typeof Actor>>;
 export const ActivityEvent = z.lazy(() =>
   z.object({
     id: text,
-    /** `ROLE`, `SYSTEM`, `EXTERNAL`, or any other value of the platform. */
+    /** The initiator: `ROLE`, `SYSTEM`, `EXTERNAL`, or any other value of the platform. */
     initiator: text,
     actor: Actor.exactOptional(),
-    /** `event_type` of the specification, which lists only some of the values. */
+    /** The `event_type` of the specification, which lists only some of the values. */
     type: text,
-    /** Timestamp as the feed gave it. */
+    /** The timestamp in the form of the feed. */
     at: text.nullable(),
   }),
 );
 export type ActivityEvent = Frozen<z.infer<typeof ActivityEvent>>;
 
-/** One external change: the value before and after it. Lists are sorted. */
+/** One external change, with the value before and after it. Lists are sorted. */
 export interface Difference {
   readonly kind: DriftKind;
   readonly before: string | readonly string[] | null;

@@ -4,21 +4,21 @@ import { type Frozen, number, text } from './forms.ts';
 /** The calls of one endpoint since they began to fail. */
 export const FailingCalls = z.lazy(() =>
   z.object({
-    /** Method and path template: `PATCH /platform/api/groups/{groupId}`. */
+    /** The method and the path template, such as `PATCH /platform/api/groups/{groupId}`. */
     endpoint: text,
     sinceMs: number,
     total: number,
     failed: number,
     lastFailedMs: number,
-    /** When a call last succeeded since then. */
+    /** The time at which a call last succeeded since then. */
     lastGoodMs: number.exactOptional(),
-    /** Status of the last failure, or the class of its error. */
+    /** The status of the last failure, or the class of its error. */
     reason: text,
   }),
 );
 export type FailingCalls = Frozen<z.infer<typeof FailingCalls>>;
 
-/** Outcomes of the calls of one endpoint that are not recorded yet. */
+/** The outcomes of the calls of one endpoint that are not recorded yet. */
 export interface CallOutcomes {
   readonly total: number;
   readonly failed: number;
@@ -27,11 +27,11 @@ export interface CallOutcomes {
   readonly reason?: string;
 }
 
-/** If some calls fail and others succeed, the record stays for this long after the last failure. */
+/** If some calls fail and others succeed, the record stays for this time after the last failure. */
 const MIXED_MS = 15_000;
 /** Retries are at most an hour apart, plus one hour if a group has used up its calls. */
 const LONGEST_SILENCE_MS = 2 * 3_600_000;
-/** During an outage one worker writes the record no more often than this. */
+/** The minimum time between two writes of the record by one worker during an outage. */
 const RECORDED_EVERY_MS = 5_000;
 
 /**
@@ -40,8 +40,8 @@ const RECORDED_EVERY_MS = 5_000;
  *     last call  | since the last failure | fails
  *     -----------|------------------------|------
  *     failed     | less than two hours    | yes
- *     failed     | longer                 | no: the call is no longer needed
- *     succeeded  | less than 15 seconds   | yes: some calls fail
+ *     failed     | longer                 | no; the call is no longer needed
+ *     succeeded  | less than 15 seconds   | yes; some calls fail
  *     succeeded  | longer                 | no
  */
 export function isFailing({ lastFailedMs, lastGoodMs = 0 }: FailingCalls, nowMs: number): boolean {
@@ -50,8 +50,8 @@ export function isFailing({ lastFailedMs, lastGoodMs = 0 }: FailingCalls, nowMs:
 }
 
 /**
- * The record including the latest outcomes. Records of endpoints that no longer fail are dropped, and successful
- * calls of an endpoint without a record are not counted.
+ * Returns the record with the latest outcomes added. Records of endpoints that no longer fail are dropped, and
+ * successful calls of an endpoint without a record are not counted.
  */
 export function withOutcomes(
   recorded: readonly FailingCalls[],
@@ -87,7 +87,10 @@ function joined(one: FailingCalls, latest: CallOutcomes | undefined): FailingCal
   };
 }
 
-/** Whether the outcomes change more than the counts of the record. A write costs money, so counts alone wait for some seconds. */
+/**
+ * Whether the outcomes change more than the counts of the record. A write costs money, so a change of counts alone
+ * waits for some seconds.
+ */
 export function changesRecord(
   recorded: readonly FailingCalls[],
   outcomes: ReadonlyMap<string, CallOutcomes>,
@@ -104,8 +107,8 @@ export function changesRecord(
 }
 
 /**
- * A group was written, or a read showed it in sync: calls about groups succeed again. A success of the failed write itself
- * is not required, because the write is not repeated if a read after the outage shows its effect.
+ * Returns the record after a group was written or read in sync. Calls about groups then succeed again. The failed write
+ * itself need not succeed, because it is not repeated if a read after the outage shows its effect.
  * @returns the same array if nothing changes
  */
 export function afterGroupSuccess(recorded: readonly FailingCalls[], nowMs: number): readonly FailingCalls[] {

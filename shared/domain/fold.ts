@@ -11,7 +11,10 @@ export interface PartMarker extends SnapshotPart {
   readonly stamp: Stamp;
 }
 
-/** The latest value of each register of one group in a batch of events, to be joined with the stored registers. */
+/**
+ * The latest value of each register of one group in a batch of events. The values are joined with the stored registers
+ * later.
+ */
 export interface GroupFold extends Partial<Record<EventField, Register<string>>> {
   readonly group: GroupId;
   upserted: Stamp;
@@ -26,8 +29,8 @@ export interface GroupFold extends Partial<Record<EventField, Register<string>>>
 export interface UserFold {
   readonly user: MemberId;
   /**
-   * The attributes of the first event, and its stamp in `attributesStamp`. Most users appear once in a batch: separate registers for
-   * a hundred thousand of them would cost more than the rest of the fold.
+   * The attributes of the first event. The stamp of that event is in `attributesStamp`. Most users appear once in a
+   * batch, and separate registers for a hundred thousand users would cost more than the rest of the fold.
    */
   attributes: ReadonlyMap<string, string>;
   attributesStamp: Stamp;
@@ -55,8 +58,8 @@ export interface ConnectionFold {
 }
 
 /**
- * Folds events to the latest value of every register that they touch. The order of the events does not matter, and an
- * event that comes twice counts once (invariant 1). Linear in events plus members.
+ * Folds events to the latest value of every register that the events change. The order of the events does not matter,
+ * and an event that comes twice counts once (invariant 1). The time is linear in events plus members.
  */
 export function foldEvents(events: Iterable<DirectoryEvent>): Map<ConnectionName, ConnectionFold> {
   const folds = new Map<ConnectionName, ConnectionFold>();
@@ -149,7 +152,10 @@ function foldAttributes(user: UserFold, member: Member, stamp: Stamp): void {
   }
 }
 
-/** Parts are a growing set, not registers: see completeSnapshotFloor for why a part sent again replaces nothing. */
+/**
+ * Parts form a growing set, not registers. `completeSnapshotFloor` explains why a repeated part replaces no earlier
+ * part.
+ */
 function foldPart(group: GroupFold, part: PartMarker): void {
   group.parts.set(JSON.stringify([part.source, part.snapshotId, part.count, part.index, part.stamp]), part);
 }
@@ -183,7 +189,10 @@ function userOf(fold: ConnectionFold, user: MemberId): UserFold {
   return fresh;
 }
 
-/** Parts of one snapshot that are stamped further apart than this are two exports, and never complete each other. */
+/**
+ * The maximum time between the stamps of two parts of one snapshot. Parts with a larger distance belong to two exports
+ * and never complete each other.
+ */
 export const MAX_PART_SPREAD_MS = 3_600_000;
 
 export interface ArrivedPart {
@@ -192,12 +201,13 @@ export interface ArrivedPart {
 }
 
 /**
- * The floor that the parts of one snapshot set: the greatest stamp `s` such that every part arrived with a stamp from
- * `s` to an hour after it, or STAMP_ZERO while none is complete. Members stamped before the floor are gone.
+ * Returns the floor that the parts of one snapshot set. The floor is the greatest stamp `s` such that every part
+ * arrived with a stamp from `s` to an hour after `s`. If no such stamp exists, the floor is STAMP_ZERO. Members with a
+ * stamp before the floor are gone.
  *
- * A producer may send a part again under a later stamp. Were the later one to replace the earlier, a set that was
- * complete could fall apart, and whether the floor had moved by then would depend on the order of arrival. So every
- * arrival is kept, and the answer is a function of the whole set that only grows with it (invariant 1).
+ * A producer may send a part again under a later stamp. If the later part replaced the earlier part, a complete set
+ * could become incomplete. The floor would then depend on the order of arrival. So every arrival is kept. The floor is
+ * a function of the whole set, and a larger set never lowers the floor (invariant 1).
  */
 export function completeSnapshotFloor(count: number, parts: Iterable<ArrivedPart>): Stamp {
   const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp));
@@ -207,7 +217,7 @@ export function completeSnapshotFloor(count: number, parts: Iterable<ArrivedPart
     inWindow.set(oldest.index, (inWindow.get(oldest.index) ?? 0) + 1);
     const isTooNew = ({ stamp }: ArrivedPart) =>
       stampTimeMs(stamp) - stampTimeMs(oldest.stamp) > MAX_PART_SPREAD_MS;
-    // Ends at `oldest` itself at the latest.
+    // The loop ends at `oldest` at the latest.
     for (let newest = newestFirst[end]; newest && isTooNew(newest); newest = newestFirst[end]) {
       const left = (inWindow.get(newest.index) ?? 0) - 1;
       if (left > 0) inWindow.set(newest.index, left);

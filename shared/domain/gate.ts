@@ -8,28 +8,40 @@ export const Gate = z.lazy(() =>
     state: z.enum(['open', 'backoff', 'unauthorized', 'paused']),
     reason: text.exactOptional(),
     sinceMs: number.exactOptional(),
-    /** When to try again. */
+    /** The time of the next attempt. */
     untilMs: number.exactOptional(),
-    /** How often in a row it closed by itself; the backoff grows with it. */
+    /** The number of closings in a row that the gate made by itself. The backoff grows with this number. */
     closings: number,
-    /** The version of the secret that the platform refused; another version opens the gate. */
+    /** The version of the secret that the platform refused. Another version opens the gate. */
     secretVersion: text.exactOptional(),
-    /** When its tokens were last refreshed without success. */
+    /** The time at which the tokens of the secret were last refreshed without success. */
     refusedAtMs: number.exactOptional(),
-    /** Groups that failed without a success in between, latest last, although the connection itself answered well. */
+    /**
+     * Groups that failed without a success in between, although the connection itself answered. The latest group is
+     * last.
+     */
     failing: z.array(groupText).exactOptional(),
-    /** Half-open: only this group may be written. */
+    /** The only group that may be written while the gate is half-open. */
     canary: groupText.exactOptional(),
-    /** Set if `/me` works but the platform refuses its groups: this group, and the list, are fetched as the test. */
+    /**
+     * The group that is fetched as a test, together with the list. The witness is set if `/me` works but the platform
+     * refuses its groups.
+     */
     witness: platformGroupText.exactOptional(),
-    /** It has just opened: groups that failed behind it become due without waiting for their own backoff. */
+    /**
+     * Whether the gate has just opened. Groups that failed while it was closed become due without waiting for their own
+     * backoff.
+     */
     backlog: z.boolean().exactOptional(),
-    /** Endpoints whose calls fail, or failed until recently. A write without this field keeps the stored value; `[]` removes it. */
+    /**
+     * Endpoints whose calls fail, or failed until recently. A write without this field keeps the stored value. `[]`
+     * removes the value.
+     */
     failingCalls: z.array(FailingCalls).exactOptional(),
   }),
 );
 export type Gate = Frozen<z.infer<typeof Gate>>;
 
 export const OPEN_GATE: Gate = { state: 'open', closings: 0 };
-/** A gate that has opened again, with a backlog behind it. */
+/** A gate that has opened again, with a backlog of waiting groups. */
 export const REOPENED_GATE: Gate = { ...OPEN_GATE, backlog: true };

@@ -1,27 +1,30 @@
 import { foldSpokeId } from './spoke-id.ts';
 
-/** What the product needs to know of one written field. */
+/** The definition of one written field. */
 interface FieldDefinition {
-  /** Our change, in plans and in the audit log. */
+  /** The name of groupsync's change, in plans and in the audit log. */
   readonly change: string;
-  /** The change by another client, in drift records. */
+  /** The name of another client's change, in drift records. */
   readonly drift: string;
-  /** The reason of our change. */
+  /** The reason of groupsync's change. */
   readonly reason: string;
   readonly label: string;
-  /** Error code for a value that the platform refuses. */
+  /** The error code for a value that the platform refuses. */
   readonly refusal: string;
   /** The form in which values are compared. Values that differ only in form are not written again. */
   readonly form: (value: string) => string;
-  /** Whether events set the value. It then has a register on the group's item, and a deletion of the group ends it. */
+  /**
+   * Whether events set the value. Such a field has a register on the group's item, and a deletion of the group ends its
+   * value.
+   */
   readonly isInEvents: boolean;
 }
 
 const exact = (value: string): string => value;
 
 /**
- * The fields of a platform group that groupsync writes, apart from its users. A further field is an entry here, at the
- * end; CONTRIBUTING.md lists the rest.
+ * The fields of a platform group that groupsync writes, apart from its users. A new field is added at the end of this
+ * list. CONTRIBUTING.md lists the other steps.
  */
 export const GROUP_FIELDS = {
   name: {
@@ -65,8 +68,8 @@ export const eachField = <Value>(of: (field: GroupField) => Value): Readonly<Rec
 type OtherField = Exclude<GroupField, 'name' | 'spokeId'>;
 
 /**
- * Values of the fields. Every group has a name. Another field is null or absent if the directory gives no value, or if
- * the platform shows none: there is none, or the platform does not echo the field.
+ * The values of the fields. Every group has a name. Another field is null or absent if the directory gives no value, or
+ * if the platform shows no value. The platform shows none if there is no value, or if it does not echo the field.
  */
 export interface WrittenFields extends Readonly<Partial<Record<OtherField, string | null | undefined>>> {
   readonly name: string;
@@ -77,7 +80,7 @@ type Value = string | null | undefined;
 
 export const NO_FIELDS: WrittenFields = { name: '', spokeId: null };
 
-/** The fields that have a value. */
+/** Returns the fields that have a value. */
 export const fieldsFrom = (of: (field: GroupField) => Value): WrittenFields => {
   const values = FIELD_NAMES.map((field) => [field, of(field)] as const);
   return { ...NO_FIELDS, ...Object.fromEntries(values.filter(([, value]) => value != null)) };

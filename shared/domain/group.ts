@@ -6,13 +6,13 @@ import { laterStamp, STAMP_ZERO, type Stamp } from './stamp.ts';
 
 /** The registers of one group without its members. Each field is a separate register. */
 export interface GroupRegisters extends Readonly<Partial<Record<EventField, Register<string>>>> {
-  /** Latest `group.upserted` or `group.snapshot`. */
+  /** The stamp of the latest `group.upserted` or `group.snapshot`. */
   readonly upserted: Stamp;
-  /** Latest `group.deleted`. */
+  /** The stamp of the latest `group.deleted`. */
   readonly deleted: Stamp;
-  /** Latest complete snapshot: members older than it are gone. */
+  /** The stamp of the latest complete snapshot. Members with an older stamp are gone. */
   readonly snapshot: Stamp;
-  /** The actor of the latest of these events that named one. */
+  /** The actor of the latest of these events that named an actor. */
   readonly author?: Author;
 }
 
@@ -23,9 +23,9 @@ export interface Author {
 
 /** The user data in a member register, copied so that a large group need not read every user. */
 export interface UserCopy {
-  /** Revision of the user that was copied; a greater one is newer. */
+  /** The revision of the copied user. A greater revision is newer. */
   readonly revision: number;
-  /** Deletion of the user: memberships up to it are gone. */
+  /** The stamp of the user's deletion. Memberships up to this stamp are gone. */
   readonly floor: Stamp;
   /** The person that the user is bound to, from `UserState`. */
   readonly role?: RoleId;
@@ -35,20 +35,26 @@ export interface UserCopy {
 export interface MemberRegister extends Register<Presence> {
   readonly member: MemberId;
   readonly user?: UserCopy;
-  /** For a member of a group within the group: stamp of the register by which the group contains that group. */
+  /**
+   * The stamp of the register by which the group contains a nested group. The stamp is set for a member of the nested
+   * group.
+   */
   readonly via?: Stamp;
 }
 
 export const NO_GROUP: GroupRegisters = { upserted: STAMP_ZERO, deleted: STAMP_ZERO, snapshot: STAMP_ZERO };
 
-/** Member events never create a group: only an upsert or a snapshot later than every deletion does. */
+/**
+ * Whether the group exists. Member events never create a group. Only an upsert or a snapshot later than every deletion
+ * creates it.
+ */
 export const groupExists = (group: GroupRegisters): boolean => group.upserted > group.deleted;
 
-/** Whether only member events have named the group. They are stored, and count once the group exists. */
+/** Whether only member events have named the group. Such events are stored, and count once the group exists. */
 export const isUnheardOf = ({ upserted, deleted }: GroupRegisters): boolean =>
   upserted === STAMP_ZERO && deleted === STAMP_ZERO;
 
-/** Returns the fields. A deletion also ends them, so a restored group is unnamed until a later name event. */
+/** Returns the fields. A deletion also ends their values, so a restored group is unnamed until a later name event. */
 export function givenFields(group: GroupRegisters): GivenFields {
   const values = EVENT_FIELDS.map((field) => {
     const register = group[field];
@@ -60,19 +66,22 @@ export function givenFields(group: GroupRegisters): GivenFields {
 export const groupName = (group: GroupRegisters): string | undefined => givenFields(group).name;
 
 /**
- * Whether the platform group must be removed. That includes a group that was restored without a name: the deletion ended
- * its name, and the result must not depend on the time of our read. A group that never had a name was never deleted, so a
- * platform group that an operator linked to it stays.
+ * Whether the platform group must be removed. A group that was restored without a name must be removed too. The
+ * deletion ended its name, and the result must not depend on the time of the read. A group that never had a name was
+ * never deleted, so a platform group that an operator linked to it stays.
  */
 export const hasDeparted = (group: GroupRegisters): boolean =>
   !groupExists(group) || (groupName(group) === undefined && group.deleted !== STAMP_ZERO);
 
-/** A register older than the floor does not count: a deletion clears the group, a complete snapshot restates it. */
+/**
+ * Returns the floor of the group. A register older than the floor does not count, because a deletion clears the group
+ * and a complete snapshot lists all members again.
+ */
 export const groupFloor = (group: GroupRegisters): Stamp => laterStamp(group.deleted, group.snapshot);
 
 /**
- * Whether a member is in the group. The members of a snapshot carry its stamp (≥). A deletion of the user ends memberships
- * up to and at its own stamp (>).
+ * Whether a member is in the group. The members of a snapshot have the stamp of the snapshot, so an equal stamp counts
+ * (≥). A deletion of the user also ends memberships with an equal stamp (>).
  */
 export function memberCounts(
   { value, stamp, via = stamp }: Register<Presence> & Pick<MemberRegister, 'via'>,

@@ -13,27 +13,36 @@ export type HoldDecision = Frozen<z.infer<typeof HoldDecision>>;
 export const HOLD_RULES = ['per_hour', 'deleted_groups', 'count', 'share'] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
 
-/** Removals that the guard stopped, waiting for a person. Additions and names of the same group go on. If the group is deleted, the set may be empty. */
+/**
+ * Removals that the guard stopped and that wait for an operator. Additions and names of the same group are still
+ * written. If the group is deleted, the set may be empty.
+ */
 export const Hold = z.lazy(() =>
   z.object({
-    /** Names the set: hex sha256 over link, action and sorted removals. */
+    /** The identity of the set: hex sha256 over link, action and sorted removals. */
     digest: text,
     rule: z.enum(HOLD_RULES),
     removes: number,
-    /** Users that stay in any case. */
+    /** The number of users that stay in any case. */
     keeps: number,
     share: number,
     createdAtMs: number,
     expiresAtMs: number,
     decision: HoldDecision,
     /**
-     * Covers rejected removals and later ones. So an approval of the set that was shown before does not apply, and
+     * The hold covers rejected removals and later removals. So an approval of the earlier set does not apply, and
      * switching the guard off does not end the hold.
      */
     afterRejection: z.literal(true).exactOptional(),
-    /** The connection or the previous hold required four eyes when this hold was made. A later setting does not change it. */
+    /**
+     * The connection or the previous hold required four eyes when this hold was made. A later setting does not change
+     * it.
+     */
     fourEyes: z.literal(true).exactOptional(),
-    /** Location and hash of the full set, to read it and to prove that it is complete; filled in by the store. */
+    /**
+     * The location and the hash of the full set. A reader uses them to read the set and to prove that it is complete.
+     * The store sets them.
+     */
     chunks: number,
     hash: text,
   }),
@@ -41,8 +50,8 @@ export const Hold = z.lazy(() =>
 export type Hold = Frozen<z.infer<typeof Hold>>;
 
 /**
- * Returns what a write uses up that the approval with this digest permitted. An approved hold ends together with the
- * approval next to it.
+ * Returns the hold and the approval that a write uses up, given the digest of its approval. An approved hold ends
+ * together with the approval next to it.
  */
 export function usedUp(
   { hold, approval }: { readonly hold?: Hold; readonly approval?: Hold },
@@ -53,5 +62,5 @@ export function usedUp(
   return approval?.digest === digest ? ['approval'] : [];
 }
 
-/** An undecided hold and an unused approval expire after this time; the removals are then held again. */
+/** An undecided hold and an unused approval expire after this time. The removals are then held again. */
 export const HOLD_LIFE_MS = 7 * 24 * 3_600_000;

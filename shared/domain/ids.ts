@@ -1,7 +1,9 @@
 declare const brand: unique symbol;
 type Branded<Base, Name extends string> = Base & { readonly [brand]: Name };
 
-/** Name of a connection: one company's credential, base URL and policies. `[a-z0-9-]{1,32}`. */
+/**
+ * The name of a connection, which has one company's credential, base URL and policies. Its form is `[a-z0-9-]{1,32}`.
+ */
 export type ConnectionName = Branded<string, 'ConnectionName'>;
 /** The directory's stable id of a group, byte-exact as the directory sends it. */
 export type GroupId = Branded<string, 'GroupId'>;
@@ -14,16 +16,16 @@ export type RoleId = Branded<string, 'RoleId'>;
 /** An id in a platform group's `users`: a user id, or a role id if the setting `memberIdField` is `id`. */
 export type PlatformUserId = Branded<string, 'PlatformUserId'>;
 /**
- * The platform's version of a group: opaque, compared for equality only. It is sent back in the form in which it came,
- * string or number.
+ * The platform's version of a group. The token is opaque, and is compared for equality only. A write sends the token in
+ * the form in which the platform sent it, string or number.
  */
 export type VersionToken = Branded<string | number, 'VersionToken'>;
 /** Id of one intended write to the platform. */
 export type IntentId = Branded<string, 'IntentId'>;
 
 /*
- * These mark a value whose form has been checked at the boundary (zod, or a response's schema). They check nothing
- * themselves, so that an id is judged in exactly one place.
+ * These functions mark a value whose form was checked at the boundary (zod, or a response's schema). The functions
+ * check nothing themselves, so that an id is checked in exactly one place.
  */
 export const connectionName = (text: string) => text as ConnectionName;
 export const groupId = (text: string) => text as GroupId;

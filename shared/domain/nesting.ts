@@ -4,26 +4,26 @@ import { type GroupId, groupId, type MemberId, memberId } from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
 /*
- * Groups within groups. A group that is a member of another group has a member register there, whose id names the group.
- * The members of the outer group are flattened each time they are read, so no copy of them has to follow a change:
+ * Groups within groups. A group that is a member of another group has a member register there, whose id names the
+ * group. The members of the outer group are flattened each time they are read, so a change updates no copy of them:
  *
  *     Everyone: ann, Sales         Sales: bob, North         North: cat, Everyone
  *     flattened: ann, bob, cat     a cycle ends at a group that was visited before
  */
 
-/** Groups that one group may contain, on all levels together. */
+/** The most groups that one group may contain, on all levels together. */
 export const MAX_NESTED_GROUPS = 500;
-/** Levels of groups within a group. */
+/** The most levels of groups within a group. */
 export const MAX_NESTING_DEPTH = 10;
-/** Member registers of a group and of all groups within it: they are in memory together. */
+/** The most member registers of a group and of all groups within it. All of these are in memory together. */
 export const MAX_NESTED_MEMBERS = 250_000;
 
 const NESTED = 'urn:groupsync:group:';
 
-/** The id of the member register of a group that is a member of another group. */
+/** Returns the id of the member register of a group that is a member of another group. */
 export const nestedMember = (group: GroupId): MemberId => memberId(`${NESTED}${group}`);
 
-/** The group that a member register names; undefined for the register of a user. */
+/** Returns the group that a member register names; undefined for the register of a user. */
 export const nestedGroup = (member: string): GroupId | undefined =>
   member.startsWith(NESTED) ? groupId(member.slice(NESTED.length)) : undefined;
 
@@ -36,7 +36,7 @@ type Contents = ReadonlyMap<GroupId, GroupContent>;
 
 const NOTHING: GroupContent = { registers: NO_GROUP, members: [] };
 
-/** Groups that are members of known groups, and whose content is not known. */
+/** Returns the groups that are members of known groups and whose content is not known. */
 export function unknownGroups(contents: Contents): readonly GroupId[] {
   const members = [...contents.values()].flatMap((content) => content.members);
   const named = members.flatMap(({ member }) => nestedGroup(member) ?? []);
@@ -44,8 +44,8 @@ export function unknownGroups(contents: Contents): readonly GroupId[] {
 }
 
 /**
- * The users of a group and of all groups within it, each with one register: the latest that counts, or else the one that
- * ended last. Pending marks are those of the outer group.
+ * Returns the users of a group and of all groups within it, each with one register. That register is the latest
+ * register that counts, or else the register that ended last. The pending marks are those of the outer group.
  * @param contents the outer group and all groups within it
  */
 export function flattenedMembers(outer: GroupId, contents: Contents): readonly StoredMember[] {
@@ -63,15 +63,18 @@ export function flattenedMembers(outer: GroupId, contents: Contents): readonly S
   return [...users.values()];
 }
 
-/** How a group is reached from the outer group. */
+/** The path from the outer group to a group. */
 interface Reach {
-  /** Stamp of the outer group's register that leads to it; undefined for the outer group itself. */
+  /** The stamp of the outer group's register that leads to the group; undefined for the outer group itself. */
   readonly via: Stamp | undefined;
-  /** When it left the outer group; undefined while it is within it. */
+  /** The stamp at which the group left the outer group; undefined while the outer group contains it. */
   readonly ended: Stamp | undefined;
 }
 
-/** Groups within the outer group come first: a group that is still within it may also have left it on another path. */
+/**
+ * Returns the reached groups. Groups within the outer group come first, because such a group may also have left on
+ * another path.
+ */
 function reachedFrom(outer: GroupId, contents: Contents): ReadonlyMap<GroupId, Reach> {
   const reached = new Map<GroupId, Reach>([[outer, { via: undefined, ended: undefined }]]);
   for (const isWithin of [true, false]) {
@@ -99,13 +102,13 @@ function stepsFrom(group: GroupId, from: Reach, contents: Contents): readonly (r
   });
 }
 
-/** When a membership ended; undefined while it counts. */
+/** Returns the stamp at which a membership ended; undefined while the membership counts. */
 function endOf({ value, stamp }: StoredMember, floor: Stamp): Stamp | undefined {
   if (value === 'absent') return stamp;
   return stamp < floor ? floor : undefined;
 }
 
-/** A register of an inner group as a register of the outer group. */
+/** Returns a register of an inner group as a register of the outer group. */
 function asReached(register: StoredMember, floor: Stamp, { via, ended }: Reach): StoredMember {
   const { pending, ...unmarked } = register;
   const own = via === undefined ? register : { ...unmarked, via };

@@ -18,24 +18,24 @@ export type Subject = (typeof SUBJECTS)[number];
 export interface Finding {
   readonly subject: Subject;
   readonly count: number;
-  /** undefined if only the time of the check is known. */
+  /** The time since which the state exists; undefined if only the time of the check is known. */
   readonly sinceMs?: number | undefined;
-  /** Names of some of the groups; never names of people. */
+  /** Names of some of the groups. Names of people are never included. */
   readonly names?: readonly string[];
 }
 
 export interface Episode extends Finding {
   readonly sinceMs: number;
-  /** Time of the latest attempt to send a notice about it. */
+  /** The time of the latest attempt to send a notice about the episode. */
   readonly triedMs?: number;
-  /** The outcome of the latest attempt is not recorded: it may have been sent. */
+  /** Whether the outcome of the latest attempt is not recorded. The notice may have been sent. */
   readonly isUnrecorded?: true;
-  /** The count that was reported last. */
+  /** The count in the latest notice. */
   readonly notifiedCount?: number;
   readonly endedMs?: number;
-  /** Its end was reported too. */
+  /** Whether the end of the episode was reported too. */
   readonly over?: boolean;
 }
 
-/** Lines; the first is the title. */
+/** The lines of a notice. The first line is the title. */
 export type Notice = readonly [title: string, ...rest: string[]];

@@ -1,7 +1,7 @@
 import type { EventActor } from './event.ts';
 import { hexOfUtf8, type Stamp } from './stamp.ts';
 
-/** A value with the stamp of the event that set it. The later stamp wins, in whatever order the events arrive. */
+/** A value with the stamp of the event that set it. The later stamp wins, for every order of arrival. */
 export interface Register<Value extends string> {
   readonly value: Value;
   readonly stamp: Stamp;
@@ -9,13 +9,13 @@ export interface Register<Value extends string> {
   readonly actor?: EventActor;
 }
 
-/** Whether a member is in a group. `absent` sorts first, so the tie rule below lets it win. */
+/** Whether a member is in a group. `absent` sorts first, so `absent` wins by the tie rule below. */
 export type Presence = 'absent' | 'present';
 
 /**
- * Whether `candidate` takes the place of `current`. Equal stamps with different values come only from a producer that
- * used one (time, sequence, id, source) twice; the smaller value wins then, so that every order of arrival agrees, and
- * `absent` beats `present`. The store's condition expression says the same.
+ * Whether `candidate` replaces `current`. Equal stamps with different values come only from a producer that used one
+ * (time, sequence, id, source) twice. The smaller value then wins, so that every order of arrival has the same result.
+ * So `absent` wins over `present`. The store's condition expression has the same rule.
  */
 export function supersedes<Value extends string>(
   candidate: Register<Value>,
@@ -26,7 +26,7 @@ export function supersedes<Value extends string>(
   return compareUtf8(candidate.value, current.value) < 0;
 }
 
-/** The winner of two registers: commutative, associative, idempotent. */
+/** Returns the winner of two registers. The function is commutative, associative and idempotent. */
 export function join<Value extends string>(
   a: Register<Value> | undefined,
   b: Register<Value>,
@@ -34,7 +34,7 @@ export function join<Value extends string>(
   return a !== undefined && !supersedes(b, a) ? a : b;
 }
 
-/** Order of UTF-8 bytes, as DynamoDB compares strings; JavaScript's own order differs past U+FFFF. */
+/** Compares UTF-8 bytes, as DynamoDB compares strings. JavaScript's own order differs after U+FFFF. */
 export function compareUtf8(a: string, b: string): number {
   const [left, right] = [hexOfUtf8(a), hexOfUtf8(b)];
   return left < right ? -1 : Number(left > right);

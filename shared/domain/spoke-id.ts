@@ -1,5 +1,5 @@
 /**
- * The form in which external ids are compared: white space at the ends, Unicode form and case do not count, because a
- * platform may store them in another form.
+ * Returns the form in which external ids are compared. The form ignores white space at the ends, Unicode form and case,
+ * because a platform may store an id in another form.
  */
 export const foldSpokeId = (spokeId: string): string => spokeId.normalize('NFC').trim().toLowerCase();

@@ -1,14 +1,14 @@
 declare const brand: unique symbol;
 
 /**
- * Total order of events, as an ASCII string: comparing two stamps as strings compares the events. Every store sorts
- * ASCII alike, so the order holds in a condition expression as it does here.
+ * The place of an event in the total order, as an ASCII string. A comparison of two stamps as strings compares the
+ * events. Every store sorts ASCII in the same way, so a condition expression has the same order.
  *
  * `<UTC instant, 9 fraction digits>.<length of sequence, 2 digits><sequence>.<hex of id>.<hex of source>.<operation>`
  */
 export type Stamp = string & { readonly [brand]: 'Stamp' };
 
-/** The place of an event in the order. Times are RFC 3339; `operation` counts within one message. */
+/** The parts of a stamp. Times are RFC 3339. `operation` counts within one message. */
 export interface StampParts {
   readonly time: string;
   readonly sequence?: string | undefined;
@@ -17,26 +17,29 @@ export interface StampParts {
   readonly operation?: number | undefined;
 }
 
-/** Older than every event. */
+/** A stamp older than every event. */
 export const STAMP_ZERO = '' as Stamp;
 
-/** How far ahead of its receipt an event may claim to be before it is refused (`time_in_future`). */
+/** The most that the time of an event may be ahead of its receipt. Later events are refused (`time_in_future`). */
 export const MAX_AHEAD_MS = 5 * 60_000;
-/** How old an event may be before it is refused (`too_old`): the same bound for replays, so that tombstones may end. */
+/**
+ * The maximum age of an event. Older events are refused (`too_old`). The limit also holds for replays, so that
+ * tombstones may expire.
+ */
 export const MAX_AGE_MS = 400 * 24 * 3_600_000;
 
 const RFC_3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 const DIGITS = /^\d+$/;
-/** Longest sequence number that an event may carry. */
+/** The longest sequence number of an event. */
 export const MAX_SEQUENCE_DIGITS = 32;
-/** Greatest index of an operation within one message. */
+/** The greatest index of an operation within one message. */
 export const MAX_OPERATION = 99_999;
 const MINUTE_MS = 60_000;
 
 /**
- * The same instant in UTC with nine fraction digits, so that equal instants are equal strings (RFC 3339 section 5.6).
- * A leap second counts as the last nanosecond of its minute; digits past the ninth are dropped.
+ * Returns the same instant in UTC with nine fraction digits, so that equal instants are equal strings (RFC 3339 section
+ * 5.6). A leap second counts as the last nanosecond of its minute. Digits after the ninth are dropped.
  * @returns undefined if the text is no RFC 3339 instant of the years 0000 to 9999.
  */
 export function normaliseInstant(text: string): string | undefined {
@@ -67,7 +70,7 @@ function isCalendarTime([year, month, day, hour, minute, second]: CalendarTime):
 
 /**
  * Builds the stamp of one event.
- * @throws RangeError if a part is not of its form; boundaries check the parts before they come here.
+ * @throws RangeError if a part has a wrong form; callers at the boundary check the parts first
  */
 export function makeStamp(parts: StampParts): Stamp {
   const instant = normaliseInstant(parts.time);
@@ -86,7 +89,10 @@ export function makeStamp(parts: StampParts): Stamp {
   ].join('.') as Stamp;
 }
 
-/** Absent sorts before every number; numbers sort by value, however many zeros lead them. */
+/**
+ * Returns the sequence in a sortable form. An absent sequence sorts before every number. Numbers sort by value; leading
+ * zeros have no effect.
+ */
 function sequencePart(sequence: string | undefined): string {
   if (sequence === undefined) return '00';
   if (!DIGITS.test(sequence) || sequence.length > MAX_SEQUENCE_DIGITS) {
@@ -96,7 +102,10 @@ function sequencePart(sequence: string | undefined): string {
   return `${String(digits.length).padStart(2, '0')}${digits}`;
 }
 
-/** Hex keeps UTF-8's byte order and is ASCII; '.' sorts before every hex digit, so a prefix comes first. */
+/**
+ * Returns the UTF-8 bytes in hex. Hex keeps the byte order and is ASCII. A prefix comes first, because '.' sorts before
+ * every hex digit.
+ */
 export const hexOfUtf8 = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
@@ -104,8 +113,8 @@ const STAMP_FORM =
   /^(?<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z)\.(?<length>\d\d)(?<sequence>\d*)\.(?<id>[0-9a-f]*)\.(?<source>[0-9a-f]*)\.(?<operation>\d{5})$/;
 
 /**
- * Reads a stamp that travelled as text (message attribute `stamp`) back into its parts.
- * @returns undefined if the text is not exactly what `makeStamp` makes of those parts.
+ * Reads a stamp that was sent as text (message attribute `stamp`) back into its parts.
+ * @returns undefined if the text is not exactly the result of `makeStamp` for those parts
  */
 export function readStamp(text: string): StampParts | undefined {
   const { time = '', sequence = '', id = '', source = '', operation } = STAMP_FORM.exec(text)?.groups ?? {};
@@ -116,7 +125,7 @@ export function readStamp(text: string): StampParts | undefined {
     source: utf8OfHex(source),
     operation: Number(operation),
   };
-  // Making it again is the whole check: calendar, length prefix, leading zeros and encoding each have one form only.
+  // The whole check is to make the stamp again. Calendar, length prefix, leading zeros and encoding have one form each.
   const isCanonical = normaliseInstant(time) === time && sequence.length <= MAX_SEQUENCE_DIGITS;
   return isCanonical && makeStamp(parts) === text ? parts : undefined;
 }
@@ -131,14 +140,14 @@ export function parseStamp(text: string): Stamp | undefined {
   return readStamp(text) === undefined ? undefined : (text as Stamp);
 }
 
-/** The instant of a stamp in milliseconds since 1970, rounded down. */
+/** Returns the instant of a stamp in milliseconds since 1970, rounded down. */
 export function stampTimeMs(stamp: Stamp): number {
   return Date.parse(`${stamp.slice(0, 23)}Z`);
 }
 
 export type StampAge = 'acceptable' | 'time_in_future' | 'too_old';
 
-/** Whether an event of this stamp may be accepted when it is received at `nowMs`. */
+/** Whether an event with this stamp may be accepted at `nowMs`, the time of its receipt. */
 export function judgeAge(stamp: Stamp, nowMs: number): StampAge {
   const timeMs = stampTimeMs(stamp);
   if (timeMs > nowMs + MAX_AHEAD_MS) return 'time_in_future';

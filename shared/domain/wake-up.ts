@@ -2,21 +2,29 @@ import type { GroupState } from './group-state.ts';
 import type { IntentId } from './ids.ts';
 
 /*
- * A dirty group has a scheduled wake-up on its item. The function that marks the group dirty stores the wake-up time and
- * sends a delayed apply message. While that wake-up is pending no other message is sent, so a burst of events costs one
- * message and one write. The item is written before the message: if the message or the worker is lost, the requeue job
- * sends the message again.
+ * A dirty group has a scheduled wake-up on its item. The function that marks the group dirty stores the wake-up time
+ * and sends a delayed apply message. While that wake-up is pending, no other message is sent. So a burst of events
+ * costs one message and one write. The item is written before the message. If the message or the worker is lost, the
+ * requeue job sends the message again.
  */
 
-/** Clocks of two workers differ by no more than this. */
+/** The maximum difference between the clocks of two workers. */
 export const CLOCKS_APART_MS = 2_000;
-/** A wake-up counts as lost this long after its time: longer than a message waits in a healthy queue. */
+/**
+ * The time after which a missed wake-up counts as lost. This time is longer than a message waits in a healthy queue.
+ */
 export const WAKE_GRACE_MS = 60_000;
-/** SQS delays by whole seconds, and delivers a little later. */
+/** SQS delays a message by whole seconds, and delivers it a little later. */
 const DELIVERY_MS = 1_000;
-/** A call to the platform begins within this time after its intent, or not at all. The client gives up within a minute. */
+/**
+ * A call to the platform begins within this time after its intent, or not at all. The client stops the call within a
+ * minute.
+ */
 export const CALL_BEGINS_WITHIN_MS = 5_000;
-/** For this long an open intent may belong to a running worker: the longest call, twice the clock difference, a margin. */
+/**
+ * The time in which an open intent may belong to a running worker: the longest call, twice the clock difference, and a
+ * margin.
+ */
 export const AT_WORK_MS = 90_000;
 
 export interface Moment {
@@ -24,19 +32,22 @@ export interface Moment {
   readonly coalesceMs: number;
 }
 
-/** The latest wake-up that a change made now may rely on. A later one belongs to a retry; the change must not wait for it. */
+/**
+ * Returns the latest wake-up on which a change made now may rely. A later wake-up belongs to a retry, and the change
+ * must not wait for it.
+ */
 const latestMs = ({ nowMs, coalesceMs }: Moment): number =>
   nowMs + coalesceMs + DELIVERY_MS + CLOCKS_APART_MS;
 
-/** Whether a pending wake-up covers a change made now: its worker will start soon, or runs and will see the change. */
+/** Whether a pending wake-up covers a change made now. Its worker starts soon, or it runs now and reads the change. */
 export const coversChange = (wakeAtMs: number, moment: Moment): boolean =>
   wakeAtMs >= moment.nowMs - WAKE_GRACE_MS && wakeAtMs <= latestMs(moment);
 
-/** The delay of a wake-up: 0, or the rest of the coalescing window after the group's last write. */
+/** Returns the delay of a wake-up: 0, or the rest of the coalescing window after the group's last write. */
 export const delayMs = (lastWriteAtMs: number | undefined, { nowMs, coalesceMs }: Moment): number =>
   Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs));
 
-/** Whether another worker may be calling the platform for its open intent: that worker will see the change. */
+/** Whether another worker may be calling the platform for its open intent. That worker will read the change. */
 export const isAtWork = (
   { intent, releasedIntent }: GroupState,
   nowMs: number,
@@ -47,7 +58,9 @@ export const isAtWork = (
   intent.id !== releasedIntent &&
   nowMs - intent.atMs < AT_WORK_MS;
 
-/** Whether a message came twice or too late: a later wake-up is scheduled, for a retry or the end of the window. */
+/**
+ * Whether a message came twice or too late. A later wake-up is then scheduled, for a retry or the end of the window.
+ */
 export function isEarly({ wakeAtMs = 0, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean {
   const windowEndMs = Math.min(wakeAtMs, lastWriteAtMs + moment.coalesceMs);
   return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS;

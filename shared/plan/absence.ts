@@ -8,7 +8,9 @@ import type { Facts } from './facts.ts';
 import { mayBeSpokeId } from './names.ts';
 import { uncertainDeletion } from './uncertain.ts';
 
-/** A list of the platform's groups may be this old when it decides about a creation or is searched for a spokeId. */
+/**
+ * The maximum age of a list of the platform's groups for a decision about a creation and for a search for a spokeId.
+ */
 export const LISTING_AGE_MS = 60_000;
 
 /** After this number of answered DELETEs without effect, the deletion counts as refused. */
@@ -38,8 +40,8 @@ const NOT_DELETED = {
 
 /**
  * Whether a platform group that was just answered with 404 is gone, by the rule of `existence`.
- * @param id undefined: an adoption candidate that answered 404 earlier and is not listed any more
- * @returns the data to read or the time to wait for first, if that is not known yet
+ * @param id undefined for an adoption candidate that answered 404 earlier and is not listed any more
+ * @returns `gone`, or a decision to read or to wait if the absence is not proven yet
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
   const { state, nowMs, createSettleMs, listed } = facts;
@@ -68,16 +70,16 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   );
   if (verdict === 'gone') return 'gone';
   if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: listedStill(id) };
-  // At growing intervals, and once more when the limit without evidence is reached.
+  // The waits grow. The last wait ends at the time limit without evidence.
   const leftMs = limits.uncertainMs - sinceFirstMs;
   return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: unproven(id) };
 }
 
-/** Whether this was the group's platform group until it was found gone. */
+/** Whether the group was linked to this platform group until the platform group was found gone. */
 const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
   previousLink?.isGone === true && previousLink.platformId === id;
 
-/** A 404 that nothing confirmed for this long proves nothing any more: the count of 404s starts again. */
+/** A 404 that nothing confirmed for this long proves nothing any more. The count of 404s then starts again. */
 const STALE_MS = 2 * 3_600_000;
 
 function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {
@@ -101,11 +103,11 @@ function presenceIn(
  *   the platform shows the group | the DELETE is     | decision
  *   -----------------------------|-------------------|---------------------------------------------------
  *   no (404)                     | just answered 2xx | observe that it is gone
- *   no (404)                     | any other         | the same, once `decideAbsence` proves it
- *   yes                          | under 60 s old    | wait: the read may be older than the write
- *   yes                          | older             | drop, and plan again; refused if this answer is the third
+ *   no (404)                     | any other         | the same, after `decideAbsence` proves it
+ *   yes                          | under 60 s old    | wait; the read may be older than the write
+ *   yes                          | older             | drop, and plan again; refused after the third answer
  *
- * A DELETE without an answer is not counted: it is tried again at once.
+ * A DELETE without an answer is not counted, and is tried again at once.
  */
 export function decideDeletion(
   facts: Facts,
@@ -128,7 +130,7 @@ export function decideDeletion(
 
 /**
  * Returns the first of these platform groups that can be adopted.
- * @returns undefined if none can: each is gone or belongs to another group
+ * @returns undefined if none can be adopted, because each is gone or belongs to another group
  */
 export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {
   const { passedOver, state } = facts;
@@ -150,7 +152,10 @@ const isForSame = ({ spokeId }: ListedGroup, owner: GroupRef, { connection, grou
   owner.connection !== connection &&
   (spokeId === group || (mayBeSpokeId(spokeId, group) && owner.group === group));
 
-/** Two live connections of one company never write the same group. A second group with that external id would be a duplicate. */
+/**
+ * Waits, because two live connections of one company never write the same group. A second group with that external id
+ * would be a duplicate.
+ */
 const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): Wait => ({
   kind: 'wait',
   waitMs: undefined,
@@ -160,10 +165,16 @@ const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): W
   },
 });
 
-/** The platform group that was linked before and counted as gone, as a candidate: if it still exists, a new group is a duplicate. */
+/**
+ * Returns the previously linked platform group as a candidate, if it counted as gone. If this platform group still
+ * exists, a new group would be a duplicate.
+ */
 export const previousGroup = ({ previousLink }: GroupState): readonly ListedGroup[] =>
   previousLink?.isGone === true ? [{ id: previousLink.platformId, spokeId: null }] : [];
 
-/** The same for a directory group that needs no new platform group: only after a sweep has seen it in a list. */
+/**
+ * Returns the same candidate for a directory group that needs no new platform group, but only after a sweep has seen it
+ * in a list.
+ */
 export const listedAgain = (state: GroupState): readonly ListedGroup[] =>
   state.previousLink?.isListed === true ? previousGroup(state) : [];

@@ -11,17 +11,23 @@ import type { Wanted } from './facts.ts';
 /** The latest stamps of the directory's events about the group and about its parts. */
 export interface LatestStamps {
   readonly newest: Stamp;
-  /** Of the register behind each field; zero for a field without one. */
+  /** The stamp of the register of each field; zero for a field without a register. */
   readonly field: Readonly<Record<GroupField, Stamp>>;
-  /** Of the latest complete snapshot or deletion: an event about every user, also about users that it does not list. */
+  /**
+   * The stamp of the latest complete snapshot or deletion. Such an event is about every user, including users that it
+   * does not list.
+   */
   readonly allUsers: Stamp;
-  /** Of the register behind a user that is wanted; undefined for a user that is not. */
+  /** Returns the stamp of the register of a wanted user; undefined for a user that is not wanted. */
   readonly user: (user: PlatformUserId) => Stamp | undefined;
-  /** Users that the directory removed from the group, with the stamp of the removal; only those that may matter. */
+  /**
+   * The users that the directory removed from the group, with the stamp of the removal. Only users that may matter are
+   * included.
+   */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp>;
 }
 
-/** The latest directory stamps of a group, as accepted drift needs them. */
+/** Returns the latest directory stamps of a group, for the check of accepted drift. */
 export function latestStampsOf({ registers }: GroupState, wanted: Wanted): LatestStamps {
   const field = eachField((one) => stampOf(registers, one));
   const ofMember = new Map(wanted.registers.map(({ member, stamp }) => [member, stamp]));
@@ -49,7 +55,7 @@ export interface AcceptDriftInput {
   readonly policy: AcceptedDrift['policy'];
   readonly seen: Stamp;
   readonly differences: readonly Difference[];
-  /** The drift that was accepted before and is still valid. */
+  /** The drift that was accepted earlier and is still valid. */
   readonly earlier: AcceptedDrift | undefined;
 }
 
@@ -79,15 +85,15 @@ function move(
 }
 
 /**
- * Returns the part of an accepted drift that is still valid. A newer directory event ends it. It also ends once the
- * difference is gone: a user that the directory wants by now needs no accepted drift.
+ * Returns the part of an accepted drift that is still valid. A newer directory event ends the acceptance. The end of
+ * the difference also ends it: a user that the directory now wants needs no accepted drift.
  *
  *     the newer directory event is about  | report | adopt
  *     ------------------------------------|--------|------------------------------------------
  *     anything in the group               | ends   | stays valid, except:
- *     a field                             |        | the field's ends
- *     a user who was removed or added     |        | that user's ends
- *     all users (snapshot, deletion)      |        | all users' end
+ *     a field                             |        | its acceptance ends
+ *     a user who was removed or added     |        | the user's acceptance ends
+ *     all users (snapshot, deletion)      |        | the acceptance of all users ends
  */
 export function validAcceptedDrift(
   acceptedDrift: AcceptedDrift | undefined,

@@ -8,25 +8,28 @@ import type { Facts } from './facts.ts';
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
-/** What a successful answer shows about a write. */
+/** The content of a successful answer to a write. */
 export interface Answer {
-  /** The group after the write: as sent, with the name in the platform's form. */
+  /** The group after the write. The content is as sent, with the name in the platform's form. */
   readonly made: View | undefined;
-  /** Users that this write removed and the answer still shows: their removal did not happen. */
+  /** Users that this write removed and that the answer still shows. Their removal did not happen. */
   readonly kept: readonly PlatformUserId[];
-  /** The platform added a user by itself. The next plan removes that user unless the policy lets external members stay. */
+  /**
+   * Whether the platform added a user by itself. The next plan removes that user unless the policy lets external
+   * members stay.
+   */
   readonly hasAdded: boolean;
-  /** A new name was sent, and the group has its old one. */
+  /** Whether a new name was sent and the group has its old name. */
   readonly keepsName: boolean;
 }
 
 /**
- * Compares the answer with what was sent. Users that it shows although they were not sent:
+ * Compares the answer with the sent content. For users that the answer shows although they were not sent:
  *
  *                          | create        | put           | patch
  *     ---------------------|---------------|---------------|--------------------------------
  *     removed by the plan  | –             | kept          | kept
- *     any other            | platform's    | platform's    | external change: drift, not judged here
+ *     any other            | by platform   | by platform   | external change: drift, not judged here
  */
 export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Answer {
   const { action, after, removals } = plan;
@@ -54,7 +57,9 @@ export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Ans
 export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
   kept.length > 0 || hasAdded || keepsName;
 
-/** The message about changes that the platform answered with 200 but did not make; undefined if there are none. */
+/**
+ * Returns the message about changes that the platform answered with 200 but did not make; undefined if there are none.
+ */
 export function keptMessage({ kept, keepsName }: Answer): string | undefined {
   const parts: string[] = [];
   if (kept.length > 0)
@@ -67,12 +72,15 @@ export function keptMessage({ kept, keepsName }: Answer): string | undefined {
 export interface Outcome {
   /** The view of the group after the write; undefined if the group is gone. */
   readonly view: View | undefined;
-  /** The platform shows exactly what was sent. */
+  /** Whether the platform shows exactly the sent content. */
   readonly isAsPrepared: boolean;
   /** The changes of the plan that were made. */
   readonly changes: readonly PlanChange[];
   readonly kept: readonly PlatformUserId[];
-  /** Users that were sent and are not shown: later writes still send them, and a later fetch shows whether they are in. */
+  /**
+   * Users that were sent and are not shown. Later writes still send them, and a later fetch shows whether they are in
+   * the group.
+   */
   readonly unshown: readonly PlatformUserId[];
   /** External changes since the group was read. */
   readonly external: ObserveExternal | undefined;
@@ -81,9 +89,10 @@ export interface Outcome {
 }
 
 /**
- * Reads a successful answer. A platform that compares versions refuses a PATCH after an external change. A platform that
- * does not compare them applies both changes, and only the answer shows the external one.
- * @param facts with the open intent
+ * Returns the outcome of a write from its successful answer. A platform that compares versions refuses a PATCH after an
+ * external change. A platform that does not compare versions applies both changes, and only the answer shows the
+ * external change.
+ * @param facts include the open intent
  */
 export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, facts: Facts): Outcome | Read {
   const answer = readAnswer(plan, observed);
@@ -101,7 +110,8 @@ export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, fac
     error: message === undefined ? undefined : { code: 'kept', message },
   };
   if (observed === undefined || made === undefined || plan.after === undefined) return outcome;
-  // A managed member that the platform keeps stays managed. A later write removes it, also where external members may stay.
+  // A managed member that the platform keeps stays managed. A later write then removes the member, even if external
+  // members may stay.
   const shown = viewOf(observed, made, kept.length > 0 ? facts.views?.base : undefined);
   const external = plan.action === 'patch' ? externalIn(plan, observed, { made, shown, facts }) : undefined;
   if (external !== undefined && external.kind === 'read') return external;
@@ -118,7 +128,10 @@ function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId
   return [...plan.after.users.keys()].filter((user) => !shown.has(user));
 }
 
-/** Whether the platform shows all users that the write left in the group. Any other users come from the platform or another client. */
+/**
+ * Whether the platform shows all users that the write left in the group. Any other users come from the platform or
+ * another client.
+ */
 export function showsWrite(plan: Plan, observed: ObservedGroup): boolean {
   const { kept, keepsName } = readAnswer(plan, observed);
   return kept.length === 0 && !keepsName && unshownIn(plan, observed).length === 0;
@@ -132,8 +145,8 @@ function externalIn(
   const lost = lostFields(observed, [made], facts.listed, [LISTING_AGE_MS]);
   if ('kind' in lost) return lost;
   if (shows(observed, made) && lost.size === 0) return undefined;
-  // An answer proves only what it shows. A user that is missing from it, or that was removed and is still shown, is no
-  // change by another client.
+  // An answer proves only its own content. A missing user, or a removed user that is still shown, is not a change by
+  // another client.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
   const knownViews = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];

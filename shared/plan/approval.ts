@@ -1,6 +1,9 @@
-/** Why a held user would be removed, as far as that shows who caused the hold. */
+/** The cause of a held removal. It shows who caused the hold, if that is known. */
 export interface HeldCause {
-  /** `unsigned_event`: the event records no sender (a deleted user). `no_event`: no event explains the removal. */
+  /**
+   * `unsigned_event` means that the event records no sender (a deleted user). `no_event` means that no event explains
+   * the removal.
+   */
   readonly kind: 'event' | 'unsigned_event' | 'no_event';
   /** The operator who sent the event; undefined for an event of the directory. */
   readonly by?: string | undefined;
@@ -16,9 +19,9 @@ const SENDS: ReadonlySet<string> = new Set(['import', 'events_send', 'dlq_replay
 const SETS: ReadonlySet<string> = new Set(['connections_set', 'connect', 'reconnect', 'rebind']);
 
 /**
- * Returns the operators who caused a hold; none of them may approve it (four eyes). A hold that a directory event caused
- * may be approved by any operator. If no event explains a removal, the authors are the operators who changed settings. If an
- * event does not record its sender, the authors are all operators who sent events.
+ * Returns the operators who caused a hold. None of them may approve the hold (four eyes). Any operator may approve a
+ * hold that a directory event caused. If no event explains a removal, the authors are the operators who changed
+ * settings. If an event does not record its sender, the authors are all operators who sent events.
  */
 export function authorsOf(
   causes: readonly HeldCause[],

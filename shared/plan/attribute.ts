@@ -10,14 +10,16 @@ export interface Attribution {
 
 export const UNATTRIBUTED: Attribution = { initiator: UNKNOWN_INITIATOR, eventIds: [] };
 
-/** Event types with a known meaning, from the specification or the platform's feed. Any other type may mean anything. */
+/**
+ * Event types with a known meaning, from the specification or the platform's feed. Any other type may mean anything.
+ */
 const ADDED = 'EXTERNAL_GROUP_ADD';
 const REMOVED = 'EXTERNAL_GROUP_REMOVE';
 const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';
 const MEMBER_REMOVED = 'EXTERNAL_GROUP_MEMBER_REMOVE';
 const KNOWN: ReadonlySet<string> = new Set([ADDED, REMOVED, MEMBER_ADDED, MEMBER_REMOVED]);
 
-/** Differences that have a listed type of their own. */
+/** The event type of each kind of difference that has a listed type of its own. */
 const OWN_TYPE: { readonly [kind in DriftKind]?: string } = {
   members_added: MEMBER_ADDED,
   members_removed: MEMBER_REMOVED,
@@ -25,7 +27,7 @@ const OWN_TYPE: { readonly [kind in DriftKind]?: string } = {
   recreated: REMOVED,
 };
 
-/** Whether an event says that the group itself was deleted. */
+/** Whether an event reports that the group itself was deleted. */
 export const reportsDeletion = (activityEvents: readonly ActivityEvent[] = []): boolean =>
   activityEvents.some(({ type }) => type === REMOVED);
 
@@ -35,14 +37,20 @@ function explains(kind: DriftKind, { type }: ActivityEvent): boolean {
   return !KNOWN.has(type) || (kind === 'duplicate_spoke_id' && type === ADDED);
 }
 
-/** If no event explains the change: an unlisted type may explain any kind, a listed type only kinds without an own type. */
+/**
+ * Whether an event may explain a difference that no event explains with certainty. An unlisted type may explain any
+ * kind. A listed type may explain only kinds without an own type.
+ */
 const mayExplain = (kind: DriftKind, { type, initiator }: ActivityEvent): boolean =>
   !KNOWN.has(type) || (OWN_TYPE[kind] === undefined && initiator !== APPLICATION);
 
-/** How the feed names applications, and with them ourselves. */
+/** The name of applications in the feed. Groupsync is one of them. */
 const APPLICATION = 'EXTERNAL';
 
-/** If several initiators changed one group, a person is named first: the others are the platform or groupsync itself. */
+/**
+ * The order of the initiators if several changed one group. A person comes first, because the others are the platform
+ * or groupsync itself.
+ */
 const RANK: ReadonlyMap<string, number> = new Map([
   ['ROLE', 3],
   ['SYSTEM', 2],
@@ -51,10 +59,10 @@ const RANK: ReadonlyMap<string, number> = new Map([
 const rank = (initiator: string): number => RANK.get(initiator) ?? 0;
 
 /**
- * Returns the initiator of a difference. It takes the events about the group whose type explains the difference, or else
- * those that may explain it, and of these the events of the initiator with the highest rank. Our own writes have the
- * initiator EXTERNAL, so they never hide a person or the platform. An event of another type explains nothing: the right
- * event may not have been read yet.
+ * Returns the initiator of a difference. The function uses the events whose type explains the difference, or else the
+ * events that may explain it. Of these, it uses the events of the initiator with the highest rank. Our own writes have
+ * the initiator EXTERNAL, so they never hide a person or the platform. An event of another type explains nothing,
+ * because the right event may not have been read yet.
  */
 export function attribute(kind: DriftKind, activityEvents: readonly ActivityEvent[]): Attribution {
   const fitting = activityEvents.filter((event) => explains(kind, event));

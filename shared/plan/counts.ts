@@ -4,7 +4,7 @@ import type { View } from '../domain/view.ts';
 import type { Wanted } from './facts.ts';
 
 /**
- * Members of the directory group, and how many of them the platform shows.
+ * Returns the number of members of the directory group, and the number of those that the platform shows.
  * @param unshown users that the latest answered write sent, and that the platform does not show
  */
 export function countsOf(

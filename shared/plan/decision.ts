@@ -15,18 +15,19 @@ import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
 
-/** What is read from our table, consistently: see the fields of `Facts`. */
+/** The facts that are read from the table with strong consistency. See the fields of `Facts`. */
 export type StoredFact = 'wanted' | 'views' | 'held' | 'departed' | 'managed' | 'unlisted';
 
-/** Data that must be read before anything can be decided. */
+/** Data that must be read before anything else can be decided. */
 export interface Read {
   readonly kind: 'read';
   /**
-   * `group`: the platform's group itself; if the outcome of a creation is unknown, every group that it may have made.
-   * `list`: the platform's groups. These two are read alone.
+   * `group` is the platform group itself. If the outcome of a creation is unknown, `group` is every group that the
+   * creation may have made. `list` is the list of the platform's groups. A read of `group` or `list` contains no other
+   * fact.
    */
   readonly what: readonly StoredFact[] | readonly ['group'] | readonly ['list'];
-  /** How old a list may be. */
+  /** The maximum age of a list. */
   readonly maxAgeMs?: number;
 }
 
@@ -40,18 +41,18 @@ export const readsGroup = (decision: Decision): boolean =>
 export const readsList = (decision: Decision): boolean =>
   decision.kind === 'read' && decision.what[0] === 'list';
 
-/** Reserves these removals with the guard, and sums up all other removals of the rolling hour. */
+/** Reserves these removals with the guard, and adds up all other removals of the rolling hour. */
 export interface Reserve {
   readonly kind: 'reserve';
   readonly removals: number;
-  /** Users in the group now. */
+  /** The number of users in the group now. */
   readonly size: number;
-  /** The group is deleted. */
+  /** Whether the write deletes the group. */
   readonly deletes: boolean;
   readonly replaces: GuardRecord | undefined;
 }
 
-/** How drift of another client was settled; `open`: it is not settled yet. */
+/** How drift of another client was settled. `open` means that it is not settled yet. */
 export type DriftOutcome = DriftPolicy | 'open';
 
 export interface ErrorDetail {
@@ -64,8 +65,9 @@ export type Decision =
   | Read
   | Reserve
   /**
-   * The open intent did not happen. `owed`: its removals that the guard still counts, because they may still happen.
-   * `failing`: it is not tried again until the group changes or a day has passed.
+   * Drops the open intent, because it did not happen. `owed` is the record of its removals that the guard still counts,
+   * because they may still happen. With `failing`, the write is not tried again until the group changes or a day has
+   * passed.
    */
   | {
       readonly kind: 'drop';
@@ -74,13 +76,13 @@ export type Decision =
       readonly failing?: ErrorDetail;
     }
   | Observe
-  /** The platform's group is gone: ends the link if the hourly budget allows it. */
+  /** Ends the link to a platform group that is gone, if the hourly budget allows it. */
   | {
       readonly kind: 'unlink';
       readonly id: PlatformGroupId;
       readonly difference: Difference | undefined;
       readonly acceptedDrift: AcceptedDeletion | undefined;
-      /** Our own deletion that took effect late. */
+      /** A deletion by groupsync that took effect late. */
       readonly lateWrite?: Intent | undefined;
     }
   | { readonly kind: 'release'; readonly reason: string }
@@ -89,19 +91,21 @@ export type Decision =
   | StartHold
   | EndHold
   | Write
-  /** The platform refuses the write, and waiting cannot fix that, except for the wait in `firstly`. */
+  /**
+   * Fails, because the platform refuses the write, and waiting cannot fix that. The exception is the wait in `firstly`.
+   */
   | { readonly kind: 'fail'; readonly firstly?: Wait }
-  /** `waitMs` undefined: the wait grows with each failure. */
+  /** Waits. If `waitMs` is undefined, the wait grows with each failure. */
   | Wait
-  /** Nothing needs to be written: the group is done until something changes. */
+  /** Settles the group, because no write is needed. The group is done until something changes. */
   | {
       readonly kind: 'settle';
       readonly as: SettledState;
       readonly counts: MemberCounts;
       readonly driftOutcome: DriftOutcome;
-      /** An unconfirmed write may take effect until this time; until then the group is not done. */
+      /** The time until which an unconfirmed write may take effect. Until this time, the group is not done. */
       readonly againAtMs?: number;
-      /** The platform refuses a name or an external id, and everything else of the group is done. */
+      /** The refusal of a name or an external id. Everything else of the group is done. */
       readonly failing?: GroupError | undefined;
     };
 
@@ -109,24 +113,33 @@ export interface Wait {
   readonly kind: 'wait';
   readonly waitMs: number | undefined;
   readonly why: ErrorDetail;
-  /** The first 404; a creation that was again not found, or a deletion that was answered and has no effect yet. */
+  /**
+   * The fact that the wait stores: the first 404, a creation that was again not found, or an answered deletion without
+   * effect yet.
+   */
   readonly noting?: 'missing' | Intent;
-  /** The guard does not count the removals meanwhile. */
+  /** Whether the guard stops counting the removals during the wait. */
   readonly yields?: boolean;
 }
 
-/** Records what the platform shows. This ends the open intent and the suspected external change. */
+/** Records the state that the platform shows. The record ends the open intent and the suspected external change. */
 export interface Observe {
   readonly kind: 'observe';
-  /** `gone`: the open intent was to delete the group and it is gone, or there is no group that could have changed. */
+  /**
+   * `gone` means that the open intent was to delete the group and the group is gone, or that no group exists that could
+   * have changed.
+   */
   readonly observed: ObservedGroup | 'gone';
-  /** The group's view from now on; undefined: the stored view is current, or the group is gone. */
+  /** The group's new view. The view is undefined if the stored view is current or the group is gone. */
   readonly view?: View;
-  /** The open intent whose outcome this is. */
+  /** The open intent with this outcome. */
   readonly intent?: Intent | undefined;
-  /** What another client changed, reported before the view is stored; undefined: groupsync itself made the group as it is. */
+  /**
+   * The changes of another client, which are reported before the view is stored. The field is undefined if groupsync
+   * itself made the shown state.
+   */
   readonly external?: External;
-  /** How often another client's changes were undone lately. */
+  /** The number of recent restorations after changes of another client. */
   readonly flapDamping?: FlapDamping | undefined;
 }
 
@@ -143,21 +156,24 @@ export type ObserveExternal = Observe & {
   readonly external: External;
 };
 
-/** An operator must decide about these removals; all other changes of the group go on. */
+/** Starts a hold. An operator must decide about these removals. All other changes of the group are written. */
 export interface StartHold {
   readonly kind: 'hold';
   readonly users: readonly PlatformUserId[];
-  /** Removals that an operator approved and that are not written yet: they do not wait with these. */
+  /**
+   * Removals that an operator approved and that are not written yet. Approved removals do not wait with the held
+   * removals.
+   */
   readonly approved: readonly PlatformUserId[];
   readonly size: number;
   readonly rule: HoldRule;
-  /** What the guard judged, including all removals within the hour; undefined if the guard did not judge. */
+  /** The share that the guard judged, including all removals within the hour; undefined if the guard did not judge. */
   readonly share: number | undefined;
   readonly deletes: boolean;
   readonly ends?: undefined;
 }
 
-/** The hold, or the approval next to it, covers no wanted removal any more. */
+/** Ends the hold or the approval next to it, because it covers no wanted removal any more. */
 export interface EndHold {
   readonly kind: 'hold';
   readonly ends: readonly ('hold' | 'approval')[];
@@ -166,16 +182,16 @@ export interface EndHold {
 export interface Write {
   readonly kind: 'write';
   readonly plan: Plan;
-  /** Removals that the guard stops meanwhile. */
+  /** Removals that the guard stops for now. */
   readonly held: ReadonlySet<PlatformUserId>;
   /** Digest of the approval that the write uses up. */
   readonly consumes: string | undefined;
-  /** Whether the reservation of this attempt covers its removals. */
+  /** Whether the reservation of this attempt covers the removals of the write. */
   readonly isReserved: boolean;
-  /** Groups that existed before a creation, so none of them is the created one. */
+  /** Groups that existed before a creation, so none of them is the created group. */
   readonly known: readonly PlatformGroupId[];
-  /** As of `Intent`. */
+  /** See `oddBefore` of `Intent`. */
   readonly oddBefore?: number;
-  /** Fields that keep an unwanted value: the group is not done after this write. */
+  /** Fields that keep an unwanted value. The group is not done after this write. */
   readonly left?: readonly GroupField[];
 }

@@ -16,27 +16,32 @@ export interface WantedGroup extends WrittenFields {
 export interface DraftInput
   extends Pick<ConnectionSettings, 'membership' | 'onGroupDeleted'>,
     Pick<GroupTreatment, 'mode'> {
-  /** undefined: the directory has no such group (any more). */
+  /** The wanted group; undefined if the directory has no such group (any more). */
   readonly wanted: WantedGroup | undefined;
-  /** The linked platform group as last known; undefined if there is none. */
+  /** The linked platform group as it was last known; undefined if there is none. */
   readonly current: View | undefined;
-  /** Send every field (PUT), not only the changed ones: after an adoption or an external change. */
+  /**
+   * Whether every field is sent (PUT), not only the changed fields. A PUT follows an adoption or an external change.
+   */
   readonly whole: boolean;
   /** Removals that may not happen now. */
   readonly held: ReadonlySet<PlatformUserId>;
-  /** The group may not be deleted now; a group without users has no held removals. */
+  /** Whether the group may not be deleted now. A group without users has no held removals. */
   readonly isDeletionHeld?: boolean | undefined;
   /** Additions that are sent later, because the platform refused a write that contained them. */
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
-  /** Fields that are not written: their wanted value is refused, in use by another group, or tried later. */
+  /** Fields that are not written, because their wanted value is refused, in use by another group, or tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
-  /** The accepted drift that is still valid: these differences stay. */
+  /** The accepted drift that is still valid. Its differences stay. */
   readonly acceptedDrift?: AcceptedDrift | undefined;
-  /** Why a user that the directory names is not wanted; becomes the reason of the removal. */
+  /** The reason why a user that the directory names is not wanted. The text becomes the reason of the removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
 }
 
-/** The write that makes the platform show the wanted state. Sorted, so that `plan` prints exactly what apply would send. */
+/**
+ * Returns the write that makes the platform show the wanted state. Changes are sorted, so that `plan` prints exactly
+ * the request of apply.
+ */
 export function draftPlan(input: DraftInput): Plan {
   const { current, mode } = input;
   const wanted = input.wanted && withoutExcluded(input.wanted, input);
@@ -63,7 +68,10 @@ function planCreation(wanted: WantedGroup): Plan {
   };
 }
 
-/** The directory's group is gone: what happens to the platform's is a policy of the connection. */
+/**
+ * Plans the end of a group that the directory deleted. The setting `onGroupDeleted` of the connection selects the
+ * action on the platform group.
+ */
 function planDeparture(input: DraftInput, current: View): Plan {
   const { mode, onGroupDeleted, held, acceptedDrift } = input;
   if (mode === 'upsertOnly') return NO_PLAN(current);
@@ -126,7 +134,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
       );
     }),
   ];
-  // A PUT needs a spokeId. If a policy accepts its removal, only the changes are sent.
+  // A PUT needs a spokeId. If a policy accepts the removal of the spokeId, only the changes are sent.
   const isWhole = input.whole && wanted.spokeId !== null && !input.fixed?.size;
   const action: PlanAction = changes.length === 0 ? 'none' : isWhole ? 'put' : 'patch';
   return {
@@ -145,7 +153,10 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
 
 type Allowed = WrittenFields & Pick<WantedGroup, 'users'>;
 
-/** Accepted drift, fields without a wanted value and fields that are not written count as wanted. */
+/**
+ * Returns the wanted group as it may be written. Accepted drift, fields without a wanted value and fields that are not
+ * written keep their current value.
+ */
 function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }: DraftInput): Allowed {
   const isLeft = (field: GroupField) =>
     wanted[field] == null || acceptedDrift?.[field] === true || fixed?.has(field) === true;
@@ -158,7 +169,7 @@ function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }:
   };
 }
 
-/** If the platform normalised the wanted name, its form stays. */
+/** Returns the names after the write. If the platform normalised the wanted name, the platform's form stays. */
 function namesAfter(wanted: Allowed, current: View): Pick<View, 'name' | 'alias'> {
   const { name, alias } = current;
   if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name };
@@ -195,7 +206,7 @@ export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
   readonly wanted: ReadonlySet<PlatformUserId>;
   /** Users in the group on the platform; `true` if groupsync added them (the base of the three-way merge). */
   readonly current: ReadonlyMap<PlatformUserId, boolean>;
-  /** Users that must stay whatever the result of the merge: removals that are held or that a policy forbids. */
+  /** Whether a user must stay in any case, because the removal is held or a policy forbids the removal. */
   readonly keep: (user: PlatformUserId) => boolean;
 }
 
@@ -206,11 +217,11 @@ export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
  *     -------|-------|------|---------------|---------------------------------
  *      yes   |  no   |  –   | add, mine     | add, mine
  *      yes   |  yes  | yes  | stays, mine   | stays, mine
- *      yes   |  yes  |  no  | stays, mine   | stays, external: it was there first
+ *      yes   |  yes  |  no  | stays, mine   | stays, external
  *      no    |  yes  | yes  | remove        | remove
  *      no    |  yes  |  no  | remove        | stays, external
  *
- * `keep` turns a removal into a stay. Linear in the size of both sides.
+ * `keep` turns a removal into a stay. The time is linear in the size of both sides.
  */
 export function mergeUsers({ wanted, current, membership, keep }: MergeInput): Map<PlatformUserId, boolean> {
   const merged = new Map<PlatformUserId, boolean>();

@@ -1,28 +1,31 @@
-/** What groupsync knows about a platform group whose id has just been answered with 404. */
+/** The evidence about a platform group whose id has just been answered with 404. */
 export interface AbsenceEvidence {
-  /** The first 404, if the platform has not shown the group since; undefined: this is the first one. */
+  /** The time of the first 404 since the platform last showed the group; undefined if this 404 is the first. */
   readonly firstNotFoundAtMs: number | undefined;
   readonly lastNotFoundAtMs: number;
   /** A list of the platform's groups that is newer than the first 404; undefined if none was read. */
   readonly listing: PresenceInList | undefined;
   readonly isDeletionReportedByFeed: boolean;
-  /** The platform answered groupsync's own DELETE with 2xx, just before this 404. */
+  /** Whether the platform answered groupsync's own DELETE with 2xx, just before this 404. */
   readonly isDeletionAnswered: boolean;
-  /** This rule has already ended the link to the group, and the platform has not shown the group since then. */
+  /** Whether this rule has already ended the link to the group, and the platform has not shown the group since then. */
   readonly wasGone: boolean;
 }
 
 export interface PresenceInList {
   readonly showsThisGroup: boolean;
-  /** The list shows another platform group that a directory group owns. */
+  /** Whether the list shows another platform group that a directory group owns. */
   readonly showsOtherManagedGroups: boolean;
 }
 
-/** Both depend on the time that a platform may take to show a group (`createSettleSeconds`); the local stack is faster. */
+/**
+ * The time limits of the rule. The limits depend on the time that a platform may take to show a group
+ * (`createSettleSeconds`). The local stack is faster.
+ */
 export interface AbsenceLimits {
-  /** Least time between the first and the last 404. */
+  /** The minimum time between the first and the last 404. */
   readonly apartMs: number;
-  /** If there is no other evidence, 404s for this long end the link. */
+  /** The time of 404s that ends the link without other evidence. */
   readonly uncertainMs: number;
 }
 
@@ -36,9 +39,9 @@ export const absenceLimits = (createSettleMs: number): AbsenceLimits => ({
 });
 
 /**
- * Decides whether a platform group still exists. It is the only way to end a link, a deletion or an adoption candidate.
- * A wrong base URL answers 404 for every group and lists none, so neither a 404 nor an empty list is enough by itself.
- * A group that a list shows is never gone.
+ * Decides whether a platform group still exists. No other rule ends a link, a deletion or an adoption candidate. A
+ * wrong base URL answers 404 for every group and lists no group. So neither a 404 nor an empty list is enough by
+ * itself. A group that a list shows is never gone.
  *
  *   own DELETE answered | was gone | two 404s ≥ 60 s apart | list                            | feed             | result
  *   --------------------|----------|-----------------------|---------------------------------|------------------|------------------------

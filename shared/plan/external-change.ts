@@ -11,14 +11,14 @@ import { compareText } from './plan.ts';
 import type { LateWrites } from './uncertain.ts';
 
 /**
- * Remaining time in which a read proves nothing, because it shows another version and may be older than groupsync's
- * last write. It may also show another client's change that this write replaced.
+ * Returns the remaining time in which a read proves nothing. Such a read shows another version, and may be older than
+ * groupsync's last write. The read may also show another client's change that the write replaced.
  *
  *   the read shows    | the last write is | result
  *   ------------------|-------------------|----------------------------
  *   the known version | of any age        | 0
  *   another version   | under 60 s old    | the rest of the 60 s
- *   another version   | older             | 0: another client changed it
+ *   another version   | older             | 0; another client changed the group
  *
  * The time is shorter than 60 s if the platform shows created groups sooner, as in the local stack.
  */
@@ -33,8 +33,9 @@ export function mayPrecedeWriteForMs(
 }
 
 /**
- * What another client changed: each difference that neither groupsync's views nor its uncertain writes explain. While an
- * intent is open there are two views: the one before the write and the one that the write would make.
+ * Returns the changes of another client. A change is a difference that neither groupsync's views nor its uncertain
+ * writes explain. While an intent is open there are two views: the view before the write and the intended view after
+ * the write.
  *
  *   observed         | the views of groupsync | uncertain writes   | result
  *   -----------------|------------------------|--------------------|----------------
@@ -43,10 +44,10 @@ export function mayPrecedeWriteForMs(
  *   value of a field | another in all         | sent no such value | the field's
  *   otherwise        |                        |                    | none
  *
- * A name is another if it is neither the name that we sent nor the form in which the platform stored it. Another field
- * differs in more than its form (`says`).
+ * A name differs if it is neither the sent name nor the platform's form of that name. A value of another field differs
+ * if more than its form differs (`isSameValue`).
  *
- * @param lost fields that another client emptied; any other null field is not echoed, which proves nothing
+ * @param lost fields that another client emptied; any other null field proves nothing, because it is not echoed
  */
 export function externalDifferences(
   knownViews: readonly View[],
@@ -86,10 +87,10 @@ const mayHold = ({ users, unshown }: View, user: PlatformUserId): boolean =>
 const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => [...users].sort(compareText);
 
 /**
- * Returns the observed group as a view. A user is managed if one of our views says that we added it. Additions of an
- * uncertain write count as managed too; otherwise a later removal of them would count as an external change.
- * If the platform normalised the name, `alias` keeps the name that was sent. If the platform does not echo a field, the
- * view holds the value that was sent. Users that may be in the group stay in `unshown`.
+ * Returns the observed group as a view. A user is managed if groupsync added the user according to one of its views.
+ * Additions of an uncertain write count as managed too; otherwise a later removal of them would count as an external
+ * change. If the platform normalised the name, `alias` keeps the name that was sent. If the platform does not echo a
+ * field, the view holds the value that was sent. Hidden users, who may be in the group, stay in `unshown`.
  */
 export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | undefined)[]): View {
   const known = knownViews.find((view) => view !== undefined);
@@ -118,19 +119,25 @@ export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | 
 const unshownAs = (users: readonly (readonly [PlatformUserId, boolean])[]): Pick<View, 'unshown'> =>
   users.length === 0 ? {} : { unshown: new Map(users) };
 
-/** A user that groupsync added stays managed, even if the user was missing for a while and a policy accepted that. */
+/**
+ * Whether groupsync added a user. Such a user stays managed, even if the user was missing for a while and a policy
+ * accepted that.
+ */
 const isOwnUser = ({ users, unshown, acceptedDrift }: View, user: PlatformUserId): boolean =>
   users.get(user) === true || unshown?.get(user) === true || acceptedDrift?.absent.has(user) === true;
 
-/** A view with users that an answer hid and that may still be in the group; `true` if groupsync added them. */
+/**
+ * Returns a view with hidden users added. An answer did not show them, and they may still be in the group; `true` if
+ * groupsync added them.
+ */
 export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId, boolean]>): View {
   const { unshown = [], ...known } = view;
   return { ...known, ...unshownAs([...unshown, ...hidden].filter(([user]) => !view.users.has(user))) };
 }
 
 /**
- * Whether the platform shows the content of the view. The order and repetition of users do not matter, and a field that
- * is not shown.
+ * Whether the platform shows the content of the view. The order and repetition of users do not matter. A field that is
+ * not shown does not matter either.
  */
 export function shows(observed: ObservedGroup, view: View): boolean {
   const users = new Set(observed.users);
@@ -144,10 +151,11 @@ export function shows(observed: ObservedGroup, view: View): boolean {
 }
 
 /**
- * Returns the fields that a write of ours had set and an external change emptied. A null proves that only on a platform
- * that shows the field at all, which other groups in a listing prove. An older listing is enough: a platform that never
- * shows a field must not cost a listing each time.
- * @param agesMs how old the listing may be; the next age is tried if no other group of the listing before shows the field
+ * Returns the fields that a write of groupsync had set and an external change emptied. A null proves such a change only
+ * on a platform that shows the field, and other groups in a list prove that. An older list is enough, so that a
+ * platform which never shows a field does not cost a list each time.
+ * @param agesMs the maximum ages of the list; the next age is tried if no other group of the earlier list shows the
+ *   field
  */
 export function lostFields(
   observed: ObservedGroup,
@@ -173,7 +181,7 @@ export function lostFields(
 
 /**
  * Whether a creation of unknown outcome made this group. The spokeId decides, in any form. If the platform does not
- * echo it, name and users decide; the platform may have added users. Groups that existed before do not count.
+ * echo the spokeId, name and users decide. The platform may have added users. Groups that existed before do not count.
  */
 export function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View | undefined): boolean {
   if (intent.known?.includes(observed.id as PlatformGroupId)) return false;

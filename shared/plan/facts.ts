@@ -14,82 +14,93 @@ export type PendingMember = Omit<PendingMark, 'sinceMs'>;
 export interface WantedMember {
   readonly member: MemberId;
   readonly revision: number;
-  /** The platform has refused this user before; this write tries again. */
+  /** Whether the platform has refused this user before. This write tries the user again. */
   readonly wasRefused?: boolean;
-  /** Users that a successful write did not show: they are still sent. `lately`: they alone cause no write. */
+  /**
+   * Whether a successful write did not show the user. The user is still sent. With `lately`, such users alone cause no
+   * write.
+   */
   readonly unshown?: 'lately' | 'earlier';
 }
 
-/** What the directory wants of one group, with the ids of platform users. */
+/** The desired state of one group, with the ids of platform users. */
 export interface Wanted {
-  /** Only the members of the last change were read. All others are assumed to be as the view has them. */
+  /** Present if only the members of the last change were read. All other members are assumed to be as in the view. */
   readonly isPart?: true;
   readonly state: 'absent' | 'unnamed' | 'present';
-  /** Only of a group that is `present`. */
+  /** The group; undefined unless `state` is `present`. */
   readonly group: WantedGroup | undefined;
-  /** Members present in the directory, pending ones included. */
+  /** The number of members in the directory, including pending members. */
   readonly count: number;
   readonly pending: ReadonlyMap<MemberId, PendingMember>;
-  /** Users that the directory names but who may not be members now, with the reason of their removal. */
+  /** Users that the directory names and that may not be members now, with the reason of their removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
   /** The wanted members by platform user. Several members may be one user. */
   readonly membersByUser: ReadonlyMap<PlatformUserId, readonly WantedMember[]>;
   readonly registers: readonly StoredMember[];
-  /** When the directory deleted users whose registers still name them as members. */
+  /** The deletion stamps of users whose registers still name them as members. */
   readonly userFloors: ReadonlyMap<MemberId, Stamp>;
 }
 
-/** What groupsync stored about the platform's group. */
+/** The stored views of the platform group. */
 export interface Views {
   /** The latest view; undefined if there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
   readonly isUnreadable: boolean;
-  /** The intended result of the open intent: the base with its change. */
+  /** The intended result of the open intent: the base view with the change of the intent. */
   readonly prepared: View | undefined;
-  /** Users that uncertain writes may change; undefined: there are no such writes, or the set cannot be read. */
+  /** The users that uncertain writes may change; undefined if there are no such writes, or the set cannot be read. */
   readonly uncertain: UserChange | undefined;
   /** The intended result of an uncertain creation. */
   readonly created: View | undefined;
 }
 
-/** The removals that the group's hold is about. */
+/** The removals of the group's hold. */
 export interface HeldUsers {
   /** All held users; undefined if the set cannot be read. */
   readonly users: ReadonlySet<PlatformUserId> | undefined;
-  /** The kind of write that is held for this platform group; undefined: the hold is for another group, or unreadable. */
+  /**
+   * The kind of write that is held for this platform group; undefined if the hold is for another group or unreadable.
+   */
   readonly about: 'remove' | 'delete' | undefined;
   /** Removals that an operator approved next to the hold; undefined if there are none, or the set cannot be read. */
   readonly approved?: Omit<HeldUsers, 'approved'> | undefined;
 }
 
 /**
- * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` counts the
- * removals of this group that are so recent that another worker may be about to send the same write.
+ * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` counts only the
+ * recent removals of this group, because another worker may be about to send the same write.
  */
 export interface Reservation extends GuardRecord {
-  /** Users in the group before the write. */
+  /** The number of users in the group before the write. */
   readonly size: number;
-  /** The write deletes the group. */
+  /** Whether the write deletes the group. */
   readonly deletes: boolean;
   readonly recent: RecentRemovals & { readonly concurrent: number };
 }
 
-/** The managed groups of the connection, and groups known from before a creation. */
+/**
+ * Whether a list lacks groups that exist: the managed groups of the connection, and groups known from before a
+ * creation.
+ */
 export interface UnlistedGroups {
   /** A group that the platform shows by its id, but not in the list. */
   readonly existing: PlatformGroupId | undefined;
-  /** The connection manages groups, and the list shows none of them. */
+  /** Whether the connection manages groups and the list shows none of them. */
   readonly hidesAllManaged: boolean;
 }
 
-/** The platform's groups. */
+/** The list of the platform's groups. */
 export interface Listing {
   readonly groups: readonly ListedGroup[];
   /** The maximum age of the list. */
   readonly ageMs: number;
-  /** Whether the list shows a platform group that another directory group of the company owns; undefined: not read yet. */
+  /**
+   * Whether the list shows a platform group that another directory group of the company owns; undefined if not read
+   * yet.
+   */
   readonly showsManaged?: boolean | undefined;
-  /** Groups that existed before and are missing from the list; undefined: not compared yet. */
+  /** Groups that existed before and are missing from the list; undefined if not compared yet. */
   readonly unlisted?: UnlistedGroups | undefined;
 }
 
@@ -99,16 +110,16 @@ export interface Rejected {
   readonly name?: string | undefined;
 }
 
-/** The platform's group in a fetch or an answer, and when that came. */
+/** The platform group of a fetch or an answer, with the time of the fetch or answer. */
 export type Shown = Pick<ObservedGroup, 'id' | 'version'> & { readonly atMs: number };
 
 /**
- * The facts for a decision about one group. A fact that has not been read is undefined. If it matters, the decision is
- * to read it. Facts do not change during a pass.
+ * The facts for a decision about one group. A fact that has not been read is undefined. If the fact matters, the
+ * decision is a read. Facts do not change during a pass.
  */
 export interface Facts {
   readonly nowMs: number;
-  /** How long the platform may take to show a group that it has created. */
+  /** The time that the platform may take to show a group that it has created. */
   readonly createSettleMs: number;
   readonly state: GroupState;
   readonly settings: ConnectionSettings;
@@ -117,9 +128,12 @@ export interface Facts {
   readonly held?: HeldUsers | undefined;
   /** Users that the directory removed since the drift in the view was accepted. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
-  /** The platform's group, fetched in this pass. After a creation of unknown outcome: the group that it created. */
+  /**
+   * The platform group that this pass fetched. After a creation of unknown outcome, this is the group that the POST
+   * created.
+   */
   readonly fetched?: ObservedGroup | 'gone' | undefined;
-  /** What the last fetch or answer of this attempt showed, which may span several passes. */
+  /** The platform group of the last fetch or answer of this attempt, which may span several passes. */
   readonly shown?: Shown | undefined;
   readonly listed?: Listing | undefined;
   readonly reservation?: Reservation | undefined;
@@ -127,12 +141,12 @@ export interface Facts {
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with them. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
-  /** A write was refused in this attempt: from then on only the changes are sent, never the whole group. */
+  /** Whether a write was refused in this attempt. From then on only the changes are sent, never the whole group. */
   readonly isNarrowed?: boolean | undefined;
-  /** Platform groups that could not be adopted, by id: the platform answered 404, or this group owns it. */
+  /** Platform groups that could not be adopted, by id, because the platform answered 404 or another group owns them. */
   readonly passedOver?: ReadonlyMap<string, 'not_found' | GroupRef> | undefined;
-  /** How the platform has just answered the DELETE of the open intent: 2xx, or 404. */
+  /** The platform's answer to the DELETE of the open intent: 2xx, or 404. */
   readonly deletion?: 'deleted' | 'absent' | undefined;
-  /** The platform has just refused the open intent, or the one that was dropped in this pass. */
+  /** The refusal of the open intent, or of the intent that was dropped in this pass. */
   readonly rejected?: Rejected | undefined;
 }

@@ -3,32 +3,33 @@ import { SCHEDULES } from '../contract/topology.ts';
 import { SOURCES, type Source, type SourceState } from '../domain/source.ts';
 
 const MINUTE_MS = 60_000;
-/** A receipt may be on its way, and the reader may miss a run. */
+/** The time for a receipt on its way, or for one missed run of the reader. */
 const GRACE_MS = 10 * MINUTE_MS;
 
-/** When a source was last received, and when it is expected. */
+/** The time of a source's last receipt, and the expected interval. */
 export interface Freshness {
   readonly source: Source;
-  /** undefined: never. */
+  /** undefined if the source was never received. */
   readonly receivedMs: number | undefined;
-  /** undefined: nothing is expected of it. */
+  /** undefined if no receipt is expected. */
   readonly everyMs: number | undefined;
-  /** It is recorded since when a first receipt is expected. */
+  /** Whether the time since which a first receipt is expected is recorded. */
   readonly isAwaited: boolean;
-  /** For how long a receipt has been overdue; 0 if none is. */
+  /** The time for which a receipt has been overdue; 0 if none is overdue. */
   readonly lateMs: number;
 }
 
 type FreshnessSettings = Pick<ConnectionSettings, 'directory' | 'sources'>;
 
 /**
- * The sources of a connection that were ever received, or of which something is expected.
+ * Returns the freshness of the sources of a connection. A source is included if it was ever received, or if receipts
+ * are expected from it.
  *
  *     last receipt        expected every       late
  *     ------------------  -------------------  ---------------------------------------------
- *     any                 nothing is expected  no
- *     known               some minutes         that time and ten minutes after the receipt
- *     none yet            some minutes         likewise, after it was first noticed as missing
+ *     any                 no expectation       no
+ *     known               some minutes         after these minutes and ten more
+ *     none yet            some minutes         the same, from the time it was first missed
  */
 export function freshnessOf(
   settings: FreshnessSettings,
@@ -47,7 +48,10 @@ export function freshnessOf(
   });
 }
 
-/** The reader is expected as often as it is scheduled, unless the setting has another time. */
+/**
+ * Returns the expected interval. The reader is expected as often as it is scheduled, unless a setting has another
+ * interval.
+ */
 function expectedEvery(
   { sources }: FreshnessSettings,
   source: Source,

@@ -6,7 +6,7 @@ import type { Plan } from './plan.ts';
 
 export interface HeldRemovals {
   readonly hold: Hold;
-  /** The full set that the hold is about. */
+  /** The full set of users of the hold. */
   readonly users: ReadonlySet<PlatformUserId>;
 }
 
@@ -18,29 +18,29 @@ export interface HeldSets {
 
 /** The removals of a new draft, split by the decision about an existing hold. */
 export interface HoldVerdict {
-  /** Permitted by a person: the guard is not asked. */
+  /** Removals that an operator approved. The guard does not judge them. */
   readonly approved: readonly PlatformUserId[];
-  /** To be judged by the guard. */
+  /** Removals that the guard must judge. */
   readonly unjudged: readonly PlatformUserId[];
-  /** May not happen now. */
+  /** Removals that may not happen now. */
   readonly held: readonly PlatformUserId[];
-  /** New removals came, or the hold has expired: the held removals must be recorded again. */
+  /** Whether the held removals must be recorded again, because new removals came or the hold has expired. */
   readonly superseded: boolean;
 }
 
 /**
- * Splits removals by what was decided before:
+ * Splits removals by the earlier decision:
  *
  *     hold               | removals in its set | other removals
  *     -------------------|---------------------|--------------------------------------
  *     none               | –                   | the guard judges
  *     waiting            | held                | held, and the hold is superseded
  *     approved           | permitted           | the guard judges
- *     rejected           | held                | the guard judges; held, if the group is deleted
- *     expired            | held again          | held with them
+ *     rejected           | held                | the guard judges; held if the group is deleted
+ *     expired            | held again          | held together with them
  *
- * New removals join a waiting hold, so that what a person approves is the whole of what will happen. Time alone lets
- * nothing through: the limit of an hour would not stop after a week what it stopped before.
+ * New removals join a waiting hold, so that an operator approves all removals that will happen. The expiry of a hold
+ * permits no removal. The hourly limit alone would not stop the same removals after a week.
  */
 export function judgeByHold(
   removals: readonly PlatformUserId[],
@@ -63,7 +63,7 @@ export function judgeByHold(
   }
 }
 
-/** Removals of a plan that an operator approved while other removals of the group stayed held. */
+/** Returns the removals of a plan that an operator approved while other removals of the group stayed held. */
 export function approvedRemovals(
   approval: Hold | undefined,
   approved: HeldUsers['approved'],
@@ -76,10 +76,10 @@ export function approvedRemovals(
 
 /**
  * Returns the hold if it applies to this plan, otherwise undefined. A hold of another platform group or of another kind
- * of write does not apply: a decision about removals is no decision about a deletion, and the reverse. If the held set
- * cannot be read, it may cover any removal, so all are held again. A waiting or expired
- * hold applies only if the plan still contains one of its removals, or deletes the group after all its users left, and the
- * guard is on or the hold may cover rejected removals.
+ * of write does not apply. A decision about removals is no decision about a deletion, and the reverse. If the held set
+ * cannot be read, it may cover any removal, so all removals are held again. A waiting or expired hold applies only
+ * under two conditions. First, the plan still contains one of its removals, or deletes a group without users. Second,
+ * the guard is on, or the hold may cover rejected removals.
  */
 export function applicableHold(
   hold: Hold,
@@ -102,7 +102,7 @@ interface Held {
   readonly plan: Plan;
   readonly limits: GuardLimits | null;
   readonly nowMs: number;
-  /** The plan deletes a group that has no users any more. */
+  /** Whether the plan deletes a group that has no users any more. */
   readonly isEmptyDeletion?: boolean;
 }
 
@@ -112,6 +112,9 @@ const kindOf = ({ departs }: Plan): HeldUsers['about'] => (departs ? 'delete' : 
 export const mayCoverRejected = ({ decision: { kind }, afterRejection }: Hold): boolean =>
   kind === 'rejected' || (afterRejection === true && kind === 'waiting');
 
-/** A rejection has no time limit. A waiting or an approved hold expires, and its removals must be decided again. */
+/**
+ * Whether the hold has expired. A rejection has no time limit. A waiting or an approved hold expires, and its removals
+ * must be decided again.
+ */
 export const isOver = (hold: Hold, nowMs: number): boolean =>
   hold.decision.kind !== 'rejected' && nowMs >= hold.expiresAtMs;

@@ -1,17 +1,17 @@
-/** How a call failed, as the client reports it. */
+/** The kind of a failed call, as the client reports it. */
 export type FailureKind =
-  /** The credential is not accepted. */
+  /** The platform does not accept the credential. */
   | 'unauthorized'
-  /** The credential may not make this call. Whether it may make others is unknown. */
+  /** The credential may not make this call. Whether it may make other calls is unknown. */
   | 'forbidden'
   | 'not_found'
-  /** Any other status outside 2xx and 5xx. */
+  /** The platform answered with any other status outside 2xx and 5xx. */
   | 'rejected'
-  /** The platform asked to wait (429): no work was done. */
+  /** The platform asked the client to wait (429). No work was done. */
   | 'throttled'
-  /** The platform failed: 5xx, or an answer that is not as specified. */
+  /** The platform failed, with a 5xx or an answer that is not as specified. */
   | 'unavailable'
-  /** The answer was lost. */
+  /** The client got no answer. */
   | 'unanswered'
   /** The request certainly never reached the platform. */
   | 'unreached';
@@ -25,21 +25,21 @@ export interface Failed {
 }
 
 export interface Meaning {
-  /** Whether the write behind this may have happened; a read never does. */
+  /** Whether the failed write may have happened. A read never happens in this sense. */
   readonly happened: 'no' | 'unknown';
-  /** What the failure concerns; `probe`: a neutral call (`/me`) must show it. */
+  /** The scope of the failure. With `probe`, a neutral call (`/me`) must show the scope. */
   readonly whose: 'connection' | 'group' | 'probe';
   readonly next: Next;
 }
 
 type Next =
-  /** All groups wait if the failure concerns the connection; otherwise as `wait`. */
+  /** All groups wait if the failure concerns the connection. Otherwise the meaning is `wait`. */
   | 'gate'
-  /** Try later: the platform may accept the same request then. */
+  /** The caller tries later, because the platform may then accept the same request. */
   | 'wait'
-  /** Fetch the group: the platform shows whether the write took effect. */
+  /** The caller fetches the group, which shows whether the write took effect. */
   | 'settle'
-  /** Fetch the group: it shows whether an external change came first or the content is refused. */
+  /** The caller fetches the group. The fetch shows whether an external change came first or the content is refused. */
   | 'compare'
   /** Waiting does not help. */
   | 'refuse'
@@ -65,11 +65,11 @@ const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
 };
 
 /**
- * Returns what a failed call means for the caller. Total: every kind, status and call has an entry.
+ * Returns the meaning of a failed call for the caller. Every kind, status and call has an entry.
  *
  *     failure                            | create       | change       | delete       | group  | groups | other
  *     -----------------------------------|--------------|--------------|--------------|--------|--------|-------
- *     never reached it                   | wait         | wait         | wait         | wait   | wait   | wait
+ *     never reached the platform         | wait         | wait         | wait         | wait   | wait   | wait
  *     no answer, 408, 5xx, 3xx, 421      | settle ?     | settle ?     | settle ?     | wait   | wait   | wait
  *     2xx that is not as specified       | settle ?     | settle ?     | settle ?     | odd    | odd    | odd
  *     401, 402, 403                      | gate         | gate         | gate         | gate   | gate   | gate
@@ -77,8 +77,8 @@ const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
  *     any other 4xx                      | refuse *     | compare *    | refuse *     | refuse *        | refuse *
  *     429                                | gate !       | gate !       | gate !       | gate ! | gate ! | gate !
  *
- * `?`: the write may have happened; everywhere else it did not. The failure concerns the connection (`!`), the group (`*`),
- * or whatever a probe shows (no mark).
+ * `?` means that the write may have happened. In all other cases the write did not happen. `!` means that the failure
+ * concerns the connection, and `*` that it concerns the group. Without a mark, a probe shows the scope.
  */
 export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): Meaning {
   const unsure = WRITES.has(call) ? UNSURE : WAIT;
@@ -97,7 +97,7 @@ export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): M
     case 'unavailable':
       return unsure === WAIT && isWithin(status, 200) ? { ...WAIT, next: 'odd' } : unsure;
     case 'rejected':
-      // A redirect may be what follows a write.
+      // A redirect may be the answer to a write that took effect.
       if (isWithin(status, 300) || status === 421) return unsure;
       return of(call === 'change' ? 'compare' : 'refuse');
   }

@@ -4,15 +4,18 @@ type MemberIdField = ConnectionSettings['memberIdField'];
 
 /** Counts of the ids in the platform's existing groups, by the employee field that they match. */
 export interface MemberIdEvidence {
-  /** Distinct ids in all groups. */
+  /** The number of distinct ids in all groups. */
   readonly users: number;
-  /** Of these, ids that are an employee's `userId` and no employee's `id`. */
+  /** The number of these ids that are an employee's `userId` and no employee's `id`. */
   readonly userId: number;
-  /** Of these, ids that are an employee's `id` and no employee's `userId`. */
+  /** The number of these ids that are an employee's `id` and no employee's `userId`. */
   readonly id: number;
 }
 
-/** Least share of the matching ids that one field must have: groups may hold a few ids that were written by mistake. */
+/**
+ * The minimum share of the matching ids that one field must have. Groups may contain a few ids that were written by
+ * mistake.
+ */
 const CLEAR_SHARE = 0.9;
 
 export function memberIdEvidence(
@@ -30,7 +33,7 @@ export function memberIdEvidence(
 }
 
 /**
- * The value of `memberIdField` that the existing groups show.
+ * Returns the value of `memberIdField` that the existing groups show.
  *
  *   matching ids    nine in ten are of one field   result
  *   none            –                              undefined

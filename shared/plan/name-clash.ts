@@ -11,20 +11,21 @@ export interface Listed {
 }
 export type NamedGroup = Listed & { readonly name: string };
 
-/** The group that would be created: its name as it would be sent. */
+/** The group to create, with its name in the form that would be sent. */
 export type NewGroup = Pick<View, 'name' | 'spokeId'>;
 
 const isNamed = (group: Listed): group is NamedGroup => group.name !== undefined && group.name !== '';
 
 /**
- * Finds the platform groups that a new group would duplicate: they have its name or its spokeId, and none of them is
- * adopted. Names are compared by `foldName`, which ignores case, extra white space and Unicode form, because an
- * unneeded warning costs less than a second group. The caller removes groups that groupsync already manages.
+ * Returns a function that finds the platform groups that a new group would duplicate. Such a platform group has the
+ * name or the spokeId of the new group, and is not adopted. Names are compared by `foldName`, which ignores case, extra
+ * white space and Unicode form, because an unneeded warning costs less than a second group. The caller removes groups
+ * that groupsync already manages.
  *
  *     a listed group has              | adoptExisting       | clash
  *     --------------------------------|---------------------|-------
- *     the spokeId                     | bySpokeId, byName   | none: it is adopted
- *     the name alone, and no other    | byName              | none: it is adopted
+ *     the spokeId                     | bySpokeId, byName   | none; the group is adopted
+ *     the name alone, and no other    | byName              | none; the group is adopted
  *     the name alone, and others too  | byName              | all with the name
  *     the name alone                  | bySpokeId           | all with the name
  *     the name or the spokeId         | never               | all of them

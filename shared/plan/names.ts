@@ -5,13 +5,16 @@ import { foldSpokeId } from '../domain/spoke-id.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
 import { compareText } from './plan.ts';
 
-/** White space and Unicode form apart: what a platform that only tidies names leaves of one. */
+/** Returns the name with normalised white space and Unicode form, as a platform that only tidies names may store it. */
 const tidyName = (name: string): string => name.normalize('NFC').trim().replace(/\s+/gu, ' ');
 
-/** Case apart as well: names of one fold may be one name in two platforms' writing. */
+/** Returns the tidied name in lower case. Two names with one such form may be the same name in different spellings. */
 export const foldName = (name: string): string => tidyName(name).toLowerCase();
 
-/** Groups that have the name: exactly, or else, where none has, up to white space and Unicode form. */
+/**
+ * Returns the groups with exactly this name. If there are none, it returns the groups whose names differ only in white
+ * space and Unicode form.
+ */
 export function namedLike<Group extends { readonly name: string }>(
   groups: readonly Group[],
   name: string,
@@ -26,7 +29,7 @@ const foldNull = (spokeId: string | null): string | null => (spokeId === null ? 
 export const mayBeSpokeId = (shown: string | null, sent: string | null): boolean =>
   shown !== null && isSameValue('spokeId', shown, sent);
 
-/** The groups with exactly this external id, or else those whose external id differs only in form. */
+/** Returns the groups with exactly this external id, or else the groups whose external id differs only in form. */
 export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
   groups: readonly Group[],
   spokeId: string | null,
@@ -35,13 +38,13 @@ export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
   return exact.length > 0 ? exact : groups.filter((group) => mayBeSpokeId(group.spokeId, spokeId));
 }
 
-/** The view with the name in the platform's form. `alias` keeps the name that was sent. */
+/** Returns the view with the name in the platform's form. `alias` keeps the name that was sent. */
 export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): View =>
   view.name === name ? view : { ...view, name, alias: view.alias ?? view.name };
 
 /**
- * Whether a view has this value of a field: the name as shown or as sent, any other field in any form. The form in which
- * the platform stores a value stays.
+ * Whether a view has this value of a field. A name matches as shown or as sent. Any other field matches in any form.
+ * The form in which the platform stores a value stays.
  */
 export const fieldMatches = (
   view: Pick<View, GroupField | 'alias'>,
@@ -49,19 +52,19 @@ export const fieldMatches = (
   value: WrittenFields[GroupField],
 ): boolean => isSameValue(field, view[field], value) || (field === 'name' && view.alias === value);
 
-/** Maximum number of ids in an intent: a DynamoDB item holds 400 KB, and a list may have any number of groups. */
+/** The maximum number of ids in an intent. A DynamoDB item holds 400 KB, and a list may have any number of groups. */
 const MOST_KNOWN = 1_000;
 
 interface AlreadyThere {
   readonly candidates: readonly ListedGroup[];
   readonly known: readonly PlatformGroupId[];
-  /** As of `Intent`. */
+  /** See `oddBefore` of `Intent`. */
   readonly oddBefore?: number;
 }
 
 /**
- * The existing groups with the spokeId or name of a group to be created. Some are adopted, if the settings allow it. The
- * ids of the others are stored, so that they never count as the result of the POST.
+ * Returns the existing groups with the spokeId or name of a group to create. Some are adopted if the settings allow
+ * adoption. The ids of the other groups are stored, so that they never count as the result of the POST.
  */
 export function alreadyThere(
   after: View,
@@ -86,7 +89,7 @@ export const isListed = (groups: readonly ListedGroup[], id: string) => indexed(
 
 const listings = new WeakMap<readonly ListedGroup[], ReturnType<typeof indexOf>>();
 
-/** A list serves the creation of many groups, so it is indexed once. */
+/** Returns the index of a list. A list is used for the creation of many groups, so it is indexed once. */
 function indexed(groups: readonly ListedGroup[]) {
   const known = listings.get(groups) ?? indexOf(groups);
   listings.set(groups, known);
@@ -110,12 +113,15 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
   return found;
 }
 
-/** A malformed group without a spokeId. It cannot be distinguished from a group that a POST has just created. */
+/**
+ * Whether the group is malformed and has no spokeId. Such a group cannot be distinguished from a group that a POST has
+ * just created.
+ */
 export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
 /**
- * By spokeId, all groups that carry it, in the exact form if there is one. By name, only a single group, because a name
- * proves little.
+ * Returns the groups that may be adopted. By spokeId, these are all groups with the spokeId, in the exact form if there
+ * is one. By name, this is only a single group, because a name proves little.
  */
 export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(
   same: readonly Group[],

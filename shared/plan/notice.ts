@@ -4,19 +4,19 @@ import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from 
 /*
  * | an episode                                        | notice                |
  * |---------------------------------------------------|-----------------------|
- * | began, and no notice was sent                     | that it began         |
- * | has a higher count than the latest notice         | that it grew          |
- * | is over, and its beginning was sent               | that it ended         |
+ * | began, and no notice was sent                     | the beginning         |
+ * | has a higher count than the latest notice         | the growth            |
+ * | is over, and its beginning was sent               | the end               |
  * | is over, and its beginning was not sent           | none                  |
- * | began again before the notice of its end          | none: it continues    |
+ * | began again before the notice of its end          | none; it continues    |
  * | the outcome of the latest attempt is unknown      | the current state     |
  *
- * At most one attempt per subject in 15 minutes, failed attempts included.
+ * There is at most one attempt per subject in 15 minutes, including failed attempts.
  */
 const MIN_INTERVAL_MS = 15 * 60_000;
 export const MOST_NAMES = 5;
 
-/** Returns the episodes after a check of some subjects; the episodes of other subjects stay as they are. */
+/** Returns the episodes after a check of some subjects. The episodes of other subjects stay as they are. */
 export function observe(
   known: readonly Episode[],
   found: readonly Finding[],
@@ -42,7 +42,7 @@ function goingOn(known: Episode | undefined, finding: Finding, nowMs: number): E
   return { ...finding, ...attempt, notifiedCount, sinceMs: Math.min(beganMs, sinceMs) };
 }
 
-/** Whether its beginning was reported, or may have been, and its end was not. */
+/** Whether the beginning of the episode was or may have been reported, and its end was not. */
 const isEndOwed = ({ over, notifiedCount, isUnrecorded }: Episode): boolean =>
   over !== true && (notifiedCount !== undefined || isUnrecorded === true);
 
@@ -55,14 +55,17 @@ export function isNoticeDue(episode: Episode, nowMs: number): boolean {
   return endedMs === undefined ? isUnrecorded === true || count > (notifiedCount ?? 0) : isEndOwed(episode);
 }
 
-/** The episode as it is stored before an attempt. Until the outcome is stored, the notice may or may not have been sent. */
+/**
+ * Returns the episode as it is stored before an attempt. Until the outcome is stored, the notice may or may not have
+ * been sent.
+ */
 export const beforeNotice = (episode: Episode, nowMs: number): Episode => ({
   ...episode,
   triedMs: nowMs,
   isUnrecorded: true,
 });
 
-/** The episode as it is recorded after an attempt. */
+/** Returns the episode as it is stored after an attempt. */
 export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: boolean }): Episode {
   const { isUnrecorded: _, ...episode } = attempted;
   if (!isSent) return episode;
@@ -71,7 +74,7 @@ export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: b
     : { ...episode, over: true };
 }
 
-/** The state of each subject, and the command for it. */
+/** The text of each subject, and the command for the subject. */
 const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: string]>> = {
   hold: ['groups held until an operator decides: {n}', 'holds'],
   gate: ['nothing is written, the gate to the platform is closed', 'doctor'],
@@ -89,7 +92,10 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
   token: ['SCIM tokens that end within 14 days: {n}', 'scim token list'],
 };
 
-/** The text: what, how many, since when, and the command. @param connection undefined: the whole stage */
+/**
+ * Returns the text of a notice: the state, the count, the time since which it lasts, and the command. @param connection
+ * undefined for the whole stage
+ */
 export function noticeOf(
   { subject, count, sinceMs, names = [], endedMs }: Episode,
   prefix: string,
@@ -109,6 +115,6 @@ export function noticeOf(
 
 const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** Names come from outside: line breaks and control characters are replaced, and long names are cut. */
+/** Replaces line breaks and control characters in a name, and cuts a long name, because names come from outside. */
 const shown = (name: string): string =>
   `"${name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').slice(0, 80)}"`;

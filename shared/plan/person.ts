@@ -2,17 +2,17 @@ import type { ConnectionSettings } from '../contract/settings.ts';
 import type { RoleId } from '../domain/ids.ts';
 import { compareText } from './plan.ts';
 
-/** The fields of a platform role that decide to which person it belongs. */
+/** The fields of a platform role that decide the person of the role. */
 export interface Role {
   readonly role: RoleId;
-  /** Absent if the credential's scopes hide it. */
+  /** The user id of the role. The id is absent if the credential's scopes hide it. */
   readonly userId?: string;
   readonly state: string;
 }
 
 export type PersonSettings = Pick<ConnectionSettings, 'memberIdField' | 'includeStates'>;
 
-/** The roles of one person; the first is the decisive one. */
+/** The roles of one person. The first role is the decisive role. */
 export type PersonRoles<One extends Role> = readonly [One, ...One[]];
 
 /** Whether a role in this state makes its person a possible member. */
@@ -23,15 +23,16 @@ export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: P
 
 /**
  * Groups roles by person. A platform group holds users, and one user can have several roles (specification, Employee:
- * "One user can span several companies"). Roles can also follow each other: a contractor who becomes an employee, a rehire.
+ * "One user can span several companies"). Roles can also follow each other. Examples are a contractor who becomes an
+ * employee, and a rehire.
  *
  *     memberIdField | one person is
  *     --------------|---------------------------------------------------------
  *     userId        | all roles with one userId; a role without it is alone
  *     id            | one role
  *
- * The decisive role of a person is the first of its roles in this order: may be a member, is `preferred`, is ACTIVE, has
- * the smaller id. So a person may be a member if at least one of the roles may.
+ * The roles of a person are sorted in this order: may be a member, is `preferred`, is ACTIVE, has the smaller id. The
+ * first role is the decisive role. So a person may be a member if at least one of the roles may be a member.
  */
 export function personsOf<One extends Role>(
   roles: readonly One[],
@@ -62,7 +63,7 @@ export function personsOf<One extends Role>(
  *     ACTIVE role                          | have been given to a newcomer
  *     several, none holds it in an ACTIVE  | the one who has an ACTIVE role at all
  *     role                                 |
- *     any other                            | undefined: ambiguous
+ *     any other                            | undefined (ambiguous)
  *
  * @param holders roles that have the value, at least one
  * @param others further roles of the same users, which do not have the value

@@ -2,7 +2,10 @@ import { FIELD_NAMES, type FieldChange, GROUP_FIELDS } from '../domain/group-fie
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
 
-/** One difference between the platform and what should be, with the reason for the audit; nothing branches on it. */
+/**
+ * One difference between the platform and the wanted state, with the reason for the audit. No code depends on the
+ * reason.
+ */
 export type PlanChange =
   | Changed<'create_group', null, string>
   | Changed<'delete_group' | 'release_group', string, null>
@@ -19,16 +22,16 @@ interface Changed<Kind, Before, After> {
 
 export type PlanAction = 'none' | 'create' | 'patch' | 'put' | 'delete' | 'release';
 
-/** What apply will do to one group. The same input gives the same bytes. */
+/** The change that apply will make to one group. The same input gives the same bytes. */
 export interface Plan {
   readonly action: PlanAction;
-  /** Sorted by kind, then by user. */
+  /** The changes, sorted by kind, then by user. */
   readonly changes: readonly PlanChange[];
   /** The group after the write; undefined if it is deleted or released. */
   readonly after: View | undefined;
   /** Users that the plan removes, sorted. A deletion removes all users. */
   readonly removals: readonly PlatformUserId[];
-  /** The directory deleted the group by an event of its own: that it loses everybody is the point. */
+  /** Whether a directory event deleted the group. The loss of all users is then intended. */
   readonly departs: boolean;
 }
 

@@ -14,30 +14,30 @@ type Fields = Pick<WantedGroup, GroupField>;
  *
  *     the wanted value is        | members                 | the field
  *     ---------------------------|-------------------------|------------------------------------------
- *     the refused one            | written without it      | left as it is
+ *     the refused value          | written without it      | unchanged
  *     the same, a day later      | written without it      | then tried alone, in a separate write
  *     another, or after `sync`   | written together with it; after a refusal again without it
  */
 
-/** Fields whose wanted value is the value that the platform refused. */
+/** Returns the fields whose wanted value is the value that the platform refused. */
 export const refusedOf = (wanted: Fields, { refusedFields = {} }: GroupState): readonly GroupField[] =>
   FIELD_NAMES.filter((field) => wanted[field] != null && refusedFields[field]?.value === wanted[field]);
 
-/** The first of these refused fields that is due for another try. */
+/** Returns the first of these refused fields that is due for another try. */
 export const dueField = (
   fields: readonly GroupField[],
   { refusedFields = {} }: GroupState,
   nowMs: number,
 ): GroupField | undefined => fields.find((field) => nowMs - (refusedFields[field]?.atMs ?? 0) >= AGAIN_MS);
 
-/** Those of these fields for which the platform shows another value than wanted. */
+/** Returns the fields for which the platform shows another value than the wanted value. */
 export const differing = (
   fields: readonly GroupField[],
   wanted: Fields,
   current: View,
 ): readonly GroupField[] => fields.filter((field) => !fieldMatches(current, field, wanted[field]));
 
-/** Fields that a plan does not change to the wanted value, although no policy accepts the difference. */
+/** Returns the fields that a plan does not change to the wanted value, although no policy accepts the difference. */
 export function leftDiffering({
   wanted,
   current,
@@ -49,7 +49,7 @@ export function leftDiffering({
   return differing(left, wanted, current);
 }
 
-/** The failure of a group whose members are as wanted, but whose name or external id is refused. */
+/** Returns the failure of a group whose members are as wanted, but whose name or external id is refused. */
 export function fieldFailure(
   fields: readonly GroupField[],
   { refusedFields = {} }: GroupState,

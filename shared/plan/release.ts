@@ -6,19 +6,20 @@ import type { Facts } from './facts.ts';
 import { fieldMatches } from './names.ts';
 import type { Plan } from './plan.ts';
 
-/** Number of tries to clear the external id; afterwards the group is released anyway. */
+/** The number of tries to clear the external id. After these tries, the group is released in any case. */
 const MAX_TRIES = 3;
 
 const RELEASE: Decision = { kind: 'release', reason: 'a person released this group' };
 
 /**
- * A released group gives up the external id that groupsync had set, so that adopting another platform group leaves no
- * second one with that id. The release never depends on it:
+ * Decides how a group is released. groupsync first clears the external id that it had set. Otherwise the adoption of
+ * another platform group would leave two groups with that id. The release happens even if the external id cannot be
+ * cleared:
  *
  *   the platform group                           | decision
  *   ---------------------------------------------|------------------------------
- *   was answered for in this attempt             | release: cleared, refused, or gone
- *   is only watched, or excluded by the settings | release
+ *   was written or fetched in this attempt       | release: cleared, refused, or gone
+ *   is only observed or excluded by the settings | release
  *   does not carry the group's external id       | release
  *   could not be written three times             | release
  *   otherwise                                    | PATCH without an external id

@@ -1,12 +1,12 @@
 import type { Gate } from '../domain/gate.ts';
 import type { GroupState } from '../domain/group-state.ts';
 
-/** Why apply leaves a group alone, whatever it would decide. */
+/** The reason why apply does not process a group at all. */
 export type Stop = 'observing' | 'gate_closed' | 'paused';
 
 /**
- * The first of these that holds: the connection only observes; its gate is closed, and the group is not the one that
- * tests it; the group is paused.
+ * Returns the first reason that applies: the connection only observes; its gate is closed and the group is not the
+ * canary; the group is paused.
  */
 export function stopOf(
   { ref, pausedAtMs }: Pick<GroupState, 'ref' | 'pausedAtMs'>,
@@ -18,7 +18,7 @@ export function stopOf(
   return pausedAtMs === undefined ? undefined : 'paused';
 }
 
-/** What the plan of a stopped group says. */
+/** The note in the plan of a stopped group. */
 export const STOP_NOTES: Readonly<Record<Stop, string>> = {
   observing: 'not written: the connection only observes',
   gate_closed: 'not written now: the gate of the connection is closed',

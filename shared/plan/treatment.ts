@@ -1,6 +1,9 @@
 import { type GroupTreatment, policyFor } from '../contract/group-policy.ts';
 import type { Facts } from './facts.ts';
 
-/** By the last name it had: a deletion takes the name along, and must find the group under the policy it had. */
+/**
+ * Returns the policy for a group by its last known name. A deletion ends the name, but the policy for the old name must
+ * still apply.
+ */
 export const treatmentOf = ({ settings, state: { ref, registers } }: Facts): GroupTreatment =>
   policyFor(settings, ref.group, registers.name?.value);

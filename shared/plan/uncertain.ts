@@ -4,7 +4,7 @@ import type { PlatformUserId } from '../domain/ids.ts';
 import { type ObservedGroup, type UserChange, type View, withUnwanted } from '../domain/view.ts';
 import { foldName, renamedTo } from './names.ts';
 
-/** The record of a group's uncertain writes with its users: each of these writes may still take effect. */
+/** The record of a group's uncertain writes, with its users. Each of these writes may still take effect. */
 export type UncertainWrites = Omit<Uncertain, 'change'> & { readonly change: UserChange };
 
 export const NO_CHANGE: UserChange = { added: new Set(), removed: new Set() };
@@ -12,7 +12,7 @@ export const NOTHING_SENT: Uncertain['sent'] = eachField(() => []);
 
 type Users = Pick<View, 'users' | 'unshown'> | undefined;
 
-/** The user changes from one view to the other; undefined: no group. */
+/** Returns the user changes from one view to the other. An undefined view means that there is no group. */
 export function changeBetween(before: Users, after: Users): UserChange {
   const [old, now] = [before?.users, after?.users];
   return {
@@ -25,7 +25,7 @@ export function changeBetween(before: Users, after: Users): UserChange {
   };
 }
 
-/** The view of an existing group after a change; undefined: a deletion. */
+/** Returns the view of an existing group after a change; undefined after a deletion. */
 export function changedView(
   base: View,
   intent: Intent,
@@ -45,7 +45,7 @@ export function changedView(
   };
 }
 
-/** Returns `one` itself if `other` adds nothing. */
+/** Merges two changes. Returns `one` itself if `other` adds nothing. */
 export function mergeChanges(one: UserChange, other: UserChange): UserChange {
   const hasNews =
     [...other.added].some((user) => !one.added.has(user)) ||
@@ -57,7 +57,7 @@ export function mergeChanges(one: UserChange, other: UserChange): UserChange {
   };
 }
 
-/** The record of one write. The guard keeps `removals` reserved. */
+/** Returns the record of one write. The guard keeps `removals` reserved. */
 export function uncertainWrite(
   { reserved: _, consumes: __, ...intent }: Intent,
   change: UserChange,
@@ -69,9 +69,9 @@ export function uncertainWrite(
 }
 
 /**
- * One record for all writes that may still take effect; `later` has the later ones. It explains every change that one
- * of the two explains, lasts until the later deadline, and keeps the larger guard record. Only one of two writes from
- * the same version can succeed.
+ * Returns one record for all writes that may still take effect. `later` has the later writes. The record explains every
+ * change that one of the two records explains, and lasts until the later deadline. The new record keeps the larger
+ * guard record, because only one of two writes from the same version can succeed.
  */
 export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites): UncertainWrites {
   const write = later.write ?? earlier.write;
@@ -88,7 +88,7 @@ export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites)
   };
 }
 
-/** The later deletion, with the number of answered deletions without effect. */
+/** Returns the later deletion, with the number of answered deletions without effect. */
 function laterDeletion(earlier: Intent | undefined, later: Intent | undefined): Intent | undefined {
   if (later === undefined) return earlier;
   const isSame = earlier?.platformId === later.platformId;
@@ -100,8 +100,8 @@ const largerRecord = (one: GuardRecord | undefined, other: GuardRecord | undefin
   other === undefined || (one !== undefined && one.removals >= other.removals) ? one : other;
 
 /**
- * The record after a change of the group's view. A write sends the whole list of users, so a late write also undoes
- * later changes. Hidden users may be in the group already:
+ * Returns the record after a change of the group's view. A write sends the whole list of users, so a late write also
+ * undoes later changes. Hidden users may already be in the group:
  *
  *   view [a] ── uncertain: [a b] ──▶ view [a c] ── the write takes effect ──▶ [a b]: b may be added, c may be removed
  */
@@ -119,7 +119,7 @@ export const rebasedRecord = (
 
 /** The parts of an observed group that uncertain writes explain. */
 export interface LateWrites {
-  /** The fields that they may have written, and the users that they may have added. */
+  /** The fields that these writes may have written, and the users that they may have added. */
   readonly view: View;
   readonly removed: ReadonlySet<PlatformUserId>;
 }
@@ -142,9 +142,9 @@ export function lateWrites(
   return { view: name === undefined ? view : renamedTo(view, observed), removed };
 }
 
-/** A deletion of the linked group that may still take effect: it carries no version. */
+/** Returns a deletion of the linked group that may still take effect. A deletion has no version token. */
 export const uncertainDeletion = ({ uncertain, link }: GroupState): Intent | undefined =>
   uncertain?.deletion?.platformId === link?.id ? uncertain?.deletion : undefined;
 
-/** There are neither an open intent nor uncertain writes. */
+/** The views of a group without an open intent and without uncertain writes. */
 export const NO_WRITES = { prepared: undefined, created: undefined, uncertain: undefined };

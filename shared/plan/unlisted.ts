@@ -3,17 +3,18 @@ import { type Decision, readList } from './decision.ts';
 import type { Facts } from './facts.ts';
 
 /**
- * Whether the list can prove that a creation of unknown outcome made no group. A list that lacks groups known to exist
- * is truncated, late, or from a wrong route. It proves nothing, and a second POST could create a second group.
+ * Decides whether the list can prove that a creation of unknown outcome made no group. A list that lacks existing
+ * groups is truncated, late, or from a wrong route. Such a list proves nothing, and a second POST could create a second
+ * group.
  *
  *   known and managed groups                          | decision
  *   --------------------------------------------------|---------------------------
- *   not compared with the list yet                     | read
+ *   not compared with the list yet                    | read
  *   one is shown by its id and not listed             | wait
  *   the connection manages some, and none is listed   | wait
  *   are listed, or answer 404                         | undefined: the list counts
  *
- * @param noting the intent, with this search counted
+ * @param noting the intent, with this search included in its count
  */
 export function decideUnlisted({ listed }: Facts, noting: Intent): Decision | undefined {
   if (listed === undefined || listed.ageMs > 0) return readList(0);

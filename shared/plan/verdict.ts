@@ -12,18 +12,18 @@ export interface Verdict {
   readonly detail: string;
 }
 
-/** One member of a group, and what apply decides about the group. */
+/** One member of a group, and the decision of apply about the group. */
 export interface Asked {
   readonly member: MemberId;
-  /** Who they are on the platform, as far as that is known. */
+  /** The platform user of the member, if known. */
   readonly user: PlatformUserId | undefined;
   /** The facts, with the wanted state and the views. */
   readonly facts: Facts;
-  /** Where apply's decisions lead. */
+  /** The last decision that apply would reach. */
   readonly decision: Decision;
   /** The reason why nothing is written to the group; undefined if there is none. */
   readonly obstacle: Verdict | undefined;
-  /** Why a pending member waits, in words. */
+  /** The reason why a pending member waits, as text. */
   readonly whyPending: string;
   readonly userFloor: Stamp;
   readonly isSwitchedOn: boolean;
@@ -31,17 +31,17 @@ export interface Asked {
 
 const verdict = (outcome: string, detail: string): Verdict => ({ outcome, detail });
 
-/** Whether the directory has them in the group. */
+/** Whether the directory has the member in the group. */
 export const isWanted = ({ member, facts: { wanted } }: Asked): boolean =>
   wanted !== undefined &&
   (wanted.pending.has(member) ||
     [...wanted.membersByUser.values()].some((members) => members.some((one) => one.member === member)));
 
-/** In the platform's group, as it was last written or read. */
+/** Whether the user is in the platform group, as it was last written or read. */
 export const isPresent = ({ user, facts: { views } }: Asked): boolean =>
   user !== undefined && views?.base?.users.has(user) === true;
 
-/** A successful write sent the user, and the platform does not show the user. */
+/** Whether a successful write sent the user and the platform does not show the user. */
 const isUnshown = (asked: Asked): boolean =>
   asked.user !== undefined &&
   !isPresent(asked) &&
@@ -49,7 +49,7 @@ const isUnshown = (asked: Asked): boolean =>
     .get(asked.user)
     ?.some(({ member, unshown }) => member === asked.member && unshown !== undefined) === true;
 
-/** The first thing that decides, in the order of apply's own decisions. */
+/** Returns the first verdict that applies, in the order of apply's own decisions. */
 export function verdictOf(asked: Asked): Verdict {
   const ofGroup = verdictOfGroup(asked);
   if (ofGroup !== undefined) return ofGroup;
@@ -99,7 +99,7 @@ const whyUnnamed = ({ facts: { state } }: Asked): string =>
     ? 'the directory deleted the group, and no event has named it since; until one does it counts as deleted'
     : 'no event has named the group yet, and the platform wants a name';
 
-/** For a user that the directory does not have in the group. */
+/** Returns the verdict for a user that the directory does not have in the group. */
 function verdictOfStranger(asked: Asked): Verdict {
   const { facts, decision, user, obstacle } = asked;
   const { state } = facts;

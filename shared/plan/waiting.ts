@@ -1,7 +1,7 @@
 import type { Waiting as WaitingReport } from '../contract/answers.ts';
 import type { GroupState } from '../domain/group-state.ts';
 
-/** Why a group with changes is not written yet, and when apply reads it next. */
+/** The reason why a group with changes is not written yet, and the time at which apply reads the group next. */
 export interface Waiting {
   /** Milliseconds since 1970. */
   readonly untilMs: number;
@@ -16,7 +16,7 @@ export const AS_WANTED = {
 };
 
 /**
- * What a dirty group waits for; the first matching line counts.
+ * Returns the reason why a dirty group waits. The first matching line counts.
  *
  *     the group                                  | waits for
  *     -------------------------------------------|------------------------------------------
@@ -27,7 +27,7 @@ export const AS_WANTED = {
  *     had a write that may still take effect     | the earlier write
  *     otherwise                                  | nothing: the coalescing window ends soon
  *
- * If apply is due to read the group, or reads it at this moment, it waits until now.
+ * If apply is due to read the group, or reads it at this moment, `untilMs` is now.
  */
 export function waitingOf(state: GroupState, nowMs: number): Waiting | undefined {
   const { dirtySinceMs, pausedAtMs, wakeAtMs = 0, lastError, intent, uncertain } = state;

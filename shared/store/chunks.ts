@@ -2,18 +2,20 @@ import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { type Item, itemsOf, type Key, type Table } from './table.ts';
 
-/** An item may have 400 KB (Amazon DynamoDB quotas); keys and attribute names want a little of that. */
+/** An item may have 400 KB (Amazon DynamoDB quotas). Keys and attribute names need a part of them. */
 const MAX_CHUNK_BYTES = 350_000;
-/** Two full requests, of which each may be nearly 9 MB. */
+/** Two full BatchWriteItem requests. Each may be nearly 9 MB. */
 export const IN_FLIGHT = 50;
 
 export interface Chunked {
   readonly chunks: number;
-  /** Hex sha256 over all chunks: a reader that finds another has an incomplete or foreign set. */
+  /** Hex sha256 over all chunks. A reader that computes another hash has an incomplete or foreign set of chunks. */
   readonly hash: string;
 }
 
-/** Lines packed into texts of at most `MAX_CHUNK_BYTES`; always at least one, so that an empty list is a list too. */
+/**
+ * Packs lines into texts of at most `MAX_CHUNK_BYTES`. Returns at least one text, so that an empty list is also stored.
+ */
 export function packLines(lines: Iterable<string>): readonly string[] {
   const texts: string[][] = [[]];
   let bytes = 0;
@@ -41,7 +43,7 @@ export async function writeChunks(
   return { chunks: texts.length, hash: hashOf(texts) };
 }
 
-/** @returns the lines, or undefined if a chunk is missing or is not the one that was written */
+/** @returns the lines; undefined if a chunk is missing or differs from the written chunk */
 export async function readChunks(
   table: Table,
   keyOf: (index: number) => Key,
@@ -54,10 +56,13 @@ export async function readChunks(
   return texts.flatMap(linesOf);
 }
 
-/** An empty list is one empty text; no line is empty. */
+/** Returns the lines of a text. An empty list is stored as one empty text, and no line is empty. */
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
-/** The lines that lie side by side from this key on, of whose number nothing is known, with how they are read again. */
+/**
+ * Reads all chunks from this key on when their number is unknown. Returns the lines, and the values with which
+ * `readChunks` reads them again.
+ */
 export async function findChunks(
   table: Table,
   { pk, sk }: Key,

@@ -3,7 +3,7 @@ import type { ClaimStore } from '../sync/ports/claims.ts';
 import { claimKey, claimPartition, SHARDS } from './keys.ts';
 import { all, any, type Condition, equal, exists, type Item, missing, type Table } from './table.ts';
 
-/** Only a claim that is over ends by itself. */
+/** Only a retired claim has this attribute, so only a retired claim expires. */
 const RETIRED = 'expiresAt';
 
 const freeOrOwn = (owner: GroupRef): Condition => any(missing('pk'), exists(RETIRED), ownedBy(owner));

@@ -9,7 +9,7 @@ import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { feedKey, gateKey, healthKey, leaseKey, noticesKey } from './keys.ts';
 import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
 
-/** `change` counts changes, so that one made from an old reading is refused. */
+/** `change` counts the changes. A write made from an old reading is refused. */
 const GateItem = z.lazy(() => Gate.unwrap().extend({ change: number }));
 
 export function createGateStore(table: Table): GateStore {
@@ -18,7 +18,7 @@ export function createGateStore(table: Table): GateStore {
 
     write: (connection, seen, next) => {
       const { change = 0 }: Gate & { readonly change?: number } = seen;
-      // Opening or closing a gate does not make its calls succeed.
+      // The record of failing calls stays, because opening or closing a gate does not make its calls succeed.
       const { failingCalls = seen.failingCalls ?? [], ...gate } = next;
       const stored = failingCalls.length === 0 ? gate : { ...gate, failingCalls };
       return table.put(
@@ -39,7 +39,7 @@ export function createHealthStore(table: Table): HealthStore {
   };
 }
 
-/** Episodes in a form that this release does not know are dropped, and so reported again. */
+/** Drops episodes in a form that this release does not know. Such an episode is reported again. */
 const KnownEpisode = z.custom<Episode>((value) =>
   SUBJECTS.includes((value as Partial<Episode>)?.subject as Subject),
 );
@@ -65,7 +65,7 @@ export function createNoticeStore(table: Table): NoticeStore {
   };
 }
 
-/** Tokens only grow: once a later holder has begun, the position refuses every earlier one for ever. */
+/** Tokens only grow. After a later holder of the lease has begun, the stored token refuses every earlier holder. */
 export function createFeedStore(table: Table): FeedStore {
   return {
     async read(connection) {
@@ -88,7 +88,9 @@ export function createFeedStore(table: Table): FeedStore {
 
 const noLaterThan = (token: number) => any(missing('token'), less('token', token), equal('token', token));
 
-/** The first run writes its token before it has a position. */
+/**
+ * Returns undefined if the item has a token but no position. The first run writes its token before it has a position.
+ */
 function positionOf(item: Item): FeedPosition | undefined {
   if (item['readAtMs'] === undefined) return undefined;
   return understood(FeedPosition, item, `a feed position at ${item.pk}`);

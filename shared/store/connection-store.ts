@@ -11,8 +11,9 @@ import { type Change, equal, exists, missing, type Table, type Value } from './t
 const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactOptional() }));
 
 /**
- * Connections change rarely and every batch reads them, so they are cached for `rememberMs`. A missing connection is not
- * cached: otherwise a read before `connect` would make ingest reject the first events.
+ * Creates a store that caches connections for `rememberMs`, because connections change rarely and every batch reads
+ * them. A missing connection is not cached. Otherwise a read before `connect` would make ingest reject the first
+ * events.
  * @param onUnknown called once with settings that a newer release wrote
  */
 export function createConnectionStore(
@@ -110,7 +111,7 @@ export function createConnectionStore(
     },
 
     async companyOf(name) {
-      // In this order: a name is kept before its connection goes, so one of the two is always found.
+      // The order matters: a name is kept before its connection is removed, so one of the two is always found.
       return ((await current(name)) ?? (await tombstoneOf(name)))?.company;
     },
   };

@@ -14,16 +14,18 @@ import type { Attributes, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, greater, itemsOf, less, missing } from './table.ts';
 
 /**
- * How long a tombstone is kept after its stamp or its receipt, whichever is later. Ingest refuses events, also replayed
- * ones, that are 400 days old when it reads them. After 430 days no event older than the tombstone can be accepted, with a
- * month of margin. So the expiry of a tombstone cannot bring a removed member back.
+ * The time that a tombstone is kept after its stamp or its receipt, whichever is later. Ingest refuses events that are
+ * 400 days old when it reads them, including replayed events. After 430 days, ingest accepts no event older than the
+ * tombstone. The margin is a month. So the expiry of a tombstone cannot bring a removed member back.
  */
 export const TOMBSTONE_LIFE_MS = 430 * 24 * 3_600_000;
 
 export const tombstoneEndSeconds = (stamp: Stamp, receivedAtMs: number): number =>
   Math.ceil((Math.max(stampTimeMs(stamp), receivedAtMs) + TOMBSTONE_LIFE_MS) / 1_000);
 
-/** The register rule of `supersedes`, as the store must hold it: later stamp wins, then the smaller value. */
+/**
+ * The register rule of `supersedes` as a condition: the later stamp wins; between equal stamps, the smaller value wins.
+ */
 const newerThanStored = (stampName: string, valueName: string, stamp: Stamp, value: string): Condition =>
   any(missing(stampName), less(stampName, stamp), all(equal(stampName, stamp), greater(valueName, value)));
 
@@ -31,8 +33,9 @@ const laterThanStored = (name: string, stamp: Stamp): Condition => any(missing(n
 
 export function createDesiredStore(table: Table): DesiredStore {
   /**
-   * Each register of the group has its own condition. Most events are later than all that is stored, so all registers are
-   * tried in one write with the mark first; where one of them is not, each is written on its own.
+   * Each register of the group has its own condition. Most events are later than all stored registers, so the first
+   * attempt writes all registers and the mark together. If one register is not later, each register is written
+   * separately.
    */
   async function markWith(update: GroupUpdate | undefined, ref: GroupRef, dirty: Dirty) {
     const key = groupKey(ref);
@@ -68,7 +71,7 @@ export function createDesiredStore(table: Table): DesiredStore {
       return presence === 'present' ? { member, left: stamp as Stamp } : { member };
     },
 
-    /** Writes without a condition travel together, 25 in a request. */
+    /** Writes without a condition share requests, with 25 items in each. */
     async joinNew(ref, entries, nowMs) {
       await Promise.all(entries.map(({ member }) => noteMembership(ref, member)));
       const items = entries.map((entry) => ({
@@ -109,7 +112,7 @@ export function createDesiredStore(table: Table): DesiredStore {
     async isRepeated(ref, digest, mayBeDirty) {
       const item: Attributes = (await table.get(groupKey(ref))) ?? {};
       const { batchDigest, dirtySince, failedAt, isContained } = item;
-      // The groups around it may not have been marked.
+      // The groups that contain this group may not have been marked.
       if (isContained === true) return false;
       return batchDigest === digest && (mayBeDirty || dirtySince === undefined) && failedAt === undefined;
     },

@@ -10,21 +10,25 @@ import pMap from 'p-map';
 import { UnstorableError } from '../sync/ports/store-errors.ts';
 import type { Item, Key } from './table.ts';
 
-/** BatchGetItem takes at most 100 keys and answers at most 16 MB (Amazon DynamoDB API reference). */
+/** BatchGetItem takes at most 100 keys and returns at most 16 MB (Amazon DynamoDB API reference). */
 const KEYS_PER_REQUEST = 100;
-/** BatchWriteItem takes at most 25 items and 16 MB; ours stay below 400 KB each (the same). */
+/**
+ * BatchWriteItem takes at most 25 items and 16 MB (Amazon DynamoDB API reference). An item of groupsync has less than
+ * 400 KB.
+ */
 const ITEMS_PER_REQUEST = 25;
 const REQUESTS_IN_FLIGHT = 8;
 const MAX_ROUNDS = 12;
 
 export interface DynamoTableOptions {
   readonly tableName: string;
-  /** Waits between the rounds of a batch that DynamoDB answered only in part. */
+  /** Waits between the rounds of a batch that DynamoDB processed only in part. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 /**
- * Converts like the SDK's document client, which refuses a client that keeps its middleware between requests.
+ * Converts an item as the SDK's document client does. That client cannot be used, because it refuses a client that
+ * keeps its middleware between requests.
  * @throws UnstorableError for a value that DynamoDB cannot represent
  */
 export function toWire(item: object) {
@@ -34,15 +38,15 @@ export function toWire(item: object) {
     throw new UnstorableError('expected values that DynamoDB can represent', { cause });
   }
 }
-/** Keys are texts: a large request names tens of thousands. */
+/** Skips `marshall`, because keys are always strings and a large request has tens of thousands of keys. */
 export const wireKey = ({ pk, sk }: Key) => ({ pk: { S: pk }, sk: { S: sk } });
 export const fromWire = (item: Parameters<typeof unmarshall>[0]) => unmarshall(item) as Item;
 
-/** Reads, and writes without a condition, of callers that ask at the same time travel together. */
+/** Combines reads, and writes without a condition, that callers make at the same time. */
 export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }: DynamoTableOptions) {
   const shared = { requestsInFlight: REQUESTS_IN_FLIGHT, mayBeOnesFault: isRefusal };
   return {
-    /** Strongly consistent. */
+    /** Reads are strongly consistent. */
     read: gathering<Key, Item | undefined>({
       ...shared,
       most: KEYS_PER_REQUEST,
@@ -78,7 +82,10 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
 
 type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
 
-/** Fails if the SDK would send the command again, unless DynamoDB refused it: what got no answer may still be executed. */
+/**
+ * Fails if the SDK would send the command again, unless DynamoDB refused the command. A request without an answer may
+ * still be executed.
+ */
 function sendOnce(command: BatchWriteItemCommand): void {
   let isUnanswered = false;
   command.middlewareStack.add(
@@ -89,27 +96,30 @@ function sendOnce(command: BatchWriteItemCommand): void {
         throw error;
       });
     },
-    // Within each attempt: the SDK's own loop of attempts is at the beginning of this step.
+    // This middleware runs within each attempt, because the SDK's retry loop is at the beginning of this step.
     { name: 'sendOnce', step: 'finalizeRequest', priority: 'low' },
   );
 }
 
-/** Whether DynamoDB refused a request, as it does when it throttles. */
+/** Whether DynamoDB refused a request. DynamoDB does so when it throttles, for example. */
 const isAnswered = (error: unknown): boolean =>
   error instanceof DynamoDBServiceException && error.$fault === 'client';
 
-/** Without a condition, because BatchWriteItem has none. A value that cannot be encoded fails alone, before it joins a batch. */
+/**
+ * Writes have no condition, because BatchWriteItem has none. A value that cannot be encoded fails alone, before it
+ * joins a batch.
+ */
 const sending = (send: (item: Outgoing) => Promise<undefined>) => async (item: Item, isOnce: boolean) =>
   send({ pk: item.pk, sk: item.sk, wire: toWire(item), isOnce });
 
-/** DynamoDB refuses a request whole for one key that is too long, or one item that is too large. */
+/** DynamoDB refuses a whole request if one key is too long or one item is too large. */
 const isRefusal = (cause: unknown): boolean =>
   cause instanceof Error && /^(?:Validation|Serialization)Exception$/.test(cause.name);
 
 /**
- * DynamoDB's errors for an item that it can never store (developer guide, "Constraints"): sizes of items, keys and numbers,
- * nesting, empty keys. Any other ValidationException is a fault of the request, which a deployment may fix: also an expression
- * that "has exceeded the maximum" size.
+ * DynamoDB's errors for an item that it can never store (developer guide, "Constraints"): sizes of items, keys and
+ * numbers, nesting, empty keys. Any other ValidationException is a fault of the request, which a deployment may fix. An
+ * expression that "has exceeded the maximum" size is such a fault.
  */
 const OF_THE_ITEM =
   /(?<!expression size has )exceeded (?:the|supported)|empty string|overflow|underflow|significant digits/i;
@@ -125,12 +135,18 @@ export function unstorable(cause: unknown): UnstorableError | undefined {
 
 const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 
-/** Neither request may name a key twice; of two writes of one item the later one stays, as if they had followed. */
+/**
+ * No request may name a key twice. Of two writes of one item the later one stays, as if the two writes had been sent in
+ * order.
+ */
 const byKey = <Entry extends Key>(entries: readonly Entry[]): readonly Entry[] => [
   ...new Map(entries.map((entry) => [nameOf(entry), entry])).values(),
 ];
 
-/** What DynamoDB leaves unprocessed (throttled, or past 16 MB) is asked for again, less often each time. */
+/**
+ * Repeats the request for the entries that DynamoDB leaves unprocessed (throttled, or beyond 16 MB), with a longer wait
+ * each time.
+ */
 async function inRounds<Entry>(
   first: Entry[],
   sleep: (ms: number) => Promise<void>,
@@ -145,12 +161,14 @@ async function inRounds<Entry>(
 }
 
 interface Gathering<Question, Answer> {
-  /** Questions that one request may carry. */
+  /** The most questions that one request may carry. */
   readonly most: number;
   readonly requestsInFlight: number;
   /** @returns one answer for each question, in their order */
   readonly ask: (questions: readonly Question[]) => Promise<readonly Answer[]>;
-  /** Whether a failure may be one question's own fault; then each is asked alone, so that no other fails with it. */
+  /**
+   * Whether one question may have caused the failure. Each question is then sent alone, so that the others do not fail.
+   */
   readonly mayBeOnesFault: (cause: unknown) => boolean;
 }
 
@@ -162,7 +180,8 @@ interface Waiting<Question, Answer> {
 
 /**
  * Combines the requests that independent callers make within one iteration of the event loop. Each caller gets the same
- * result as alone. Nothing is cached between iterations, so an answer is never older than its request.
+ * result as with a request of its own. Nothing is cached between iterations, so an answer is never older than its
+ * request.
  */
 export function gathering<Question, Answer>(
   options: Gathering<Question, Answer>,

@@ -20,7 +20,7 @@ import {
 } from './dynamo-batches.ts';
 import type { Change, Condition, Item, QueryRequest, Table, Value, WriteOutcome } from './table.ts';
 
-/** The table on DynamoDB, with the few operations that groupsync needs; no transactions. */
+/** Returns the table on DynamoDB. The table has only the operations that groupsync needs, and no transactions. */
 export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOptions): Table {
   const TableName = options.tableName;
   const batches = createDynamoBatches(client, options);
@@ -96,7 +96,7 @@ function queryPages(client: DynamoDBClient, TableName: string, request: QueryReq
         ...(only && Object.fromEntries(shown)),
       },
       ...projection,
-      // Without those that are undefined.
+      // `toWire` leaves out undefined values.
       ExpressionAttributeValues: toWire({ ':pk': partition, ':from': from, ':to': to }),
       ConsistentRead: !index,
       ScanIndexForward: !newestFirst,
@@ -136,12 +136,14 @@ const conditionally = <Result>(run: () => Promise<Result>, refused: Result): Pro
 
 const COMPARISON = { equal: '=', less: '<', greater: '>' } as const;
 
-/** Builds DynamoDB expressions; every name and value goes through a placeholder, so nothing needs quoting. */
+/** Builds DynamoDB expressions. Every name and value has a placeholder, so no text needs quoting. */
 export class Expression {
   readonly #names = new Map<string, string>();
   readonly #values = new Map<string, Value>();
 
-  /** The placeholders, in the form that a request takes; left out where there are none, as DynamoDB insists. */
+  /**
+   * Returns the placeholders in the form of a request. An empty set is left out, because DynamoDB refuses empty sets.
+   */
   names() {
     return {
       ...(this.#names.size === 0 ? {} : { ExpressionAttributeNames: swapped(this.#names) }),
@@ -167,8 +169,8 @@ export class Expression {
   }
 
   /**
-   * AND binds tighter than OR, so only an `any` inside an `all` needs parentheses. Fewer are kinder to readers, and to
-   * emulators, whose parsers take time exponential in their depth.
+   * AND binds tighter than OR, so only an `any` inside an `all` needs parentheses. Fewer parentheses are easier to
+   * read. Fewer parentheses also help emulators, whose parsers take time exponential in the depth.
    */
   #conjunct(part: Condition): string {
     const text = this.condition(part);

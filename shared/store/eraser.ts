@@ -47,7 +47,7 @@ const SORTS: Readonly<Record<string, string>> = {
 };
 
 export function createEraser(table: Table): Eraser {
-  /** @param erase the sort of what it erased of an item; undefined if it is to stay */
+  /** @param erase returns the sort of the erased item; undefined if the item stays */
   const eraseAll = async (
     erase: (item: Item) => Promise<string | undefined>,
     part?: Part,
@@ -64,7 +64,7 @@ export function createEraser(table: Table): Eraser {
   const people = createPeopleStore(table);
   const connections = createConnectionStore(table, { clock: () => 0, rememberMs: 0 });
 
-  /** The employees that have one of the values that this rule compares. */
+  /** Returns the employees that have one of the values that this rule compares. */
   const matchedBy = async (
     rule: MatchRule,
     connection: ConnectionName,
@@ -93,9 +93,12 @@ export function createEraser(table: Table): Eraser {
     return false;
   };
 
-  /** No identity provider lists the member, no employee matches, and all memberships ended long ago. */
+  /**
+   * Whether the member has left: no identity provider lists the member, no employee matches, and all memberships ended
+   * long ago.
+   */
   const hasLeft = async (connection: ConnectionName, user: UserState, overMs: number) => {
-    // The user has values, and no event after that time.
+    // The user has values, and no value has changed since `overMs`.
     const values = [...user.attributes.values()].filter(({ value }) => value !== '');
     if (values.length === 0 || values.some(({ stamp }) => stampTimeMs(stamp) >= overMs)) return false;
     if ((await table.get(resourceKey(connection, 'User', user.member))) !== undefined) return false;
@@ -109,7 +112,7 @@ export function createEraser(table: Table): Eraser {
 
   /** Erases the attributes of a member who has left. @returns whether there was anything to erase */
   const eraseLeaver = async (connection: ConnectionName, member: MemberId, nowMs: number) => {
-    // An item that cannot be read is reported elsewhere, and keeps no other user from being erased.
+    // An item that cannot be read is reported elsewhere. Such an item does not stop the erasure of other users.
     const user = (await users.read(connection, [member]).catch(() => undefined))?.get(member);
     if (user === undefined || !(await hasLeft(connection, user, nowMs - TOMBSTONE_LIFE_MS))) return false;
     const roles = await people.rolesOf(connection, user);
@@ -168,7 +171,7 @@ export function createEraser(table: Table): Eraser {
 const DAY_MS = 86_400_000;
 const PARTS = 30;
 
-/** Whether they are in one of the groups, or left it after that time; a tombstone ends by itself. */
+/** Whether the member is in one of the groups, or left one after `overMs`. A tombstone expires by itself. */
 async function belongs(
   { member, floor }: UserState,
   refs: readonly GroupRef[],
@@ -189,13 +192,13 @@ async function belongs(
 /** The actor of an entry: an id in the directory, or a role on the platform. The name may be absent. */
 const Actor = z.lazy(() => z.record(z.string(), z.nullable(z.string())));
 
-/** Here alone a key is read: names of connections hold no `#`. */
+/** Only this function reads a key. The decoding is safe because names of connections contain no `#`. */
 function isOf(connection: ConnectionName, item: Item): boolean {
   const [kind = '', name] = item.pk.split('#');
   return kind === 'ST' || kind === 'L' ? item['connection'] === connection : name === connection;
 }
 
-/** The name serves no other company, and who had all erased is still known. */
+/** Keeps the name reserved for its company, and keeps the audit entry of the erasure with its actor. */
 const isKept = (connection: ConnectionName, { pk, sk, action }: Item): boolean =>
   [tombstoneKey(connection), journalKey(journalOf(connection))].some(
     (kept) => kept.pk === pk && kept.sk === sk,

@@ -6,7 +6,7 @@ import { wakeUpFields } from './group-writes.ts';
 import { dueText, groupIndexSort, groupKey, IN_SYNC, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
 import { all, eachOf, equal, exists, type Item, type Table } from './table.ts';
 
-/** Every shard of one list of the index, in their order; all are asked at once. */
+/** Yields every shard of one list of the index, in the order of the shards. All shards are queried at once. */
 export async function* queryIndex(
   table: Table,
   kind: Parameters<typeof indexPartition>[0],
@@ -19,7 +19,8 @@ export async function* queryIndex(
       .query({ partition, index: true, ...(between && { between }) })
       [Symbol.asyncIterator]();
     const first = pages.next();
-    // A failure reaches the reader that awaits this page. A reader that stops earlier must not get an unhandled rejection.
+    // A failure reaches the reader that awaits this page. A reader that stops earlier must not get an unhandled
+    // rejection.
     first.catch(() => undefined);
     return { pages, first };
   });
@@ -57,7 +58,7 @@ export function createGroupIndex(table: Table): GroupIndex {
     async *all(connection, which) {
       const seen = new Set<string>();
       for await (const page of queryIndex(table, 'groups', connection, which && ['0', IN_SYNC])) {
-        // The entry of a group that changes meanwhile moves, so it may come twice.
+        // The index entry of a group moves when the group changes, so the query may return the group twice.
         const shown = page.filter(({ pk }) => !seen.has(pk) && seen.add(pk));
         yield shown.map((item) => summaryOf(connection, item));
       }
@@ -68,7 +69,7 @@ export function createGroupIndex(table: Table): GroupIndex {
   };
 }
 
-/** The service takes a 32-bit limit, and answers at most 1 MB anyway. */
+/** DynamoDB takes a 32-bit limit, and returns at most 1 MB in any case. */
 const MAX_PAGE = 1_000;
 
 const refOf = (connection: ConnectionName, item: Item): GroupRef => ({

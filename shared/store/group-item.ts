@@ -11,8 +11,8 @@ import { understood } from './item-form.ts';
 import type { Item } from './table.ts';
 
 /*
- * The forms of the items that hold a group and its members. Everything read from the table passes through here, so
- * that an item which another version wrote shows as what it is instead of as odd behaviour later.
+ * The forms of the items that hold a group and its members. Every item read from the table is parsed here. An item in
+ * an unknown form causes an error here instead of a wrong result later.
  */
 
 export function parseGroup(ref: GroupRef, item: Item): GroupState {
@@ -41,7 +41,7 @@ const authorOf = ({ stamp, ...actor }: EventActor & { readonly stamp: Stamp }): 
 
 const FIELDS: ReadonlySet<string> = new Set(EVENT_FIELDS);
 
-/** What a group carries as times, under a name that says so. */
+/** The attributes of a group that are times. In `GroupState` their names end with `Ms`. */
 const TIMES = new Set([
   'dirtySince',
   'wakeAt',
@@ -52,7 +52,10 @@ const TIMES = new Set([
   'lastWriteAt',
 ]);
 
-/** Ids and stamps stay plain text: a large group has a hundred thousand of these, and every step of a schema counts. */
+/**
+ * Ids and stamps are plain text. A large group has a hundred thousand of these items, so every validation step costs
+ * time.
+ */
 const MemberItem = z.lazy(() =>
   z.object({
     member: text,

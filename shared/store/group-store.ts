@@ -40,13 +40,13 @@ import type { Change, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
 
-/** The time of the first 404. It is removed when the platform shows the group, or the link ends. */
+/** The time of the first 404. The time is removed when the platform shows the group, or the link ends. */
 const MISSED = 'missedAt';
 const LINK = ['link', 'refusedFields'] as const;
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
-/** The attributes that a commit removes, whether the group is clean after it or not. */
+/** Returns the attributes that every commit removes, for a clean and for a dirty group. */
 const removedBy = (
   seen: GroupState,
   { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
@@ -63,7 +63,7 @@ const removedBy = (
   ...refusalExplainedBy(found),
 ];
 
-/** The change of a commit, whether the group is clean after it or not. */
+/** Returns the change that every commit makes, for a clean and for a dirty group. */
 const writtenBy = (commit: Commit): Change => {
   const { seen, platform, found, settled, counts, writtenAtMs, calledMs } = commit;
   const { createdAtMs = seen.link?.createdAtMs } = commit;
@@ -80,8 +80,8 @@ const writtenBy = (commit: Commit): Change => {
 };
 
 /**
- * The change of the item after an external change of the platform group.
- * @param platform undefined: the directory group has no platform group any more
+ * Returns the change of the item after an external change of the platform group.
+ * @param platform undefined if the directory group has no platform group any more
  */
 const acceptedChange = (
   seen: GroupState,
@@ -113,7 +113,7 @@ const acceptedChange = (
 const isOtherView = ({ link }: GroupState, platform: LinkedGroup): boolean =>
   platform.view.id !== link?.view.id;
 
-/** The current link, in the form of `previousLink`. */
+/** Returns the current link in the form of `previousLink`. */
 const linkBefore = ({ link }: GroupState, isGone: boolean) =>
   link && { platformId: link.id, view: link.view, isGone };
 
@@ -134,7 +134,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
   /** Writes the set of a hold. */
   async function recorded(ref: GroupRef, { hold, users }: HeldRemovals) {
-    // Longer than an operator leaves a hold undecided. If the set has expired, the removals are held again.
+    // This time is longer than an operator leaves a hold undecided. If the set has expired, the removals are held
+    // again.
     const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
     const lines = [...users].sort().map(encodeURIComponent);
     const keyOf = (n: number) => heldChunkKey(ref, hold.digest, n);
@@ -194,7 +195,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const key = memberKey(ref, member);
       const { written } = await table.update(key, { set: stored, remove }, exists('stamp'));
       if (written || mark === undefined || !(await table.get(groupKey(ref)))?.['containsGroups']) return;
-      // A member of a nested group: the outer group has no register of that member.
+      // The member belongs to a nested group, and the outer group has no register of that member.
       const absent = { member, presence: 'absent', stamp: STAMP_ZERO };
       await table.update(key, { set: stored, setIfMissing: absent, remove });
     },
@@ -323,8 +324,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         seen.ref,
         {
           ...dirtying(seen.ref, dirty, { set: { suspectedChange } }),
-          // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only an
-          // operator's `sync` resets them.
+          // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only
+          // an operator's `sync` resets these values.
           ...(version === null && suspectedChange.activityEvents.length === 0
             ? {}
             : { remove: ['failedAt'] }),
@@ -336,7 +337,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     decideHold: ({ ref, hold }, request, dirty) => {
       if (hold === undefined) return Promise.resolve(false);
       const decided = { ...request, decision: { ...request.decision } };
-      // A client whose answer was lost repeats the write, and then finds its own decision.
+      // A client that got no answer repeats the write, and then finds its own decision.
       const isAsSeen = any(decisionIs(hold), decisionIs(decided));
       return update(ref, dirtying(ref, dirty, { set: { hold: decided } }), isAsSeen);
     },

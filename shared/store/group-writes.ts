@@ -9,7 +9,7 @@ import { dueText, groupKey, IN_SYNC, MEMBER_PREFIX, NOT_DUE, placed } from './ke
 import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
- * The life of a write, as conditions on the group item:
+ * The conditions on the group item during the life of a write:
  *
  *     openIntent   no intent, view, uncertain and dirty as read  intent := this one
  *     commit       intent is this one (and rev, hold as read)    view, version, intent gone (dirty gone, or a wake-up)
@@ -20,13 +20,14 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  *
  *     fail         intent and rev as they were read              dirty gone
  *
- * A superseded worker fails its condition and changes nothing. The conditions compare dirty too: otherwise a worker could
- * link a group that a later worker has settled, and no message would follow. From openIntent to commit dirty stays.
+ * A superseded worker fails its condition and changes nothing. The conditions compare dirty too. Otherwise a worker
+ * could link a group that a later worker has settled, and no message would follow. The dirty mark stays from openIntent
+ * to commit.
  */
 export const intentIs = (id: IntentId): Condition => equal('intent.id', id);
 export const viewIsAs = ({ link }: GroupState): Condition =>
   link === undefined ? missing('link') : equal('link.view.id', link.view.id);
-/** The record of uncertain writes as it was read: another worker may have opened and dropped an intent since. */
+/** The record of uncertain writes is as it was read. Another worker may have opened and dropped an intent since. */
 const uncertainIsAs = ({ uncertain }: GroupState): Condition =>
   uncertain === undefined ? missing('uncertain') : equal('uncertain.untilMs', uncertain.untilMs);
 export const unwrittenSince = (seen: GroupState): Condition =>
@@ -35,16 +36,16 @@ export const unsettledSince = (seen: GroupState): Condition =>
   seen.dirtySinceMs === undefined ? unwrittenSince(seen) : all(unwrittenSince(seen), exists('dirtySince'));
 export const intentIsAs = ({ intent }: GroupState): Condition =>
   intent === undefined ? missing('intent') : intentIs(intent.id);
-/** A suspected change that was noted after the fetch stays. */
+/** The suspected change is as it was read. A suspected change that was noted after the fetch stays. */
 export const suspectedChangeIsAs = ({ suspectedChange }: GroupState): Condition =>
   suspectedChange === undefined
     ? missing('suspectedChange')
     : equal('suspectedChange.atMs', suspectedChange.atMs);
 export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
-/** A hold that came after the group was read keeps the group from being done: the next apply checks it. */
+/** The hold is as it was read. A newer hold keeps the group dirty, and the next apply checks that hold. */
 export const holdIsAs = ({ hold }: GroupState): Condition =>
   hold === undefined ? missing('hold') : equal('hold.digest', hold.digest);
-/** The hold as it was read, with the same decision. */
+/** The hold is as it was read, with the same decision. */
 export const decisionIs = ({ digest, decision }: Hold): Condition =>
   all(
     equal('hold.digest', digest),
@@ -52,11 +53,14 @@ export const decisionIs = ({ digest, decision }: Hold): Condition =>
     decision.kind === 'waiting' ? missing('hold.decision.atMs') : equal('hold.decision.atMs', decision.atMs),
   );
 
-/** Limits of the lists on the group item: far more than are ever open, far less than an item can hold. */
+/**
+ * Limits of the lists on the group item. The limits are far above the usual number of entries and far below the size of
+ * an item.
+ */
 const MAX_OPEN_DRIFT = 500;
 const MAX_UNATTRIBUTED = 100;
 
-/** The external changes that a fetch found, as attributes of the group item, merged with the open ones. */
+/** Returns the external changes that a fetch found as attributes of the group item, merged with the open ones. */
 export const findingsToStore = (
   seen: GroupState,
   { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: Findings = {},
@@ -71,8 +75,8 @@ const merged = (before: readonly string[], more: readonly string[], most: number
   more.length === 0 ? undefined : [...new Set([...before, ...more])].slice(-most);
 
 /**
- * Ends what apply has to do. If each wanted member is one user of the view, and no other user is in it, the next mark may
- * name the members that it is about (`sync/match/changed-members.ts`).
+ * Returns the change that ends the work of apply on a group. The next mark may name its changed members if each wanted
+ * member is one user of the view, and the view has no other user. `sync/match/changed-members.ts` has the details.
  */
 export function settledChange(
   { rev, ref, hold, approval }: GroupState,
@@ -102,16 +106,19 @@ export const PARTIAL_READ_HINTS = ['changedMembers', 'inSync'];
 const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'releasedPlatformId'];
 const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'failureReport'];
 
-/** The scheduled wake-up of a group, and the time from which the requeue job treats it as lost. The index sorts by it. */
+/**
+ * Returns the scheduled wake-up of a group, and the time from which the requeue job treats it as lost. The index sorts
+ * by that time.
+ */
 export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
   wakeAt: wakeAtMs,
   ...placed(ref, dueText(dueMs)),
 });
 
 /**
- * The change that marks a group dirty: rev, the dirty mark and the wake-up in one write, so that no crash leaves one
- * without the others. A wake-up that is already scheduled stays unless `isAtOnce`; the requeue job then runs a little later
- * than it could. Further attributes of the same write go into `set` and `remove`.
+ * Returns the change that marks a group dirty. One write sets rev, the dirty mark and the wake-up, so that a crash
+ * cannot separate them. A wake-up that is already scheduled stays unless `isAtOnce`; the requeue job then runs a little
+ * later than it could. Further attributes of the same write go into `set` and `remove`.
  */
 export const dirtying = (
   ref: GroupRef,
@@ -127,10 +134,10 @@ export const dirtying = (
   };
 };
 
-/** Deletes tombstones past their time, where the store does not see to that itself. @returns how many */
+/** Deletes expired tombstones that the store has not deleted itself. @returns how many */
 export async function collectTombstones(table: Table, { ref }: GroupState, nowMs: number): Promise<number> {
   const { pk } = groupKey(ref);
-  // Made present meanwhile, a register has no end any more and stays.
+  // A register that became present meanwhile has no expiry any more and stays.
   const stillEnded = less('expiresAt', Math.floor(nowMs / 1_000));
   let collected = 0;
   for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {

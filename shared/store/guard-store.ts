@@ -6,14 +6,17 @@ import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unli
 import { type Item, itemsOf, type Table } from './table.ts';
 
 /**
- * A reservation counts for an hour, and for as long again as its write may take to happen after it: what is rolling is
- * the hour of the removals, not that of the bookkeeping. Longer than a worker lives, a late write included.
+ * A reservation counts for an hour, plus the longest time that its write may take to happen. The rolling hour begins at
+ * the removal, not at the reservation. The added time is longer than a worker's life together with a late write.
  */
 const COUNTS_MS = 3_600_000 + 15 * 60_000;
 const KEPT_MS = 2 * COUNTS_MS;
 const UNLINK_COUNTS_MS = 3_600_000;
 
-/** Reservations of the rolling hour, one item per write; `reserve` in `sync/apply/perform.ts` says why they are put before they are read. */
+/**
+ * Stores the reservations of the rolling hour, one item per write. The comment of `reserve` in `sync/apply/perform.ts`
+ * explains why a reservation is put before the others are read.
+ */
 export function createGuardStore(table: Table): GuardStore {
   const put = async ({ connection, group, intent, atMs, removals, size, deletes }: GuardReservation) => {
     const own = guardKey(connection, atMs, intent);

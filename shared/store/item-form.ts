@@ -2,20 +2,22 @@ import type * as z from 'zod';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import type { Attributes, Item, Key, Table } from './table.ts';
 
-/** Raised only by a change that the release before could not read; new optional attributes leave it as it is. */
+/**
+ * Only a change that the previous release could not read raises this number. New optional attributes do not raise it.
+ */
 const SCHEMA = 1;
 
 /**
- * Carried by the items that `understood` reads; one without it is of schema 1, as are all registers of members: a group
- * has a hundred thousand of them. Where an item is changed without having been read, only one that has none gets it: what
- * a newer release wrote stays marked as such.
+ * The schema mark of the items that `understood` reads. An item without a mark has schema 1. Registers of members have
+ * no mark, because a group has a hundred thousand of them. A change of an item that was not read sets the mark only if
+ * none exists, so the mark of a newer release stays.
  */
 export const OF_THIS_SCHEMA = { schema: SCHEMA } as const;
 
 /**
- * An item in the form that this version writes.
- * @param what as in “expected a group at …”, to be found by
- * @throws CorruptItemError if it has another form, or a newer release wrote it
+ * Returns an item in the form that this version writes.
+ * @param what describes the item in the error, as in “expected a group at …”
+ * @throws CorruptItemError if the item has another form, or a newer release wrote it
  */
 export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string): Form {
   const { schema = SCHEMA } = item;
@@ -29,12 +31,12 @@ export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string
   return parsed.data;
 }
 
-/** The item at a key, if there is one, likewise. */
+/** Returns the item at a key in the form of `understood`; undefined if there is no item. */
 export async function storedAt<Form>(table: Table, key: Key, form: z.ZodType<Form>, what: string) {
   const item = await table.get(key);
   return item && understood(form, item, `${what} at ${item.pk}`);
 }
 
-/** What is plain JSON, without what is undefined; the cast only drops the brands of ids. */
+/** Returns the value as plain JSON, without undefined parts. The cast only drops the brands of ids. */
 export const plain = (value: object): Attributes =>
   Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as Attributes;

@@ -4,9 +4,9 @@ import type { Source } from '../domain/source.ts';
 import type { Item, Key } from './table.ts';
 
 /*
- * Keys of the one table. Ids come from producers, so each part is encoded: '#' separates parts and may not occur in
- * one, and a part too long for a sort key (DynamoDB allows 1,024 bytes) is replaced by its hash. Items carry the raw
- * ids as attributes; nothing is ever read back out of a key.
+ * Keys of the one table. Ids come from producers, so each part is encoded: '#' separates parts and cannot occur within
+ * a part. A part too long for a sort key (DynamoDB allows 1,024 bytes) is replaced by its hash. Items carry the raw ids
+ * as attributes, so no code needs to decode a key.
  */
 
 const MAX_PART_BYTES = 400;
@@ -34,13 +34,13 @@ export const memberKey = (ref: GroupRef, member: MemberId): Key =>
   ofGroup(ref, `${MEMBER_PREFIX}${keyPart(member)}`);
 export const viewChunkKey = (ref: GroupRef, view: IntentId, index: number): Key =>
   ofGroup(ref, `VIEW#${view}#${String(index).padStart(4, '0')}`);
-/** The sign tells a bucket from the head of a view: no id of one begins with it. */
+/** The sign `~` distinguishes a bucket from the head of a view. No id of a view begins with it. */
 export const viewBucketKey = (ref: GroupRef, name: string): Key => ofGroup(ref, `VIEW#~${name.slice(1)}`);
 export const VIEW_PREFIX = 'VIEW#';
 export const heldChunkKey = (ref: GroupRef, digest: string, index: number): Key =>
   ofGroup(ref, `HELD#${digest}#${String(index).padStart(4, '0')}`);
 
-/** All arrivals of the parts of one snapshot lie side by side. */
+/** The key prefix of all received parts of one snapshot. */
 export const partPrefix = (source: string, snapshotId: string, count: number): string =>
   `PART#${sha256(JSON.stringify([source, snapshotId, count]))}#`;
 export const partKey = (ref: GroupRef, prefix: string, part: { index: number; stamp: string }): Key =>
@@ -50,7 +50,7 @@ export const AUDIT_PREFIX = 'A#';
 export const auditKey = (ref: GroupRef, at: string, intent: IntentId): Key =>
   ofGroup(ref, `${AUDIT_PREFIX}${at}#${intent}`);
 
-/** Where the newest action of a connection's journal is named, which has no group. */
+/** The key of the item that names the newest action of a connection's journal. That journal belongs to no group. */
 export const journalKey = (ref: GroupRef): Key => ofGroup(ref, 'JOURNAL');
 
 export const userKey = (connection: ConnectionName, member: MemberId): Key => ({
@@ -67,9 +67,9 @@ export const personKey = (connection: ConnectionName, role: RoleId): Key => ({
   pk: personPartition(connection, role),
   sk: 'PERSON',
 });
-/** Separates first bindings that no refresh has proven yet; `keyPart` never writes this character. */
+/** Marks first bindings that no refresh has proven yet. `keyPart` never writes this character. */
 export const UNPROVEN_PREFIX = '#';
-/** The item of a binding of a member to a person. The index lists every person that ever had one. */
+/** The item of a binding of a member to a person. The index lists every person that ever had a binding. */
 export const boundMemberItem = (
   connection: ConnectionName,
   role: RoleId,
@@ -85,26 +85,26 @@ export const boundMemberItem = (
 });
 export const pointerPartition = (connection: ConnectionName, field: string, value: string): string =>
   `P#${connection}#${keyPart(field)}#${keyPart(value)}`;
-/** Roles of one platform user. */
+/** The partition of the roles of one platform user. */
 export const userRolesPartition = (connection: ConnectionName, userId: string): string =>
   `PU#${connection}#${keyPart(userId)}`;
 export const pointerKey = (partition: string, role: RoleId): Key => ({ pk: partition, sk: keyPart(role) });
 
 export const connectionKey = (connection: ConnectionName): Key => ofConnection(connection, 'CONNECTION');
-/** What stays of a connection that was removed. */
+/** The key of the item that stays after a connection was removed. */
 export const tombstoneKey = (connection: ConnectionName): Key => ofConnection(connection, 'REMOVED');
 export const gateKey = (connection: ConnectionName): Key => ofConnection(connection, 'GATE');
 export const feedKey = (connection: ConnectionName): Key => ofConnection(connection, 'FEED');
-/** How far the reader of the connection's directory has come, and what it knows of each group. */
+/** The key of the position of the connection's directory reader. The keys below belong to the same reader. */
 export const readerKey = (connection: ConnectionName): Key => ofConnection(connection, 'READER');
 export const READER_GROUP_PREFIX = 'READER#';
 export const readerGroupKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_GROUP_PREFIX}${keyPart(group)}`);
-/** Groups of other sources that a group of the directory has taken over. */
+/** Groups of other sources that the directory reader has taken over. */
 export const READER_ALIAS_PREFIX = 'READERALIAS#';
 export const readerAliasKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_ALIAS_PREFIX}${keyPart(group)}`);
-/** Groups of the directory that another source has sent something about. */
+/** Groups of the directory about which another source has sent an event. */
 export const READER_PUSHED_PREFIX = 'READERPUSHED#';
 export const readerPushedKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_PUSHED_PREFIX}${keyPart(group)}`);
@@ -114,7 +114,7 @@ export const sourceKey = (connection: ConnectionName, source: Source): Key =>
 export const leaseKey = (connection: ConnectionName, name: string): Key =>
   ofConnection(connection, `LEASE#${name}`);
 export const GUARD_PREFIX = 'GUARD#';
-/** Minutes since 1970, zero-padded, so that a range of the sort key is a span of time. */
+/** Minutes since 1970, zero-padded. A range of the sort key is then a period of time. */
 export const guardMinute = (atMs: number): string => String(Math.floor(atMs / 60_000)).padStart(10, '0');
 export const guardKey = (connection: ConnectionName, atMs: number, intent: IntentId): Key =>
   ofConnection(connection, `${GUARD_PREFIX}${guardMinute(atMs)}#${intent}`);
@@ -122,12 +122,12 @@ export const UNLINK_PREFIX = 'UNLINK#';
 export const unlinkKey = (connection: ConnectionName, platformId: string): Key =>
   ofConnection(connection, `${UNLINK_PREFIX}${keyPart(platformId)}`);
 export const DRIFT_PREFIX = 'DRIFT#';
-/** Records of one group lie side by side. */
+/** The key prefix of all drift records of one group. */
 export const driftPrefix = (group: GroupId): string => `${DRIFT_PREFIX}${sha256(group).slice(0, 16)}#`;
 export const driftKey = ({ connection, group }: GroupRef, id: string): Key =>
   ofConnection(connection, `${driftPrefix(group)}${id}`);
 
-/** Claims of platform groups are spread over shards, so that no company is one hot partition. */
+/** Claims of platform groups are spread over shards, so that no company has one hot partition. */
 export const claimPartition = (company: string, shard: number): string => `L#${keyPart(company)}#${shard}`;
 export const claimKey = (company: string, platformId: string): Key => ({
   pk: claimPartition(company, shardOf(platformId)),
@@ -139,29 +139,29 @@ export function shardOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt8(0) % SHARDS;
 }
 
-/** Partitions of the index. */
+/** The partition of one list in the index. */
 export const indexPartition = (
   kind: 'groups' | 'pending' | 'fanOuts' | 'bound',
   connection: ConnectionName,
   shard: number,
 ): string => `${kind}#${connection}#${shard}`;
-/** Entries of the audit by when they were made. */
+/** The index partition of audit entries, sorted by the time of the entry. */
 export const logPartition = (connection: ConnectionName): string => `log#${connection}`;
-/** Records by when something last happened to them. */
+/** The index partition of drift records, sorted by the time of their latest change. */
 export const driftPartition = (connection: ConnectionName): string => `drift#${connection}`;
 export const CONNECTIONS_PARTITION = 'connections';
-/** Sorts after every time: a group that waits for nothing. */
+/** Sorts after every time. A group that waits for no wake-up has this value. */
 export const NOT_DUE = '~';
-/** Sorts after those too, whatever their ids: a group in sync. */
+/** Sorts after every `NOT_DUE` entry, for every id. A group in sync has this value. */
 export const IN_SYNC = `${NOT_DUE}$`;
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
-/** Where the index has a group's own item. */
+/** The place of a group's item in the index. */
 export const placed = (ref: GroupRef, due: string) => ({
   gpk: indexPartition('groups', ref.connection, shardOf(ref.group)),
   gsk: groupIndexSort(due, ref.group),
 });
 export const healthKey = (connection: ConnectionName): Key => ofConnection(connection, 'HEALTH');
-/** Of the stage, where no connection is named. */
+/** The key of a connection's notices, or of the stage's notices if no connection is given. */
 export const noticesKey = (connection: ConnectionName | undefined): Key =>
   connection === undefined ? { pk: 'STAGE', sk: 'NOTICES' } : ofConnection(connection, 'NOTICES');

@@ -22,7 +22,7 @@ import type { Item, QueryRequest, Table } from './table.ts';
 import { all, any, eachOf, equal, exists, missing } from './table.ts';
 
 const AUDIT_LIFE_SECONDS = 400 * 86_400;
-/** How many entries of a list are kept at most, and how many bytes: a single id may have two thousand bytes. */
+/** The most entries and the most bytes of a stored list. A single id may have two thousand bytes. */
 const MAX_LISTED = 1_000;
 const MAX_LIST_BYTES = 250_000;
 
@@ -37,7 +37,7 @@ function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Ent
 const PAGE_SIZE = 100;
 const Head = z.lazy(() => z.object({ lastAudit: text.exactOptional(), lastAction: text.exactOptional() }));
 
-/** Entries of a time lie side by side in the index too, beneath the attributes that every item there shows. */
+/** In the index, entries are sorted by time. Their attributes `gpk` and `gsk` place them there. */
 export function createAuditLog(table: Table): AuditLog {
   return {
     async record(ref, entry) {
@@ -64,7 +64,7 @@ export function createAuditLog(table: Table): AuditLog {
     async endWith(ref, lastAction, seen) {
       const isAsSeen =
         seen.lastAction === undefined ? missing('lastAction') : equal('lastAction', seen.lastAction);
-      // A client that heard no answer repeats the write: what it finds then is its own.
+      // A client that got no answer repeats the write, and then finds its own action.
       const isLast = any(isAsSeen, equal('lastAction', lastAction));
       const when = ref.group === '' ? isLast : all(exists('rev'), isLast);
       return (await table.update(headKey(ref), { set: { lastAction } }, when)).written;
@@ -82,7 +82,7 @@ export function createAuditLog(table: Table): AuditLog {
   };
 }
 
-/** The items that the index lists from that time on, in its order. */
+/** Yields the items that the index lists from that time on, in the order of the index. */
 async function* itemsSince(table: Table, atMs: number, wanted: QueryRequest) {
   for await (const page of table.query({ ...wanted, index: true, between: [dueText(atMs), '~'] })) {
     const items = new Map((await table.getMany(page)).map((item) => [`${item.pk} ${item.sk}`, item]));
@@ -100,7 +100,10 @@ function parseEntry(item: Item): KeptEntry {
 /** Attributes that are not part of the content of an entry: keys, schema and expiry. */
 const NOT_HASHED = new Set(['pk', 'sk', 'gpk', 'gsk', 'schema', 'expiresAt']);
 
-/** Hashes all content attributes in a canonical order, also those that a later release adds. 132 bits keep it short. */
+/**
+ * Hashes all content attributes in a canonical order, including attributes that a later release adds. 132 bits of the
+ * hash are enough.
+ */
 function linkTo(item: Item): string {
   const hashed = Object.entries(item).filter(([name]) => !NOT_HASHED.has(name));
   const hash = createHash('sha256')
@@ -169,7 +172,7 @@ export function createDriftLog(table: Table): DriftLog {
   };
 }
 
-/** Where the index has the record: by when something last happened to it. */
+/** The place of a drift record in the index, by the time of its latest change. */
 const happened = (connection: ConnectionName, atMs: number, id: string) => ({
   gpk: driftPartition(connection),
   gsk: `${dueText(atMs)}#${id}`,

@@ -12,16 +12,16 @@ import { parseGroup, parseMember } from './group-item.ts';
 import { groupKey, MEMBER_PREFIX } from './keys.ts';
 import { itemsOf, type Table } from './table.ts';
 
-/** The group's own member registers, those of groups within it included. */
+/** Returns the group's own member registers. The registers of nested groups are included. */
 export async function ownMembers(table: Table, ref: GroupRef): Promise<readonly StoredMember[]> {
   const items = await itemsOf(table, { partition: groupKey(ref).pk, prefix: MEMBER_PREFIX });
   return items.map(parseMember);
 }
 
 /**
- * The users of the group and of all groups within it. A change of an inner group marks the groups around it after its
- * registers, so a change that is not read here causes another read.
- * @throws Error if there are too many to be read together
+ * Returns the users of the group and of all groups within it. A change of an inner group marks the groups around it
+ * after its registers, so a change that is not read here causes another read.
+ * @throws Error if there are too many groups or members to read together
  */
 export async function membersWithin(
   table: Table,
@@ -46,7 +46,7 @@ const registersOf = async (table: Table, ref: GroupRef) => {
   return item === undefined ? NO_GROUP : parseGroup(ref, item).registers;
 };
 
-/** The floor before the members: a floor that rose in between would hide members that were read. */
+/** Reads the floor before the members. A floor that rose between the two reads would hide members that were read. */
 async function contentOf(table: Table, ref: GroupRef): Promise<GroupContent> {
   const registers = await registersOf(table, ref);
   return { registers, members: await ownMembers(table, ref) };

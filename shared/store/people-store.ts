@@ -19,10 +19,10 @@ const WRITES_IN_FLIGHT = 8;
 const READS_IN_FLIGHT = 32;
 
 /**
- * PERSON is the truth; P# items point from a value to the roles that may hold it, PU# items from a user id to its roles.
- * A pointer is written before its person and deleted after that person has changed. So a search finds all roles with the
- * value, and sometimes one that no longer holds it: PERSON decides. A pointer names the revision that it was written for, so that a slow refresh
- * does not delete what a later one relies on.
+ * A PERSON item holds the truth. P# items point from a value to the roles that may hold it; PU# items point from a user
+ * id to its roles. A pointer is written before its person, and deleted after that person has changed. So a search finds
+ * all roles with the value, and sometimes a role that no longer holds it. The PERSON item then decides. A pointer names
+ * the revision that it was written for, so that a slow refresh does not delete a pointer that a later refresh needs.
  */
 export function createPeopleStore(table: Table, ahead = new Map<string, readonly RoleId[]>()): PeopleStore {
   const read = async (connection: ConnectionName, roles: readonly RoleId[]) => {
@@ -45,7 +45,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       await Promise.all(roles.map((role) => table.put(boundMemberItem(connection, role, noting, false))));
     const people = [...(await read(connection, roles)).values()];
     const found = people.filter(({ values }) => values.get(field) === value);
-    // The answer read ahead may be stale: the value may have moved to another person since.
+    // The answer read ahead may be stale, because the value may have moved to another person since.
     return asked?.length && found.length === 0 ? holding(connection, field, value, noting) : found;
   };
 
@@ -82,7 +82,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       const { written } = await table.update(
         userKey(connection, member),
         { set: { member, ...boundTo }, add: { writes: 1 }, remove: ['review'] },
-        // Users of members that never carried an attribute have no item yet.
+        // A member that never had an attribute has no user item yet.
         all(
           revision === 0 ? any(missing('revision'), equal('revision', 0)) : equal('revision', revision),
           any(missing('role'), equal('role', role)),
@@ -112,7 +112,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       const pointers = keysOf({ ...facts, values });
       const inFlight = { concurrency: WRITES_IN_FLIGHT };
       const isOlder = any(missing('revision'), less('revision', revision));
-      // Pointers to a new person need no condition, so they are written in batches: no refresh can have deleted one.
+      // Pointers to a new person are written in batches without a condition, because no refresh can have deleted one.
       const when = seen === undefined ? undefined : isOlder;
       await pMap(pointers.values(), (key) => table.put({ ...key, role, revision }, when), inFlight);
       const saved = await table.put(

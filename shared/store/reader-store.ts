@@ -13,7 +13,7 @@ import {
 } from './keys.ts';
 import { any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
-/** Tokens only grow: once a later holder has begun, the items refuse every earlier one for ever. */
+/** Tokens only grow. After a later holder of the lease has begun, the items refuse every earlier holder. */
 export function createReaderStore(table: Table): ReaderStore {
   return {
     async begin(connection, { token }) {
@@ -93,7 +93,9 @@ export function createReaderStore(table: Table): ReaderStore {
 
 const noLaterThan = (token: number) => any(missing('token'), less('token', token), equal('token', token));
 
-/** The first run writes its token before it has a position. */
+/**
+ * Returns undefined if the item has a token but no position. The first run writes its token before it has a position.
+ */
 function positionOf(item: Item): ReaderPosition | undefined {
   if (item['cursor'] === undefined) return undefined;
   return understood(ReaderPosition, item, `a position in a directory at ${item.pk}`);

@@ -8,14 +8,14 @@ import type { Key } from './table.ts';
  * |----------------------------------------|----------------------------------------|------------|
  * | resource                               | `S#<conn>#<type>`                      | `<id>`     |
  * | claim of a unique value                | `SX#<conn>#<type>#<attribute>#<hash>`  | `HOLDER`   |
- * | pointer of a value that several may have | the same                             | `AT#<id>`  |
- * | generation of which resources there are | `S#<conn>#orders`                     | `<type>`   |
- * | list held while another is written     | `SL#<conn>#<group>`                    | `<write>#<n>` |
+ * | pointer of a value that is not unique  | the same                               | `AT#<id>`  |
+ * | generation of the set of resources     | `S#<conn>#orders`                      | `<type>`   |
+ * | list kept while a new one is written   | `SL#<conn>#<group>`                    | `<write>#<n>` |
  * | token                                  | `ST#<prefix>`                          | `TOKEN`    |
  * | access token of an OAuth client        | `ST#<prefix of the client's secret>`   | `ACCESS#<hash>` |
  * | tokens of a connection                 | `S#<conn>#tokens`                      | `<prefix>` |
  *
- * Values are hashed: they may be long, and keys are no place for names and addresses.
+ * Values are hashed, because they may be long, and because keys must not show names and addresses.
  */
 
 export const resourcePartition = (connection: ConnectionName, type: ScimResource['type']): string =>

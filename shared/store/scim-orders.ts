@@ -4,15 +4,20 @@ import { keyPart } from './keys.ts';
 import { orderKey, resourcePartition } from './scim-keys.ts';
 import { type Item, itemsOf, type Table } from './table.ts';
 
-/** A crash may have come between a removal and the generation that tells of it: none is missed for longer. */
+/**
+ * A crash between a removal and the raising of the generation hides the removal. It is noticed after this time at the
+ * latest.
+ */
 const REMEMBERED_MS = 60_000;
-/** A request ends within API Gateway's 30 seconds; the rest is for clocks that differ. */
+/** A request ends within API Gateway's 30 seconds. The rest allows for differences between clocks. */
 const MAX_REQUEST_MS = 60_000;
 
-/** Removals of this process that are kept until the order is read; past this it is read again. */
+/**
+ * The most removals of this process that are remembered. Beyond this number, the order is read again from the table.
+ */
 const MAX_CHANGES = 1_000;
 
-/** After every id of a resource. */
+/** A sort key that comes after the id of every resource. */
 const LAST_KEY = '\uffff';
 
 interface Entry {
@@ -21,7 +26,7 @@ interface Entry {
   readonly createdMs: number;
 }
 
-/** Entries, and when the query began that read the newest of them. */
+/** The entries, and the time at which the query for the newest of them began. */
 interface Listing {
   readonly entries: readonly Entry[];
   readonly readAtMs: number;
@@ -31,15 +36,16 @@ interface Known {
   readonly generation: number;
   readonly loadedMs: number;
   listing: Listing;
-  /** What this process removed since then, by the generation that it made. */
+  /** The removals by this process since the load, keyed by the generation that each removal made. */
   readonly changes: Map<number, OrderChange>;
 }
 
 /**
- * Which resources there are, remembered in this process, so that a page of many thousands costs two small reads next to its own:
+ * Remembers in this process which resources exist. A page of many thousands then costs two small reads besides its own.
  *
- *     removed    a generation in the table rises. What other processes removed makes this one read all of them again
- *     new        ids sort by creation time, so new ones are at the end: those of the last minute are read each time
+ *     removed    raises a generation in the table. If another process raised it, this process reads all
+ *                resources again
+ *     new        ids sort by creation time, so new ones are at the end. The ids of the last minute are read each time.
  */
 export function createScimOrders(table: Table) {
   const known = new Map<string, Known>();
@@ -47,7 +53,7 @@ export function createScimOrders(table: Table) {
 
   async function entriesFrom(connection: ConnectionName, type: ScimResource['type'], after?: string) {
     const partition = resourcePartition(connection, type);
-    // No id goes on with a space.
+    // No id starts with another id and a space, so the range begins directly after this id.
     const range = after === undefined ? {} : { between: [`${keyPart(after)} `, LAST_KEY] as const };
     const items = await itemsOf(table, { partition, ...range, only: ['id', 'state', 'createdMs'] });
     return items.map(entryOf);
@@ -71,7 +77,8 @@ export function createScimOrders(table: Table) {
           return orderOf(found);
         }
       }
-      // Before the resources: a removal after it is told by a later generation.
+      // The generation is read before the resources. A removal after this read raises the generation, so the next read
+      // notices it.
       const generation = await generationOf(connection, type);
       const entries = await entriesFrom(connection, type);
       const listing = { entries, readAtMs: nowMs };
@@ -80,7 +87,7 @@ export function createScimOrders(table: Table) {
       return orderOf(loaded);
     },
 
-    /** After one was removed, before its client gets an answer. */
+    /** Records a removal after it is made and before its client gets an answer. */
     async note(connection: ConnectionName, change: OrderChange): Promise<void> {
       const noted = await table.update(orderKey(connection, change.type), { add: { generation: 1 } });
       const { changes } = known.get(nameOf(connection, change.type)) ?? {};
@@ -106,13 +113,13 @@ function orderOf({ listing, changes }: Known): ScimOrder {
   };
 }
 
-/** The first ones: every request that could add one between them had ended when they were read. */
+/** The first entries. Every request that could add an entry between them had ended when they were read. */
 function settledOf({ entries, readAtMs }: Listing): readonly Entry[] {
   const recent = entries.findIndex(({ createdMs }) => createdMs > readAtMs - MAX_REQUEST_MS);
   return recent === -1 ? entries : entries.slice(0, recent);
 }
 
-/** Whether every removal since it was read is one of this process. */
+/** Whether this process made every removal since the order was read. */
 function isCurrent({ generation: known, changes }: Known, generation: number): boolean {
   for (let next = known + 1; next <= generation; next += 1) if (!changes.has(next)) return false;
   return true;

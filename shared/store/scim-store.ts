@@ -54,7 +54,7 @@ export function createScimStore(table: Table): ScimStore {
         descriptions.forget(connection, resource);
         return isNew;
       }
-      // Writes of members may end at any moment, so the other writes on the item are not changed.
+      // Writes of members may end at any moment, so this write changes only the writes that it begins or forgets.
       const begun = [...writes].filter(([id]) => !seen.writes.has(id));
       const forgotten = [...seen.writes.keys()].filter((id) => !writes.has(id));
       const change = {
@@ -193,25 +193,31 @@ export function createScimStore(table: Table): ScimStore {
   };
 }
 
-/** A request ends within API Gateway's 30 seconds; the rest is for clocks that differ. */
+/** A request ends within API Gateway's 30 seconds. The rest allows for differences between clocks. */
 const BLOCKED_FOR_MS = 60_000;
-/** Until then a list that meets the item deletes it; after that DynamoDB does. */
+/** Until this time, a list request that finds the item deletes it. After this time, DynamoDB deletes it. */
 const BLOCK_KEPT_MS = 3_600_000;
 
-/** Each write of members has its own attribute, so that it begins and ends without a condition on other writes. */
+/** Each write of members has its own attribute. A write then begins and ends without a condition on other writes. */
 const WRITE_PREFIX = 'write_';
 const writeName = (id: string): string => `${WRITE_PREFIX}${id}`;
 
-/** DynamoDB takes expressions of at most 4 KB: about 600 removals, two for each write. */
+/** DynamoDB takes expressions of at most 4 KB, which is about 600 removals. Each write needs two removals. */
 const MAX_REMOVALS = 100;
-/** Attributes of the first ids. Each write begins at most one, so the next writes remove the rest. */
+/** Returns the attributes of the first ids. Each write begins at most one write, so the next writes remove the rest. */
 const removals = (ids: readonly string[]): readonly string[] =>
   ids.slice(0, MAX_REMOVALS).flatMap((id) => [writeName(id), `${HELD_PREFIX}${id}`]);
 
-/** Of a whole list that is being written, by write: the stamps of its revision, and where its lists are. */
+/**
+ * Attributes of whole lists that are being written, one per write: the stamps of its revision, and the place of its
+ * lists.
+ */
 const HELD_PREFIX = 'held_';
 
-/** One line for each member: `-` only before, `+` only after, `=` both; then the id as JSON, which has no line breaks. */
+/**
+ * One line for each member: `-` only before, `+` only after, `=` both. The id follows as JSON, which has no line
+ * breaks.
+ */
 function heldLines(before: readonly string[], after: ReadonlySet<string>): readonly string[] {
   const known = new Set(before);
   return [

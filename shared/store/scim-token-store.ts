@@ -4,7 +4,10 @@ import { keyPart } from './keys.ts';
 import { accessKey, tokenKey, tokensPartition } from './scim-keys.ts';
 import { all, any, equal, greater, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
-/** A token is found by its prefix before its connection is known. The entry in the connection's list is written first. */
+/**
+ * A request finds a token by its prefix before the connection is known. The entry in the connection's list is written
+ * first.
+ */
 export function createScimTokenStore(table: Table): ScimTokenStore {
   const find = async (prefix: string) => {
     const item = await table.get(tokenKey(prefix));

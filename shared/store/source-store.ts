@@ -5,18 +5,18 @@ import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import { connectionKey, SOURCE_PREFIX, sourceKey } from './keys.ts';
 import { any, itemsOf, less, missing, type Table } from './table.ts';
 
-/** A receipt this soon after the recorded one is not recorded. */
+/** A receipt within this time after the recorded one is not recorded. */
 const RECORDED_EVERY_MS = 60_000;
 
 export function createSourceStore(table: Table): SourceStore {
-  /** When this worker last sent a write, by connection and source. */
+  /** The time of this worker's last write, by connection and source. */
   const sentMs = new Map<string, number>();
   return {
     async noteReceipt(connection, { source, nowMs, everyMinutes }) {
       const name = `${connection} ${source}`;
       if (nowMs - (sentMs.get(name) ?? Number.NEGATIVE_INFINITY) < RECORDED_EVERY_MS) return;
       sentMs.set(name, nowMs);
-      // Another worker may have recorded a receipt within this minute: then that one stays.
+      // Another worker may have recorded a receipt within this minute. The recorded receipt then stays.
       await table.update(
         sourceKey(connection, source),
         { set: { ...OF_THIS_SCHEMA, ...plain({ source, receivedMs: nowMs, everyMinutes }) } },

@@ -1,6 +1,7 @@
 /*
- * The few things that groupsync asks of its table. Every protocol works with conditional writes of one item, so the
- * language is small: it says exactly what DynamoDB can do, and a store in memory can be held to the same rules.
+ * The few operations that groupsync needs from its table. Every protocol uses conditional writes of one item, so the
+ * interface is small. The interface has only operations that DynamoDB has, and a store in memory can follow the same
+ * rules.
  */
 
 export interface Key {
@@ -14,8 +15,8 @@ export type Attributes = { readonly [name: string]: Value };
 export type Item = Key & Attributes;
 
 /**
- * What must be true of the stored item for a write to happen. A name is an attribute's, or leads into it (`hold.digest`).
- * Only scalars are compared: emulators take equal lists and maps for different ones.
+ * A condition on the stored item, without which the write does not happen. A name is the name of an attribute, or a
+ * path into it (`hold.digest`). Only scalars are compared, because emulators treat equal lists and maps as different.
  */
 export type Condition =
   | { readonly kind: 'exists' | 'missing'; readonly name: string }
@@ -30,32 +31,32 @@ export const greater = (name: string, value: Scalar): Condition => ({ kind: 'gre
 export const all = (...of: readonly Condition[]): Condition => ({ kind: 'all', of });
 export const any = (...of: readonly Condition[]): Condition => ({ kind: 'any', of });
 
-/** A change of one item; the item comes into being where it was missing. An attribute is named in one part only. */
+/** A change of one item. A missing item is created. An attribute is named in one part only. */
 export interface Change {
   readonly set?: Attributes;
-  /** Set only if the attribute is missing. */
+  /** Sets the value only if the attribute is missing. */
   readonly setIfMissing?: Attributes;
-  /** Numbers to add; a missing attribute counts as 0. */
+  /** The numbers to add. A missing attribute counts as 0. */
   readonly add?: { readonly [name: string]: number };
   readonly remove?: readonly string[];
 }
 
 export interface QueryRequest {
-  /** Partition of the table, or of the index where `index` is true (which is eventually consistent). */
+  /** A partition of the table, or of the index if `index` is true. The index is eventually consistent. */
   readonly partition: string;
   readonly index?: boolean;
-  /** Only sort keys that begin with this. */
+  /** Returns only sort keys that begin with this. */
   readonly prefix?: string;
-  /** Only sort keys from the first to the second, both inclusive; not together with `prefix`. */
+  /** Returns only sort keys from the first to the second, both inclusive. Cannot be combined with `prefix`. */
   readonly between?: readonly [string, string];
   readonly newestFirst?: boolean;
-  /** Items per page at most: for callers that stop early. */
+  /** The most items per page, for callers that stop early. */
   readonly pageSize?: number;
-  /** Of each item only its key and these attributes: what is not asked for need not travel. */
+  /** Returns only the key and these attributes of each item, to transfer less data. */
   readonly only?: readonly string[];
 }
 
-/** One of `of` parts of the table; an item is always in the same one. `index` begins at 0. */
+/** One of `of` parts of the table. An item is always in the same part. `index` begins at 0. */
 export interface Part {
   readonly index: number;
   readonly of: number;
@@ -63,38 +64,40 @@ export interface Part {
 
 export type WriteOutcome =
   | { readonly written: true; readonly item: Item }
-  /** The condition did not hold; nothing changed. */
+  /** The condition did not hold, and nothing changed. */
   | { readonly written: false };
 
 /**
- * The table. Reads by key and of partitions are strongly consistent; throttling is retried inside.
- * @throws StoreError if the table cannot be reached or refuses: the caller's message is tried again later.
- * @throws UnstorableError if it can never store the item
+ * The table. Reads by key and reads of partitions are strongly consistent. The table retries throttled requests itself.
+ * @throws StoreError if the table cannot be reached or refuses the request. The caller's message is tried again later.
+ * @throws UnstorableError if the table can never store the item
  */
 export interface Table {
   get(key: Key): Promise<Item | undefined>;
-  /** The items that exist, in no particular order. Any number of keys; duplicates are read once. */
+  /** Returns the items that exist, in no particular order. Takes any number of keys, and reads duplicates once. */
   getMany(keys: readonly Key[]): Promise<readonly Item[]>;
-  /** Pages of items in the order of the sort key. */
+  /** Returns pages of items in the order of the sort key. */
   query(request: QueryRequest): AsyncIterable<readonly Item[]>;
-  /** Everything, or one of so many parts of it, in pages: for what no key leads to. */
+  /** Returns all items of the table, or of one part of it, in pages. A scan is for items that no known key finds. */
   scan(part?: Part): AsyncIterable<readonly Item[]>;
   /**
-   * @param sent `once`: for an item without a condition that later requests write. It is not sent again if no answer comes,
-   *   because a late copy could overwrite those writes: the caller fails instead
+   * @param sent `once`: for an item without a condition that later requests change. The put is not repeated if no
+   *   answer comes, because a late copy could overwrite those changes; the caller fails instead
    */
   put(item: Item, when?: Condition, sent?: 'once'): Promise<boolean>;
-  /** The outcome carries the item as it is after the write, or as it was before; a new one was no more than its key. */
+  /**
+   * Returns the item as it is after the write, or as it was before. Before its first write, an item has only its key.
+   */
   update(key: Key, change: Change, when?: Condition, shown?: 'after' | 'before'): Promise<WriteOutcome>;
   delete(key: Key, when?: Condition): Promise<boolean>;
 }
 
-/** Page by page, what is made of the items of a query. */
+/** Yields, page by page, the values that `make` returns for the items of a query. */
 export async function* eachOf<Made>(pages: AsyncIterable<readonly Item[]>, make: (item: Item) => Made) {
   for await (const page of pages) yield page.map(make);
 }
 
-/** All that a query finds, where that is not too much to hold. */
+/** Returns all items that a query finds, for results that fit into memory. */
 export async function itemsOf(table: Table, request: QueryRequest): Promise<readonly Item[]> {
   const items: Item[] = [];
   for await (const page of table.query(request)) items.push(...page);

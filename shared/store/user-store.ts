@@ -12,7 +12,7 @@ import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { boundMemberItem, IN_PREFIX, indexPartition, keyPart, memberKey, shardOf, userKey } from './keys.ts';
 import { all, any, eachOf, equal, exists, type Item, less, missing, type Table } from './table.ts';
 
-/** A user written by this many others between our read and our write would be a fault elsewhere. */
+/** The most concurrent writes of one user between a read and a write. A higher number would be a fault elsewhere. */
 const MAX_RACES = 50;
 const WRITES_IN_FLIGHT = 32;
 
@@ -32,8 +32,9 @@ export function createUserStore(
   };
 
   /**
-   * Writes what was computed from `known` if the item is still that; else computes it again from what is there now.
-   * @param next the user after the change; undefined if the change says nothing new
+   * Writes the state computed from `known` if the item has not changed. Otherwise it computes the state again from the
+   * current item.
+   * @param next the user after the change; undefined if the change adds nothing
    */
   async function changeUser(
     connection: ConnectionName,
@@ -120,7 +121,8 @@ export function createUserStore(
     async copyToMember(ref, member, { revision, floor, role, userId }, isRenewal = false) {
       const set = { copyRevision: revision, copyFloor: floor };
       const isOlder = any(missing('copyRevision'), less('copyRevision', revision));
-      // At the same revision a copy may still gain the role of a first binding, which raises no revision.
+      // A copy of the same revision may still gain the role of a first binding, because a first binding raises no
+      // revision.
       const hasNoRole = all(equal('copyRevision', revision), missing('copyRole'));
       await table.update(
         memberKey(ref, member),
@@ -137,7 +139,8 @@ export function createUserStore(
       let count = 0;
       const erased = (user = undescribed(member)): UserState => {
         const attributes = new Map(user.attributes);
-        // Whether an account is switched on says nothing of a person, and membership hangs on it.
+        // The active state of an account is not erased. The active state identifies no person, and membership depends
+        // on it.
         const erased = [...attributes].filter(
           ([name, { value }]) => name !== ACTIVE_ATTRIBUTE && value !== '',
         );
@@ -160,7 +163,7 @@ export function createUserStore(
   };
 }
 
-/** The user after the change, undefined if that says nothing new; and how many attributes are not kept. */
+/** Returns the user after the change, or undefined if the change adds nothing, and the number of dropped attributes. */
 function joined(
   current: UserState | undefined,
   { user, attributes: newAttributes, deleted, boundTo }: UserChange,
@@ -187,7 +190,7 @@ function joined(
     review: before.review || (changesMatch && before.role !== undefined),
     revision,
     writes: before.writes + 1,
-    // A user without an item needs no fan-out: every group notes an unknown user before it settles.
+    // A user without an item needs no fan-out, because every group notes an unknown user before the group settles.
     ...(needsFanOut && current !== undefined ? { fanOut: revision } : {}),
     ...(current === undefined ? boundTo : {}),
   };
@@ -196,7 +199,10 @@ function joined(
 
 type NamedRegister = readonly [name: string, register: Register<string>];
 
-/** The attributes of a user, with those of a change. Of an erased user, none that is older than the erasure comes back. */
+/**
+ * Returns the attributes of a user together with those of a change. An erased user keeps no value that is older than
+ * the erasure.
+ */
 function joinedAttributes({ attributes, erasedMs }: UserState, newAttributes: UserChange['attributes']) {
   const all = new Map<string, Register<string>>(attributes);
   for (const [name, register] of newAttributes) {
@@ -207,15 +213,15 @@ function joinedAttributes({ attributes, erasedMs }: UserState, newAttributes: Us
   return all;
 }
 
-/** A value that is too long is stored as an empty one, which matches no person: the value before it is no longer true. */
+/** Stores a value that is too long as an empty value, which matches no person. The previous value is no longer true. */
 const storable = (name: string, register: Register<string>): Register<string> =>
   Buffer.byteLength(name) + Buffer.byteLength(register.value) > MAX_ATTRIBUTE_BYTES
     ? { value: '', stamp: register.stamp }
     : register;
 
 /**
- * Returns as many attributes as an item can hold, whatever their names: first those that identify a member, then the
- * latest. A dropped attribute never ranks higher later, so every order of arrival keeps the same attributes.
+ * Returns as many attributes as an item can hold: first the attributes that identify a member, then the latest. A
+ * dropped attribute never ranks higher later, so every order of arrival keeps the same attributes.
  */
 function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: ReadonlySet<string>) {
   if (attributes.size <= MAX_ATTRIBUTES_PER_MEMBER) return attributes;
@@ -226,7 +232,7 @@ function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: Read
   return new Map(ranked.slice(0, MAX_ATTRIBUTES_PER_MEMBER));
 }
 
-/** The condition that no other write came since the user was read. */
+/** The condition that no other write happened since the user was read. */
 const isStill = (user: UserState | undefined) =>
   user === undefined ? missing('pk') : equal('writes', user.writes);
 
@@ -244,7 +250,7 @@ function itemOf(connection: ConnectionName, user: UserState): Item {
   };
 }
 
-/** Where the index lists a user whose groups are still to hear of them. */
+/** The place in the index of a user with a pending fan-out. */
 const indexedFanOut = (connection: ConnectionName, member: MemberId, fanOut: number) => ({
   fanOut,
   gpk: indexPartition('fanOuts', connection, shardOf(member)),

@@ -13,26 +13,34 @@ import { groupKey, VIEW_PREFIX, viewBucketKey, viewChunkKey } from './keys.ts';
 import type { Item, Key, Table } from './table.ts';
 
 /*
- * A small view is text on its group's item. The users of a larger one are spread over buckets by their ids, so that a
+ * A small view is text on its group's item. The users of a larger view are spread over buckets by their ids, so that a
  * change of one user rewrites one bucket:
  *
  *     pointer on the item ──▶ VIEW#<view>#0000, its head: all but the users, names of buckets ──▶ VIEW#~<bucket>: users
  *
- * A bucket never changes, and its name says what is in it and which write made it. A view takes over the buckets that it
- * has in common with the one before: that one is still the group's when the pointer to the new one is written (conditions
- * in `group-writes.ts`), and what a pointer on the item leads to is never deleted.
+ * A bucket never changes. Its name contains the hash of its content and of the write that made it. A view takes over
+ * the buckets that it shares with the previous view. The previous view is still on the item when the pointer to the new
+ * view is written (conditions in `group-writes.ts`). Items to which a pointer on the item leads are never deleted.
  */
 
-/** Up to this size a view costs no request of its own; a larger one would make every write of the group dearer. */
+/**
+ * A view up to this size needs no request of its own. A larger size would make every write of the group more expensive.
+ */
 const INLINE_VIEW_BYTES = 1_024;
-/** The square of the number of buckets, of a view as large as an inline one: a bucket is then about as large as its head. */
+/**
+ * The square of the number of buckets of a view as large as an inline view. A bucket is then about as large as its
+ * head.
+ */
 const SQUARE = 32;
 const HEADS_REMEMBERED = 200;
-/** A write is long over by then, one way or the other. */
+/** Every write has ended or failed after this time. */
 const CHUNK_AGE_MS = 3_600_000;
 
 export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTES) {
-  /** Heads, by hash, of views that were written or found whole lately: only from these are buckets taken over. */
+  /**
+   * Heads, by hash, of views that were recently written or read without a gap. Only buckets of these views are taken
+   * over.
+   */
   const whole = new Map<string, readonly string[]>();
   const remember = (hash: string, lines?: readonly string[]) => {
     whole.delete(hash);
@@ -60,7 +68,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       uncertain?.write?.change,
     ];
     const pointers = ours.filter((pointer) => pointer !== undefined);
-    // A head that is gone was another worker's to discard, and what the view after it took over is not known here.
+    // Another worker may have discarded a missing head. The buckets that the view after it took over are then unknown.
     const { isWhole, keys } = await bucketsOf(ref, pointers);
     const inUse = new Set([...pointers.map(({ id }) => id), ...keys.map(nameIn)]);
     return (key: Key) => isWhole && !inUse.has(nameIn(key));
@@ -69,7 +77,9 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     pMap(keys, ({ pk, sk }) => table.delete({ pk, sk }), { concurrency: IN_FLIGHT });
 
   return {
-    /** @returns undefined if a chunk or a bucket is missing, or is not what was written */
+    /**
+     * @returns undefined if a chunk or a bucket is missing, or differs from the written content
+     */
     async read(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined> {
       const lines = await linesAt(ref, pointer);
       const buckets = [...new Set(lines?.filter(isBucket))];
@@ -120,7 +130,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       return lines && changeFrom(lines);
     },
 
-    /** Deletes what was written for a view, but for what the group's item, as it is now, leads to. */
+    /** Deletes the items that were written for a view, except those to which the current item of the group leads. */
     async discard(ref: GroupRef, gone: ViewPointer | undefined, item: Item): Promise<void> {
       if (gone === undefined) return;
       const own = Array.from({ length: gone.head?.chunks ?? 0 }, (_, n) => viewChunkKey(ref, gone.id, n));
@@ -128,7 +138,9 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       await erase(all.filter(await isLitter(parseGroup(ref, item))));
     },
 
-    /** Deletes what the group's item does not lead to, an hour after it was made. @returns how many items */
+    /**
+     * Deletes view items to which the group's item does not lead, an hour after they were made. @returns how many items
+     */
     async collect(state: GroupState, nowMs: number): Promise<number> {
       const [isDead, { pk }] = [await isLitter(state), groupKey(state.ref)];
       const isOld = (item: Item) => madeAtMs(String(item['madeBy'] ?? nameIn(item))) < nowMs - CHUNK_AGE_MS;
@@ -145,7 +157,10 @@ const contentOf = (bucket: string): string => bucket.slice(1, 17);
 const nameIn = ({ sk }: Key): string => sk.split('#')[1] ?? '';
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);
 
-/** A power of two. A group that grows or shrinks keeps its number until four times more or fewer would be right. */
+/**
+ * Returns a power of two. A group that changes in size keeps its number until four times more or fewer buckets would be
+ * right.
+ */
 function bucketCount(square: number, before: number): number {
   const right = 2 ** Math.floor(Math.log2(square) / 2);
   return Math.abs(Math.log2(before / right)) <= 1 ? before : right;
@@ -157,16 +172,16 @@ function spreadOver(count: number, users: readonly string[]): readonly string[] 
   return buckets.map((bucket) => bucket.sort().join('\n'));
 }
 
-/** Ids begin with the time they were made at (newId); one of another form is never old. */
+/** An id begins with the time at which it was made (newId). An id of another form is never old. */
 function madeAtMs(id: string): number {
   const time = Number.parseInt(id.slice(0, 12), 16);
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
 }
 
 /*
- * A view as lines: the name; the other fields in the order of `GROUP_FIELDS`, each line beginning with `=`; then the accepted
- * drift, the other form of the name and hidden users, each line beginning with `!`; then a line per user (`+` managed, `-`
- * external). Values are URI-encoded, so no id breaks a line.
+ * A view is stored as lines. The first line is the name. The other fields follow in the order of `GROUP_FIELDS`, each
+ * with `=`. Then come the accepted drift, the other form of the name and hidden users, each with `!`. The last part has
+ * one line per user (`+` managed, `-` external). Values are URI-encoded, so no id breaks a line.
  */
 
 const ALIAS = '!alias ';
@@ -218,7 +233,7 @@ function viewFrom([name = '', ...lines]: readonly string[]): View {
   };
 }
 
-/** `+` for a user who may be added, `-` for one who may be removed. */
+/** Writes `+` for a user who may be added, `-` for a user who may be removed. */
 function* changeLines({ added, removed }: UserChange): Iterable<string> {
   for (const user of added) yield `+${encodeURIComponent(user)}`;
   for (const user of removed) yield `-${encodeURIComponent(user)}`;

@@ -5,15 +5,17 @@ import { type Attribution, attribute } from '../plan/attribute.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { DriftRecord } from './ports/logs.ts';
 
-/** The feed reports a change within minutes. After a day no report is expected. */
+/** The time in which a report of a change is expected. The feed usually reports a change within minutes. */
 export const HOPE_MS = 24 * 3_600_000;
-/** How far the platform's clock may be ahead. A later event cannot explain a difference that was found earlier. */
+/**
+ * The most that the platform's clock may be ahead. A later event cannot explain a difference that was found earlier.
+ */
 const CLOCK_SLACK_MS = 60_000;
 
 /**
- * Apply may find an external change before the feed reports it: in a conflict, or in a fetch before a removal. When the
- * feed reports the initiator, the open records get it, each from the events of its own platform group. A group that
- * replaces a deleted one has its own events; they do not explain the deletion.
+ * Adds initiators to drift records that were found before the feed reported the change. Apply finds such changes in a
+ * conflict, or in a fetch before a removal. Each record gets its initiator from the events of its own platform group. A
+ * group that replaces a deleted group has its own events, which do not explain the deletion.
  */
 export async function attributeDrift(
   state: GroupState,
@@ -31,7 +33,7 @@ export async function attributeDrift(
   if (left.length < state.unattributed.length) await groups.keepUnattributed(state, left);
 }
 
-/** The initiator of a difference that was found before the feed reported it. */
+/** Returns the initiator of a difference that was found before the feed reported the initiator. */
 export function attributeTo(
   record: DriftRecord,
   activity: ReadonlyMap<PlatformGroupId, readonly ActivityEvent[]>,
@@ -46,7 +48,7 @@ function isBefore({ at }: ActivityEvent, { detectedAtMs }: DriftRecord): boolean
   return Number.isNaN(atMs) || atMs <= detectedAtMs + CLOCK_SLACK_MS;
 }
 
-/** Returns the activity events of a suspected change; they are about the linked platform group. */
+/** Returns the activity events of a suspected change. The events are about the linked platform group. */
 export const activityOf = ({
   link,
   suspectedChange,

@@ -10,19 +10,23 @@ import type { GateStore } from './ports/connections.ts';
 import type { CallOutcome } from './ports/platform.ts';
 
 export interface CallRecord {
-  /** The given gates. Each read also shows, without a further request, whether failing calls are recorded. */
+  /** The given gates. Each read also shows whether failing calls are recorded, without a further request. */
   readonly gates: GateStore;
   count(connection: ConnectionName, outcome: CallOutcome): void;
-  /** Records the counts at the end of an invocation. In a healthy system it neither reads nor writes. */
+  /** Records the counts at the end of an invocation. In a healthy system this function neither reads nor writes. */
   flush(): Promise<void>;
 }
 
-/** Another worker changed the gate: the counts stay in memory for the next invocation. */
+/**
+ * The most tries of one record. A try fails if another worker changed the gate. After the last try, the counts stay in
+ * memory for the next invocation.
+ */
 const MAX_TRIES = 5;
 
 /**
- * Counts the calls of one worker in memory, and records them on the gate's item only while calls fail: one write when
- * they begin to fail, one every few seconds while they fail, and one or two when they succeed again.
+ * Counts the calls of one worker in memory. The counts are recorded on the gate's item only while calls fail. There is
+ * one write when the calls begin to fail, one every few seconds while they fail, and one or two when they succeed
+ * again.
  */
 export function createCallRecord(gates: GateStore, clock: () => number): CallRecord {
   const counted = new Map<ConnectionName, Map<string, CallOutcomes>>();
@@ -70,7 +74,10 @@ function plusOne(before: CallOutcomes | undefined, failure: string | undefined, 
   return { ...before, total: total + 1, failed: failed + 1, lastFailedMs: atMs, reason: failure };
 }
 
-/** Successful calls count only while calls of their endpoint fail. */
+/**
+ * Drops the counts of endpoints without a record of failing calls. Successful calls count only while calls of their
+ * endpoint fail.
+ */
 function forgetUnrecorded(outcomes: Map<string, CallOutcomes>, recorded: readonly FailingCalls[]): void {
   const failing = new Set(recorded.map(({ endpoint }) => endpoint));
   for (const endpoint of [...outcomes.keys()]) if (!failing.has(endpoint)) outcomes.delete(endpoint);

@@ -16,29 +16,29 @@ interface ClaimPorts {
   readonly connections: Pick<CurrentConnections, 'current'>;
 }
 
-/** If the owner changes more often than this during one claim, there is a fault elsewhere. */
+/** The most changes of the owner during one claim. More changes would be a fault elsewhere. */
 const MAX_RACES = 3;
 
 /**
- * Claims a platform group. A claim counts only while the connection of its owner exists: the same company, connected
- * under another name, takes over what the removed connection owned.
+ * Claims a platform group. A claim counts only while the connection of its owner exists. If a company is connected
+ * again under another name, the new connection takes over the groups of the removed connection.
  *
  *   the claim is       | its connection | result
  *   -------------------|----------------|------------------------------------------
  *   free, or our own   | –              | claimed
  *   of another group   | exists         | its owner keeps it
- *   of another group   | was removed    | the old link is ended, then it is claimed
+ *   of another group   | was removed    | the old link is ended, then the group is claimed
  *
- * The old link ends first. If the removed connection is connected again, its group has no link and finds the claim taken.
- * So the two connections never write the same group.
- * @returns the group that keeps it; undefined: it is claimed now
+ * The old link ends first. If the removed connection is connected again, its group has no link, and another group has
+ * the claim. So the two connections never write the same group.
+ * @returns the group that keeps the platform group; undefined if the platform group is now claimed
  */
 export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise<GroupRef | undefined> {
   const { company, id, owner } = claiming;
   for (let race = 0; race < MAX_RACES; race += 1) {
     if (await ports.claims.claim(company, id, owner)) return undefined;
     const from = (await ports.claims.owners(company, [id])).now.get(id);
-    // Another worker for the same group may have claimed it since.
+    // Another worker for the same group may have claimed the platform group since.
     if (from === undefined || isSame(from, owner)) continue;
     if (await isLive(from, ports)) return from;
     if (!(await endLink(from, id, ports))) continue;
@@ -47,7 +47,7 @@ export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise
   throw new Error(`expected to claim the platform group ${id}, but its owner changed ${MAX_RACES} times`);
 }
 
-/** The owner that would keep the platform group if it were claimed; nothing is written. */
+/** Returns the owner that would keep the platform group in a claim. The function writes nothing. */
 export async function ownerOf(
   { company, id, owner }: Claiming,
   ports: {
@@ -67,7 +67,7 @@ const isLive = async (
   { connections }: Pick<ClaimPorts, 'connections'>,
 ): Promise<boolean> => (await connections.current(connection)) !== undefined;
 
-/** The owners whose connection was removed: their claims do not count. */
+/** Returns a test for owners whose connection was removed. The claims of such owners do not count. */
 export async function leftBehind(
   owners: Owners['now'],
   ports: { readonly connections: ClaimPorts['connections'] },
@@ -79,8 +79,8 @@ export async function leftBehind(
 }
 
 /**
- * Ends the link of a group whose connection was removed. An open intent ends with it. Otherwise the intent would be
- * settled under that connection later, and a deletion would be repeated.
+ * Ends the link of a group whose connection was removed. The open intent of the group ends too. Otherwise the intent
+ * would be settled under that connection later, and a deletion would be repeated.
  * @returns false if the group changed meanwhile
  */
 async function endLink(ref: GroupRef, id: PlatformGroupId, { groups }: ClaimPorts): Promise<boolean> {

@@ -8,8 +8,8 @@ import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { wakeGroups } from './wake.ts';
 
 /**
- * The copy of a user on a member register. The role is left out while it is under review or the user is not active;
- * apply then reads the user itself.
+ * Returns the copy of a user for a member register. The copy has no role while the role is under review or the user is
+ * not active. Apply then reads the user itself.
  */
 export function copyOf(user: UserState): UserCopy {
   const { revision, floor, role, userId } = user;
@@ -20,14 +20,14 @@ export function copyOf(user: UserState): UserCopy {
 const FIRST_REVISION = 1;
 
 /**
- * Fan-out of a changed user: copies it to the groups that it may be in, and returns them. The caller marks these groups
- * dirty and wakes them before it ends the fan-out. Every register gets the new copy first, also one without a copy: an
- * apply that read the user before the change may be about to write its old copy there. The first revision needs no copies,
- * because users without a revision are never copied; and a new user needs no fan-out.
+ * Copies a changed user to the groups that the user may be in, and returns these groups. The caller marks these groups
+ * dirty and wakes them before it ends the fan-out. Every register gets the new copy first, including a register without
+ * a copy. An apply that read the user before the change may still write its old copy there. The first revision needs no
+ * copies, because a user without a revision is never copied. A new user needs no fan-out.
  *
- * Why no group is missed: a writer that makes a member present writes IN# before the register and wakes the group after
- * it. The fan-out comes after the write of USER and reads IN# consistently. Either the fan-out sees the IN#, or the group
- * is woken after USER was written, and apply reads USER then.
+ * No group is missed. A writer that makes a member present writes IN# before the register, and wakes the group after
+ * the register. The fan-out comes after the write of USER and reads IN# consistently. Either the fan-out sees the IN#,
+ * or the group is woken after USER was written, and apply reads USER then.
  *
  *     joiner   IN# ──▶ register ──▶ marks dirty, wakes
  *     fan-out  USER (revision, fanOut) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears fanOut

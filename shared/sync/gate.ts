@@ -9,12 +9,12 @@ import { entryOf, journalOf, OURSELVES } from './ports/logs.ts';
 import { failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { backoffMs, boundedWaitMs, FAILING_GROUPS, READS_IN_FLIGHT, REFUSED_WAIT_MS } from './tuning.ts';
 
-/** Attempts of a conditional write of the gate. */
+/** The most attempts of a conditional write of the gate. */
 const MAX_RACES = 20;
 
 /**
  * Changes the gate with a conditional write, and reads it again after each conflict.
- * @param next returns the new gate; undefined: no change
+ * @param next returns the new gate; undefined if the gate does not change
  * @throws Error after `MAX_RACES` conflicts
  */
 export async function changeGate(
@@ -35,8 +35,9 @@ export type GateWriter = Pick<Ports, 'gates' | 'clock' | 'newId'> & {
 };
 
 /**
- * Writes the gate, and then records in the connection's journal why it closed or opened. After a crash in between, the
- * entry is missing; an entry without a change is impossible. An operator's pause is recorded as an action of the operator.
+ * Writes the gate, and then records in the connection's journal why the gate closed or opened. After a crash in
+ * between, the entry is missing. An entry without a change is impossible. An operator's pause is recorded as an action
+ * of the operator.
  * @returns false if the gate differs from `seen`
  */
 export async function writeGate(
@@ -62,8 +63,8 @@ type GatePorts = ClosingPorts &
   Pick<Ports, 'platforms' | 'groups'> & { readonly index: Pick<Ports['index'], 'all'> };
 
 /**
- * Runs a read of the platform behind the gate, and reports a failed call to the gate. An operator's pause and a gate that
- * failing groups closed stop only writes; a gate closed for any other reason stops reads too.
+ * Runs a read of the platform behind the gate, and reports a failed call to the gate. An operator's pause, and a gate
+ * that failing groups closed, stop only writes. A gate closed for any other reason stops reads too.
  * @throws PlatformFailure while the gate is closed, and the errors of `read`
  */
 export async function throughGate<Result>(
@@ -89,13 +90,13 @@ const isClosedForAll = (gate: Gate): boolean =>
   gate.state === 'unauthorized' || (gate.state === 'backoff' && !isClosedByGroups(gate));
 
 /**
- * Reports a failed call to the gate. Only a failure that concerns all groups closes it:
+ * Reports a failed call to the gate. Only a failure that concerns all groups closes the gate:
  *
- *     `meaningOf`      | `/me`        | groups     | then
+ *     `meaningOf`      | `/me`        | groups     | result
  *     -----------------|--------------|------------|---------------------------------------
  *     the connection's | –            | –          | gate `backoff` until Retry-After
  *     probe            | fails        | –          | gate `unauthorized` or `backoff`
- *     probe, `gate`    | all is well  | refuse     | gate likewise, until they do not
+ *     probe, `gate`    | succeeds     | refuse     | the same, until the groups answer
  *     anything else    | –            | –          | only the caller waits
  *
  * @param group the group of the call
@@ -140,10 +141,12 @@ async function generalFailureOf(
   }
 }
 
-/** The witness if no linked group can be fetched: then only the list decides. */
+/** The witness if no linked group can be fetched. Only the list then decides. */
 const LIST_ALONE = platformGroupId('*');
 
-/** A random linked group that is in sync. Random, so that not always the same group is fetched. */
+/**
+ * Returns a random linked group that is in sync. The choice is random, so that the fetches are spread over the groups.
+ */
 async function otherLinkedGroup(
   connection: ConnectionName,
   group: GroupId | undefined,
@@ -162,7 +165,8 @@ async function otherLinkedGroup(
 }
 
 /**
- * The failure with which the platform refuses all groups to the credential: both the witness by its id and the list.
+ * Returns the failure with which the platform refuses all groups to the credential. The platform must refuse both the
+ * witness by its id and the list.
  * @returns undefined if only some groups, or only the list, are refused
  */
 export async function refusalAtGroups(
@@ -184,11 +188,11 @@ export async function refusalAtGroups(
 export const isClosedByGroups = ({ state, failing = [] }: Gate): boolean =>
   state === 'backoff' && failing.length >= FAILING_GROUPS;
 
-/** The latest distinct groups, at most as many as close the gate. */
+/** Returns the latest distinct groups, at most as many as close the gate. */
 export const latestOf = (groups: readonly GroupId[]): readonly GroupId[] =>
   [...new Set([...groups].reverse())].slice(0, FAILING_GROUPS).reverse();
 
-/** The gate after this failure. */
+/** Returns the gate after this failure. */
 export function closedBy(
   failure: PlatformFailure,
   gate: Gate,
@@ -214,13 +218,13 @@ export function closedBy(
 function waitMs({ retryAfterMs }: PlatformFailure, gate: Gate, random: number): number {
   if (retryAfterMs !== undefined) return boundedWaitMs(retryAfterMs, gate.closings);
   const backOff = backoffMs(gate.closings, random);
-  // A few failing groups closed the gate, so healthy groups wait: the wait has a limit.
+  // A few failing groups closed the gate, so healthy groups wait. The wait therefore has a limit.
   return (gate.failing ?? []).length >= FAILING_GROUPS ? Math.min(REFUSED_WAIT_MS, backOff) : backOff;
 }
 
 /**
  * Counts a failure of one group. Five different failing groups without a success in between close the gate. A failing
- * canary closes it too: the fault then concerns the connection, whatever `/me` answers.
+ * canary closes the gate too. The fault then concerns the connection, even if `/me` succeeds.
  * @returns whether the gate is closed now
  */
 export async function countFailing(
@@ -242,8 +246,9 @@ export async function countFailing(
 }
 
 /**
- * A group that succeeded ends the count, and so does a group whose write the platform refused because of its content. If
- * failing groups had closed the gate, it opens the gate for all. It also ends the record of failing calls about groups.
+ * Ends the count of failing groups after a group succeeded, or after the platform refused a write because of its
+ * content. If failing groups had closed the gate, the gate opens for all groups. The record of failing calls about
+ * groups ends too.
  */
 export async function countSuccess(name: ConnectionName, seen: Gate, ports: GateWriter): Promise<void> {
   const nowMs = ports.clock();

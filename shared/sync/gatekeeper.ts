@@ -13,7 +13,7 @@ export type GateKeeperPorts = GateWriter &
   };
 
 /**
- * Probes a closed gate when its time has come, or when the connection's secret is another than the refused one. Only the
+ * Probes a closed gate when its wait is over, or when the connection's secret differs from the refused secret. Only the
  * requeue job does this, so a broken connection gets at most one probe a minute.
  */
 export async function tryGate(name: ConnectionName, ports: GateKeeperPorts): Promise<Gate> {
@@ -51,19 +51,22 @@ async function probe(
   }
 }
 
-/** A secret that could not even be read has no version; any version that can be read is another one. */
+/**
+ * Whether a version of the secret differs from the version that closed the gate. A secret that could not be read has no
+ * version. Any version that can be read then differs.
+ */
 const isOtherSecret = (version: string | undefined, { secretVersion, state }: Gate): boolean =>
   version !== undefined &&
   version !== secretVersion &&
   (secretVersion !== undefined || state === 'unauthorized');
 
-/** The secret that the platform refused; undefined if the gate closed for another reason. */
+/** Returns the secret that the platform refused; undefined if the gate closed for another reason. */
 const refusedSecret = ({ secretVersion, state, refusedAtMs }: Gate) =>
   state === 'unauthorized' && secretVersion !== undefined
     ? { version: secretVersion, atMs: refusedAtMs }
     : undefined;
 
-/** Opens the gate for all groups. If failing groups had closed it, first for one of them: the canary. */
+/** Opens the gate for all groups. If failing groups had closed the gate, it opens first for one of them, the canary. */
 async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): Promise<Gate> {
   const canary = isClosedByGroups(gate) ? await nextCanary(name, gate, ports) : undefined;
   if (canary === undefined) {
@@ -82,8 +85,9 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 }
 
 /**
- * Returns the waiting group to try first, or undefined if none waits. Groups that have not just failed come first, then
- * groups that were not tried since they changed, then the longest due, so that every group gets its turn.
+ * Returns the waiting group to try first, or undefined if none waits. Groups that have not just failed come first.
+ * Among these, groups that were not tried since they changed come first. The remaining order is by due time. So every
+ * group is tried in the end.
  */
 async function nextCanary(
   name: ConnectionName,

@@ -3,9 +3,10 @@ import type { Connection } from './ports/connections.ts';
 import { type Platform, PlatformFailure, type Platforms, type Trying } from './ports/platform.ts';
 
 /**
- * Opens a connection's platform, and checks that each answer is about the requested group. An answer about another group
- * would link an external group. The outcome of a write with such an answer is unknown.
- * @throws PlatformFailure if the platform cannot be opened. Its calls throw `unavailable` if an answer is about another group
+ * Opens a connection's platform, and checks that each answer is about the requested group. Otherwise an answer about
+ * another group could link a wrong platform group. The outcome of a write with such an answer is unknown.
+ * @throws PlatformFailure if the platform cannot be opened. A call throws `unavailable` if its answer is about another
+ *   group
  */
 export async function openPlatform(
   connection: Connection,

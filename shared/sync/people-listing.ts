@@ -16,9 +16,9 @@ export interface Listing {
   readonly listed: ReadonlySet<RoleId>;
   readonly changed: number;
   readonly woken: ReadonlySet<GroupId>;
-  /** Positions of the list for which the platform returns errors. */
+  /** The failures at positions of the list for which the platform returns errors. */
   readonly unread: readonly PlatformFailure[];
-  /** Why the listing is incomplete; undefined if it is complete. */
+  /** The reason why the listing is incomplete; undefined if it is complete. */
   readonly cut: PlatformFailure | undefined;
 }
 
@@ -27,16 +27,16 @@ type Known = ReadonlyMap<RoleId, Person>;
 interface Saving {
   readonly connection: Connection;
   readonly ports: PeoplePorts;
-  /** Whether any member is bound: a new role of a known user then matters to groups. */
+  /** Whether any member is bound. If so, a new role of a known user matters to groups. */
   readonly hasBindings: boolean;
 }
 
 /**
- * Reads the employees, and saves and announces them page by page. The state of a role does not depend on other pages, so
- * one failed page does not keep leavers of other pages in their groups.
+ * Reads the employees page by page, saves each page, and wakes the affected groups. The state of a role does not depend
+ * on other pages. So one failed page does not keep leavers of other pages in their groups.
  *
  * If roles of one user are one person, a change that may remove a person from groups waits for the rest of the listing.
- * It waits at most one minute: a later page may have the user's current role.
+ * A later page may have the user's current role. The change waits for at most one minute.
  *
  *     page 1   contractor TERMINATED ──▶ waits ─────────────────────▶ saved, still a member
  *     page 7                                employee ACTIVE ──▶ saved
@@ -49,7 +49,7 @@ export async function readListing(platform: Platform, saving: Saving): Promise<L
   const unread: PlatformFailure[] = [];
   const savings = savePages(saving);
   const cut = await failureIn(async () => {
-    // Only the next page is requested while this one is saved.
+    // Only the next page is requested while this page is saved.
     for await (const page of pMapIterable(pages, (one) => one, { concurrency: 1 })) {
       if (page instanceof PlatformFailure) {
         unread.push(page);
@@ -62,7 +62,7 @@ export async function readListing(platform: Platform, saving: Saving): Promise<L
   return { listed, unread, cut, ...(await savings.end()) };
 }
 
-/** Saves page after page; changes that end a role wait. */
+/** Saves page after page. Changes that end a role wait. */
 function savePages(saving: Saving) {
   const { connection, ports } = saving;
   const woken = new Set<GroupId>();
@@ -126,7 +126,10 @@ function endedRoles(
 
 const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);
 
-/** @returns roles whose groups must be woken: new state, user id or role, from this run or a run that did not finish */
+/**
+ * @returns the roles whose groups must be woken because of a new state, user id or role. The change may be from this
+ * run, or from a run that did not finish.
+ */
 async function saveRecords(
   records: readonly EmployeeRecord[],
   known: Known,
@@ -134,7 +137,7 @@ async function saveRecords(
 ): Promise<readonly Person[]> {
   const { name } = saving.connection;
   const { people } = saving.ports;
-  // Nearly every role is unchanged.
+  // Nearly every role is unchanged, so only changed roles are written.
   const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
     seen === undefined || seen.fanOutDue || differs(factsOf(record, seen), seen);
   const persons = await mapConcurrently(
@@ -142,7 +145,7 @@ async function saveRecords(
     records.filter((record) => isNews(record, known.get(record.role))),
     async (record) => {
       const { role } = record;
-      // If another refresh was faster, its data is read and merged with the data of this one.
+      // If another refresh was faster, its data is read and merged with the data of this refresh.
       const saved =
         (await saveRecord(record, known.get(role), saving)) ??
         (await saveRecord(record, (await people.read(name, [role])).get(role), saving));
@@ -153,7 +156,7 @@ async function saveRecords(
   return persons.filter(({ fanOutDue }) => fanOutDue);
 }
 
-/** @returns the person after the change; undefined if it no longer equals `seen` */
+/** @returns the person after the change; undefined if the stored person no longer equals `seen` */
 async function saveRecord(
   record: EmployeeRecord,
   seen: Person | undefined,
@@ -173,14 +176,17 @@ async function saveRecord(
   return isSaved ? { ...person, revision: (seen?.revision ?? 0) + 1 } : undefined;
 }
 
-/** The person that saving this record would leave. */
+/** Returns the person that would be stored after this record is saved. */
 export function personAfter(record: EmployeeRecord, seen: Person | undefined): Person {
   const facts = factsOf(record, seen);
   const isSame = seen !== undefined && !differs(facts, seen);
   return isSame ? seen : { ...facts, fanOutDue: false, revision: (seen?.revision ?? 0) + 1 };
 }
 
-/** A field that is missing in the answer (for example after a lost scope) keeps its value; null means that there is none. */
+/**
+ * Merges a record into the stored person. A field that is missing in the answer (for example after a lost scope) keeps
+ * its value. A null removes the value.
+ */
 function factsOf(record: EmployeeRecord, seen: Person | undefined) {
   const values = new Map(seen?.values);
   for (const [field, value] of record.fields) {

@@ -13,8 +13,9 @@ import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from './tuning.ts';
 import { wakeAll } from './wake.ts';
 
 /**
- * Wakes the groups of all members who are bound to the persons of these roles. If a binding names a role that is no longer
- * decisive, it is first changed to the decisive role. Then `askUnlisted` asks for the role that keeps the member in.
+ * Wakes the groups of all members who are bound to the persons of these roles. If a binding names a role that is no
+ * longer decisive, the binding is first changed to the decisive role. `askUnlisted` then reads the role that keeps the
+ * member in.
  * @throws Error if a group could not be woken
  */
 export async function wakeMembersOf(
@@ -54,7 +55,7 @@ export async function wakeMembersOf(
   return [...groups];
 }
 
-/** Bindings, now or once, to a role of these persons, or to the user that a role had before. */
+/** Returns the current and former bindings to a role of these persons, or to the user that a role had before. */
 async function bindingsTo(
   { name, settings }: Connection,
   roles: readonly Person[],
@@ -77,7 +78,7 @@ async function bindingsTo(
 /**
  * Changes a binding to the decisive role of its person. An unproven binding whose role has ended is left to
  * `judgeBindings`, which needs to know the role that was matched.
- * @returns the user after the change, if its binding named another role or user than the decisive one
+ * @returns the user after the change; undefined if the binding is not changed
  */
 async function followed(
   user: UserState & { readonly isUnproven: boolean },
@@ -98,9 +99,9 @@ async function followed(
 }
 
 /**
- * Whether the member follows the role of its binding to another user, although the old user has another role that may be a
- * member. It does if only the new user has the values of the member. So the correction of a wrong merge separates the
- * members again.
+ * Whether the member follows the role of its binding to another user, although the old user has another role that may
+ * be a member. The member follows if only the new user has the values of the member. So the correction of a wrong merge
+ * separates the members again.
  */
 async function hasMovedWith(user: UserState, record: Person, input: MatchInput): Promise<boolean> {
   const { settings } = input.connection;
@@ -109,14 +110,14 @@ async function hasMovedWith(user: UserState, record: Person, input: MatchInput):
   return matched.kind === 'person' && personsOf([matched.person, record], settings).length === 1;
 }
 
-/** Groups with a pending member who would no longer be pending, or would be pending for another reason. */
+/** Returns groups with a pending member who would no longer be pending, or would be pending for another reason. */
 export async function groupsOfSolvable(
   connection: Connection,
   ports: PeoplePorts,
 ): Promise<readonly GroupId[]> {
   const groups: GroupId[] = [];
   const asked = new Map<string, ReturnType<PeopleStore['holding']>>();
-  // A member who is pending in many groups is searched for only once.
+  // The search for a member who is pending in many groups runs only once.
   const holding: PeopleStore['holding'] = (name, field, value) => {
     const found = asked.get(`${field} ${value}`) ?? ports.people.holding(name, field, value);
     asked.set(`${field} ${value}`, found);
@@ -127,7 +128,7 @@ export async function groupsOfSolvable(
     const members = page.map(({ member }) => member);
     const known = await ports.users.read(connection.name, members);
     const solved = await mapConcurrently(WRITES_IN_FLIGHT, page, async (entry) => {
-      // A member without any event of its own can still be found by its id.
+      // A member that no event describes can still be found by its id.
       const user = known.get(entry.member) ?? undescribed(entry.member);
       const refused = refusedRevisionOf(entry, ports.clock());
       const { cause } = await currentEligibility(user, refused, { connection, people });

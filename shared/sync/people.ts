@@ -19,12 +19,12 @@ import { askUnlisted } from './unlisted-people.ts';
 import { wakeAll } from './wake.ts';
 
 /**
- * Brings the people index up to date with the platform's employees, and wakes the affected groups: those of people whose
- * state or ids changed, page by page, and those with a pending member who can now be resolved.
+ * Updates the people index from the platform's employees, and wakes the affected groups. The affected groups are the
+ * groups of people whose state or ids changed, and the groups with a pending member who can now be resolved.
  *
- * Nothing is concluded from a person's absence (invariant 4): after a complete listing, a role that is missing from it is
- * read by id. Employees for which the platform returns errors are skipped, and the run ends with that error.
- * @throws PlatformFailure if anything could not be read; everything else was saved and announced before
+ * The absence of a person proves nothing (invariant 4). After a complete listing, each role that is missing from the
+ * listing is read by id. Employees for which the platform returns errors are skipped, and the run ends with that error.
+ * @throws PlatformFailure if a part could not be read; all other parts were saved before
  */
 export const refreshPeople = (connection: Connection, ports: PeoplePorts): Promise<PeopleReport> =>
   throughGate(connection, ports, () => refresh(connection, ports));
@@ -67,20 +67,20 @@ function unreadFailure(failures: readonly PlatformFailure[]): PlatformFailure | 
 }
 
 /**
- * A first binding uses the people index as the refresh before it left it, so the person that it found may have left since.
- * The event of a newcomer with a leaver's address must have the same result before and after the refresh that reports
- * both. So the refresh after a first binding either undoes it or proves it. A proven binding stays, whatever becomes of
- * its person.
+ * Judges first bindings. A first binding uses the people index of the previous refresh, so the bound person may have
+ * left since. The event of a newcomer with a leaver's address must have the same result before and after the refresh
+ * that reports both. So the refresh after a first binding either undoes or proves the binding. A proven binding stays,
+ * even if its person leaves.
  *
  *     refresh    leaver ACTIVE ─────────────────────▶ leaver TERMINATED, newcomer ACTIVE ──▶ unbound, matched again
  *     event                     └▶ bound, unproven
  *
  * A binding whose own role has ended, while its user has another role that may be a member, is matched again first:
  *
- *     who has the member's values now              | the binding
+ *     the person who has the member's values now   | the binding
  *     ---------------------------------------------|------------------------------------------------------
  *     its user, in a role that may be a member     | is proven, and names the decisive role
- *     its user, in ended roles only; or no person  | stays unproven: a new hire may get the address later
+ *     its user, in ended roles only; or no person  | stays unproven; a new hire may get the address later
  *     another person, or several                   | is undone
  */
 async function judgeBindings(
@@ -109,7 +109,7 @@ async function judgeBindings(
     const user = users.get(binding.member);
     const isListed = person === undefined || seen.has(person.role);
     const isDoubted = person?.role !== binding.role;
-    // A match from before this refresh may not be stored yet. The next refresh judges it.
+    // A match from before this refresh may not be stored yet. The next refresh judges its binding.
     if (!isListed || (isDoubted && user?.role === undefined)) return [];
     const changed = isDoubted && user ? await judgeAgain(user, { binding, person }, connection, ports) : {};
     const groups = changed.user === undefined ? [] : (await fanOutAndWake(name, changed.user, ports)).groups;
@@ -120,9 +120,9 @@ async function judgeBindings(
 }
 
 interface Judgement {
-  /** The user, if its binding was changed. */
+  /** The user, if the user's binding was changed. */
   readonly user?: UserState | undefined;
-  /** The next refresh judges the binding again. */
+  /** Whether the next refresh judges the binding again. */
   readonly isOpen?: boolean;
 }
 
@@ -148,7 +148,7 @@ async function judgeAgain(
   const matched = (await people.read(name, [matchedRole])).get(matchedRole);
   if (matched !== undefined && mayBeMember(matched, settings))
     return { user: await users.followRole(name, member, role, boundToOf(person)) };
-  // Later refreshes ask by id for the role that keeps the member in.
+  // Later refreshes read by id the role that keeps the member in.
   await people.prove(name, { role: person.role, member, isProven: true });
   return { isOpen: true };
 }

@@ -28,7 +28,7 @@ export interface RequeueReport {
   readonly gate: string;
   readonly walksResumed: number;
   readonly reenqueued: number;
-  /** The items that failed, by id, with the reason. They do not stop the others. */
+  /** The items that failed, by id, with the reason. Other items are processed all the same. */
   readonly stuck?: readonly string[];
 }
 
@@ -36,9 +36,10 @@ export interface RequeueReport {
 type Alone = (item: string, work: () => Promise<void>) => Promise<void>;
 
 /**
- * The requeue job, run each minute. It tries a closed gate, resumes interrupted fan-outs, and wakes the dirty groups that
- * are due. The longest due come first, at most `REQUEUE_BATCH` at a time, so that a backlog drains at a limited rate.
- * @param everything wakes every dirty group, due or not: after a restart with empty queues
+ * Runs the requeue job for one connection, once a minute. The job probes a closed gate, resumes interrupted fan-outs,
+ * and wakes the dirty groups that are due. The groups that are due for the longest time come first. The job wakes at
+ * most `REQUEUE_BATCH` groups, so that a backlog drains at a limited rate.
+ * @param everything wakes every dirty group, due or not, after a restart with empty queues
  */
 export async function requeueDue(
   connection: ConnectionName,
@@ -74,14 +75,17 @@ export async function requeueDue(
   return { connection, gate: gate.state, walksResumed, reenqueued, ...stuckReport(stuck) };
 }
 
-/** Workers cache settings for 30 seconds, and the index may be two minutes behind. */
+/**
+ * The time after a change of settings after which the index shows all groups. Workers cache settings for 30 seconds,
+ * and the index may be two minutes behind.
+ */
 const INDEX_SHOWS_ALL_MS = 180_000;
 
 const stuckReport = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
 
 /**
- * Makes the groups that failed behind a closed gate due now that the gate has opened, instead of after their own backoff.
- * This happens once per opening: a group that fails with the gate open waits again.
+ * Makes the groups due that failed while the gate was closed. These groups do not wait for their own backoff. The
+ * function runs once per opening. A group that fails with an open gate waits again.
  */
 async function endBackOffs(
   connection: ConnectionName,
@@ -104,16 +108,18 @@ async function endBackOffs(
   await gates.write(connection, gate, gate.failing === undefined ? OPEN_GATE : gate);
 }
 
-/** Later than any due time, with the number of digits that the index sorts by. */
+/** A time later than any due time, with the number of digits that the index sorts by. */
 const NO_MATTER_WHEN = 9_999_999_999_999;
 
 async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone: Alone): Promise<number> {
   const rescheduled: GroupRef[] = [];
   const nowMs = ports.clock();
-  // The new wake-up is stored before the message is sent: after a crash in between the group is late, never sent too often.
+  // The new wake-up is stored before the message is sent. A crash in between makes the group late, but sends no extra
+  // message.
   const reschedule = async (group: GroupSummary) => {
     const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextDueMs(group, ports) });
-    // A paused group is rescheduled without a message, so that it does not delay others. It is woken when its pause ends.
+    // A paused group is rescheduled without a message, so that the group does not delay others. The group is woken when
+    // its pause ends.
     if (isOurs && group.pausedAtMs === undefined) rescheduled.push(group.ref);
   };
   await mapConcurrently(WRITES_IN_FLIGHT, due, (group) =>
@@ -122,7 +128,10 @@ async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone:
   return rescheduled.length - (await ports.applyQueue.wake(rescheduled)).length;
 }
 
-/** The backoff of a group whose apply never finishes, because each of its messages becomes a dead-lettered message. */
+/**
+ * Returns the time of the next wake-up by the requeue job. The wait grows for a group whose apply never finishes,
+ * because each of its messages becomes a dead-lettered message.
+ */
 function nextDueMs({ dirtySinceMs }: GroupSummary, { clock, coalesceMs, random }: RequeuePorts): number {
   const nowMs = clock();
   const inVainMs = Math.min(LONGEST_BACKOFF_MS, Math.round((nowMs - (dirtySinceMs ?? nowMs)) / 8));
@@ -134,7 +143,7 @@ async function resumeFanOuts(connection: ConnectionName, ports: RequeuePorts, al
   for await (const members of ports.users.openFanOuts(connection)) {
     for (const member of members) {
       await alone(`user ${member}`, async () => {
-        // As in ingest: the groups get the change and are woken before the fan-out ends.
+        // The order is as in ingest: the groups get the change and are woken before the fan-out ends.
         const user = (await ports.users.read(connection, [member])).get(member);
         if (user?.fanOut !== undefined) await fanOutAndWake(connection, user, ports);
         resumed += 1;

@@ -3,7 +3,10 @@ import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import { HOPE_MS } from './attribute-drift.ts';
 import type { Ports } from './ports/bundles.ts';
 
-/** Ends the claim to a deleted platform group. The feed may still report its initiator under the old id. */
+/**
+ * Ends the claim to a deleted platform group. The claim is kept for a day, because the feed may still report the
+ * initiator under the old id.
+ */
 export const retireClaim = (
   company: string,
   id: PlatformGroupId,
@@ -11,7 +14,7 @@ export const retireClaim = (
   { claims, clock }: Pick<Ports, 'claims' | 'clock'>,
 ): Promise<void> => claims.retire(company, id, { owner, untilMs: clock() + HOPE_MS });
 
-/** Ends the claim to a released platform group, unless the group is linked, or is being linked again right now. */
+/** Ends the claim to a released platform group, unless the group is linked or another worker is linking it. */
 export async function endClaim(
   { ref, releasedPlatformId, link }: Pick<GroupState, 'ref' | 'releasedPlatformId' | 'link'>,
   company: string,

@@ -7,7 +7,10 @@ import type { Receipt } from './ports/sources.ts';
 
 export type SourcePorts = Pick<Ports, 'sources' | 'clock'>;
 
-/** Records a receipt. A failure is left out: the next receipt is recorded, and what was received is stored in any case. */
+/**
+ * Records a receipt. A failure of this write is ignored: the received data is stored in any case, and the next receipt
+ * is recorded.
+ */
 export const noteReceipt = (
   connection: ConnectionName,
   receipt: Omit<Receipt, 'nowMs'>,
@@ -16,11 +19,11 @@ export const noteReceipt = (
 
 export interface SourcesFound {
   readonly freshness: readonly Freshness[];
-  /** Empty where no directory is read. */
+  /** Empty if no directory is read. */
   readonly reader: ReaderHealth;
 }
 
-/** How fresh each source of a connection is, and what the reader of its directory found. */
+/** Returns how fresh each source of a connection is, and the findings of its directory reader. */
 export async function readSources(
   { name, settings }: Pick<Connection, 'name' | 'settings'>,
   { sources, clock }: SourcePorts,
@@ -31,8 +34,8 @@ export async function readSources(
 }
 
 /**
- * As `readSources`. If something is expected of a source that was never received, the time of this is recorded once, so that
- * it can become late too.
+ * Does the same as `readSources`. For an expected source that was never received, the function also records the time
+ * once. From that time on, the source can become late too.
  */
 export async function watchSources(
   connection: Pick<Connection, 'name' | 'settings'>,

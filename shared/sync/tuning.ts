@@ -1,51 +1,68 @@
-/** Concurrent writes of one batch: enough to hide the round trip, few enough to share a partition. */
+/**
+ * Concurrent writes of one batch. The number is high enough to hide the round trip, and low enough to share a
+ * partition.
+ */
 export const WRITES_IN_FLIGHT = 32;
 export const READS_IN_FLIGHT = 32;
 
-/** Conflicts of one apply, after which the group waits for another message. */
+/** The most conflicts of one apply. After them, the group waits for another message. */
 export const MAX_CONFLICTS = 5;
-/** The most refusals of one write and its parts; they cost a dozen calls. The rest is tried an hour later. */
+/** The most refusals of one write and its parts. The refusals cost a dozen calls. The rest is tried an hour later. */
 export const MAX_REFUSALS = 6;
-/** A group or a member whose content the platform refused is tried again after this time. */
+/** The time after which a refused group or member is tried again. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
-/** Shortest time between two writes whose only reason is a user that a successful write did not show. */
+/** The shortest time between two writes whose only reason is a user that a successful write did not show. */
 export const UNSHOWN_AGAIN_MS = 3_600_000;
-/** A write of unknown outcome may take effect for this long; the group stays dirty until then, and is fetched once more. */
+/**
+ * The time in which a write of unknown outcome may take effect. The group stays dirty for this time, and is fetched
+ * once more after it.
+ */
 export const UNCERTAIN_MS = 900_000;
 
-/** From this size on a group's registers carry copies of their users' roles. */
+/** From this size on, a group's registers carry copies of their users' roles. */
 export const LARGE_GROUP = 1_000;
 
-/** The end of a role waits this long for a later page to show the user's next role. An hourly listing is not faster anyway. */
+/**
+ * The time that the end of a role waits for a later page with the user's next role. An hourly listing is not faster in
+ * any case.
+ */
 export const ROLE_END_WAIT_MS = 60_000;
 
 /** The number of missing people that one refresh requests by id, and the number of concurrent requests. */
 export const ASKED_BY_ID = 100;
 export const ASKED_IN_FLIGHT = 4;
 
-/** A retry this far ahead sends its own message; one that SQS keeps for longer would look like a queue that is stuck. */
+/**
+ * A retry within this time sends its own message. A message that SQS keeps for longer would look like a stuck queue.
+ */
 export const OWN_MESSAGE_MS = 600_000;
 
-/** Groups of a connection that one run of the requeue job wakes. A deployed backlog drains at this rate per minute. */
+/**
+ * The most groups of a connection that one run of the requeue job wakes. A deployed backlog drains at this rate per
+ * minute.
+ */
 export const REQUEUE_BATCH = 600;
-/** Fan-outs of a connection that one run of the requeue job resumes. Each may reach thousands of groups. */
+/** The most fan-outs of a connection that one run of the requeue job resumes. Each may reach thousands of groups. */
 export const MAX_RESUMED_FAN_OUTS = 100;
 
-/** This many failing groups in a row close the gate, even if the connection itself answers well. */
+/** The number of failing groups in a row that closes the gate, even if the connection itself answers. */
 export const FAILING_GROUPS = 5;
-/** Time between two probes of a refused credential, and of groups that closed the gate. */
+/** The time between two probes of a refused credential, and of groups that closed the gate. */
 export const REFUSED_WAIT_MS = 600_000;
 
 const SHORTEST_ASKED_MS = 1_000;
 const LONGEST_ASKED_MS = 900_000;
-/** The wait that the platform asked for, within limits. It doubles for each earlier request in a row. */
+/** Returns the wait that the platform requested, within limits. The wait doubles for each earlier request in a row. */
 export const boundedWaitMs = (ms: number, before = 0): number =>
   Math.min(LONGEST_BACKOFF_MS, Math.min(LONGEST_ASKED_MS, Math.max(SHORTEST_ASKED_MS, ms)) * 2 ** before);
 
 const FIRST_BACKOFF_MS = 2_000;
 export const LONGEST_BACKOFF_MS = 3_600_000;
 
-/** Calls per hour that applies of one group may make; with one read of the feed and one of the sweep it is twelve. */
+/**
+ * The calls per hour that applies of one group may make. With one read of the feed and one of the sweep, a group has
+ * twelve.
+ */
 export const CALLS_AN_HOUR = 10;
 const CALLS_OF_A_TRY = 4;
 const HOUR_MS = 3_600_000;
@@ -54,22 +71,25 @@ const HOUR_MS = 3_600_000;
 export const calledOf = (callsMs: readonly number[], nowMs: number): readonly number[] =>
   callsMs.filter((atMs) => nowMs - atMs < HOUR_MS).slice(-CALLS_AN_HOUR);
 
-/** Returns when the next attempt is due: not before its calls fit into the calls per hour. */
+/** Returns the time of the next attempt. The attempt waits until its calls fit into the calls per hour. */
 export const affordableAtMs = (dueMs: number, callsMs: readonly number[]): number =>
   Math.max(dueMs, (callsMs.at(-(CALLS_AN_HOUR - CALLS_OF_A_TRY + 1)) ?? dueMs - HOUR_MS) + HOUR_MS);
 
 const FIRST_UNDONE_BACKOFF_MS = 600_000;
 
-/** Exponential, with half of it at random, so that groups which failed together do not return together. */
+/** Returns an exponential backoff. Half of it is random, so that groups which failed together do not retry together. */
 export function backoffMs(attempts: number, random: number, firstMs = FIRST_BACKOFF_MS, factor = 2): number {
   const full = Math.min(LONGEST_BACKOFF_MS, firstMs * factor ** Math.min(attempts, 20));
   return Math.round(full / 2 + (full / 2) * random);
 }
 
-/** The backoff of a failing group. It is long enough for the calls per hour. */
+/** Returns the backoff of a failing group. The backoff is long enough for the calls per hour. */
 export const tryAgainMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_BACKOFF_MS, 4);
 
-/** The backoff of a write that the platform accepts without effect. It is longer, because retries rarely help. */
+/**
+ * Returns the backoff of a write that the platform accepts without effect. This backoff is longer, because retries
+ * rarely help.
+ */
 export const undoneBackoffMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_UNDONE_BACKOFF_MS);

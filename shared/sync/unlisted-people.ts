@@ -14,7 +14,7 @@ interface Asking {
   readonly people: PeopleStore;
   readonly bound: readonly Binding[];
   readonly fields: readonly EmployeeField[];
-  /** Every role in the listing, which must be complete. */
+  /** All roles in the listing, which must be complete. */
   readonly listed: ReadonlySet<RoleId>;
   readonly nowMs: number;
 }
@@ -26,12 +26,12 @@ interface Answers {
 }
 
 /**
- * Reads by id the roles that a listing did not contain. Their absence alone proves nothing: the role may have lost the
- * application, the credential may have lost a scope, or the platform may fail for that position. Only a 404 by id proves
- * that a role is gone (invariant 4).
+ * Reads by id the roles that a listing did not contain. Absence alone proves nothing. The role may have lost the
+ * application, the credential may have lost a scope, or the platform may fail for that position. Only a 404 by id
+ * proves that a role is gone (invariant 4).
  *
- * Reads only roles whose answer could remove a member from a group, and a bounded number in each run. If there are more,
- * each hour reads another part of them, so that no role is skipped forever.
+ * The function reads only roles whose answer could remove a member from a group, and a limited number in each run. If
+ * there are more, each hour reads another part of them, so that no role is skipped forever.
  * @throws PlatformFailure if the failure is not specific to the requested role
  */
 export async function askUnlisted(
@@ -39,11 +39,12 @@ export async function askUnlisted(
   { platform, people, bound, fields, listed, nowMs }: Asking,
 ): Promise<Answers> {
   const { name, settings } = connection;
-  // An empty listing points to the credential: it does not prove that all people have left.
+  // An empty listing points to a fault of the credential. An empty listing does not prove that all people have left.
   if (listed.size === 0) return { answers: [], failures: [] };
   const unlisted = new Set(bound.map(({ role }) => role).filter((role) => !listed.has(role)));
   const known = await people.read(name, [...unlisted]);
-  // Otherwise another role of the same user would keep the user in the group until a later run fetches that role.
+  // Other roles of the same user are read too. Otherwise such a role would keep the user in the group until a later run
+  // fetches the role.
   const others = await otherRolesOf([...known.values()], connection, people);
   const unlistedRoles = [...known.values(), ...others.filter(({ role }) => !listed.has(role))];
   const inGroups = unlistedRoles.filter((one) => mayBeMember(one, settings) || one.fanOutDue);
@@ -59,7 +60,7 @@ export async function askUnlisted(
   };
 }
 
-/** @throws the failure if other calls would meet it too */
+/** @throws the failure if it does not concern only this role */
 function ofThisRole(failure: unknown): PlatformFailure {
   if (failure instanceof PlatformFailure && failure.kind === 'unavailable') return failure;
   throw failure;

@@ -8,7 +8,7 @@ interface UnmanagedPorts {
   readonly connections: Pick<CurrentConnections, 'current'>;
 }
 
-/** The platform's groups that no directory group of a connection owns. */
+/** Returns the platform groups that no directory group of an existing connection owns. */
 export async function unmanagedOf<Group extends { readonly id: string }>(
   groups: readonly Group[],
   company: string,

@@ -7,7 +7,7 @@ import type { GroupIndex } from './ports/group-index.ts';
 import type { Wake } from './ports/queues.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 
-/** The mark of a group that is read again immediately. */
+/** Returns the mark of a group that apply reads again immediately. */
 export function dirtyNow({ clock }: Pick<WakePorts, 'clock'>) {
   const nowMs = clock();
   return { nowMs, wakeAtMs: nowMs, isAtOnce: true };
@@ -20,17 +20,18 @@ export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<
   throw new Error(`${others.length + 1} groups could not be woken`, { cause: first.cause });
 }
 
-/** After this time no worker uses the old settings. Until then ingest may match users by the old rules. */
+/** The time after which no worker uses the old settings. Until then, ingest may match users by the old rules. */
 export const WORKERS_KNOW_AFTER_MS = 35_000;
 
 /**
- * Marks every group that the index shows, after a change of settings that alters plans. The requeue job wakes the groups:
- * no message is sent. The author of the change does it, so that the settings apply soon. The requeue job does it once
- * more, because the index may not show a new group yet. Such a group was created just before the change, or just after
- * it by a worker with the old settings.
+ * Marks every group that the index shows, after a change of settings that alters plans. No message is sent, because the
+ * requeue job wakes the groups. The operation that changes the settings marks the groups, so that the new settings
+ * apply soon. The requeue job marks all groups once more, because the index may not show a new group yet. Such a group
+ * was created just before the change. Or a worker with the old settings created the group just after the change.
  *
- *     settings ──▶ marks the shown groups ··· workers know (30 s) ······ the index shows all ──▶ marks all, once more
- *         └ a new group, planned with the old settings, not shown yet ┘
+ *     settings ──▶ mark the shown groups ··· all workers use the new settings (30 s) ···
+ *        └ a new group, planned with the old settings, not shown yet ┘
+ *              ··· the index shows all groups ──▶ mark all again
  * @returns how many groups the index shows
  */
 export async function replanAll(
@@ -53,7 +54,7 @@ export interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
   readonly index: Pick<GroupIndex, 'all'>;
 }
 
-/** A group to wake, and what its own events changed. */
+/** A group to wake, with the changes that its own events made. */
 export type UpdatedGroup = GroupRef & { readonly update?: GroupUpdate | undefined };
 
 export interface UnwokenGroup {
@@ -62,11 +63,11 @@ export interface UnwokenGroup {
 }
 
 /**
- * Marks groups dirty, stores their wake-ups, and then sends a message for each wake-up that is new. If a message is lost,
- * the requeue job finds the dirty group. A message before the mark could find a clean group and would be lost.
- * A change of a group also marks the groups that contain it (`domain/nesting.ts`).
- * @param why `asked`: an operator asks, so no window and no earlier wake-up is waited for; `again`: nothing is new, so the
- *   calls of this hour still count towards the limit
+ * Marks groups dirty, stores their wake-ups, and then sends a message for each wake-up that is new. If a message is
+ * lost, the requeue job finds the dirty group. A message before the mark could find a clean group and would be lost. A
+ * change of a group also marks the groups that contain it (`domain/nesting.ts`).
+ * @param why `asked`: an operator requests the wake-up, so it waits for no window and no earlier wake-up; `again`: the
+ *   group has no new change, so the calls already made this hour still count towards its limit
  * @returns the groups that could not be marked or woken
  */
 export async function wakeGroups(
@@ -98,7 +99,7 @@ export async function wakeGroups(
 
 const nameOf = ({ connection, group }: GroupRef): string => `${connection}#${group}`;
 
-/** The groups that directly contain a group and are not marked yet. Adds them to `marked`. */
+/** Returns the groups that directly contain a group and are not marked yet. Adds these groups to `marked`. */
 async function groupsToMark(
   { connection, group }: GroupRef,
   marked: Set<string>,
@@ -131,7 +132,9 @@ async function mark(
   return { wake: isKept ? undefined : { ...ref, afterMs: delayMs(lastWriteAtMs, moment) }, isContained };
 }
 
-/** Whether this call sends the message: it stored the wake-up, or replaced a lost one. */
+/**
+ * Whether this call sends the message. The call sends the message if it stored the wake-up or replaced a lost wake-up.
+ */
 async function sendsMessage(
   ref: GroupRef,
   found: Pick<WakeUpState, 'wakeAtMs'>,

@@ -7,7 +7,7 @@ import type { Facts, Views, Wanted } from '../facts.ts';
 import { fieldMatches } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
 
-/** So often within an hour a group is put right at once. */
+/** The number of restorations of a group within an hour that are made without a wait. */
 const RESTORED_AT_ONCE = 2;
 
 const HOUR_MS = 3_600_000;
@@ -20,9 +20,9 @@ const CONTESTED = {
 };
 
 /**
- * Flap damping: after two restorations within an hour, waits for the rest of the hour, because each restoration costs
- * three or four calls. A newer directory event, a managed member that must be removed, an approved hold and an operator's
- * `sync` bypass the wait.
+ * Flap damping: after two restorations within an hour, the group waits for the rest of the hour. Each restoration costs
+ * three or four calls. A newer directory event, a managed member that must be removed, an approved hold and an
+ * operator's `sync` bypass the wait.
  */
 export function decideRest(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
@@ -30,13 +30,16 @@ export function decideRest(facts: Facts): Decision | undefined {
   if (damping === undefined || passesDamping(state)) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (latestStampsOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
-  // Another write would not remove a member earlier whose removal the guard holds.
+  // Another write would not remove a member earlier if the guard holds the removal of that member.
   const mayLeave = state.hold === undefined && treatmentOf(facts).mode === 'sync';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
   return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
 }
 
-/** The damping that applies now: within the hour, and after more restorations than are made at once. */
+/**
+ * Returns the damping that applies now. It applies within the hour, and after more restorations than are made without a
+ * wait.
+ */
 function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | undefined {
   if (flapDamping === undefined || flapDamping.count <= RESTORED_AT_ONCE) return undefined;
   return nowMs < flapDamping.sinceMs + HOUR_MS ? flapDamping : undefined;
@@ -45,20 +48,23 @@ function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | u
 const passesDamping = ({ suspectedChange, hold, approval }: GroupState): boolean =>
   isAsked(suspectedChange) || hold?.decision.kind === 'approved' || approval !== undefined;
 
-/** Whether a user that groupsync added has to leave; a user that another client added is no leaver. */
+/** Whether a user that groupsync added must be removed. A user that another client added does not count. */
 function hasLeaver({ group }: Wanted, { base }: Views): boolean {
   const { users } = group ?? NO_USERS;
   const current = base && withUnwanted(base, users);
   return [...(current?.users ?? [])].some(([user, isManaged]) => isManaged && !users.has(user));
 }
 
-/** True for an operator's `sync`: it expects no version, so the group is always read from the platform. */
+/**
+ * Whether the suspected change is an operator's `sync`. It expects no version, so the group is always read from the
+ * platform.
+ */
 export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =>
   suspectedChange?.version === null;
 
 /**
- * Returns the flap counter after this restoration. Once damping begins and the wanted state is already written, `seen` is
- * the newest directory stamp, so that only newer events bypass the damping.
+ * Returns the flap counter after this restoration. If damping begins and the wanted state is already written, `seen` is
+ * the newest directory stamp. Only newer events then bypass the damping.
  */
 export function flapDampingAfter(
   { state, nowMs, wanted, views }: Facts,
@@ -72,13 +78,15 @@ export function flapDampingAfter(
 }
 
 /**
- *     the last restorations                     | this one
+ * Returns the flap counter with this restoration:
+ *
+ *     the last restorations                     | this restoration
  *     ------------------------------------------|----------------------------------------
- *     began two hours ago, or an operator asks  | the first
- *     began within the hour                     | one more
- *     were damped, and none was written since   | the same: it is not counted
- *     were damped, and one was written since    | the one of the next hour
- *     were not damped                           | the first
+ *     began two hours ago, or an operator asks  | counts as the first
+ *     began within the hour                     | counts as one more
+ *     were damped, and none was written since   | is not counted
+ *     were damped, and one was written since    | counts for the next hour
+ *     were not damped                           | counts as the first
  */
 function countedAgain(
   { flapDamping, suspectedChange, lastWriteAtMs = 0 }: GroupState,
@@ -93,7 +101,7 @@ function countedAgain(
   return lastWriteAtMs < sinceMs + HOUR_MS ? flapDamping : { sinceMs: nowMs, count };
 }
 
-/** Whether the group already contains what the directory wants. A write of a new directory event must not wait. */
+/** Whether the group already contains the wanted users and name. A write of a new directory event must not wait. */
 function isWritten({ group }: Wanted, base: View | undefined, shown: ObservedGroup): boolean {
   if (base === undefined || !fieldMatches(base, 'name', group?.name ?? base.name)) return false;
   const known = new Set([...shown.users, ...base.users.keys()]);

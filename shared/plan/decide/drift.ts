@@ -20,7 +20,10 @@ import { lateWrites } from '../uncertain.ts';
 import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
-/** Many changes at once share a listing; one from before our first group may not show a field, and is read again. */
+/**
+ * The maximum ages of the list. Many changes at once share a list. A list from before groupsync's first group may not
+ * show a field, so the second read has age 0.
+ */
 const ECHO_LISTING_AGES_MS = [5_000, 0];
 
 const UNPROVEN_READ = {
@@ -34,10 +37,10 @@ const UNPROVEN_READ = {
  *     the platform shows                           | decision
  *     ---------------------------------------------|-----------------------------
  *     the known version and content                | undefined: nothing changed
- *     the same, but a 404 came before              | observe that nothing changed
+ *     the same, after an earlier 404               | observe that nothing changed
  *     another version within 60 s of a write       | wait
  *     the known version, fewer users, in the 60 s  | wait
- *     the known version, fewer users, later        | observe: the users are hidden, wanted ones are sent again
+ *     the known version, fewer users, later        | observe: the users are hidden; wanted users are sent again
  *     another version or content, unreadable view  | observe
  *     nothing (404)                                | see `decideMissing`
  */
@@ -60,7 +63,10 @@ export function waitForProof(facts: Facts, fetched: ObservedGroup): Wait | undef
   return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
-/** A read that lacks users soon after groupsync's own write may be older than that write, so it proves no removal. */
+/**
+ * Waits if a read soon after groupsync's own write lacks users. Such a read may be older than that write, so it proves
+ * no removal.
+ */
 export function decideLacking(
   { state, nowMs, createSettleMs }: Facts,
   fetched: ObservedGroup,
@@ -76,9 +82,9 @@ export function decideLacking(
 }
 
 /**
- * Decides after a view that cannot be read, so external changes cannot be told from our own. Where external members may
- * stay, every user with a register here counts as managed, tombstones included. Otherwise a member that we added and the
- * directory removed would stay forever.
+ * Decides if the view cannot be read, so external changes cannot be distinguished from groupsync's changes. If external
+ * members may stay, every user with a register counts as managed, including tombstones. Otherwise a member that
+ * groupsync added and the directory removed would stay forever.
  */
 export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision {
   const observe = decideExternal(facts, fetched, []);
@@ -91,7 +97,9 @@ export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision
   return { ...observe, view: viewOf(fetched, managed) };
 }
 
-/** An operator's `sync` also resets the flap counter, so a damped group is written now. */
+/**
+ * Ends the suspected change. An operator's `sync` also resets the flap counter, so that a damped group is written now.
+ */
 export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
   kind: 'observe',
   observed: fetched as ObservedGroup,
@@ -100,8 +108,8 @@ export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } 
 });
 
 /**
- * Decides about external changes. They are recorded first and then become the group's view; differences that the policy
- * lets stay are marked as accepted.
+ * Decides about external changes. The changes are recorded first and then become the group's view. Differences that the
+ * policy accepts are marked in the view.
  * @param views the views that groupsync may have written: the view before, and the result of an uncertain write
  */
 export function decideExternal(
@@ -133,7 +141,7 @@ export function decideExternal(
   });
 }
 
-/** What uncertain writes of groupsync explain of the group that the platform shows. */
+/** Returns the part of the shown group that uncertain writes of groupsync explain. */
 function lateIn(
   { state: { uncertain } }: Facts,
   { base, uncertain: change }: Views,
@@ -166,7 +174,10 @@ function withAcceptedDrift(facts: Facts, observe: ObserveExternal): ObserveExter
   return { ...observe, view: { ...view, acceptedDrift } };
 }
 
-/** Users who were in the group after our last write, and who are missing from a read of the same version. */
+/**
+ * Returns users who were in the group after groupsync's last write, and who are missing from a read of the same
+ * version.
+ */
 function hiddenUsers(
   [first, ...others]: readonly View[],
   { version, users }: ObservedGroup,
@@ -182,8 +193,8 @@ const weightOf = (differences: readonly Difference[]): number =>
   differences.flatMap(({ before, after }) => [before, after].flat()).length;
 
 /**
- * Returns the drift policy that applies to a difference. Two kinds are never restored, whatever the policy says: drift of
- * a group that is only observed, and additions where external members may stay.
+ * Returns the drift policy that applies to a difference. Two kinds are never restored under any policy: drift of a
+ * group that is only observed, and additions if external members may stay.
  */
 export function driftPolicyFor(
   { kind }: Difference,
@@ -205,8 +216,8 @@ export function stillAccepted(
 ): ReturnType<typeof validAcceptedDrift> | Read {
   if (acceptedDrift === undefined) return undefined;
   const group = wanted.group ?? NO_USERS;
-  // Tombstones and deleted users name directory members. Their platform users matter only if the stay of a user was
-  // adopted.
+  // Tombstones and deleted users name directory members. Their platform users matter only if the policy `adopt`
+  // accepted a present user.
   if (acceptedDrift.policy !== 'adopt' || acceptedDrift.present.size === 0)
     return validAcceptedDrift(acceptedDrift, latestStampsOf(state, wanted), group);
   if (departed === undefined) return { kind: 'read', what: ['departed'] };

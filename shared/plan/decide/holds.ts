@@ -12,27 +12,27 @@ import { settle } from './settle.ts';
 
 export const endHold = (...ends: readonly ('hold' | 'approval')[]): EndHold => ({ kind: 'hold', ends });
 
-/** Settles a released platform group: its hold ends first. */
+/** Settles a released platform group. Its hold ends first. */
 export const settleUnheld = (facts: Facts, as: SettledState): Decision =>
   isHoldOver(facts) ? endHold('hold', 'approval') : settle(as);
 
 export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'> {
-  /** The group may not be deleted now. */
+  /** Whether the group may not be deleted now. */
   readonly isDeletionHeld?: boolean;
 }
 
 /**
- * Judges every removal and every deletion of a plan, whatever caused it (invariant 5). The deletion of a group without
+ * Judges every removal and every deletion of a plan, for every cause (invariant 5). The deletion of a group without
  * users is judged like a removal. The first matching line counts:
  *
  *     the plan                                          | result
  *     --------------------------------------------------|-------------------------------------------------
- *     removes no user and no group                      | end a hold that is over; else it may be written
+ *     removes no user and no group                      | end a hold that is over; else the plan may be written
  *     has an approval that covers none of its removals  | end the approval
  *     has a hold that covers none of the others         | end the hold
- *     removes users that the hold stops or permits      | those stay, or are written, as an operator decided
+ *     removes users that the hold stops or permits      | keep or remove them, as an operator decided
  *     removes others, and the guard has not counted them| reserve
- *     … and the guard allows them                       | it may be written
+ *     … and the guard allows them                       | the plan may be written
  *     … and only another worker's removals are too many | wait for that worker
  *     … otherwise                                       | hold
  */
@@ -51,7 +51,7 @@ export function guard(plan: Plan, facts: Facts): Guarded | Decision {
 interface GuardContext {
   readonly plan: Plan;
   readonly facts: Facts;
-  /** Approved next to the hold: the guard does not judge them. */
+  /** The removals that are approved next to the hold. The guard does not judge them. */
   readonly permitted: readonly PlatformUserId[];
 }
 
@@ -77,7 +77,8 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
     deletes: plan.departs,
   });
   if (verdict.superseded) return holdAll(others, current?.hold.rule ?? 'count');
-  // A write that an approved hold permits also removes the users that were approved next to it, and uses up both approvals.
+  // A write that an approved hold permits also removes the users that were approved next to the hold. The write uses up
+  // the hold and the approval.
   const used = verdict.approved.length > 0 ? state.hold : state.approval;
   const consumes = used?.digest;
   const held = new Set(verdict.held);
@@ -88,7 +89,10 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
   return holdAll([...verdict.held, ...verdict.unjudged], judgement.rule, judgement.share);
 }
 
-/** The deletion of a group without users: its hold covers no user, so its decision counts for the group. */
+/**
+ * Judges the deletion of a group without users. Its hold covers no user, so the decision about the hold applies to the
+ * group.
+ */
 function guardEmptyDeletion(current: Hold | undefined, plan: Plan, facts: Facts): Guarded | Decision {
   const free: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
   const hold = (rule: HoldRule, share?: number): Decision => ({
@@ -111,11 +115,14 @@ function guardEmptyDeletion(current: Hold | undefined, plan: Plan, facts: Facts)
   return judgement.allowed ? { ...free, isReserved: true } : hold(judgement.rule, judgement.share);
 }
 
-/** Users in the group now, as far as groupsync knows. Hidden users who are wanted do not count (`hiddenWanted`). */
+/**
+ * Returns the number of users in the group now, as far as groupsync knows. Hidden users who are wanted do not count
+ * (`hiddenWanted`).
+ */
 const sizeOf = ({ views, wanted }: Facts): number =>
   views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
 
-/** The guard's verdict, once the removals are in its record. */
+/** Returns the guard's verdict after the removals are in its record. */
 function judgeReserved(
   removals: number,
   size: number,
@@ -142,15 +149,19 @@ function judgeReserved(
   return !judgement.allowed && isOnlyTwo(asked) ? yielding(reservation.intent) : judgement;
 }
 
-/** For a plan without removals. A group that is gone may come back with its held members, so its hold stays until it expires. */
+/**
+ * Whether the hold of a plan without removals ends. If the group is gone, it may come back with its held members. Its
+ * hold then stays until it expires.
+ */
 function isHoldOver({ state: { hold, approval, link, previousLink }, nowMs }: Facts): boolean {
   const held = hold ?? approval;
   return held !== undefined && (link !== undefined || previousLink?.isGone !== true || isOver(held, nowMs));
 }
 
 /**
- * Two messages may start two workers for one group, and both reserve the same removals. If only the sum exceeds the
- * limit, no operator is asked: the workers try again one after the other.
+ * Whether only the removals of a second worker exceed the limit. Two messages may start two workers for one group, and
+ * both workers reserve the same removals. If only the sum exceeds the limit, no hold is made, and the workers try again
+ * one after the other.
  */
 function isOnlyTwo({ recent, ...input }: GuardInput & Pick<Reservation, 'recent'>): boolean {
   const { group, connection, concurrent } = recent;

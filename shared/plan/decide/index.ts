@@ -15,16 +15,17 @@ import { settle } from './settle.ts';
 import { decideWanted } from './write.ts';
 
 /**
- * What to do with a group next: the only place that knows the policy. Apply carries it out and asks again, until it is
- * `settle`, `fail` or `wait`; `plan` and `explain` only print it. The first line that fits decides:
+ * Returns the next decision about a group. Only this function knows the policy. Apply carries out the decision and
+ * calls the function again, until the decision is `settle`, `fail` or `wait`. `plan` and `explain` only print the
+ * decision. The first matching line counts:
  *
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
- *     has an open intent                                 | its outcome: see `decideIntent`
- *     was released by a person                           | see `decideRelease`, then settle excluded
- *     had one that the platform refused                  | fail, a change the second time; gone, name taken: below
- *     is left out by the settings                        | end a hold that waits, settle excluded
- *     is put right and undone again and again            | wait for the rest of the hour; see `decideRest`
+ *     has an open intent                                 | settle the intent; see `decideIntent`
+ *     was released by an operator                        | see `decideRelease`, then settle excluded
+ *     had an intent that the platform refused            | fail, a change the second time; gone, name taken: below
+ *     is excluded by the settings                        | end a hold that waits, settle excluded
+ *     was restored repeatedly within an hour             | wait for the rest of the hour; see `decideRest`
  *     has a suspected change                             | read the group, observe; see `decideFetched`
  *     otherwise                                          | see `decideWanted`
  */
@@ -32,7 +33,7 @@ export function decide(facts: Facts): Decision {
   const { state, rejected, fetched } = facts;
   if (state.intent !== undefined) return decideIntent(facts, state.intent);
   if (state.released) return decideReleased(facts);
-  // The version of a group that answers 404 means nothing: the group is not listed yet, or another client deleted it.
+  // The version of a group that answers 404 proves nothing. The group is not listed yet, or another client deleted it.
   if (rejected !== undefined)
     return fetched === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   const treatment = treatmentOf(facts);
@@ -46,14 +47,20 @@ export function decide(facts: Facts): Decision {
 const decideReleased = (facts: Facts): Decision =>
   facts.state.link === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
 
-/** A group that the settings exclude asks no operator. A decided hold stays, in case the group is included again. */
+/**
+ * Settles a group that the settings exclude. A waiting hold ends, so that no operator must decide. A decided hold
+ * stays, in case the group is included again.
+ */
 const decideExcluded = ({ state }: Facts): Decision =>
   state.hold?.decision.kind === 'waiting' ? endHold('hold') : settle('excluded');
 
-/** If names are unique, a group waits until another group gives up its name; its other changes are written. */
+/**
+ * Decides after a refusal. If names are unique, a group waits until another group gives up its name. Its other changes
+ * are written.
+ */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
   const { state, listed, fetched } = facts;
-  // It is not known yet whether this was a conflict.
+  // This fetch cannot prove yet whether the refusal was a conflict.
   const unproven = fetched === undefined || fetched === 'gone' ? undefined : waitForProof(facts, fetched);
   if (unproven !== undefined) return unproven;
   if (name === undefined) return failing(facts);
@@ -64,8 +71,9 @@ function decideRejected(facts: Facts, { name }: Rejected): Decision {
 }
 
 /**
- * Whether a change was a conflict shows by the version; but what is shown may be the past. So a change is refused twice
- * before that counts, so far apart that the platform shows the present.
+ * Returns the decision to fail. The version shows whether a change was a conflict, but the platform may show an old
+ * version. So a change of an existing group must be refused twice. The time between the refusals is long enough for the
+ * platform to show the current version.
  */
 function failing({ state: { link, lastError }, nowMs }: Facts): Decision {
   const before = lastError !== undefined && ONCE_REFUSED.has(lastError.code) ? lastError : undefined;

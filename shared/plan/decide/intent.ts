@@ -9,20 +9,23 @@ import { decideUnlisted } from '../unlisted.ts';
 import { decideExternal, decideLacking, decideUnreadable, waitForProof } from './drift.ts';
 import { CREATE_MISSES, notShownYet } from './missing.ts';
 
-/** Number of users that the platform may add to a new group: its installer. More users were added by another client. */
+/**
+ * The number of users that the platform may add to a new group, namely its installer. Another client added any further
+ * users.
+ */
 const ADDED_BY_PLATFORM = 1;
 
 /**
- * Settles an open intent by its own fields and users, not by what the directory wants now.
+ * Settles an open intent by its own fields and users, not by the current desired state.
  *
- *     the platform shows            | create              | patch, put | delete
- *     ------------------------------|---------------------|------------|----------------------
- *     the version from before       | –                   | drop       | see `decideDeletion`
- *     what the intent would make    | observe             | observe    | –
- *     perhaps what was earlier      | –                   | wait; drop what was refused | see `decideDeletion`
- *     something else                | –                   | observe    | see `decideDeletion`
- *     nothing (404, not listed)     | drop after 3 misses | drop       | see `decideDeletion`
- *     … and other groups not listed | wait                | –          | –
+ *     the platform shows            | create              | patch, put            | delete
+ *     ------------------------------|---------------------|-----------------------|----------------------
+ *     the version from before       | –                   | drop                  | see `decideDeletion`
+ *     the result of the intent      | observe             | observe               | –
+ *     perhaps an earlier state      | –                   | wait; drop if refused | see `decideDeletion`
+ *     something else                | –                   | observe               | see `decideDeletion`
+ *     nothing (404, not listed)     | drop after 3 misses | drop                  | see `decideDeletion`
+ *     … and other groups not listed | wait                | –                     | –
  */
 export function decideIntent(facts: Facts, intent: Intent): Decision {
   const { fetched, rejected } = facts;
@@ -30,8 +33,8 @@ export function decideIntent(facts: Facts, intent: Intent): Decision {
   const dropped: Drop = {
     kind: 'drop',
     intent,
-    // The guard's record stays, because the request may still arrive after the fetch. At most one of two writes from the
-    // same version can succeed, so the next write takes the record over.
+    // The guard's record stays, because the request may still arrive after the fetch. At most one of two writes from
+    // the same version can succeed, so the next write takes over the record.
     owed: rejected === undefined ? intent.reserved : rejected.owed,
   };
   if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
@@ -67,7 +70,7 @@ function decideOutcome(facts: Facts, observed: ObservedGroup, dropped: Drop): De
     : decideOtherAfterRefusal(facts, observed, { views, dropped });
 }
 
-/** The platform shows something else than the intent would make. */
+/** Decides if the platform shows another result than the intent would have. */
 function decideOther(
   facts: Facts,
   observed: ObservedGroup,
@@ -80,7 +83,10 @@ function decideOther(
   return decideLacking(facts, observed, knownViews) ?? decideExternal(facts, observed, knownViews);
 }
 
-/** A refused write changed nothing. If the group still shows what it would have added, another client added it. */
+/**
+ * Decides after a refused write, which changed nothing. If the group still shows the additions of the write, another
+ * client added them.
+ */
 function decideOtherAfterRefusal(
   facts: Facts,
   observed: ObservedGroup,
@@ -92,7 +98,10 @@ function decideOtherAfterRefusal(
     : decideExternal(facts, observed, [views.base]);
 }
 
-/** What the write would have made, with the form of the name that the platform stores and the user that it adds. */
+/**
+ * Returns the result that the write would have, with the platform's form of the name and the user that the platform
+ * adds.
+ */
 function asMade(
   prepared: View | undefined,
   observed: ObservedGroup,

@@ -9,10 +9,10 @@ import { carrying } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 
-/** After this many searches that do not find a created group, it counts as never created. */
+/** The number of searches without success after which a group counts as never created. */
 export const CREATE_MISSES = 3;
 
-/** There is no platform group to read, so the suspected external change ends. */
+/** Ends the suspected external change, because there is no platform group to read. */
 export const OBSERVED_GONE: Observe = { kind: 'observe', observed: 'gone' };
 
 const NOT_SHOWN_YET = { code: 'waiting', message: 'the platform does not show the created group yet' };
@@ -24,15 +24,15 @@ export const notShownYet = ({ createSettleMs }: Facts): Wait => ({
 });
 
 /**
- * The platform answers 404 for the linked group.
+ * Decides if the platform answers 404 for the linked group.
  *
  *     the group                                      | decision
  *     -----------------------------------------------|--------------------------------------------------
  *     has no link any more                           | observe that there is none
- *     was created a moment ago                       | wait: the platform may not show it yet
- *     is not proven to be gone (`decideAbsence`)     | wait, or read what may prove it
- *     is gone, and groupsync or the directory did it | unlink
- *     is gone otherwise                              | unlink with a difference: deleted, or made again
+ *     was created recently                           | wait; the platform may not show it yet
+ *     is not proven to be gone (`decideAbsence`)     | wait, or read more evidence
+ *     was deleted by groupsync or by the directory   | unlink
+ *     is gone otherwise                              | unlink with a difference: deleted, or recreated
  */
 export function decideMissing(facts: Facts): Decision {
   const { state, nowMs, createSettleMs } = facts;
@@ -44,7 +44,7 @@ export function decideMissing(facts: Facts): Decision {
   return absence === 'gone' ? decideUnlinking(facts, id) : absence;
 }
 
-/** A group that was made again is another one that carries the group's external id. */
+/** Ends the link. A recreated group is another platform group with the external id of this group. */
 function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
   const { state, wanted, listed } = facts;
   const lateWrite = uncertainDeletion(state);
@@ -55,7 +55,8 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
     acceptedDrift: undefined,
     lateWrite,
   };
-  // If the directory has deleted the group too, or our own DELETE took effect late, no other client changed anything.
+  // If the directory has also deleted the group, or groupsync's own DELETE took effect late, no other client changed
+  // anything.
   if (hasDeparted(state.registers) || lateWrite !== undefined) return unlinking;
   const [again] = carrying(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
   const difference: Difference =

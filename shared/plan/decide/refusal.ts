@@ -16,8 +16,8 @@ export const REFUSED: Wait = {
 };
 
 /**
- * The platform refuses a write that only removes members. They keep their access, and the write is tried again in an
- * hour.
+ * Returns the wait after the platform refused a write that only removes members. These members keep their access, and
+ * the write is tried again in an hour.
  */
 export const removalsRefused = (count: number, answer: string): Wait => ({
   kind: 'wait',
@@ -30,7 +30,7 @@ export const removalsRefused = (count: number, answer: string): Wait => ({
 
 const REMOVALS_REFUSED = 'removals_refused';
 
-/** After these errors, the platform has refused a write of the group before. */
+/** The codes of errors that mean that the platform has already refused a write of the group. */
 export const ONCE_REFUSED: ReadonlySet<string> = new Set([
   REFUSED.why.code,
   TRIED.why.code,

@@ -4,14 +4,14 @@ import type { Wanted } from '../facts.ts';
 
 const NO_MEMBERS: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
 
-/** The state of a group after its plan is carried out, or if nothing had to be written. */
+/** The state of a group after its plan is carried out, or if no write was needed. */
 export const SETTLED: Readonly<Record<Wanted['state'], SettledState>> = {
   present: 'in_sync',
   absent: 'deleted',
   unnamed: 'unnamed',
 };
 
-/** What happens to open drift when the group settles. A hold only delays the restoration, so the drift stays open. */
+/** The outcome of open drift when the group settles. A hold only delays the restoration, so the drift stays open. */
 const DRIFT_OUTCOME: Readonly<Record<SettledState, DriftOutcome>> = {
   in_sync: 'restore',
   deleted: 'restore',

@@ -21,19 +21,19 @@ import { NAME_IN_USE, TRIED } from './refusal.ts';
 import { SETTLED, settle } from './settle.ts';
 
 /**
- * Compares what the directory wants with the stored view. The first line that fits decides:
+ * Compares the desired state with the stored view. The first matching line counts:
  *
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
- *     has no name, and no deletion before that           | settle unnamed
+ *     has no name and was never deleted                  | settle unnamed
  *     has a view that cannot be read                     | read the group; see `decideFetched`
- *     was deleted there, and the policy lets that stand  | settle in_sync
- *     is to be released when the directory deletes it    | release
+ *     was deleted externally, and the policy accepts it  | settle in_sync
+ *     was deleted by the directory; the policy releases  | release
  *     would be changed or deleted                        | read the group first, once in an attempt
- *     would lose more than the guard allows              | hold, then the rest; see `guard`
- *     is to be created, and is there already             | adopt; see `decideNew`
+ *     would lose more than the guard allows              | hold, then the other changes; see `guard`
+ *     would be created, and exists already               | adopt; see `decideNew`
  *     would be changed, created or deleted               | write
- *     shows what is wanted                               | settle
+ *     equals the desired state                           | settle
  */
 export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   const { state, wanted, views } = facts;
@@ -46,7 +46,7 @@ export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision 
   return decideDifference({ ...facts, wanted }, views.base, treatment);
 }
 
-/** Compares the wanted group with the stored view, without what the drift policy lets stand. */
+/** Compares the wanted group with the stored view, without the differences that the drift policy accepts. */
 function decideDifference(facts: Known, base: View | undefined, treatment: GroupTreatment): Decision {
   const { state, settings, wanted } = facts;
   const current = base && withUnwanted(base, sentAgain(facts, wanted));
@@ -71,7 +71,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
   );
 }
 
-/** A group that is done except for a refused field tries that field again when it is due. */
+/** Tries a refused field again when it is due, if the group is done except for that field. */
 function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): Decision {
   const decision = decidePlan(input, known, treatment);
   const due = decision.kind === 'settle' && decision.failing ? dueRefused(known) : undefined;
@@ -81,8 +81,8 @@ function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): 
 }
 
 /**
- * Returns the wanted users that count as additions if a read did not show them. While refused users are searched for,
- * these are only the users that an attempt excludes. All others may be in the group, so every attempt sends them.
+ * Returns the wanted users that count as additions if a read did not show them. During the search for refused users,
+ * these are only the users that an attempt excludes. All other users may be in the group, so every attempt sends them.
  */
 const sentAgain = (
   { isNarrowed, excluded = new Set() }: Facts,
@@ -90,7 +90,7 @@ const sentAgain = (
 ): WantedGroup['users'] | undefined =>
   isNarrowed && group ? new Map([...group.users].filter(([user]) => excluded.has(user))) : group?.users;
 
-/** Fields of an existing group that this attempt does not write. */
+/** Returns the fields of an existing group that this attempt does not write. */
 function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {
   if (wanted === undefined || facts.views?.base === undefined) return new Set();
   const taken: readonly GroupField[] = isNameTaken(facts) ? ['name'] : [];
@@ -104,7 +104,10 @@ type Drafting = Omit<DraftInput, 'held' | 'isDeletionHeld'>;
 
 type Known = Facts & { readonly wanted: Wanted };
 
-/** Returns what the plan needs before it is written (a fetch, the guard's decision), the write, or why none is needed. */
+/**
+ * Returns a decision that must come before the write (a fetch, the guard's decision), or the write, or the reason why
+ * no write is needed.
+ */
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
@@ -131,7 +134,7 @@ function settleAs(
   counts: MemberCounts,
   { left, facts, treatment }: Settling,
 ): Extract<Decision, { kind: 'settle' }> {
-  // A group that is only watched has no plan, so it shows no difference.
+  // A group that is only observed has no plan, so it shows no difference.
   if (treatment.mode === 'report') return settle(as, { counts, driftOutcome: 'report' });
   const failing = fieldFailure(left, facts.state);
   return failing === undefined
@@ -145,7 +148,7 @@ interface Settling {
   readonly treatment: GroupTreatment;
 }
 
-/** Why a group is not done although it needs no write now. */
+/** Returns the reason why a group is not done although it needs no write now. */
 function whyUnwritten(
   { wanted, current }: Drafting,
   left: readonly GroupField[],
@@ -160,7 +163,9 @@ function whyUnwritten(
   return isTriedLater || hasExcludedMember(facts, facts.wanted) ? TRIED : undefined;
 }
 
-/** A group with uncertain writes stays scheduled until their deadline, and is then fetched once more. */
+/**
+ * Settles a group. A group with uncertain writes stays scheduled until their deadline, and is then fetched once more.
+ */
 function settleOnceCertain(settled: Decision, facts: Facts): Decision {
   const { state, nowMs } = facts;
   const { uncertain, link } = state;
@@ -170,15 +175,18 @@ function settleOnceCertain(settled: Decision, facts: Facts): Decision {
   return (link === undefined ? undefined : decideFetched(facts)) ?? settled;
 }
 
-/** The name that was sent is refused, and another group has it: it stays as it is while the rest is written. */
+/**
+ * Whether the sent name was refused because another group has it. The name then stays as it is, and the other changes
+ * are written.
+ */
 const isNameTaken = ({ rejected, views }: Facts): boolean =>
   rejected?.name !== undefined && views?.base !== undefined;
 
-/** A group that is to be made may be there already. */
+/** Decides about a creation. The group may exist already. */
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
   const { previousLink } = state;
-  // A list from before our last write may lack a platform group that this directory group has released since.
+  // A list from before the last write may lack a platform group that this directory group has released since.
   const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
   const { candidates, known, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
@@ -186,11 +194,12 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
   const adopted = decideAdoption(facts, found);
   if (adopted !== undefined) return adopted;
-  // A candidate answered 404 before and is not listed now. A wrong route would look the same.
+  // A candidate answered 404 before and is not listed now. A wrong route would give the same result.
   const isUnproven = state.missedAtMs !== undefined && found.length === 0;
   const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
   if (absence !== 'gone') return absence;
-  // Behind a wrong base URL the listing is empty. So the previously linked group is also excluded from what this POST made.
+  // With a wrong base URL the list is empty. So the intent also names the previously linked group, so that it does not
+  // count as the created group.
   return {
     kind: 'write',
     plan,
@@ -200,7 +209,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   };
 }
 
-/** The group of an uncertain creation that appears in the listing only now. */
+/** Returns the group of an uncertain creation that appears in the list only now. */
 function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
   const { write, untilMs = 0 } = uncertain ?? {};
   if (write?.action !== 'create' || nowMs >= untilMs) return undefined;
@@ -211,20 +220,23 @@ function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: rea
 const changesGroup = ({ action }: Plan): boolean =>
   action === 'patch' || action === 'put' || action === 'delete';
 
-/** A change is planned from a fetch or an answer that is at most this old when its pass begins. */
+/** The maximum age of a fetch or an answer from which a change is planned, at the beginning of the pass. */
 const CURRENT_MS = 5_000;
 
-/** An earlier pass of this attempt fetched the group, or wrote it, in the stored version: the stored view is current. */
+/**
+ * Whether the stored view is current. The view is current if an earlier pass of this attempt fetched or wrote the group
+ * in the stored version.
+ */
 function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
   if (fetched !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
   return shown.id === state.link?.id && shown.version === state.link.version;
 }
 
-/** A wanted user is still excluded from the writes, so the group does not match the desired state. */
+/** Whether a wanted user is still excluded from the writes. The group then does not match the desired state. */
 const hasExcludedMember = ({ excluded = new Set(), views }: Facts, { group }: Wanted): boolean =>
   [...excluded].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
 
-/** An external deletion of the group was accepted by the policy, and no directory event has come since. */
+/** Whether the policy accepted an external deletion of the group, and no directory event has come since. */
 function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
   const { acceptedDeletion, registers } = state;
   if (acceptedDeletion === undefined || wanted.state !== 'present') return false;

@@ -2,7 +2,7 @@
 export interface SourceGroup {
   readonly group: string;
   readonly name: string | undefined;
-  /** As its SCIM client gave it. */
+  /** The external id that the SCIM client of the group gave. */
   readonly externalId?: string | undefined;
 }
 
@@ -21,19 +21,19 @@ export interface MappedGroup<Target extends TargetGroup = TargetGroup> {
 
 export interface Mapping<Target extends TargetGroup> {
   readonly pairs: readonly MappedGroup<Target>[];
-  /** Groups without a group of the directory. */
+  /** The groups that no group of the directory matches. */
   readonly unmapped: readonly string[];
 }
 
 /**
- * Finds the group of the directory for each group of another source. Each group of the directory is given once, and a
- * name counts only if one group on each side has it.
+ * Finds the group of the directory for each group of another source. Each group of the directory is used once. A name
+ * counts only if exactly one group on each side has the name.
  *
  *     the group of the directory has          | mapped by
  *     ----------------------------------------|------------
  *     the id                                  | id
  *     the external id as its id or address    | externalId
- *     the name, and no other has it           | name
+ *     the name, and no other group has it     | name
  *     none of these                           | not mapped
  */
 export function mapGroups<Target extends TargetGroup>(

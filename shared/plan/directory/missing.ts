@@ -1,12 +1,12 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** More groups than this share cannot vanish at once. */
+/** The largest share of groups that can be missing at once by real deletions. */
 const MAX_MISSING_SHARE = 0.05;
 
 /**
- * Whether so many groups are missing from a listing that the listing is wrong: a right was lost, or the administrator
- * sees only a part of the directory.
+ * Whether so many groups are missing from a listing that the listing is wrong. The causes are a lost right, or an
+ * administrator with access to only a part of the directory.
  *
  *   groups known | missing                   | wrong
  *   -------------|---------------------------|------
@@ -23,16 +23,16 @@ export function isListingWrong(known: number, missing: number): boolean {
 }
 
 export interface MissingEvidence {
-  /** The directory reported that the group was deleted. */
+  /** Whether the directory reported that the group was deleted. */
   readonly isReportedDeleted: boolean;
-  /** Another group could be read in this run. */
+  /** Whether another group could be read in this run. */
   readonly isAnotherReadable: boolean;
   readonly nowMs: number;
 }
 
 /**
- * Whether a group that the directory does not find by its id was deleted. A lost right may look the same, so it takes a
- * report of the deletion, or a day of such answers while another group is readable.
+ * Whether a group that the directory does not find by its id was deleted. A lost right may give the same answer. So the
+ * proof is a report of the deletion, or a day of such answers while another group is readable.
  */
 export function isDeleted(
   { missingMs }: Pick<ReaderGroup, 'missingMs'>,

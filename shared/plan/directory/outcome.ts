@@ -2,18 +2,18 @@ import type { MemberId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { type Difference, type GroupRead, isEqual } from './read.ts';
 
-/** Two reads that are to confirm each other are at least this far apart. */
+/** The minimum time between two reads that confirm each other. */
 export const CONFIRMED_AFTER_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
-/** So many short reads within an hour are no accident: from then on, the members that are listed are added. */
+/** The number of short reads within an hour that are no accident. From then on, the listed members are added. */
 export const MAX_SHORT_READS = 3;
-/** Up to this size a group is sent whole. */
+/** The largest size of a group that is sent as a whole snapshot. */
 export const LARGEST_SNAPSHOT = 1_000;
 
-/** What follows from one whole read of a group. */
+/** The result of one whole read of a group. */
 export type ReadOutcome =
   | { readonly kind: 'equal' }
-  /** Nothing is sent, and the group is read again. */
+  /** No event is sent, and the group is read again. */
   | { readonly kind: 'again'; readonly because: 'short' | 'empty' | 'superseded' }
   | { readonly kind: 'snapshot'; readonly members: readonly MemberId[] }
   | {
@@ -21,12 +21,12 @@ export type ReadOutcome =
       readonly isNamed: boolean;
       readonly added: readonly MemberId[];
       readonly removed: readonly MemberId[];
-      /** The listing is short: no member is removed, and the group is read again. */
+      /** Whether the listing is short. No member is then removed, and the group is read again. */
       readonly isShort: boolean;
     };
 
 /**
- * Decides what to send. A listing that is short or empty by mistake must remove no member.
+ * Decides which events to send. A listing that is short or empty by mistake must remove no member.
  *
  *   users listed     short reads in the hour  empty, had members    difference            result
  *   ---------------  -----------------------  --------------------  --------------------  ------------------------------
@@ -59,7 +59,7 @@ export function outcomeOf(
   return { kind: 'changes', isNamed, added, removed, isShort: false };
 }
 
-/** The short reads of the last hour, the one of now included. */
+/** Returns the short reads of the last hour, including the current read. */
 export const shortReads = (
   { shortMs = [] }: Pick<ReaderGroup, 'shortMs'>,
   nowMs: number,

@@ -3,16 +3,16 @@ import type { MemberId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 
-/** A group as one read of the directory shows it. */
+/** A group from one read of the directory. */
 export interface GroupRead {
   readonly name: string;
-  /** Users only: groups among the members are replaced by their members, or left out. */
+  /** Users only. Groups among the members are replaced by their members, or left out. */
   readonly members: ReadonlySet<MemberId>;
-  /** Of this group, or of a group below it, fewer users were listed than the directory counts. */
+  /** Whether fewer users were listed than the directory counts, for this group or a group below it. */
   readonly isShort: boolean;
 }
 
-/** A group as desired state has it, read consistently. */
+/** A group in desired state, read consistently. */
 export interface StoredGroup {
   readonly registers: GroupRegisters;
   readonly members: readonly StoredRegister[];
@@ -20,24 +20,27 @@ export interface StoredGroup {
 
 export interface StoredRegister extends Register<Presence> {
   readonly member: MemberId;
-  /** Deletion of the user; memberships up to it do not count. */
+  /** The stamp of the user's deletion. Memberships up to this stamp do not count. */
   readonly userFloor: Stamp;
 }
 
-/** What desired state lacks in comparison with a read. */
+/** The changes that would make desired state equal to a read. */
 export interface Difference {
   readonly added: readonly MemberId[];
   readonly removed: readonly MemberId[];
-  /** The group is new, or has another name. */
+  /** Whether the group is new or has another name. */
   readonly isNamed: boolean;
-  /** Something differs that an event after the read has set: that event wins, and another read has to confirm it. */
+  /**
+   * Whether a difference was set by an event after the read. That event wins, and another read must confirm the
+   * difference.
+   */
   readonly isSuperseded: boolean;
 }
 
 /**
- * Compares a read with desired state. An event with the stamp of the read would change exactly `added`, `removed` and the
- * name, because the later stamp wins.
- * @param stamp of the read
+ * Compares a read with desired state. An event with the stamp of the read would change exactly `added`, `removed` and
+ * the name, because the later stamp wins.
+ * @param stamp the stamp of the read
  */
 export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp): Difference {
   const { present, setLater } = membersOf(stored, stamp);
@@ -56,7 +59,7 @@ export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp)
   };
 }
 
-/** Who is in the group, and whose membership was set by an event after the read. */
+/** Returns the members in the group, and the members whose membership an event after the read has set. */
 function membersOf({ registers, members }: StoredGroup, stamp: Stamp) {
   const floor = groupFloor(registers);
   const counted = groupExists(registers)

@@ -2,28 +2,31 @@ import type { GroupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS, MAX_SHORT_READS, type ReadOutcome, shortReads } from './outcome.ts';
 
-/** A group without changes is read again after 20 to 24 hours: each group daily, and not all at once. */
+/**
+ * A group without changes is read again after 20 to 24 hours. So each group is read daily, and not all groups at once.
+ */
 const ROLLING_MS = 20 * 3_600_000;
 const ROLLING_SPREAD_MS = 4 * 3_600_000;
-/** The next run. */
+/** The time until the next run. */
 const SOON_MS = 60_000;
 
 export interface WholeRead {
   readonly outcome: ReadOutcome;
   readonly address: string;
-  /** When the oldest page was requested. */
+  /** The time at which the oldest page was requested. */
   readonly asOfMs: number;
-  /** Time of the stamp, if something was sent. */
+  /** The time of the stamp, if an event was sent. */
   readonly stampMs: number;
   readonly below: readonly GroupId[];
   readonly nowMs: number;
-  /** From 0 up to 1. */
+  /** A random number from 0 up to 1. */
   readonly spread: number;
 }
 
 /**
- * The group after a whole read. Two reads that agree with desired state, at least ten minutes apart, settle it until the
- * rolling read. What was sent is not taken as right: the next read compares it with desired state again.
+ * Returns the stored group after a whole read. Two reads that agree with desired state, at least ten minutes apart,
+ * settle the group until the rolling read. Sent events are not assumed to have taken effect. The next read compares the
+ * group with desired state again.
  */
 export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   const { group, reportedMs, sentMs, shortMs } = known;
@@ -61,7 +64,7 @@ const isShort = (outcome: ReadOutcome): boolean =>
 
 const SHORT = 'the directory lists fewer members than it counts';
 
-/** The group after a read that did not end. */
+/** Returns the stored group after a read that did not end. */
 export const afterFailure = (known: ReaderGroup, problem: string, nowMs: number): ReaderGroup => ({
   ...known,
   problem,
@@ -69,27 +72,34 @@ export const afterFailure = (known: ReaderGroup, problem: string, nowMs: number)
   dueMs: nowMs + SOON_MS,
 });
 
-/** An operator has to look at a group that fails for so long. */
+/** The time of failure after which an operator must check a group. */
 const LASTING_MS = 3_600_000;
 
-/** A group that is missing is not among them: it is deleted after a day, or is there again. */
+/**
+ * Whether an operator must check the group. A missing group does not count, because it is deleted after a day, or found
+ * again.
+ */
 export const isUnreadable = ({ failingMs, missingMs, shortMs = [] }: ReaderGroup, nowMs: number): boolean =>
   missingMs === undefined &&
   failingMs !== undefined &&
   (nowMs - failingMs >= LASTING_MS || isShortForLong({ shortMs }));
 
-/** The directory has listed fewer members than it counts three times within an hour, and no complete list since. */
+/**
+ * Whether the directory listed fewer members than it counts three times within an hour, without a complete list since.
+ */
 export const isShortForLong = ({ shortMs = [] }: Pick<ReaderGroup, 'shortMs'>): boolean =>
   shortMs.length >= MAX_SHORT_READS;
 
-/** The group after a report that it has changed. A report that came before changes nothing. */
+/**
+ * Returns the stored group after a report of a change. A report that is not newer than the last report changes nothing.
+ */
 export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: number): ReaderGroup {
   if (reportedMs <= (known.reportedMs ?? 0)) return known;
   const { agreedMs: _, ...rest } = known;
   return { ...rest, reportedMs, dueMs: nowMs };
 }
 
-/** A group of which nothing is known but that it exists. */
+/** Returns the stored state of a new group. Only its existence is known. */
 export const firstSeen = (group: GroupId, address: string, nowMs: number): ReaderGroup => ({
   group,
   address,

@@ -1,10 +1,10 @@
-/** The maximum clock difference, and the maximum age of what a directory shows. */
+/** The maximum clock difference, and the maximum age of the state that a directory shows. */
 const BEHIND_MS = 60_000;
 
 /**
- * Time of the stamp of a read, in milliseconds since 1970. It is earlier than everything that the read shows, so that an
- * event that was pushed meanwhile wins. It is never earlier than the last stamp sent for the group.
- * @param oldestPageMs when the oldest page that was used was requested
+ * Returns the time of the stamp of a read, in milliseconds since 1970. The time is before every state that the read
+ * shows, so that an event that was pushed meanwhile wins. The time is never before the last stamp sent for the group.
+ * @param oldestPageMs the time at which the oldest used page was requested
  */
 export const stampTimeOf = (oldestPageMs: number, lastSentMs: number | undefined): number =>
   Math.max(oldestPageMs - BEHIND_MS, lastSentMs ?? 0);

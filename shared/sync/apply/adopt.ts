@@ -12,8 +12,8 @@ import { type ApplyContext, type PassFacts, type Performed, unlessSuperseded } f
 import { linkTo, recordLateWrite } from './external-change.ts';
 
 /**
- * The members of an adopted group that groupsync had added. The directory group that was linked to it before has this
- * list: either this group, or a group of a removed connection.
+ * Returns the last view of an adopted group from its previous link. The view shows which members groupsync had added.
+ * The previous link belongs to this directory group, or to a group of a removed connection.
  */
 export async function readPreviousLink(
   state: Pick<GroupState, 'ref' | 'previousLink'>,
@@ -21,7 +21,7 @@ export async function readPreviousLink(
   { connection, ports: { groups, claims } }: PreviousLinkReading,
 ): Promise<View | undefined> {
   const own = await previousView(state, id, groups);
-  // Under any other setting this does not matter: every member that the directory does not name is removed.
+  // Under any other setting the view does not matter, because every member that the directory does not name is removed.
   if (own !== undefined || connection.settings.membership !== 'additive') return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));
@@ -47,9 +47,9 @@ async function previousView(
 }
 
 /**
- * Claims a platform group for adoption. External ids may differ only in form, and names prove little. So a platform
- * group with the exact id of another directory group is left to that directory group, if it has no platform group yet.
- * @returns the directory group that keeps it; undefined: it is claimed now
+ * Claims a platform group for adoption. External ids may differ only in form, and names prove little. If the platform
+ * group has the exact id of another directory group without a platform group, it is left to that directory group.
+ * @returns the directory group that keeps the platform group; undefined if the platform group is now claimed
  */
 export async function claimAdopted(
   { id, spokeId }: ListedGroup,
@@ -64,7 +64,10 @@ export async function claimAdopted(
   return claim(id as PlatformGroupId);
 }
 
-/** Claims the group, fetches it, and links it. The next pass plans from the fetched content and sends the whole group. */
+/**
+ * Claims the platform group, fetches it, and links it. The next pass plans from the fetched content and sends the whole
+ * group.
+ */
 export async function adopt(
   { candidate }: Extract<Decision, { kind: 'adopt' }>,
   facts: PassFacts,

@@ -32,7 +32,7 @@ export interface ApplyReport {
   readonly drift: readonly DriftKind[];
   /** The time from the first change to the confirmed write, if that write made the group clean. */
   readonly lagMs?: number;
-  /** The group answers 404, but so do too many groups for all of them to be gone. */
+  /** The platform answers 404 for the group, but it does so for too many groups. So many groups cannot all be gone. */
   readonly unlinkingHeld?: boolean;
   /** Members who keep access because the platform refuses to remove them. */
   readonly keepAccess?: number;
@@ -41,12 +41,12 @@ export interface ApplyReport {
 
 type PartialReport = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld' | 'keepAccess'>;
 
-/** After this many passes the group waits for another message. */
+/** After this many passes, the group waits for another message. */
 const MAX_PASSES = 3 * MAX_CONFLICTS;
 
 /**
- * Makes the platform show what the directory wants of one group. Only the group's name comes from the message; all other
- * facts are read now, with consistent reads.
+ * Makes one platform group equal to the desired state. Only the group's name comes from the message; all other facts
+ * are read now, with consistent reads.
  *
  *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ change, intent
  *       ──▶ platform call ──▶ view ──▶ audit ──▶ commit (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
@@ -91,7 +91,10 @@ async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Pr
   return { outcome: 'postponed' };
 }
 
-/** @returns undefined if another pass follows at once; `conflicts` if conflicts have used up the calls of this hour */
+/**
+ * Runs one pass. @returns undefined if another pass follows at once; `conflicts` if conflicts have used up the calls of
+ * this hour
+ */
 async function applyOnce(
   state: GroupState,
   { gate, connection }: { readonly gate: Gate; readonly connection: Connection },
@@ -99,7 +102,7 @@ async function applyOnce(
   attempt: Attempt,
 ): Promise<PartialReport | 'conflicts' | undefined> {
   await endClaim(state, connection.company, ports);
-  // No pass can settle these without reading the group from the platform.
+  // A pass must read the group from the platform to settle an open intent or a suspected change.
   attempt.hasFetched ||= (state.intent ?? state.suspectedChange) !== undefined;
   const result = await runPass(state, connection, ports, attempt);
   if (result.kind === 'broken') {
@@ -111,7 +114,10 @@ async function applyOnce(
   return goesOn(result, attempt) ? undefined : endWith(result, state, ports, attempt);
 }
 
-/** False if another worker runs, or the wake-up is early. Our own write does not count towards the coalescing window. */
+/**
+ * False if another worker runs, or the wake-up is early. An own write of this attempt does not count towards the
+ * coalescing window.
+ */
 function isForUs(
   state: GroupState | undefined,
   pass: number,
@@ -131,7 +137,7 @@ const attemptOf = (attempt: Attempt, ports: ApplyPorts) => ({
   ports,
 });
 
-/** Whether another pass follows at once. Stores in the attempt what that pass needs. */
+/** Whether another pass follows at once. Stores in the attempt the data that the next pass needs. */
 function goesOn(
   result: PassResult,
   attempt: Attempt,
@@ -152,11 +158,17 @@ function goesOn(
   return result.kind === 'again' || result.kind === 'conflict';
 }
 
-/** The platform is available: it has answered about this group, or has refused a write because of its content. */
+/**
+ * Whether the platform is known to be available. The reason is an answer about this group, or the refusal of a write
+ * because of its content.
+ */
 const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;
 
-/** The cached connection, which mostly costs no request. If its cached state would stop the apply, it is read now. */
+/**
+ * Returns the cached connection, which usually costs no request. If its cached state would stop the apply, the
+ * connection is read again.
+ */
 async function likely(name: ConnectionName, { connections }: ApplyPorts): Promise<Connection | undefined> {
   const known = await connections.find(name);
   return known?.observing === false ? known : connections.current(name);
@@ -166,10 +178,15 @@ const needsApply = (state: GroupState): boolean =>
   state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspectedChange !== undefined;
 
 const HOUR_MS = 3_600_000;
-/** Members excluded only to isolate a rejected one are added again at once; otherwise the next attempt is in an hour. */
+/**
+ * Members excluded only to isolate a rejected member are added again at once. Otherwise the next attempt is in an hour.
+ */
 const restMs = ({ hasWritten }: Bisection): number => (hasWritten ? 0 : HOUR_MS);
 
-/** After the first external change, retry after the coalescing window; after later ones, with exponential backoff. */
+/**
+ * After the first external change, apply retries after the coalescing window. After later changes, it retries with
+ * exponential backoff.
+ */
 const CONTESTED = { code: 'conflicts', message: 'another client changed the group while it was written' };
 
 const factsOf = ({ why, keepAccess }: Extract<PassResult, { kind: 'wait' }>): Partial<PartialReport> => ({

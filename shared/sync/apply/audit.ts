@@ -11,7 +11,7 @@ export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason' | 'dirtySince
 
 const FETCHED_LATER: Origin = { cause: 'a later fetch showed the outcome of the write', actor: OURSELVES };
 
-/** The audit entry of a write whose outcome its answer or a later fetch showed. */
+/** Returns the audit entry of a write whose outcome is known from its answer or from a later fetch. */
 export const auditOf = (
   { id, action, versionBefore }: Intent,
   changes: readonly PlanChange[],
@@ -27,7 +27,7 @@ export const auditOf = (
   ...origin,
 });
 
-/** The audit entry of a write whose answer was lost and whose outcome a later fetch showed. */
+/** Returns the audit entry of a write whose answer was lost. A later fetch showed its outcome. */
 export const foundOf = (
   intent: Intent,
   atMs: number,
@@ -40,13 +40,13 @@ export const foundOf = (
     outcome: happened ? 'found_written' : 'found_changed',
   });
 
-/** The audit entry of a write whose answer was lost and that a later fetch did not show. */
+/** Returns the audit entry of a write whose answer was lost and that a later fetch did not show. */
 export const unfoundOf = (intent: Intent, atMs: number, untilMs: number): AuditEntry => ({
   ...foundOf(intent, atMs, null, false),
   reason: `no answer came, and a fetch did not show the write; it may take effect until ${new Date(untilMs).toISOString()}`,
 });
 
-/** The cause of a write: an approval, the restoration of drift, or the latest event of the directory. */
+/** Returns the cause of a write: an approval, the restoration of drift, or the latest event of the directory. */
 export function originOf(state: GroupState, wanted?: Wanted, consumes?: string): Origin {
   const { hold, approval, openDrift, rev, dirtySinceMs } = state;
   const since = dirtySinceMs === undefined ? {} : { dirtySinceMs };

@@ -14,7 +14,7 @@ import { auditOf, originOf } from './audit.ts';
 import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { giveUp } from './failure.ts';
 
-/** Records the refusal in the audit log, and returns the next part of the write to send, or nothing. */
+/** Records the refusal in the audit log, and returns the next part of the write to send, if any. */
 export async function refuse(
   { firstly }: Extract<Decision, { kind: 'fail' }>,
   facts: PassFacts,
@@ -33,7 +33,8 @@ export async function refuse(
     }),
   );
   const isKnown = isKnownRefusal(write.plan, wanted);
-  // It may be a conflict that is not visible yet. The search would blame users wrongly, or use up the hour's calls.
+  // The cause of the refusal may be a conflict that is not visible yet. The search would then mark the wrong users as
+  // refused, or use up the calls of this hour.
   if (firstly !== undefined && !context.bisection.hasWritten && !isKnown) return { result: firstly };
   const next = nextPart(write, facts, { ...context.bisection, isKnown });
   if (next !== undefined && wanted !== undefined) {
@@ -44,14 +45,17 @@ export async function refuse(
   return firstly === undefined ? endSearch(refused, audited, state, context) : { result: firstly };
 }
 
-/** The platform has refused each of these additions before. */
+/** Whether the platform has refused each of these additions before. */
 function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
   const additions = additionsIn(plan);
   const wasRefused = (user: PlatformUserId) => wanted?.membersByUser.get(user)?.some((one) => one.wasRefused);
   return additions.length > 0 && additions.every(wasRefused);
 }
 
-/** No smaller write is left: removals are tried again in an hour, and anything else is given up until it changes. */
+/**
+ * Ends the search when no smaller write is left. Removals are tried again in an hour. Any other write is not tried
+ * again until the group changes.
+ */
 async function endSearch(
   { write, cause }: NonNullable<PassFacts['refused']>,
   audited: AuditLink,
@@ -67,7 +71,7 @@ async function endSearch(
   return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
-/** What to send after a refusal, and what the platform certainly refuses. */
+/** The next part to send after a refusal, and the kind of value that the platform certainly refuses. */
 interface Next {
   readonly bisection: Bisection;
   readonly refused?: 'users' | 'field';
@@ -81,14 +85,15 @@ interface Next {
  *     the whole group (PUT)              | its changes alone, without name and external id
  *     name or external id, and members   | the members alone
  *     name and external id               | one of them
- *     one of them alone                  | that value is refused: the rest of the search
+ *     one of them alone                  | its value is recorded as refused; the search continues with what is left
  *     removals and additions             | the removals
  *     additions                          | halves of them, until the refused user is found
- *     removals alone                     | nothing: the write is tried again in an hour
+ *     removals alone                     | nothing; the write is tried again in an hour
  *
- * Users who may be in the group although no read showed them are no part of the search. A refused write of a name and of
- * such users is sent again with the name alone. Every attempt with users includes them, so that it does not remove them.
- * Only if the platform accepts no attempt with them, they are excluded.
+ * Hidden users, who may be in the group although no read showed them, are not part of the search. A refused write of a
+ * name and of hidden users is sent again with the name alone. Every attempt with users includes the hidden users, so
+ * that the attempt does not remove them. The hidden users are excluded only if the platform accepts no attempt with
+ * them.
  */
 function nextPart(write: Write, facts: PassFacts, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
@@ -125,7 +130,7 @@ function nextMembers(
   { isKnown, ...bisection }: Known,
 ): Next | undefined {
   const { batches, refusals } = bisection;
-  // Only one addition is left to be tried: as without hidden users, it may be the group itself that is refused.
+  // Only one addition is left to try. As in a write without hidden users, the platform may refuse the group itself.
   const isAlone = !(hasRemovals || bisection.hasWritten || isKnown) && additions.length === 1;
   if (isAlone && batches.length > 0 && batches.flat().every((user) => hidden.includes(user)))
     return undefined;
@@ -146,7 +151,10 @@ function withoutHidden(hidden: readonly PlatformUserId[], bisection: Bisection):
   return { ...bisection, batches: [...bisection.batches, hidden], refusals: 0 };
 }
 
-/** A name that turned out to be in use in this attempt is not sent again before the members are written. */
+/**
+ * Returns the fields with a name that proved to be in use in this attempt. Such a name is not sent again before the
+ * members are written.
+ */
 function leftLately({ left = [] }: Write, { wanted, state }: PassFacts): readonly GroupField[] {
   const refused = wanted?.group ? refusedOf(wanted.group, state) : [];
   return left.filter((field) => !refused.includes(field));
@@ -157,7 +165,7 @@ type Known = Bisection & { readonly isKnown: boolean };
 export const additionsIn = ({ changes }: Plan): readonly PlatformUserId[] =>
   changes.flatMap((change) => (change.kind === 'add_member' ? [change.after] : []));
 
-/** The fields of an existing group that a plan changes. */
+/** Returns the fields of an existing group that a plan changes. */
 export const fieldsIn = ({ changes }: Plan): readonly GroupField[] =>
   FIELD_NAMES.filter((field) => changes.some(({ kind }) => kind === GROUP_FIELDS[field].change));
 
@@ -186,8 +194,9 @@ async function markRefused(
 }
 
 /**
- * What to try after a refusal. The first batch is tried next, unless something else must be sent.
- * @returns `refused` if it is certainly this one user; undefined if it is not the additions, or is unknown
+ * Returns the search after a refusal. The first batch is tried next, unless another part must be sent first.
+ * @returns `refused` if this one user is certainly the cause; undefined if the additions are not the cause, or the cause
+ *   is unknown
  */
 function narrowed(
   additions: readonly PlatformUserId[],
@@ -200,7 +209,7 @@ function narrowed(
     batches: waiting,
     refusals: refusals + 1,
   });
-  // The platform accepted no part: it refuses the group itself.
+  // The platform accepted no part, so it refuses the group itself.
   if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
   if (hasRemovals) return again([additions, ...batches]);
   if (additions.length === 1 && (hasWritten || isKnown)) return 'refused';
@@ -208,7 +217,8 @@ function narrowed(
   const middle = Math.ceil(additions.length / 2);
   const halves = [additions.slice(0, middle), additions.slice(middle)].filter(({ length }) => length > 0);
   const [next = [], ...rest] = batches;
-  // Until a part is accepted, each attempt is half of the waiting users. Attempts share no user, so few refused users fail few attempts.
+  // Until a part is accepted, each attempt sends half of the waiting users. No two attempts have a user in common, so a
+  // few refused users cause only a few refused attempts.
   if (!hasWritten && next.length > 1)
     return again([next.slice(Math.ceil(next.length / 2)), ...rest, ...halves]);
   return again([...batches, ...halves].slice(1));

@@ -22,11 +22,11 @@ import { closeDrift, linkTo, recordExternal } from './external-change.ts';
 import { ALL_MEMBERS, learn } from './load.ts';
 import { readRecord, storeMoved, withUncertain } from './uncertain.ts';
 
-/** An attempt that has reached its write; all facts for the write have been read. */
+/** A write in progress. All facts for the write have been read. */
 export interface Writing {
   readonly write: Write;
   readonly intent: Intent;
-  /** As read, with the open intent. */
+  /** The facts as they were read, with the open intent. */
   readonly facts: PassFacts & { readonly wanted: Wanted };
   readonly context: ApplyContext;
 }
@@ -38,8 +38,9 @@ export const recordOf = ({ intent, atMs, removals }: Reservation): GuardRecord =
 });
 
 /**
- * The platform has answered: its answer becomes the group's view, and the intent ends. Members that were sent and are
- * not shown stay wanted until a later fetch. Members that are shown and were not sent come from another client.
+ * Commits a write that the platform has answered. The answer becomes the group's view, and the intent ends. A member
+ * that was sent and is not shown stays wanted until a later fetch. A member that is shown and was not sent comes from
+ * another client.
  */
 export async function confirmWrite(
   answered: ObservedGroup | undefined,
@@ -62,7 +63,8 @@ export async function confirmWrite(
   const result = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
   const audited = await context.record(state, auditOf(intent, outcome.changes, origin, result));
-  // Before the commit, which may leave the group clean: after a crash in between, the open intent is settled again.
+  // The claim is retired before the commit, which may leave the group clean. After a crash in between, the open intent
+  // is settled again.
   if (observed === undefined) await retireDeleted(state, context);
   const driftClosed = closesDrift(write, outcome);
   if (driftClosed) await closeDrift(state, context);
@@ -98,11 +100,11 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
   undone: outcome.error,
 });
 
-/** The stored view of a new group, if the platform shows exactly that. */
+/** Returns the stored view of a new group if the platform shows exactly this view. */
 const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
   intent.action === 'create' && isAsPrepared ? intent.change : undefined;
 
-/** The write leaves no difference that another client made. */
+/** Whether the write leaves no difference that another client made. */
 const closesDrift = ({ held, left }: Write, { external, isUndone }: Outcome): boolean =>
   held.size === 0 && external === undefined && !isUndone && left === undefined;
 
@@ -110,7 +112,7 @@ async function retireDeleted({ link, ref }: GroupState, { connection, ports }: A
   if (link !== undefined) await retireClaim(connection.company, link.id, ref, ports);
 }
 
-/** The record of uncertain writes after this write. */
+/** Returns the record of uncertain writes after this write. */
 function stillUncertain(
   observed: ObservedGroup | undefined,
   outcome: Outcome,
@@ -126,13 +128,16 @@ function stillUncertain(
   return storeMoved(record, facts, { observed, view }, context);
 }
 
-/** Earlier writes were answered, and this write is shown completely, so no earlier write can still take effect. */
+/**
+ * Whether no earlier write can still take effect. None can if the earlier writes were answered and this write is shown
+ * completely.
+ */
 const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolean =>
   isAsPrepared && uncertain?.isAnswered === true;
 
 /**
- * After a successful write the platform may still show the state from before, even with the new version: the write may
- * still take effect.
+ * Whether a successful write may still take effect. The platform may still show the state before the write, even with
+ * the new version.
  */
 const mayTakeEffect = (
   observed: ObservedGroup | undefined,
@@ -149,7 +154,7 @@ async function judged(
     const judgement = judgeAnswer(write.plan, observed, known);
     const { wanted } = known;
     const isAnswered = !('kind' in judgement);
-    // If the answer differs from the write, its meaning depends on the persons of all members.
+    // If the answer differs from the write, the meaning of the answer depends on the persons of all members.
     if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
     const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
     known = await learn(question, known, context);
@@ -158,7 +163,7 @@ async function judged(
 
 const settledBy = ({ held }: Write, { state }: Wanted) => (held.size > 0 ? 'held' : SETTLED[state]);
 
-/** Ends the marks of members that the platform had refused or not shown, and that are in the group now. */
+/** Ends the marks of members that are in the group now, and that the platform had refused or not shown. */
 async function markTaken(
   view: View | undefined,
   { ref }: GroupState,
@@ -173,7 +178,10 @@ async function markTaken(
   }
 }
 
-/** Such members are still sent. A mark keeps its age, and ends when a later fetch shows the member. */
+/**
+ * Marks members that were sent and are not shown. Later writes still send them. A mark keeps its age, and ends when a
+ * later fetch shows the member.
+ */
 async function markUnshown(
   users: readonly PlatformUserId[],
   { ref }: GroupState,
@@ -190,8 +198,8 @@ async function markUnshown(
 }
 
 /**
- * The group after the write. An answer that does not show what was sent may be older than the write, so the group is
- * fetched. A fetch that may show a version from before the write proves nothing.
+ * Returns the group after the write. If the answer does not show the sent content, the answer may be older than the
+ * write, so the group is fetched. A fetch proves nothing if it may show a version from before the write.
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
@@ -207,18 +215,18 @@ async function shownAfter(
   return isUnproven ? answered : fetched;
 }
 
-/** The approval that the write used up, and whether the group stays dirty after it. */
+/** Returns the approval that the write used up, and whether the group stays dirty after the write. */
 function leftovers(
   { write: { consumes, left }, intent, facts: { rejected, state }, context: { bisection } }: Writing,
   outcome: Outcome,
 ): Partial<Commit> {
   const { kept, external, isUndone, unshown } = outcome;
-  // An approval of removals that did not happen stays.
+  // An approval stays if some of its removals did not happen.
   const isUsedUp = consumes !== undefined && kept.length === 0;
   const isEnded = isCertain(outcome, state);
   // An earlier write may still take effect, so the group is fetched once more.
   const needsFetchLater = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
-  // The hold was about another platform group, which this one replaces.
+  // The hold was about another platform group, which this platform group replaces.
   const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
   const isLeft = [
     external !== undefined,
@@ -236,7 +244,10 @@ function leftovers(
   };
 }
 
-/** The guard stops counting removals that did not happen; otherwise they would hold the leavers of other groups. */
+/**
+ * Reduces the guard's reservation by the removals that did not happen. Otherwise these removals would hold removals
+ * from other groups.
+ */
 async function giveBackKept({ kept }: Outcome, { write, facts, context }: Writing): Promise<void> {
   const { reservation, state } = facts;
   if (kept.length === 0 || !write.isReserved || reservation === undefined) return;

@@ -13,9 +13,12 @@ import type { Reading } from '../reading.ts';
 export interface ApplyContext extends Reading {
   readonly platform: Platform;
   readonly ports: ApplyPorts;
-  /** Adds an entry to the group's audit. It names as predecessors those of the group's item and of this invocation. */
+  /**
+   * Adds an entry to the group's audit. The entry names as predecessors the latest entries of the group's item and of
+   * this invocation.
+   */
   readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
-  /** The times of the calls to the platform about the group that count towards the hourly limit. */
+  /** Returns the times of the calls about the group that count towards the hourly limit. */
   readonly calledMs: () => readonly number[];
   /** Called for each external change that was not known before. */
   readonly found: (kind: DriftKind) => void;
@@ -23,28 +26,33 @@ export interface ApplyContext extends Reading {
   readonly opened: (id: IntentId) => void;
   /** Called with each version of the group that the platform shows. */
   readonly showed: (group: Shown) => void;
-  /** The additions that the platform refused together and that are still to be tried. */
+  /** The additions that the platform refused together and that must still be tried. */
   readonly bisection: Bisection;
 }
 
-/** The facts of one pass: read, decide, perform, until a write or another end. */
+/**
+ * The facts of one pass. A pass repeats three steps: read, decide, perform. A pass ends with a write or another result.
+ */
 export interface PassFacts extends Facts {
   /** The write that the platform has just refused. */
   readonly refused?: { readonly write: Write; readonly intent: Intent; readonly cause: PlatformFailure };
 }
 
 /**
- * The platform refuses a write and does not report which part is wrong. So the members are sent without name and external
- * id, then the removals without the additions, then the additions in halves, then each field alone. One unacceptable user
- * or field therefore blocks no other member change.
+ * The search for the refused part of a write. The platform refuses a write and does not report which part is wrong. So
+ * the members are sent without name and external id. Then the removals are sent without the additions, then the
+ * additions in halves, then each field alone. One unacceptable user or field therefore blocks no other member change.
  */
 export interface Bisection {
-  /** Batches of additions that are still to be tried, in order. */
+  /** Batches of additions that must still be tried, in order. */
   readonly batches: readonly (readonly PlatformUserId[])[];
   readonly refusals: number;
-  /** The platform accepted another write of the group meanwhile, so it does not refuse the group itself. */
+  /**
+   * Whether the platform accepted another write of the group meanwhile. The platform then does not refuse the group
+   * itself.
+   */
   readonly hasWritten: boolean;
-  /** Fields that wait until the members are written; then each is tried in a separate write. */
+  /** Fields that wait until the members are written. Each field is then tried in a separate write. */
   readonly withheld: readonly GroupField[];
 }
 
@@ -54,7 +62,10 @@ export const NO_BISECTION: Bisection = { batches: [], refusals: 0, hasWritten: f
 export const isUnfinished = ({ batches, withheld }: Bisection): boolean =>
   batches.length > 0 || withheld.length > 0;
 
-/** The next attempt after a write that the platform accepted: the next batch of additions, or else the next field. */
+/**
+ * Returns the next attempt after a write that the platform accepted: the next batch of additions, or else the next
+ * field.
+ */
 export function afterWrite(bisection: Bisection): Bisection {
   const { batches, withheld } = bisection;
   return {
@@ -73,13 +84,13 @@ export interface WriteMade {
 
 export type NewGroupError = Omit<GroupError, 'atMs'>;
 
-/** How one pass of apply ended. */
+/** The result of one pass of apply. */
 export type PassResult =
-  /** Something was learnt or settled: read the group again. */
+  /** The pass learnt or settled something. Apply reads the group again. */
   | { readonly kind: 'again' }
-  /** Read the group again, because of an external change. */
+  /** Apply reads the group again, because of an external change. */
   | { readonly kind: 'conflict' }
-  /** Nothing can be decided before `waitMs`; undefined: exponential backoff. */
+  /** Nothing can be decided before `waitMs`. If `waitMs` is undefined, the wait grows exponentially. */
   | {
       readonly kind: 'wait';
       readonly waitMs: number | undefined;
@@ -91,7 +102,7 @@ export type PassResult =
   | { readonly kind: 'spent' }
   /** Another worker has changed the group's item meanwhile. */
   | { readonly kind: 'superseded' }
-  /** Nothing is left to write: the platform shows the wanted state, except for held or refused changes. */
+  /** Nothing is left to write. The platform shows the wanted state, except for held or refused changes. */
   | { readonly kind: 'in_sync' }
   | {
       readonly kind: 'written';
@@ -99,17 +110,20 @@ export type PassResult =
       readonly clean: boolean;
       /** The answer shows an external change. */
       readonly isContested: boolean;
-      /** A change that the platform answered with 200 but did not make: tried again with exponential backoff. */
+      /**
+       * The error if the platform answered a change with 200 but did not make it. The change is tried again with
+       * exponential backoff.
+       */
       readonly undone?: NewGroupError | undefined;
     }
   /** A call failed. */
   | { readonly kind: 'broken'; readonly cause: PlatformFailure }
-  /** Part of what was sent is refused: the rest is tried without it. */
+  /** The platform refuses a part of the write. The other parts are tried without it. */
   | { readonly kind: 'narrowed'; readonly bisection: Bisection }
   /** The platform refuses the write, and waiting does not help. */
   | { readonly kind: 'failed'; readonly cause: unknown };
 
-/** The result of a decision: the pass continues with new facts, or has ended. */
+/** The result of a carried-out decision: the pass continues with new facts, or has ended. */
 export type Performed = { readonly facts: PassFacts } | { readonly result: PassResult };
 
 export const AGAIN: Performed = { result: { kind: 'again' } };

@@ -7,14 +7,14 @@ import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 
-/** Looks for the group of an open creation. It lists the groups again, because the group may have appeared just now. */
+/** Finds the group of an open creation. The groups are listed again, because the group may have appeared since. */
 export async function findCreation<Known extends Facts & { readonly views: Views }>(
   facts: Known,
   reading: Reading,
 ): Promise<Known> {
   const { state, views } = facts;
   const groups = await reading.platform.groups.list(0);
-  // An exact external id takes precedence: another directory group may have an id that differs only in form.
+  // An exact external id takes precedence, because another directory group may have an id that differs only in form.
   const isExact = ({ spokeId }: ListedGroup) => spokeId === state.intent?.spokeId;
   const inOrder = [...groups.filter(isExact), ...groups.filter((group) => !isExact(group))];
   for (const group of inOrder) {
@@ -30,9 +30,9 @@ export async function findCreation<Known extends Facts & { readonly views: Views
 }
 
 /**
- * An intent may not name all groups in an unspecified form that existed before the POST. If their number has grown, the
- * POST may have made one of them, and the creation stays unsettled.
- * @throws PlatformFailure
+ * Refuses to settle a creation if the list has more groups in an unspecified form than before the POST. The intent may
+ * not name all such groups. If their number has grown, the POST may have made one of them.
+ * @throws PlatformFailure if the number has grown
  */
 function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITIVE_INFINITY): void {
   const odd = groups.filter(mayBeAny).length;
@@ -42,8 +42,8 @@ function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITI
 }
 
 /**
- * A listed group that the creation may have made, fetched by its id: a list may show only some users. While a group in
- * an unspecified form cannot be read, the creation stays unsettled.
+ * Returns a listed group that the creation may have made. The group is fetched by its id, because a list may show only
+ * some users. While a group in an unspecified form cannot be read, the creation stays unsettled.
  */
 async function creationOf(
   listed: ListedGroup,

@@ -15,7 +15,9 @@ import { foundOf } from './audit.ts';
 import type { ApplyContext, NewGroupError, PassFacts, Performed } from './context.ts';
 import { CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 
-/** Ends an open intent whose outcome a fetch showed. The group stays dirty, because the wanted state may have changed. */
+/**
+ * Ends an open intent whose outcome a fetch showed. The group stays dirty, because the wanted state may have changed.
+ */
 export async function commitFound(
   intent: Intent,
   state: GroupState,
@@ -41,7 +43,7 @@ export async function commitFound(
   return committed !== undefined;
 }
 
-/** Records an uncertain write in the audit log once it is seen to have taken effect late. */
+/** Records in the audit log an uncertain write that took effect late. */
 export const recordLateWrite = async (
   lateWrite: Intent | undefined,
   { version }: { readonly version: VersionToken | null },
@@ -52,7 +54,7 @@ export const recordLateWrite = async (
     ? {}
     : { audited: await record(state, foundOf(lateWrite, ports.clock(), version, true)) };
 
-/** @returns undefined if another worker has written the group meanwhile, so that the change may be our own */
+/** @returns undefined if another worker has written the group meanwhile, so that the change may be groupsync's own */
 export async function recordExternal(
   { external, observed }: ObserveExternal,
   state: GroupState,
@@ -63,9 +65,9 @@ export async function recordExternal(
 }
 
 /**
- * Whether no other worker has written the group since `state` was read. A write opens its intent before it is sent, so a
- * write that the fetch could have seen shows here. Without this check the write of a second worker would be recorded as an
- * external change.
+ * Whether no other worker has written the group since `state` was read. A write opens its intent before it is sent, so
+ * this check finds every write that the fetch could show. Without this check the write of a second worker would be
+ * recorded as an external change.
  */
 async function isUnwrittenSince(
   { ref, link, intent }: GroupState,
@@ -95,7 +97,10 @@ const UNLINKING_HELD = {
 
 export const isUnlinkingHeld = (why: NewGroupError): boolean => why.code === UNLINKING_HELD.code;
 
-/** Gives up the link to a group that is gone, unless too many are gone at once, or it is there after all. */
+/**
+ * Ends the link to a group that is gone. The link stays if too many groups are gone at once, or if the platform shows
+ * the group again.
+ */
 export async function unlink(
   { id, difference, acceptedDrift, lateWrite }: Extract<Decision, { kind: 'unlink' }>,
   { state }: PassFacts,
@@ -121,7 +126,9 @@ export async function unlink(
   return unlessSuperseded(ports.groups.storeObserved(state, undefined, left));
 }
 
-/** The record is put before the others are counted, so two at once may both wait, but never both pass. */
+/**
+ * The record is stored before the other records are counted. Two concurrent workers may both wait, but never both pass.
+ */
 async function drawOnBudget(
   id: PlatformGroupId,
   { ref: { connection } }: GroupState,
@@ -136,10 +143,10 @@ async function drawOnBudget(
 }
 
 /**
- * Records external changes. `report` and `adopt` settle a record at once, because the difference stays; `restore` leaves
- * it open until apply has restored the group. The id of a record contains the view that the group departed from. So a
- * crash before the group item refers to the record creates no second one. A change that is repeated after a restoration
- * gets a new record, whatever version the platform shows.
+ * Records external changes. `report` and `adopt` settle a record at once, because the difference stays. `restore`
+ * leaves the record open until apply has restored the group. The id of a record contains the view that the group
+ * departed from. So a crash before the group item refers to the record creates no second record. A change that is
+ * repeated after a restoration gets a new record, even under the same version.
  */
 async function recordDrift(
   state: GroupState,
@@ -167,7 +174,7 @@ async function recordDrift(
     };
   });
   const idsOf = (some: readonly DriftRecord[]) => some.map(({ id }) => id);
-  // Records from before a crash whose change was undone since.
+  // Records from before a crash. Their changes may have been undone since.
   const lasting =
     differences.length > 0 ? [] : LASTING_KINDS.map((kind) => idOf(state, { kind }, platformId));
   const all = [...records, ...(await ports.drift.read(state.ref, lasting))];
@@ -183,7 +190,9 @@ async function recordDrift(
   return noted;
 }
 
-/** Differences that another client may undo; a deleted group cannot come back. */
+/**
+ * The differences that another client may undo. A deletion is not included, because a deleted group cannot come back.
+ */
 const LASTING_KINDS = [
   ...FIELD_NAMES.map((field) => GROUP_FIELDS[field].drift),
   'members_added',
@@ -199,8 +208,8 @@ function idOf({ ref, link }: GroupState, { kind }: Pick<Difference, 'kind'>, pla
 }
 
 /**
- * Closes the open drift records of a group: the changes were restored, or stay because the group is no longer managed.
- * Runs before the group item drops the records; running twice is harmless.
+ * Closes the open drift records of a group. The changes were restored, or they stay because the group is no longer
+ * managed. The function runs before the group item drops the records. A second run has no effect.
  */
 export async function closeDrift(
   { openDrift, ref }: GroupState,

@@ -14,9 +14,9 @@ import { affordableAtMs, OWN_MESSAGE_MS, tryAgainMs } from '../tuning.ts';
 import type { ApplyContext, NewGroupError } from './context.ts';
 
 /**
- * A failure that concerns all groups closes the gate. Any other failure makes only this group wait, at most an hour however
- * often it fails; the fifth failing group in a row without a success also closes the gate. The message is deleted in any
- * case, so no failure uses up a receive: the dirty mark remains (invariant 9).
+ * Handles a failed call. A failure that concerns all groups closes the gate. Any other failure makes only this group
+ * wait, for at most an hour. The fifth failing group in a row without a success also closes the gate. The message is
+ * deleted in any case, so no failure uses up a receive of the message. The dirty mark remains (invariant 9).
  */
 export async function handleFailure(
   state: GroupState,
@@ -25,7 +25,8 @@ export async function handleFailure(
 ): Promise<'gate_closed' | 'postponed'> {
   const { ports } = how;
   const { ref, lastError, attempts } = state;
-  // After a refusal and a failed call, the next refusal does not count as the first.
+  // The error code keeps the earlier refusal during a failed call, so that the next refusal does not count as the
+  // first.
   const isKept = lastError !== undefined && ONCE_REFUSED.has(lastError.code);
   const error = (isKept && lastError) || { code: failure.kind, message: failure.message };
   if (!isUnsent(failure) && (await reportToGate(connection, failure, ports, ref.group))) {
@@ -33,7 +34,8 @@ export async function handleFailure(
     const { calledMs, mine } = how;
     const retryAtMs = affordableAtMs(nowMs, calledMs);
     const again = { retryAtMs, soonerMs: nowMs + ports.coalesceMs, error: { atMs: nowMs, ...error } };
-    // This does not count as an attempt of the group, but its calls count, because a gate may open and close repeatedly.
+    // A closed gate does not count as an attempt of the group. Its calls count, because a gate may open and close
+    // repeatedly.
     await ports.groups.postpone(state, { ...again, attempts, calledMs, mine });
     return 'gate_closed';
   }
@@ -41,28 +43,29 @@ export async function handleFailure(
   return !isUnsent(failure) && (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
 
-/** The call was not sent, so its failure does not concern the platform. */
+/** Whether the call was not sent. Such a failure does not concern the platform. */
 const isUnsent = ({ kind, call }: PlatformFailure): boolean => kind === 'unreached' && call === undefined;
 
-/** The error of a group while the search for unacceptable users waits to go on. */
+/** The error of a group while the search for refused users waits for its next attempt. */
 export const UNACCEPTABLE = {
   code: 'platform_rejected',
   message:
     'the platform refuses some of the users to be added: the others are in, and these are tried again in an hour',
 };
 
-/** What an apply has done for its group so far. */
+/** The progress of an apply for its group. */
 interface Attempt {
   readonly ports: ApplyPorts;
-  /** Times of the calls to the platform about the group. */
+  /** The times of the calls to the platform about the group. */
   readonly calledMs: readonly number[];
-  /** The intent that it opened last. */
+  /** The latest intent that this apply opened. */
   readonly mine: IntentId | undefined;
 }
 
 /**
- * Stores when apply reads the group again; the group stays dirty. A change after `state` was read waits only for the
- * coalescing window. If the wake-up is soon, a message is sent; otherwise the requeue job sends it.
+ * Stores the time at which apply reads the group again. The group stays dirty. A change after `state` was read waits
+ * only for the coalescing window. If the wake-up is soon, this function sends a message. Otherwise the requeue job
+ * sends the message.
  */
 export async function postpone(
   state: GroupState,
@@ -84,14 +87,14 @@ export async function postpone(
   await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);
 }
 
-/** A write that the platform refused; a deletion has none. */
+/** A write that the platform refused. A deletion has no plan here. */
 interface Refusal {
   readonly plan?: Plan;
 }
 
 /**
- * Leaves the group until its next change, or for a day, and reports that. The report is sent first: a crash in between
- * repeats it, but in the other order it would be lost.
+ * Stops the attempts for the group until its next change, or for a day, and reports the failure. The report is sent
+ * first, so a crash in between repeats the report. In the other order, a crash would lose the report.
  * @returns false if the group has changed meanwhile
  */
 export async function giveUp(

@@ -6,7 +6,7 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Platform } from '../ports/platform.ts';
 
-/** The ports and the connection to read with. */
+/** The ports and the connection for reading. */
 interface Reading {
   readonly connection: Pick<Connection, 'company'>;
   readonly platform: { readonly groups: Pick<Platform['groups'], 'get'> };
@@ -17,7 +17,7 @@ interface Reading {
   };
 }
 
-/** The list of an attempt, with what the table and the platform know about its groups. */
+/** Returns the list of an attempt, with the facts that the table and the platform have about its groups. */
 export async function readOfList(
   what: readonly StoredFact[],
   facts: Facts,
@@ -32,10 +32,12 @@ export async function readOfList(
   };
 }
 
-/** Number of claims that are read in one request to find out whether a list shows a managed group. */
+/** The number of claims that one request reads, to find out whether a list shows a managed group. */
 const OWNERS_AT_ONCE = 100;
 
-/** Whether the list shows a platform group that another directory group owns: usually the first claims show it. */
+/**
+ * Whether the list shows a platform group that another directory group owns. Usually the first claims already show one.
+ */
 async function readOwners(
   listed: Listing,
   { state }: Facts,
@@ -51,12 +53,12 @@ async function readOwners(
   return { showsManaged: false };
 }
 
-/** Number of missing groups that are fetched by id. Each call counts towards the group's limit for the hour. */
+/** The number of missing groups that are fetched by id. Each call counts towards the group's limit for the hour. */
 const MISSING_ASKED = 3;
 
 /**
- * Groups that existed before a creation and are missing from the list. A group that answers 404 is not missing: it may
- * be gone. A list may lack groups that are younger than `createSettleMs`.
+ * Finds groups that existed before a creation and are missing from the list. A group that answers 404 does not count as
+ * missing, because it may be gone. A list may lack groups that are younger than `createSettleMs`.
  */
 async function readUnlisted(
   listed: Listing,
@@ -94,7 +96,7 @@ async function withoutYoung(
   return old.length === 0 && checked.length < missing.length ? missing : old;
 }
 
-/** At most `count` of the items, evenly spread. */
+/** Returns at  most `count` of the items, evenly spread. */
 const spread = <Item>(items: readonly Item[], count: number): readonly Item[] => {
   const stride = Math.max(1, items.length / count);
   return items.filter((_, at) => Math.floor(at / stride) !== Math.floor((at - 1) / stride)).slice(0, count);

@@ -11,7 +11,7 @@ import type { Reading } from '../reading.ts';
 import { findCreation } from './creation.ts';
 import { readOfList } from './listed-groups.ts';
 
-/** The facts that a pass begins with. */
+/** Returns the facts at the beginning of a pass. */
 export const startOf = (
   state: GroupState,
   { connection, ports }: Pick<Reading, 'connection' | 'ports'>,
@@ -24,7 +24,7 @@ export const startOf = (
 
 export const ALL_MEMBERS: Read = { kind: 'read', what: ['wanted'] };
 
-/** The facts with the answer to a question. What is read from our table is read consistently. */
+/** Returns the facts with the requested data added. Reads of the table are strongly consistent. */
 export async function learn<Known extends Facts>(
   { what, maxAgeMs = 0 }: Read,
   facts: Known,
@@ -87,7 +87,7 @@ async function readViews(state: GroupState, { ports: { groups } }: Reading): Pro
   };
 }
 
-/** The intended result of the open intent, once the view before it is known. */
+/** Returns a function that computes the intended result of the open intent from the view before the intent. */
 async function readPrepared(
   { ref, intent }: GroupState,
   groups: Reading['ports']['groups'],
@@ -114,7 +114,7 @@ async function readHeld({ ref, hold, approval, link }: GroupState, { ports }: Re
   return { ...held, approved };
 }
 
-/** What a person approves: these removals, from this platform group, by this kind of write. */
+/** The digest of an approval. An approval covers these removals, this platform group and this kind of write. */
 export function holdDigest(
   platformId: PlatformGroupId | undefined,
   kind: 'remove' | 'delete',

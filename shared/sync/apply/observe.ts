@@ -12,15 +12,15 @@ import { readRecord, storeMoved } from './uncertain.ts';
 import { unreserve } from './write.ts';
 
 /**
- * Records what the platform shows.
+ * Records the fetched state of the platform group.
  *
  *     the platform shows                        | what ends
  *     ------------------------------------------|------------------------------------------------
- *     nothing, and an open intent deletes       | the intent, and the link
- *     nothing                                   | the suspected change
- *     what the open intent makes                | the intent
- *     what another client made                  | the open intent or the suspected change, after a report
- *     what groupsync left                       | the suspected change
+ *     no group, and an open intent deletes it   | the intent, and the link
+ *     no group                                  | the suspected change
+ *     the result of the open intent             | the intent
+ *     a change of another client                | the open intent or the suspected change, after a report
+ *     the state that groupsync left             | the suspected change
  */
 export function observe(decision: Observe, facts: PassFacts, context: ApplyContext): Promise<Performed> {
   const { observed, intent } = decision;
@@ -39,14 +39,14 @@ async function observeGone(
 ): Promise<Performed> {
   const { connection, ports } = context;
   if (intent === undefined) return unlessSuperseded(ports.groups.storeObserved(state, undefined));
-  // Retire the claim before the commit: after the commit no item refers to it.
+  // The claim is retired before the commit, because after the commit no item refers to the claim.
   if (intent.platformId !== undefined)
     await retireClaim(connection.company, intent.platformId, state.ref, ports);
   const left = { settled: 'deleted', counts: { wanted: 0, applied: 0, pending: 0 } } as const;
   return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }));
 }
 
-/** The open intent happened: the group is as the view says. */
+/** Commits an open intent that took effect. The view is the current content of the group. */
 async function observeOutcome(
   { observed, intent, view }: Observe & { readonly observed: ObservedGroup; readonly intent: Intent },
   facts: PassFacts,
@@ -57,14 +57,15 @@ async function observeOutcome(
   const platform = await linkTo(state, observed, view, context);
   const uncertain = await storeMoved(readRecord(facts), facts, { observed, view }, context);
   const left = { platform, found: { uncertain } };
-  // The client repeats a request after 503 with Retry-After. If the first request took effect after all, the repetition
-  // was refused as a conflict with it. So the guard keeps counting the removals.
+  // The client repeats a request after 503 with Retry-After. If the first request took effect, the platform refused the
+  // repetition as a conflict with the first. So the guard keeps counting the removals.
   const next = rejected === undefined ? AGAIN : CONFLICT;
   return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }), next);
 }
 
 /**
- * Stores an external change as the group's view. The change is recorded first: afterwards the view no longer shows it.
+ * Stores an external change as the group's view. The change is recorded first, because the new view no longer shows the
+ * difference.
  */
 async function observeExternal(
   decision: ObserveExternal,
@@ -90,8 +91,9 @@ async function observeExternal(
 }
 
 /**
- * The group is as groupsync left it, so the suspected change or the earlier 404 ends. The digest becomes that of the fetch:
- * the view may contain users that the platform does not show, and the sweep would fetch the group each hour.
+ * Ends the suspected change or the earlier 404, because the group is as groupsync left it. The digest becomes the
+ * digest of the fetch. The view may contain users that the platform does not show; with the digest of the view, the
+ * sweep would fetch the group each hour.
  */
 async function observeUnchanged(
   { observed, flapDamping }: Observe & { readonly observed: ObservedGroup },

@@ -21,31 +21,34 @@ export interface Attempt {
   readonly writes: WriteMade[];
   readonly drift: DriftKind[];
   conflicts: number;
-  /** When the platform was called about this group. */
+  /** The times of the calls to the platform about this group. */
   callsMs?: readonly number[];
   bisection: Bisection;
-  /** The platform's group in the last fetch or answer. */
+  /** The platform group in the last fetch or answer. */
   shown?: Shown | undefined;
   mine?: IntentId;
-  /** The group changed during the attempt. No message was sent for that change, so apply runs again. */
+  /** Whether the group changed during the attempt. No message was sent for that change, so apply runs again. */
   isSuperseded: boolean;
-  /** This attempt has read the group from the platform. */
+  /** Whether this attempt has read the group from the platform. */
   hasFetched: boolean;
-  /** The platform has refused a write of this attempt because of its content. So the platform is available. */
+  /**
+   * Whether the platform has refused a write of this attempt because of its content. Such a refusal shows that the
+   * platform is available.
+   */
   hasRefused: boolean;
   /** The latest audit entry of this attempt. */
   audited?: AuditLink;
 }
 
-/** How often the client tries one call. */
+/** The number of times that the client tries one call. */
 const MAX_TRIES = 4;
-/** Calls about the group that must be left for a decision: a write may need a fetch after it. */
+/** The calls about the group that must be left for a decision. A write may need a fetch after it. */
 const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, unlink: 1 };
-/** Decisions that need only the members of the last change; any other decision needs all members. */
+/** The decisions that need only the members of the last change. Any other decision needs all members. */
 const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'reserve', 'write', 'settle']);
 export const SPENT = { code: 'waiting', message: 'the group has had all the calls that an hour allows' };
 
-/** Decides and performs until the pass ends. Every decision uses the group's item as it was read at the beginning. */
+/** Repeats decisions until the pass ends. Every decision uses the group's item as it was read at the beginning. */
 export async function runPass(
   state: GroupState,
   connection: Connection,
@@ -77,12 +80,14 @@ async function decideAndPerform(
     if ('result' in performed) return performed.result;
     facts = performed.facts;
     attempt.shown = facts.shown;
-    // A 404 may come from a wrong route.
+    // A 404 is not a refusal, because it may come from a wrong route.
     attempt.hasRefused ||= facts.rejected !== undefined && facts.fetched !== 'gone';
   }
 }
 
-/** The calls of this hour are used up: the removals of a write that is not sent leave the guard's record. */
+/**
+ * Ends a pass whose calls of this hour are used up. The guard stops counting the removals of a write that is not sent.
+ */
 async function spend(facts: PassFacts, context: ApplyContext): Promise<PassResult> {
   if (facts.state.intent === undefined) await unreserved(facts, context);
   return { kind: 'spent' };
@@ -90,7 +95,7 @@ async function spend(facts: PassFacts, context: ApplyContext): Promise<PassResul
 
 type ConfirmingContext = ApplyContext & { readonly confirm: () => Promise<void> };
 
-/** The ports and the state of one pass. State for a later pass is kept in the attempt. */
+/** Returns the ports and the state of one pass. The attempt keeps the state for a later pass. */
 async function contextOf(
   state: GroupState,
   connection: Connection,
@@ -124,9 +129,10 @@ async function contextOf(
   };
 }
 
-/** The platform, with every call about the group counted towards the hour's limit. */
+/** Opens the platform. Every call about the group counts towards the limit of the hour. */
 function openCounted({ attempts }: GroupState, connection: Connection, ports: ApplyPorts, attempt: Attempt) {
-  // The client repeats a call after a short fault. A group that has failed before waits for its next attempt instead.
+  // The client repeats a call after a short fault. After a failed attempt of the group, the call is not repeated, and
+  // the group waits for its next attempt.
   const maxAttempts = attempts > 0 ? 1 : MAX_TRIES;
   return openPlatform(connection, ports, {
     onTry() {
@@ -155,7 +161,7 @@ const initialFacts = (
 const callsLeft = (attempt: Attempt, ports: ApplyPorts): number =>
   CALLS_AN_HOUR - calledBy(attempt, ports).length;
 
-/** A decision that depends on all members is made only after all members are read. */
+/** Makes a decision that depends on all members only after all members are read. */
 const servedBy = (wanted: PassFacts['wanted'], decision: Decision): Decision =>
   wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
 
@@ -173,8 +179,8 @@ export const calledBy = ({ callsMs = [] }: Attempt, { clock }: ApplyPorts): read
 class SettingsChanged extends Error {}
 
 /**
- * Reads the settings after the group was read. A change of settings marks the groups dirty afterwards. So either this read
- * finds the new settings, or the mark is newer than the state and stays.
+ * Reads the settings again after the group was read. A change of settings marks the groups dirty after it is stored. So
+ * either this read finds the new settings, or the mark is newer than the state and stays.
  * @throws SettingsChanged if the pass began with other settings
  */
 async function confirmSettings(seen: Connection, { connections }: ApplyPorts): Promise<void> {

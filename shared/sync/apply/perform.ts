@@ -53,7 +53,7 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   settle,
 };
 
-/** Carries out one decision, in the fixed order of its effects. */
+/** Carries out one decision, with its effects in a fixed order. */
 export const perform = (decision: Decision, facts: PassFacts, context: ApplyContext): Promise<Performed> =>
   (PERFORMERS[decision.kind] as Performer<Decision['kind']>)(decision, facts, context);
 
@@ -71,7 +71,7 @@ async function markPending(
 ): Promise<void> {
   const { registers, pending, membersByUser } = wanted;
   const sinceMs = ports.clock();
-  // A member who is tried again counts as refused until the platform shows the member.
+  // A member that apply tries again counts as refused until the platform shows the member.
   const isTried = new Set(
     [...membersByUser].flatMap(([user, some]) =>
       views?.base?.users.has(user)
@@ -89,7 +89,8 @@ async function markPending(
 }
 
 /**
- * The reservation is stored before the sum is read. Two concurrent workers may both be held, but never both pass:
+ * Reserves the removals with the guard. The reservation is stored before the sum is read. Two concurrent workers may
+ * both be held, but never both pass:
  *
  *     worker A   stores 60 ──▶ reads 60 + 60 ──▶ over the limit: cancels its reservation, holds
  *     worker B        stores 60 ──▶ reads 60 + 60 ──▶ the same
@@ -110,8 +111,8 @@ async function reserve(
 }
 
 /**
- * Adds the deleted groups to the removals of the hour. The claims are counted only once there are so many deletions that
- * their number matters. The claim of a deleted group may have ended already, or may still be stored.
+ * Adds the deleted groups to the removals of the hour. The claims are counted only if the number of deletions reaches
+ * the limit. The claim of a deleted group may have ended already, or may still be stored.
  */
 export async function withDeletions(
   { deleted, ...recent }: RecentReservations,
@@ -133,7 +134,7 @@ async function startHold(decision: StartHold, facts: PassFacts, context: ApplyCo
   return { facts: { ...before, ...withHeld(decision, state, sets) } };
 }
 
-/** The facts after a hold was recorded. */
+/** Returns the facts after a hold was recorded. */
 export function withHeld<State extends GroupState>(
   { deletes }: StartHold,
   { approval: _, ...state }: State,
@@ -160,7 +161,10 @@ export const withoutHold = ({ hold, approval, ...state }: GroupState, ends: EndH
   ...(approval && !ends.includes('approval') && { approval }),
 });
 
-/** Runs before the hold is stored. If another change of the group comes first, the next pass decides the same again. */
+/**
+ * Writes the audit entry before the hold is stored. If another change of the group comes first, the next pass makes the
+ * same decision again.
+ */
 function recordHold(
   hold: Hold | undefined,
   made: boolean,
@@ -178,8 +182,8 @@ function recordHold(
 type HoldFacts = Pick<PassFacts, 'state' | 'held' | 'settings'>;
 
 /**
- * The hold to record, with the approved removals next to it. Both are stored in one write, so the hold is visible at
- * every moment. The store adds the location of the sets.
+ * Returns the hold to record, with the approved removals next to it. One write stores the hold and the approval, so the
+ * hold is always visible. The store adds the location of the sets.
  */
 export function heldBy(decision: StartHold, facts: HoldFacts, nowMs: number): HeldSets {
   const { users, approved, deletes, size } = decision;
@@ -225,7 +229,7 @@ function drop(decision: Of<'drop'>, facts: PassFacts, context: ApplyContext): Pr
   return (facts.rejected === undefined ? dropUncertain : dropRefused)(decision, facts, context);
 }
 
-/** A write that the platform refused can no longer take effect. */
+/** Drops the intent of a refused write, because a refused write can no longer take effect. */
 async function dropRefused(
   { intent, owed }: Of<'drop'>,
   facts: PassFacts,
@@ -252,7 +256,7 @@ async function dropUncertain(
   const nowMs = context.ports.clock();
   const write = { ...known, after: known.views?.prepared };
   const record = withUncertain(intent, write, nowMs, owed === undefined ? {} : { removals: owed });
-  // Must come before the intent ends: two late writes that undo each other leave no other record.
+  // This entry must be stored before the intent ends. Two late writes that undo each other leave no other record.
   const audited = await context.record(state, unfoundOf(intent, nowMs, record.untilMs));
   const uncertain = await storeRecord(record, state, known.views, context);
   if (!(await context.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return SUPERSEDED;
@@ -263,7 +267,7 @@ async function dropUncertain(
   return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
-/** Ends the link and leaves the platform's group as it is. Nothing is sent. */
+/** Ends the link and leaves the platform group as it is. No request is sent. */
 async function letGo(
   { reason }: Of<'release'>,
   { state }: PassFacts,
@@ -290,7 +294,7 @@ async function settle(
   // The writes did not take effect, and no longer can.
   if (uncertain?.removals !== undefined && context.ports.clock() >= uncertain.untilMs)
     await context.ports.guard.cancel({ connection: ref.connection, ...uncertain.removals });
-  // A group that will be read again is not done: the failure is reported when it is done.
+  // A group that will be read again is not done. The failure is reported when the group is done.
   const failed =
     againAtMs === undefined && failing ? await reportFieldFailure(failing, state, context) : undefined;
   if (driftOutcome !== 'open') await closeDrift(state, context, driftOutcome);
@@ -302,6 +306,7 @@ async function settle(
     failing: failed,
     calledMs: context.calledMs(),
   });
-  // Settling fails if the group changed. Its author sent no message because ours was pending, so read the group again.
+  // The group is not settled if it changed meanwhile. The worker that changed it sent no message, because the message
+  // of this apply was pending. So the group is read again.
   return { result: { kind: settled ? 'in_sync' : 'again' } };
 }

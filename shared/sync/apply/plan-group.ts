@@ -15,7 +15,7 @@ import type { AuditedChange } from '../ports/logs.ts';
 import { unmanagedOf } from '../unmanaged.ts';
 import { type Preview, type PreviewPorts, previewGroup, undisturbed } from './preview.ts';
 
-/** What apply would do to one group if it ran now. */
+/** The plan of one group: the change that apply would make if it ran now. */
 export type GroupPlan = Plan & { readonly hold: Hold | null };
 
 interface PlanPorts extends PreviewPorts {
@@ -24,10 +24,10 @@ interface PlanPorts extends PreviewPorts {
 }
 
 /**
- * What apply would do to a group, for people. If apply may not touch the group now, the note says why.
- * @param settings other ones than the connection has
- * @throws PlatformFailure if what to write depends on a read of the platform that fails, as it does while the outcome of
- *   a write is unknown. A group that already waits does not throw: its plan shows why it waits
+ * Returns the plan of a group for an operator. If apply may not write the group now, the note contains the reason.
+ * @param settings replaces the settings of the connection
+ * @throws PlatformFailure if the plan depends on a read of the platform that fails, for example while the outcome of
+ *   a write is unknown. A group that already waits does not throw, because its plan shows why the group waits
  */
 export async function planGroup(
   ref: GroupRef,
@@ -40,7 +40,7 @@ export async function planGroup(
     return planOf(ref, 'none', { note: 'there is no such group' });
   const chosen = settings === undefined ? connection : { ...connection, settings };
   const ask = (now: GroupState) => previewGroup(now, chosen, ports);
-  // Most groups are in sync by their own item and whole views: these cost no further read.
+  // The item and the views of most groups already show that they are in sync. Such groups cost no further read.
   const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
   const preview = await undisturbed(state, ports, ask, needsProof);
   const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());
@@ -55,7 +55,10 @@ export async function planGroup(
   return { ...plan, note, waiting: reportWaiting(waiting), clashes };
 }
 
-/** The note of a plan, with the reason why its changes are not made. A plan without changes needs no such reason. */
+/**
+ * Returns the note of a plan, with the reason why its changes are not made. A plan without changes needs no such
+ * reason.
+ */
 async function noteOf(
   { action, note }: GroupPlan,
   state: GroupState,
@@ -68,7 +71,7 @@ async function noteOf(
   return [STOP_NOTES[stop], ...(note === null ? [] : [note])].join('; ');
 }
 
-/** Uses the same list of groups as the decision about a creation. */
+/** Finds the name clashes of a creation in the list that the decision used. */
 async function clashesOf(
   { decision, facts }: Preview,
   { company, settings }: Connection,
@@ -82,13 +85,16 @@ async function clashesOf(
   return unmanaged.map(({ id, name }) => ({ platformId: id, name }));
 }
 
-/** A group that is as wanted, and is read again when an earlier write can no longer take effect. */
+/**
+ * Returns the wait of a group that is as wanted. Apply reads the group again when an earlier write can no longer take
+ * effect.
+ */
 const waitingFor = (decision: Decision) =>
   decision.kind === 'settle' && decision.againAtMs !== undefined
     ? { ...AS_WANTED, untilMs: decision.againAtMs }
     : undefined;
 
-/** A preview in a person's terms. */
+/** Converts a preview to a plan for an operator. */
 function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
   const { hold, link } = facts.state;
   switch (decision.kind) {

@@ -19,7 +19,7 @@ import { claimAdopted, readPreviousLink } from './adopt.ts';
 import { learn, startOf } from './load.ts';
 import { heldBy, withDeletions, withHeld, withoutHold } from './perform.ts';
 
-/** What a preview reads; nothing here is written. */
+/** The ports that a preview reads. A preview writes nothing. */
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
   readonly groups: Pick<
     ApplyPorts['groups'],
@@ -32,20 +32,20 @@ export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | '
   readonly connections: Pick<ApplyPorts['connections'], 'current'>;
 }
 
-/** As many decisions as apply itself would come to, each question included. */
+/** The most decisions of a preview. Apply makes at most as many, including its reads. */
 const MAX_DECISIONS = 12 * MAX_CONFLICTS;
 
-/** Where apply's decisions lead: what it would write, settle on or wait for, and the facts behind that. */
+/** The last decision that apply would reach (a write, a settlement or a wait), with its facts. */
 export interface Preview {
   readonly decision: Decision;
   readonly facts: Facts;
-  /** Why the platform could not be read; the decision is based on the stored view, or is the question itself. */
+  /** Why the platform could not be read. The decision is then based on the stored view, or is the read itself. */
   readonly unseen: PlatformFailure | undefined;
 }
 
 /**
- * Follows the decisions of apply up to its first write. If the platform does not answer the fetch before that write, the
- * plan is made from the group's stored view.
+ * Follows the decisions of apply up to its first write. If the platform does not answer the fetch before that write,
+ * the plan is made from the group's stored view.
  */
 export async function previewGroup(
   state: GroupState,
@@ -76,9 +76,9 @@ const storedOf = ({ state: { link }, nowMs }: Facts): Shown | undefined =>
   link && { id: link.id, version: link.version, atMs: nowMs };
 
 /**
- * Evaluates `ask` for a group's item, and again if the item has changed meanwhile, because the views it points to may be
- * deleted. Apply does not need this: its conditional write fails instead. If the group keeps changing, the last answer
- * counts.
+ * Evaluates `ask` for a group's item, and again if the item has changed meanwhile. The views of the old item may be
+ * deleted. Apply does not need this repetition, because its conditional write fails instead. If the group keeps
+ * changing, the last answer counts.
  */
 export async function undisturbed<Result>(
   state: GroupState,
@@ -94,14 +94,15 @@ export async function undisturbed<Result>(
   }
 }
 
-/** Reads what apply reads, and writes nothing. */
+/** Returns the same reads as apply uses, without any write. */
 export function readingOf(
   { ref }: Pick<GroupState, 'ref'>,
   connection: Connection,
   ports: PreviewPorts,
 ): Reading {
   const { users, people, groups } = ports;
-  // Opened at the first call: a group in sync needs no call to the platform, so its plan needs no credential.
+  // The platform is opened at the first call. A group in sync needs no call to the platform, so its plan needs no
+  // credential.
   let opened: Promise<Platform> | undefined;
   const platform = () => {
     opened ??= openPlatform(connection, ports);
@@ -129,7 +130,7 @@ export function readingOf(
   };
 }
 
-/** The facts as they would be once a decision was carried out; undefined if apply would end or write. */
+/** Returns the facts as they would be after a decision was carried out; undefined if apply would end or write. */
 async function follow(
   decision: Decision,
   facts: Facts,
@@ -179,7 +180,7 @@ async function follow(
   }
 }
 
-/** The facts after what the platform shows was recorded. */
+/** Returns the facts after the state of the platform was recorded. */
 function afterObserving({ observed, view, intent, external, flapDamping }: Observe, facts: Facts): Facts {
   const { state } = facts;
   if (observed === 'gone') {
@@ -191,17 +192,17 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
     return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
   }
   const used = external === undefined ? usedUp(state, intent?.consumes) : [];
-  // A change that apply finds in a fetch makes it send the whole group, unless it was settling a write.
+  // If apply finds a change in a fetch, it sends the whole group, unless the fetch was made to settle a write.
   const takeOver = external !== undefined && intent === undefined;
   const linked = linkedTo(facts, observed, view, takeOver);
   return { ...linked, state: withoutHold(linked.state, used) };
 }
 
-/** The part of the record of uncertain writes that affects the guard's decision. */
+/** Returns the part of the record of uncertain writes that affects the guard's decision. */
 const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
   removals === undefined ? uncertain : { sent: NOTHING_SENT, untilMs: 0, ...uncertain, removals };
 
-/** The facts of a new pass: the wanted state is kept, the state of the platform must be read again. */
+/** Returns the facts of a new pass. The wanted state is kept; the state of the platform must be read again. */
 function again(
   { fetched, listed, views, departed, held, reservation, ...facts }: Facts,
   change: Partial<Loose>,
@@ -211,7 +212,7 @@ function again(
   return {
     ...facts,
     state: changed(state, change),
-    // A hold of one platform group does not apply to another.
+    // A hold of one platform group does not apply to another platform group.
     held: held && isOther ? { ...held, about: undefined } : held,
   };
 }

@@ -15,11 +15,11 @@ import type { ApplyContext } from './context.ts';
 
 type Known = Pick<Facts, 'state' | 'views'>;
 
-/** The record as it was read. */
+/** Returns the record of uncertain writes as it was read. */
 export const readRecord = ({ state: { uncertain }, views }: Known): UncertainWrites | undefined =>
   uncertain && { ...uncertain, change: views?.uncertain ?? NO_CHANGE };
 
-/** The record with `intent`, whose outcome is uncertain too. */
+/** Returns the record with `intent` added, because its outcome is uncertain too. */
 export function withUncertain(
   intent: Intent,
   known: Known & { readonly after: View | undefined },
@@ -33,7 +33,7 @@ export function withUncertain(
   return before === undefined || nowMs >= before.untilMs ? latest : mergeUncertain(before, latest);
 }
 
-/** The record after the refusal of a write that had replaced the reserved removals of earlier writes. */
+/** Returns the record after a refusal. The refused write had replaced the reserved removals of earlier writes. */
 export const stillOwed = (
   record: Uncertain | undefined,
   owed: GuardRecord | undefined,
@@ -58,7 +58,7 @@ export async function storeMoved(
   );
 }
 
-/** A stored set is not written again. */
+/** Stores the set of users of a record, unless the set is already stored. */
 export async function storeRecord(
   { change, ...record }: UncertainWrites,
   state: GroupState,

@@ -17,7 +17,7 @@ import { confirmWrite, recordOf, type Writing } from './confirm.ts';
 import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { stillOwed } from './uncertain.ts';
 
-/** Carries out a plan: intent, call, view, audit, commit. */
+/** Carries out a plan in this order: intent, call, view, audit, commit. */
 export async function performWrite(
   write: Write,
   facts: PassFacts,
@@ -53,7 +53,7 @@ export async function performWrite(
 
 type DeletionAnswer = Awaited<ReturnType<ApplyContext['platform']['groups']['delete']>>;
 
-/** The answer to a DELETE is evidence only: the group is fetched, and `decideDeletion` decides what that proves. */
+/** Fetches the group after a DELETE, because the answer is evidence only. `decideDeletion` decides on the result. */
 async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise<Performed> {
   const { facts, context } = writing;
   const fetched = (await context.platform.groups.get(facts.state.link?.id as PlatformGroupId)) ?? 'gone';
@@ -63,7 +63,7 @@ async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise
   return isGone ? confirmWrite(undefined, writing) : { facts: known };
 }
 
-/** The platform has answered the PATCH of a released group. The group is released next, whatever the answer shows. */
+/** Ends the PATCH of a released group. The group is released next, for every answer. */
 async function confirmClearing(observed: ObservedGroup, writing: Writing): Promise<Performed> {
   const { write, intent, facts, context } = writing;
   const { intent: _, ...state } = facts.state;
@@ -75,9 +75,9 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
 }
 
 /**
- * Whether the answer of a POST shows the group that it created. It does not if the group existed before, if another
- * directory group has claimed it, or if it differs while the listing has a group exactly as sent. Otherwise a different
- * name is the platform's form of ours.
+ * Whether the answer of a POST shows the group that the POST created. The answer shows another group in three cases.
+ * The group existed before, another directory group has claimed the group, or the list has a different group exactly as
+ * sent. Otherwise a different name is the form in which the platform stores the sent name.
  */
 async function isCreated(
   observed: ObservedGroup,
@@ -120,7 +120,10 @@ async function openIntent(
   return (await ports.groups.openIntent(state, intent)) ? intent : undefined;
 }
 
-/** Stores the complete view of a new group. It becomes the group's view if the platform shows exactly this content. */
+/**
+ * Stores the complete view of a new group. The stored view becomes the group's view if the platform shows exactly this
+ * content.
+ */
 async function prepareChange(
   { action, after }: Plan,
   id: IntentId,
@@ -140,9 +143,9 @@ async function call(
   state: GroupState,
   { platform: { groups }, ports }: ApplyContext,
 ): Promise<ObservedGroup | DeletionAnswer> {
-  // A creation has no link, and uses neither.
+  // A creation has no link, and uses neither the id nor the version.
   const { id, version } = (state.link ?? {}) as Link;
-  // Other workers decide by the age of an intent whether its call may still be running. So a late call is not sent.
+  // Other workers use the age of an intent to decide whether its call may still be running. So a late call is not sent.
   if (ports.clock() - intent.atMs > CALL_BEGINS_WITHIN_MS) {
     const message = 'a write was not sent: the group was read too long before it';
     throw new PlatformFailure('unreached', message, {});
@@ -170,8 +173,9 @@ function changedFields(plan: Plan, whole: WholeGroup): GroupFields {
 }
 
 /**
- * A write that certainly did not happen ends its intent; any other keeps it open, and a later fetch settles it. After any
- * 4xx the pass fetches the group: another version than the sent one means a conflict, the same version a refusal.
+ * Handles a failed write. A write that certainly did not happen ends its intent. Any other failed write keeps its
+ * intent open, and a later fetch settles the intent. After a 4xx the pass may fetch the group. Another version than the
+ * sent version means a conflict, the same version a refusal.
  */
 async function afterFailure(
   cause: PlatformFailure,
@@ -182,7 +186,8 @@ async function afterFailure(
   const { happened, next } = meaningOf(cause, called);
   if (happened === 'unknown') throw cause;
   const { ref, uncertain, link } = facts.state;
-  // The guard also counts these removals for an earlier write that may still take effect. The next write takes them over.
+  // The guard also counts these removals for an earlier write that may still take effect. The next write takes over the
+  // record.
   const owed = write.isReserved && uncertain?.removals !== undefined ? intent.reserved : undefined;
   const refused: PassFacts = {
     ...facts,
@@ -204,8 +209,9 @@ async function afterFailure(
 }
 
 /**
- * Whether another client was faster. The group was read just before the write, so any other refusal counts until the
- * write is tried again. It is read again only before one user or one field counts as refused.
+ * Whether the group must be fetched, because another client may have written first. The group was read just before the
+ * write. So any status other than a conflict counts as a refusal without a fetch. Before one user or one field counts
+ * as refused, the group is fetched.
  */
 function needsFetch(
   { status = 0 }: PlatformFailure,
@@ -219,7 +225,7 @@ function needsFetch(
 
 const CONFLICTS: ReadonlySet<number> = new Set([409, 412]);
 
-/** The name in the request: a PUT always contains it. */
+/** The name in the request. A PUT always contains a name. */
 const nameIn = ({ action, changes, after }: Plan): string | undefined =>
   action === 'put' || changes.some(({ kind }) => kind === 'create_group' || kind === 'rename')
     ? after?.name
