@@ -18,7 +18,7 @@ import { createAccessTokens } from './sign-in.ts';
 
 export interface GoogleOptions {
   readonly credential: Credential;
-  /** Address of the administrator for whom the service account reads. */
+  /** Address of the administrator on whose behalf the service account reads. */
   readonly administrator: string;
   /** Base URL of another host with the same API, such as a simulator; undefined: Google. */
   readonly baseUrl?: string | undefined;

@@ -10,7 +10,7 @@ export interface AccessTokens {
 
 export interface SignInOptions {
   readonly credential: Credential;
-  /** Address of the administrator for whom the service account reads (domain-wide delegation). */
+  /** Address of the administrator on whose behalf the service account reads (domain-wide delegation). */
   readonly administrator: string;
   readonly tokenUrl: string;
   readonly scopes: readonly string[];
