@@ -59,9 +59,9 @@ export interface PersonSpec {
   readonly email: string | null;
   /** Default: ACTIVE. */
   readonly state?: string;
-  /** Default: `u-<role>`; null if the platform shows none. */
+  /** The default is `u-<role>`; null if the platform shows no user id. */
   readonly userId?: string | null;
-  /** The employee number; none if it is absent. */
+  /** The employee number; absent if the employee has none. */
   readonly number?: string;
 }
 
@@ -72,7 +72,7 @@ export interface Traits {
   readonly echoSpokeId: boolean;
   /** How the platform stores an external id. */
   readonly spokeIds: 'exact' | 'folded';
-  /** Longer names are refused (400 or 422); null: none are. */
+  /** Longer names are refused (400 or 422); null if the platform refuses no name for its length. */
   readonly longestName: number | null;
   /** How the platform stores a name. */
   readonly names: 'exact' | 'trimmed' | 'folded';
