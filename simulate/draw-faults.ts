@@ -119,8 +119,8 @@ function drawPlatformFault(
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /**
- * Draws events during a platform fault: renamed groups while a wrong route answers 404, new groups while answers are
- * lost or external ids are refused. Deleted groups follow while DELETE has no effect, and joins and leaves follow while
+ * Draws events during a platform fault. Groups are renamed while a wrong route answers 404, and created while answers
+ * are lost or external ids are refused. Groups are deleted while DELETE has no effect, and members join and leave while
  * writes are late.
  */
 function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening): readonly Happening[] {
@@ -141,7 +141,7 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
     );
   }
   if (action.platformFault === 'loses_answers' || action.platformFault === 'refuses_spoke_id') {
-    // The groups of two connections of one company are different.
+    // Two connections of one company have no group in common.
     return Array.from({ length: 6 }, (_, n) =>
       directoryHappening(between(random, 0, action.forMs / 2), {
         kind: 'name',

@@ -100,7 +100,8 @@ export interface PortsOptions extends OfTheWorld {
   readonly dispatcher: Dispatcher;
   readonly secrets: Secrets;
   /**
-   * The largest size of a view on its group's item. It is small, so that small groups use both the item and buckets.
+   * The largest size of a view that is stored on its group's item. The value is small, so that buckets are used for
+   * small groups too.
    */
   readonly inlineViewBytes?: number;
   /** The directories that readers read, if any. */

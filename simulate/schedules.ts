@@ -25,7 +25,8 @@ const UNCOUNTED = { emit() {} };
 
 /**
  * The schedules as deployed (shared/contract/topology.ts), each with its own minute. A run that would find the same
- * state as the last successful run is skipped for `leftOutMs` at most, and for `soonMs` while a fault might affect it.
+ * state as the last successful run is skipped for `leftOutMs` at most. While a fault might affect the run, it is
+ * skipped for `soonMs` at most.
  */
 const RHYTHMS = {
   people: { everyMs: HOUR_MS, firstMs: INDEX_LATE_MS + 2_000, leftOutMs: 11 * HOUR_MS, soonMs: 4 * HOUR_MS },
@@ -44,8 +45,8 @@ const FEED_FAILED_MS = 20 * MINUTE_MS;
 type Last = { readonly atMs: number; readonly mark?: Mark | undefined };
 
 /**
- * The findings of a run as text. After a change of the text, the next run starts as scheduled. After a change of
- * `echo`, a run starts soon.
+ * The findings of a run as text. If `finding` changes, the next run is not skipped. If `echo` changes, runs are skipped
+ * for `soonMs` at most.
  */
 interface Mark {
   readonly finding: string;

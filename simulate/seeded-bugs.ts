@@ -9,7 +9,7 @@ import { at, type Bug } from './seeding.ts';
 /** A fixed or invented bug that the simulation must find. Each bug wraps a port, in at most eight lines. */
 export interface SeededBug {
   readonly name: string;
-  /** What goes wrong. */
+  /** A sentence that describes the defect. */
   readonly what: string;
   readonly wrapPorts: WrapPorts;
   /** A pattern in the JSON of each simulation run that can show the bug. */

@@ -174,7 +174,7 @@ export interface PlatformAction {
   readonly share?: number;
 }
 
-/** An action of another client of the platform; `group` is the directory group whose platform group is meant. */
+/** An action of another client of the platform. It concerns the platform group of the directory group `group`. */
 export type ClientAction =
   | (Partial<WrittenFields> & {
       readonly kind: 'edit';

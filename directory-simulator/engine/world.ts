@@ -80,7 +80,7 @@ export function directoryOf(world: World): Directory {
   return directory;
 }
 
-/** Returns the membership for a member. The id of an external member is derived from its address. */
+/** Returns the id, the kind and the role of a member. The id of an external member is derived from its address. */
 export function resolveMember(
   directory: Directory,
   atMs: number,

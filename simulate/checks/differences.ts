@@ -7,8 +7,8 @@ import { hasReturned } from './returns.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
 /**
- * Causes in addition to a missing or an extra user: a user who was in the group before may stay, or a refusal stopped
- * the writes of the group.
+ * Causes of a difference in users. In addition to missing and extra users, a user who was in the group before may stay,
+ * or a refusal may stop the writes of the group.
  */
 type UserCause =
   | 'missing_user'

@@ -343,9 +343,9 @@ function lastFaultOf(
 }
 
 /**
- * Returns whether only an operator can connect the connection again: the platform replaced the refresh token in an
- * answer that was never stored, or the removal of the connection deleted the token. A valid token that was stored must
- * still be stored.
+ * Returns whether only an operator can connect the connection again. Either the platform replaced the refresh token in
+ * an answer that was never stored, or the removal of the connection deleted the token. A valid token that was stored
+ * must still be stored.
  */
 export function hasLostItsCredential({ seen }: Observation, { platform, name }: ObservedConnection): boolean {
   const { value } = seen.secretsManager.stored.get(name) ?? {};

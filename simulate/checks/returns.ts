@@ -13,7 +13,7 @@ interface MayAdopt {
 
 /**
  * Returns whether a connection that returned under another name may find no group of the removed connection. The
- * connection finds such groups by visible external ids, and only if it may adopt. By name it finds them only while
+ * connection finds such groups by visible external ids, and only if it may adopt. It finds groups by name only while
  * their names are unchanged. Otherwise it creates new groups, and the earlier groups stay (docs/cli.md).
  */
 export const mayFindNoneOfBefore = ({ name, settings, platform }: MayAdopt): boolean =>

@@ -113,8 +113,9 @@ function checkGroup(
 }
 
 /**
- * Returns whether the platform refused a write, in a way that waiting does not fix, shortly before the group was marked
- * as failed. The last read before that may wait for the hourly limit of calls.
+ * Returns whether a refusal explains why the group is marked as failed. The platform must have refused a write shortly
+ * before, in a way that waiting does not fix. The read after which the group is marked may wait for the hourly limit of
+ * calls.
  */
 function isExplained(
   connection: ObservedConnection,

@@ -193,7 +193,7 @@ function drawChanges(random: Random, { endMs, members }: Scene): readonly Timed<
   return all.filter(({ atMs }) => atMs > HOUR_MS);
 }
 
-/** Faults that occur once, because the reader could accept two of them in succession as true. */
+/** Faults that occur at most once in a run, because the reader could accept the second of two in succession as true. */
 const ONCE: ReadonlySet<DirectoryFault> = new Set<DirectoryFault>([
   'hides_group',
   'shows_no_members',

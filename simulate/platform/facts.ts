@@ -61,7 +61,7 @@ export interface PlatformCall {
   readonly route: Request['route'];
   /** Id of the group or role in the path. */
   readonly id?: string | undefined;
-  /** The external id of the group; for a POST the one in the body. */
+  /** The external id of the group; for a POST, the external id in the body. */
   readonly spokeId?: string | undefined;
   /** `none`: the caller got no answer. `refused`: the connection failed. */
   readonly status: number | 'none' | 'refused';

@@ -118,7 +118,7 @@ export const originAt = ({ ports }: ReaderRun, stampMs: number): Origin => ({
   stampMs,
 });
 
-/** The stamp that decides whether a value of this read is new. No event of the read has an earlier stamp. */
+/** Returns the stamp that decides whether a value of this read is new. No event of the read has an earlier stamp. */
 export const stampOf = ({ readId, stampMs }: Origin): Stamp =>
   makeStamp({ time: new Date(stampMs).toISOString(), id: readId, source: READER_SOURCE });
 

@@ -28,7 +28,7 @@ async function readersGroup({ attributes }: ScimResource, { connection, ports }:
   return same?.group;
 }
 
-/** Requests a read of those groups in the events that the directory reader owns. */
+/** Requests that the directory reader reads the groups of these events that it owns. */
 export async function askReader(
   events: readonly DirectoryEvent[],
   { connection, ports, settings }: Pick<ScimContext, 'connection' | 'ports' | 'settings'>,

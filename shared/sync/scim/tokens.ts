@@ -23,8 +23,8 @@ interface Creation {
   /** Expiry in milliseconds since 1970; undefined for none. */
   readonly expiresMs?: number | undefined;
   /**
-   * The OAuth client whose secret it is; `new` for a client with the secret's prefix as its id; undefined for a
-   * bearer token.
+   * The OAuth client of the secret; `new` for a client with the secret's prefix as its id; undefined for a bearer
+   * token.
    */
   readonly client?: string | undefined;
 }

@@ -136,12 +136,12 @@ function patchGroup(id: string, body: ScimValue, change: Change): Promise<Writte
 type Edit = (attributes: ScimObject) => ScimObject;
 
 /**
- * Validates the whole request before any part is written. All parts have the stamp of one revision. Adding members
- * who are already in the group changes nothing (RFC 7644 section 3.5.2.1).
- *
- * The version increases before registers are written, and the registers are always written. After a crash, the
- * repeated request either finds the list as wanted, under the increased version, or increases it again.
- * `scim/member-writes.ts` describes what other requests read in between.
+ * Changes the attributes and the members of a group. The whole request is validated before any part is written, and all
+ * parts have the stamp of one revision. Adding members who are already in the group changes nothing (RFC 7644 section
+ * 3.5.2.1).
+ * The version increases before registers are written, and the registers are always written. After a crash, the repeated
+ * request either finds the wanted list under the increased version, or increases the version again.
+ * `scim/member-writes.ts` describes the lists that other requests read in between.
  */
 async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
   const { context } = change;
