@@ -36,7 +36,7 @@ type Values = { readonly [flag: string]: string | boolean | undefined };
 
 /**
  * Runs a directory simulator until SIGTERM or SIGINT.
- * @returns the exit code: 0 stopped cleanly, 1 failed, 2 the command line or the key file cannot be used
+ * @returns the exit code: 0 for a clean stop, 1 for a failure, 2 for an invalid command line or key file
  */
 export async function runDirectory(args: readonly string[]): Promise<number> {
   let simulator: DirectorySimulator;

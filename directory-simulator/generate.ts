@@ -7,7 +7,7 @@ export interface DirectorySize {
   readonly people: number;
   readonly groups: number;
   readonly seed: string;
-  /** Milliseconds since 1970; the only clock of the generator. */
+  /** Milliseconds since 1970. The generator uses no other clock. */
   readonly nowMs: number;
 }
 
@@ -17,13 +17,14 @@ type MemberInput = NonNullable<GroupInput['members']>[number];
 
 const DOMAIN = 'juniper-vale.example';
 const DAY_MS = 86_400_000;
-/** Keeps a directory of many people and groups at a size that fits in memory. */
+/** The largest number of members of a group, so that a directory of many people fits in memory. */
 const MOST_MEMBERS = 2_000;
 
 /**
- * The directory of the company that `npm run platform` generates from the same number of people and the same seed: the
- * addresses are equal. The same arguments give the same directory all day. People who have left are suspended, archived or deleted. Groups are nested, a few have external
- * members, one has everybody, one is empty, and two have the same name.
+ * Generates the directory of the company that `npm run platform` generates for the same number of people and the same
+ * seed. The addresses are equal. The same arguments give the same directory all day. People who have left are
+ * suspended, archived or deleted. Groups are nested, a few have external members, one has every user as a member, one
+ * is empty, and two have the same name.
  */
 export function generateDirectory({ people, groups, seed, nowMs }: DirectorySize): WorldInput {
   const todayMs = nowMs - (nowMs % DAY_MS);
@@ -70,7 +71,7 @@ function identityOf(index: number, random: SeededRandom) {
   const department = DEPARTMENTS[index % DEPARTMENTS.length]?.name ?? '';
   const kind = GROUP_KINDS[Math.floor(index / DEPARTMENTS.length) % GROUP_KINDS.length] ?? '';
   const cycle = Math.floor(index / (DEPARTMENTS.length * GROUP_KINDS.length));
-  // The second group has the name of the first: names are not unique in a directory.
+  // The second group has the name of the first, because names are not unique in a directory.
   const name =
     index === 1 ? 'Engineering Admins' : `${department} ${kind}${cycle === 0 ? '' : ` ${cycle + 1}`}`;
   const mailbox = `${department}-${kind}-${index}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
@@ -79,18 +80,18 @@ function identityOf(index: number, random: SeededRandom) {
 
 interface Around {
   readonly existing: readonly UserInput[];
-  /** The groups further down the list. Only these are nested: so no group contains itself. */
+  /** The later groups of the list. Only these groups are nested, so no group contains itself. */
   readonly below: readonly { readonly id: string }[];
   readonly random: SeededRandom;
 }
 
-/** The fifth group is empty. */
+/** Returns the members of a group. The fifth group is empty. */
 function membersOf(index: number, { existing, below, random }: Around): MemberInput[] {
   if (index === 4) return [];
   return [...peopleOf(existing, random), ...nestedOf(below, index, random), ...othersOf(index, random)];
 }
 
-/** Most groups are small, a few hold half of the company. */
+/** Returns the users of a group. Most groups are small, and a few have half of the company. */
 function peopleOf(users: readonly UserInput[], random: SeededRandom): MemberInput[] {
   if (users.length === 0) return [];
   const size = Math.min(MOST_MEMBERS, Math.ceil(random.fraction() ** 5 * users.length * 0.5));
@@ -98,7 +99,10 @@ function peopleOf(users: readonly UserInput[], random: SeededRandom): MemberInpu
   return [...ids].map((member, place) => ({ member, kind: 'user', role: place === 0 ? 'OWNER' : 'MEMBER' }));
 }
 
-/** The first group nests the third, and the third the sixth; of the others one in eight nests one or two. */
+/**
+ * Returns the nested groups. The first group contains the third, and the third contains the sixth. One in eight of the
+ * other groups contains one or two groups.
+ */
 function nestedOf(
   below: readonly { readonly id: string }[],
   index: number,
@@ -110,7 +114,10 @@ function nestedOf(
   return [...ids].map((member) => ({ member, kind: 'group' }));
 }
 
-/** The fourth group has everybody. One in ten has people of other companies, one in forty a group of theirs. */
+/**
+ * Returns the other members. The fourth group has every user as a member. One in ten groups has external people, and
+ * one in forty has an external group.
+ */
 function othersOf(index: number, random: SeededRandom): MemberInput[] {
   const everyone: MemberInput[] = index === 3 ? [{ member: 'everyone', kind: 'everyone' }] : [];
   const guests = index === 1 || random.chance(0.1) ? 1 + random.below(3) : 0;

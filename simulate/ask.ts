@@ -15,8 +15,7 @@ const EVERY_MS = 7 * HOUR_MS;
 const MOST_MEMBERS = 4;
 
 /**
- * Sometimes calls `explain` and `plan` for a group, runs apply immediately, and compares the answers with the
- * result.
+ * Sometimes calls `explain` and `plan` for a group, runs apply immediately, and compares the answers with the result.
  */
 export function startAsking(cloud: Cloud, seen: Seen): void {
   const random = cloud.random.fork('asking');
@@ -47,7 +46,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     const members = seen.under<StoredMember>(partitionOf(name, group), 'M#').map(({ member }) => member);
     const { rev, writes } = progress();
     const stood = others();
-    // If anything else changes the group meanwhile, the answers are outdated, not wrong.
+    // If another change of the group happens in between, the answers are outdated, not wrong.
     const isOld = (revs: number, written: number) =>
       progress().rev !== rev + revs ||
       progress().writes !== writes + written ||
@@ -74,6 +73,6 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
   });
 }
 
-/** A refresh stores changes of people before it wakes their groups. */
+/** Returns the stored people. A refresh stores changes of people before it wakes their groups. */
 const peopleOf = ({ table }: Cloud, name: string): readonly object[] =>
   [...table.items].flatMap(([key, item]) => (key.startsWith(`R#${name}#`) ? [item] : []));

@@ -28,7 +28,7 @@ export function createCloud(
   const pages = random.fork('pages');
   const table = new MemoryTable({
     indexLag: { ms: [0, 500, 5_000, 60_000][run.seed % 4] ?? 0, nowMs },
-    // Small pages, so that a small company has several.
+    // Pages are small, so that a small company has several pages.
     pageBytes: [4_000, 64_000, 1_048_576][run.seed % 3] as number,
     keysAtOnce: [7, 100][Math.floor(run.seed / 4) % 2] as number,
     isEmptyPage() {
@@ -88,9 +88,9 @@ export function createCloud(
     table,
     under: <Form>(partition: string, prefix: string) => table.under(partition, prefix) as readonly Form[],
     queues,
-    /** By company. */
+    /** Platforms by company. */
     platforms: platforms as ReadonlyMap<string, SimulatedPlatform>,
-    /** The directories that are read, by connection. */
+    /** The directories that readers read, by connection. */
     sources: sources as ReadonlyMap<string, SimulatedGoogle>,
     secretsManager,
     lambdas,
@@ -104,9 +104,9 @@ export function createCloud(
     companyActions: 0,
     /** The time until which a fault of the platform or of AWS may show. */
     troubledUntilMs: 0,
-    /** No new work starts. */
+    /** True if no new work may start. */
     isOver: false,
-    /** Runs work concurrently; a program error ends the simulation run. */
+    /** Runs work concurrently. A program error ends the simulation run. */
     start(work: Promise<unknown>) {
       work.catch((error: unknown) => {
         broken ??= { error };
@@ -119,7 +119,10 @@ export function createCloud(
         runLog.log({ lane: LANES[actor] ?? 'reconcile', what: `${actor} failed`, detail: String(error) });
         return false;
       }),
-    /** Lets time pass. @throws what went wrong in the simulation itself, or a mistake of the engine's */
+    /**
+     * Advances the simulated time.
+     * @throws a program error of the simulation or of the engine
+     */
     async pass(untilMs: number) {
       await time.run(untilMs);
       if (broken !== undefined) throw broken.error;
@@ -136,11 +139,11 @@ export const platformOf = (cloud: Cloud, connection: string): SimulatedPlatform 
   return spec && cloud.platforms.get(spec.company);
 };
 
-/** The stored item of a directory group; ids of a simulation run need no encoding. */
+/** Returns the stored item of a directory group. Ids of a simulation run need no encoding. */
 export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, group: string) =>
   group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
 
-/** The stored link to a platform group. */
+/** Returns the stored link to a platform group. */
 export const linkIn = (item: Readonly<Record<string, unknown>> | undefined) =>
   item?.['link'] as Pick<LinkedGroup, 'id' | 'version'> | undefined;
 
@@ -148,6 +151,6 @@ const LANES: Partial<Record<Actor, LogLine['lane']>> = {
   ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', checker: 'check' },
 };
 
-/** A program error of the engine or the simulation, not a drawn fault. */
+/** Returns whether an error is a program error of the engine or the simulation, not a drawn fault. */
 const isMistake = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

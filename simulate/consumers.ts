@@ -9,10 +9,13 @@ import type { Cloud } from './cloud.ts';
 import { type DirectoryHappening, type ScimRequest, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
 
-/** Concurrent invocations of one queue; more would find nothing new. */
+/** The number of concurrent invocations of one queue. More invocations would find no new behaviour. */
 const AT_ONCE = 3;
 
-/** The event source mappings of Lambda: pass messages to the functions, and delete those that succeed. */
+/**
+ * Simulates the event source mappings of Lambda, which pass messages to the functions and delete the messages that
+ * succeed.
+ */
 export function startConsumers(cloud: Cloud): void {
   const { queues, time } = cloud;
   const planned = new Set<string>();
@@ -117,12 +120,12 @@ async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeout
 /** Waiting requests of a SCIM client, by group or user. */
 export type ScimLanes = Map<string, Promise<unknown>>;
 
-/** Providers wait one minute after an error answer without a Retry-After. */
+/** The time that a provider waits after an error answer without a Retry-After. */
 const ASKS_AGAIN_MS = 60_000;
 
 /**
- * A request that arrives late: its client stopped waiting and does not repeat it. It carries the client's state at the
- * time of sending, and overlaps with the requests at its arrival.
+ * Sends a request that arrives late, after its client has stopped waiting. The client does not repeat the request. The
+ * request contains the client's state at the time of sending, and overlaps with the requests at its arrival.
  */
 async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: string): Promise<void> {
   const request = scimRequestOf(happening, cloud.directory.idOf);
@@ -137,8 +140,8 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
 }
 
 /**
- * Repeats a request until the server accepts or refuses it, as identity providers do; newer requests precede
- * failed ones.
+ * Repeats a request until the server accepts or refuses it, as identity providers do. Newer requests are sent before
+ * failed requests.
  */
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
   const { action, way } = happening;
@@ -146,7 +149,8 @@ export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes
   const member = 'member' in action ? action.member : '';
   const about = 'group' in action ? action.group : member;
   const members = 'members' in action ? action.members : [];
-  // Requests about one resource run one after the other. A member is created before a request names them, and deleted after it.
+  // Requests about one resource are sent one after the other. A member is created before a request names it, and
+  // deleted after such requests.
   const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));
   const asking = before.then(async () => {
     while (!cloud.isOver) {
@@ -167,7 +171,10 @@ export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes
 
 type Handle = (request: Omit<HttpRequest, 'origin'>) => ReturnType<typeof handleScim>;
 
-/** Searches for the resource before it creates it. @returns whether the server gave a final answer */
+/**
+ * Sends a request once. Before a POST, the client searches for the resource.
+ * @returns whether the server gave a final answer
+ */
 async function requestOnce(
   cloud: Cloud,
   happening: DirectoryHappening,
@@ -225,7 +232,7 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   return true;
 }
 
-/** The revision of a resource in the answer to a request. */
+/** Returns the revision of a resource in the answer to a request. */
 function revisionIn(etag: string | undefined, body: { meta?: { lastModified?: string } } | undefined) {
   const [, number] = /^W\/"(\d+)/.exec(etag ?? '') ?? [];
   const modifiedMs = Date.parse(body?.meta?.lastModified ?? '');

@@ -8,14 +8,14 @@ export interface Reading {
   readonly emails: ReadonlyMap<string, string>;
   /** Latest employee number of every member that has one. */
   readonly numbers: ReadonlyMap<string, string>;
-  /** Members whose account the directory has switched off. They stay in their groups, and do not count. */
+  /** Members whose account the directory has deactivated. They stay in their groups, but do not count. */
   readonly inactive: ReadonlySet<string>;
   /** The time of the last event about each group or its members, including deleted groups. */
   readonly changedAtMs: ReadonlyMap<string, number>;
 }
 
 export interface ReadGroup {
-  /** undefined until an event contains the name; such a group is not written. */
+  /** undefined until an event contains the name. A group without a name is not written. */
   readonly name: string | undefined;
   readonly members: ReadonlySet<string>;
   readonly changedAtMs: number;
@@ -26,19 +26,19 @@ export interface Received {
   readonly directoryEvent: Omit<DirectoryEvent, 'order'>;
   /** Nanoseconds since 1970. */
   readonly instant: bigint;
-  /** -1 if there is none; it sorts first. */
+  /** -1 if the event has no sequence. Such an event sorts first. */
   readonly sequence: bigint;
   readonly id: string;
   readonly source: string;
   readonly arrivedAtMs: number;
-  /** Of a SCIM request: the version of the resource in its answer. */
+  /** The version of the resource in the answer to a SCIM request. */
   readonly version?: bigint;
 }
 
-/** The maximum time ahead of a message, repeated here independently of the contract. */
+/** The longest time by which a message may be ahead. It is repeated here independently of the contract. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
-/** The order of a request, from the answer of the SCIM server; a deletion has no revision. */
+/** The order of a request, as the SCIM server answered it. A deletion has no revision. */
 export interface ScimAnswer {
   readonly atMs: number;
   readonly made?: string | undefined;
@@ -50,7 +50,7 @@ export interface ScimAnswer {
 export interface Arrived {
   readonly messageId: string;
   readonly body: string;
-  /** As the attribute of the message names it. */
+  /** The connection that the attribute of the message names. */
   readonly connection?: string | undefined;
   readonly atMs: number;
 }
@@ -63,9 +63,9 @@ interface Sent {
 }
 
 /**
- * What the directory has said, read in the most simple-minded way: sort it, then do what each thing says, one after the
- * other. It shares no code with the engine. All times are milliseconds since 1970.
- * @param readConnections those whose directory is read: there, a message of another source about a group says nothing
+ * Records the events of the directory, and reads them in the simplest way: sorted, and one after the other. This code
+ * shares nothing with the engine. All times are milliseconds since 1970.
+ * @param readConnections connections whose directory is read; messages of other sources about groups are ignored there
  */
 export function createDirectoryRecord(readConnections: ReadonlySet<string> = new Set()) {
   const byId = new Map<string, Sent>();
@@ -87,7 +87,7 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
     byBody.set(message.body, sent);
     return sent;
   };
-  /** Messages of a reader are recorded when they arrive: only the worker knows what it sends. */
+  /** Messages of a reader are recorded when they arrive, because only the worker knows which messages it sends. */
   const sentByReader = (connection: string, body: string, messageId: string, sentAtMs: number) => {
     const events = readerEvents(body);
     if (events.length === 0) return undefined;
@@ -101,8 +101,8 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       remember(isIgnored ? { ...message, events: [] } : message, as);
     },
     /**
-     * Edits a dead-lettered message with a future time: sets its time to now. @returns the new body, or the given
-     * body if its time is not in the future
+     * Edits a dead-lettered message whose time is in the future: the time becomes the present time.
+     * @returns the new body, or the given body if its time is not in the future
      */
     isEdited(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
@@ -120,8 +120,9 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       return replacement;
     },
     /**
-     * The events queue handed a message to ingest, of a connection that exists: its first delivery counts, unless it
-     * claims to be from more than 5 minutes ahead. Known by its id or else by its body, as when a dead letter is replayed.
+     * Records that the events queue delivered a message of an existing connection to ingest. The first delivery counts,
+     * unless the time of the message is more than 5 minutes ahead. A message is found by its id, or else by its body,
+     * for example after a replay.
      */
     arrived({ messageId, body, connection = '', atMs }: Arrived) {
       const known = byId.get(messageId) ?? byBody.get(body);
@@ -146,8 +147,8 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       for (const one of all) receive(message.connection, one);
     },
     /**
-     * The SCIM server answered 2xx; `made` is the id in its answer to a POST, and is learned by this too. The revision in
-     * the answer orders requests that overlap.
+     * Records that the SCIM server answered 2xx. `made` is the id in the answer to a POST, and is recorded too. The
+     * revision in the answer orders requests that overlap.
      */
     requested(request: ScimRequest, answer: ScimAnswer) {
       const { connection, creates } = request;
@@ -172,18 +173,23 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
         for (const [key, known] of given) if (known === ended) given.delete(key);
       }
     },
-    /** The id from the SCIM server of the resource that the run calls `key`; undefined if it was deleted. */
+    /**
+     * Records the id that the SCIM server gave to the resource `key` of the run; undefined if the resource was deleted.
+     */
     learned(connection: string, key: string, id: string | undefined) {
       if (id === undefined) given.delete(`${connection} ${key}`);
       else given.set(`${connection} ${key}`, id);
     },
-    /** The engine's id of a group or member of the simulation run; undefined for a SCIM resource that is not there. */
+    /**
+     * Returns the engine's id of a group or member of the simulation run; undefined for a SCIM resource that does not
+     * exist.
+     */
     idOf: (connection: string, key: string) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
-    /** Whether a SCIM request has deleted the resource with this id. */
+    /** Returns whether a SCIM request has deleted the resource with this id. */
     isEnded: (connection: string, id: string) => endedIds.has(`${connection} ${id}`),
-    /** Everything that arrived about a connection, in the order of arrival. */
+    /** Returns all events of a connection, in the order of arrival. */
     received: (connection: string): readonly Received[] => received.get(connection) ?? [],
-    /** All events that had arrived by the given time (default: now). */
+    /** Returns the reading of all events that had arrived by the given time (default: now). */
     read(connection: string, atMs = Number.POSITIVE_INFINITY): Reading {
       const all = (received.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
       const known = readings.get(connection);
@@ -204,7 +210,7 @@ interface Group {
   changedAtMs: number;
 }
 
-/** The result of all received events, independent of their order of arrival. */
+/** Returns the result of all received events, independent of their order of arrival. */
 export function readAll(received: readonly Received[]): Reading {
   const sorted = inVersions(received).toSorted((a, b) => byOrder(a, b) || byTieRule(a, b));
   const { groups, emails, numbers, inactive } = replayAll(sorted);
@@ -222,7 +228,10 @@ export function readAll(received: readonly Received[]): Reading {
   };
 }
 
-/** SCIM requests about one resource are ordered by its versions, not by the time of their answers. */
+/**
+ * Orders the SCIM requests about one resource by its versions, because the times of their answers may differ from that
+ * order.
+ */
 function inVersions(received: readonly Received[]): readonly Received[] {
   const latest = new Map<string, bigint>();
   const versioned = received.filter(({ version }) => version !== undefined);
@@ -261,7 +270,8 @@ function replayAll(sorted: readonly Received[]) {
 }
 
 /**
- * Only a POST creates a SCIM user, with a new id: a later request that names a deleted user does not restore the user.
+ * Removes deleted users from an event. Only a POST creates a SCIM user, with a new id, so a later request that names a
+ * deleted user does not restore the user.
  */
 function withoutEnded(one: Received, ended: Set<string>): Received {
   const { members = [], kind } = one.directoryEvent;
@@ -282,7 +292,7 @@ function note(
   groups: ReadonlyMap<string, Group>,
 ): void {
   if (value == null || values.get(id) === value) return;
-  // A number that comes later than the address may identify a pending member.
+  // An employee number that arrives after the address may identify a pending member.
   touch(groups.values(), arrivedAtMs, ({ members }) => members.has(id));
   values.set(id, value);
 }
@@ -336,7 +346,7 @@ function replay(
   }
 }
 
-/** The last part of a snapshot ends the membership of everyone whose latest event is older than the first part. */
+/** Applies the last part of a snapshot. It ends each membership whose latest event is older than the first part. */
 function replaySnapshot(
   { directoryEvent, source }: Pick<Received, 'directoryEvent' | 'source'>,
   position: number,
@@ -353,7 +363,7 @@ function replaySnapshot(
   for (const [member, at] of group.members) if (at < first) group.members.delete(member);
 }
 
-/** By instant, then sequence (absent first), then id as bytes, then source. */
+/** Orders events by instant, then sequence (absent first), then id as bytes, then source. */
 function byOrder(a: Received, b: Received): number {
   if (a.instant !== b.instant) return a.instant < b.instant ? -1 : 1;
   if (a.sequence !== b.sequence) return a.sequence < b.sequence ? -1 : 1;
@@ -363,7 +373,10 @@ function byOrder(a: Received, b: Received): number {
   );
 }
 
-/** If stamps are equal, the event with the later kind in this list wins, so the absence of a member or group wins. */
+/**
+ * If two stamps are equal, the event with the later kind in this list wins. The absence of a member or group therefore
+ * wins.
+ */
 const TIED: readonly DirectoryEvent['kind'][] = [
   'profile',
   'snapshot',
@@ -375,15 +388,15 @@ const TIED: readonly DirectoryEvent['kind'][] = [
 ];
 
 /**
- * If the stamps of two names are equal, the smaller name wins, compared as UTF-8 bytes; `snapshot` and `name` both set
- * names.
+ * Orders events with equal stamps. Of two names, the smaller name wins, compared as UTF-8 bytes. Both `snapshot` and
+ * `name` set names.
  */
 function byTieRule({ directoryEvent: a }: Received, { directoryEvent: b }: Received): number {
   const rank = ({ kind }: Received['directoryEvent']) => TIED.indexOf(kind === 'name' ? 'snapshot' : kind);
   return rank(a) - rank(b) || Buffer.compare(Buffer.from(b.name ?? '~'), Buffer.from(a.name ?? '~'));
 }
 
-/** Nanoseconds since 1970. */
+/** Returns nanoseconds since 1970. */
 export function instantOf(time: string): bigint {
   const [, fraction = ''] = /\.(\d+)/.exec(time) ?? [];
   const seconds = Date.parse(time.replace(/\.\d+/, ''));

@@ -12,31 +12,31 @@ import {
 } from './simulation-run.ts';
 
 /**
- * A drawn connection: its directory has members `p…`, `h…` and `q…`, its company has their roles `r-<name>-…`.
+ * A drawn connection. Its directory has the members `p…`, `h…` and `q…`, and its company has their roles `r-<name>-…`.
  */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
   readonly share: number;
-  /** Ids of its groups; the same in every directory, except where two share a company. */
+  /** Ids of its groups. They are the same in every directory, unless two directories share a company. */
   readonly groups: readonly string[];
   readonly count: number;
   readonly hasScim: boolean;
-  /** Some members have an employee number instead of an address, and a second match rule finds them. */
+  /** True if some members have an employee number instead of an address. A second match rule finds these members. */
   readonly hasNumbers: boolean;
   readonly settings: Readonly<Record<string, unknown>> & { readonly memberIdField: 'userId' | 'id' };
 }
 
 export interface Rhythm {
   readonly happenings: readonly Happening[];
-  /** When many people left which group: an operator may have to decide. */
+  /** The groups that many people left, with the time. An operator may have to decide about these removals. */
   readonly leavings: readonly { readonly atMs: number; readonly group: string }[];
-  /** When something was sent that will be refused. */
+  /** The times at which a message was sent that will be refused. */
   readonly refusals: readonly number[];
 }
 
 const SCIM_MEMBERS = 8;
 const SCIM_GROUPS = 4;
 
-/** Who works there: a few have no address, no user, or are not active; `h` and `q` as in messages.ts. */
+/** Draws the employees. A few have no address, no user, or are not active; for `h` and `q` see messages.ts. */
 export function drawPeople(
   random: Random,
   connection: string,
@@ -59,12 +59,12 @@ export function drawPeople(
   });
 }
 
-/** The share of simulation runs in which roles of some people change. */
+/** The share of simulation runs in which the roles of some people change. */
 const CONVERSIONS = 0.5;
 
 /**
- * Roles that end shortly before or after another role of the same user begins: a contractor becomes an employee, a rehire.
- * They have their own random stream, so that the rest of a run is the same as without them.
+ * Draws roles that end shortly before or after another role of the same user begins, for example when a contractor
+ * becomes an employee. These draws have their own random stream, so the rest of the run is the same without them.
  */
 export function drawConversions(
   random: Random,
@@ -89,12 +89,12 @@ export function drawConversions(
   });
 }
 
-/** The share of connections at which the user id of some roles changes. */
+/** The share of connections in which the user id of some roles changes. */
 const MERGES = 0.4;
 
 /**
- * Roles that move to another user, because the HR system corrects an account or merges two. No other change affects the
- * users of these roles. They have their own random stream, like conversions.
+ * Draws roles that move to another user, because the HR system corrects an account or merges two accounts. No other
+ * change affects the users of these roles. These draws have their own random stream, like conversions.
  */
 export function drawUserIdChanges(
   random: Random,
@@ -132,10 +132,7 @@ interface Plan {
   readonly endMs: number;
 }
 
-/**
- * Draws the ordinary happenings of one directory and its company, in the order in which they depend on each
- * other.
- */
+/** Draws the ordinary happenings of one directory and its company, in the order in which they depend on each other. */
 export function drawRhythm(random: Random, town: Town, { actions, endMs }: Plan): Rhythm {
   const scenario = createScenario(random, town, endMs);
   scenario.begin();
@@ -203,7 +200,7 @@ function createScenario(
       happen(namedAt, { kind: 'name', group, name: nameOf(group) });
     }
   };
-  /** The directory takes a leaver out at once, or out of one group after the other. */
+  /** The directory removes a leaver from all groups at once, or from one group after the other. */
   const goAway = (member: string, atMs: number) => {
     const place = everybody.indexOf(member);
     if (place >= 0) everybody.splice(place, 1);
@@ -254,7 +251,7 @@ function createScenario(
       company(soon(atMs - 2 * HOUR_MS, 4 * HOUR_MS), { kind: 'terminate', role });
       goAway(member, atMs);
     },
-    /** A leaver's address becomes a newcomer's, in both systems, in any order. */
+    /** A leaver's address is given to a new employee, in both systems, in any order. */
     handOn: (atMs) => {
       const leavers = beginning('p');
       if (leavers.length < 6) return;
@@ -280,7 +277,9 @@ function createScenario(
       company(atMs, { kind, role });
       if (kind === 'terminate') company(soon(atMs, DAY_MS), { kind: 'activate', role });
     },
-    /** Often from more than one group at once, as when a source of the directory breaks. */
+    /**
+     * Many members leave, often more than one group at the same time, as after a failure of a source of the directory.
+     */
     massLeaving: (atMs) => {
       const large = [...groups].filter(([, members]) => members.size >= 4).map(([group]) => group);
       for (const group of some(random, large, Number(weighted(random, { 1: 3, 2: 1, 4: 1 })))) {
@@ -299,7 +298,7 @@ function createScenario(
         turn(group, [member], soon(atMs, 2 * MINUTE_MS));
       }
     },
-    /** Two contradictory events in the same second; their order decides. */
+    /** Draws two contradictory events in the same second. Their order decides the result. */
     again: (atMs, group) => {
       const members = [anyMember()];
       const actions: readonly DirectoryAction[] = [
@@ -336,7 +335,7 @@ function createScenario(
       for (const group of ids) appear(group, between(random, MINUTE_MS, 40 * MINUTE_MS));
       if (hasScim) happenings.push(...drawScimGroups(random.fork('scim'), connection, endMs));
     },
-    /** Large changes: many groups in one message, or many members. */
+    /** Draws large changes: many groups in one message, or many members. */
     flood(atMs: number) {
       const isHuge = random.chance(0.08);
       if (random.chance(0.5)) {
@@ -364,7 +363,10 @@ const SCIM_ACTIONS = 25;
 const SCIM_CYCLES = 10;
 const SCIM_KINDS = { join: 8, leave: 6, name: 3, snapshot: 5, delete: 1, forget: 1, profile: 2 };
 
-/** Groups and members that come only by SCIM requests: in each cycle a provider sends all requests at once. */
+/**
+ * Draws groups and members that exist only through SCIM requests. In each cycle, the provider sends all requests at the
+ * same time.
+ */
 function drawScimGroups(random: Random, connection: string, endMs: number): readonly Happening[] {
   const everybody = Array.from({ length: SCIM_MEMBERS }, (_, index) => `q${index}`);
   const cycles = Array.from({ length: SCIM_CYCLES }, () => between(random, 10 * MINUTE_MS, endMs - HOUR_MS));
@@ -394,7 +396,9 @@ function drawScimGroups(random: Random, connection: string, endMs: number): read
   });
 }
 
-/** Most messages are fast, unique and have an exact time; the others find the bugs. */
+/**
+ * Draws the form of a message. Most messages are fast, unique and have an exact time. The other messages find the bugs.
+ */
 function drawWay(random: Random, action: DirectoryAction, leftMs: number): Way {
   const form = weighted(random, { native: 9, sns: 2, eventbridge: 2, okta: 2, scim_group: 2, scim_patch: 3 });
   const isTimeless = form.startsWith('scim') && random.chance(0.4);

@@ -19,7 +19,10 @@ interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
   readonly endMs: number;
 }
 
-/** The faults around one connection: those of its platform and of AWS, other clients, and operators. */
+/**
+ * Draws the faults of one connection: those of its platform and of AWS, the actions of other clients, and the actions
+ * of operators.
+ */
 export function drawFaults(random: Random, town: Town, scene: Scene): readonly Happening[] {
   const { name: connection } = town;
   const isFirst = scene.towns[0] === town;
@@ -34,11 +37,13 @@ export function drawFaults(random: Random, town: Town, scene: Scene): readonly H
   ];
 }
 
-/** The id under which a group's `users` name this employee. */
+/** Returns the id under which a group's `users` contain this employee. */
 const userOf = ({ settings }: Town, role: string): string =>
   settings.memberIdField === 'id' ? role : `u-${role}`;
 
-/** Seconds, or `date`: an HTTP date in a minute. Two hours are longer than groupsync waits. */
+/**
+ * Values of Retry-After: seconds, or `date` for an HTTP date in a minute. Two hours are longer than groupsync waits.
+ */
 const RETRY_AFTERS = ['0', '30', '7200', 'date'];
 
 function drawPlatformFaults(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
@@ -58,7 +63,7 @@ function drawPlatformFaults(random: Random, town: Town, { endMs }: Scene): reado
   ];
 }
 
-/** Platform faults that the weights alone would show in one run of fifty. */
+/** Platform faults that the weights alone would select in only one of fifty runs. */
 const SELDOM_PLATFORM_FAULTS: readonly PlatformFault[] = [
   'deletes_ignored',
   'refuses_name',
@@ -68,7 +73,7 @@ const SELDOM_PLATFORM_FAULTS: readonly PlatformFault[] = [
   'answers_lack_users',
   'answers_404',
 ];
-/** The additional share of connections that have each of them. */
+/** The additional share of connections that have each of these faults. */
 const SELDOM_SHARE = 0.1;
 
 function drawPlatformFault(
@@ -86,10 +91,11 @@ function drawPlatformFault(
     return random.chance(0.6) ? users : undefined;
   };
   const drawnNames = named();
-  // A fault that lasts for days closes the gate if it affects all groups; so some affect a few groups only.
+  // A fault that lasts for days closes the gate if it affects all groups. Some of these faults therefore affect only a
+  // few groups.
   const few = isLong ? some(random, town.groups, 3) : undefined;
   const chosen = few ?? (about === undefined ? undefined : drawnNames);
-  // A token may be revoked, replaced and revoked again. Other platform faults may come back too.
+  // A token may be revoked, replaced and revoked again. Other platform faults may also return.
   const spells = () => {
     if (platformFault.startsWith('token')) return between(random, 1, 3);
     return random.chance(0.1) ? 2 : 1;
@@ -113,8 +119,9 @@ function drawPlatformFault(
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /**
- * Events that meet a platform fault: renamed groups while a wrong route answers 404, new groups while answers are lost
- * or external ids are refused, deleted groups while DELETE has no effect, and joins and leaves while writes are late.
+ * Draws events during a platform fault. Groups are renamed while a wrong route answers 404, and created while answers
+ * are lost or external ids are refused. Groups are deleted while DELETE has no effect, and members join and leave while
+ * writes are late.
  */
 function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening): readonly Happening[] {
   if (action.kind !== 'platformFault' || random.chance(0.5)) return [];
@@ -162,7 +169,7 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
   );
 }
 
-/** Another client changes a group, and a second event about the group arrives while the first is being written. */
+/** Draws a change of a group by another client, and a second event about the group while the first is being written. */
 export function drawAfterthoughts(random: Random, town: Town, endMs: number): readonly Happening[] {
   return some(random, town.groups, 8).flatMap((group) => {
     const [first, second] = some(random, ['p0', 'p1', 'p2', 'p3'], 2);
@@ -187,7 +194,7 @@ export function drawAfterthoughts(random: Random, town: Town, endMs: number): re
 
 const CLIENT_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, own: 2 };
 
-/** Changes by another client of the platform: single ones, or the same one repeated. */
+/** Draws changes by another client of the platform: single changes, or one repeated change. */
 function drawClientActions(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
   const edit = (group: string): ClientAction => {
     const users = some(random, town.people, between(random, 1, 2)).map(({ role }) => userOf(town, role));
@@ -256,7 +263,7 @@ function drawOperators(
   };
   const company = () => (random.chance(0.5) ? town.company : random.pick(towns).company);
   const role = () => random.pick(town.people).role;
-  /** One action, and for some a second one later. */
+  /** Returns one action, and for some routines a second action later. */
   const routines: Readonly<Record<Routine, (group: string) => readonly OperatorAction[]>> = {
     pause: (group) => [
       { kind: 'pause', group },
@@ -300,7 +307,10 @@ function drawOperators(
   return all;
 }
 
-/** Effects before which a function may die, by the kinds of items that it works with and the calls that it makes. */
+/**
+ * The effects before which a function may crash, by the kinds of items that it reads or writes and the calls that it
+ * makes.
+ */
 export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
   ingest: `get CONNECTION, update M#, put IN#, put USER, update USER, put PART#, query PART#, getMany USER, query IN#,
     update GROUP, SendMessageBatch apply, SendMessageBatch eventsDlq, acknowledge events`,
@@ -326,7 +336,7 @@ export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
     ReceiveMessage eventsDlq, SendMessageBatch events, DeleteMessageBatch eventsDlq`,
 };
 export const crashPoints = (lambda: LambdaName): readonly string[] => CRASH_POINTS[lambda].split(/,\s+/);
-/** An effect in one of ten simulation runs: a second occurrence is unlikely. */
+/** Effects that occur in one of ten simulation runs. A second occurrence is unlikely. */
 const SELDOM = new Set([
   ...['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get'],
   ...['operator SendMessageBatch events', 'operator DeleteMessageBatch eventsDlq'],
@@ -364,14 +374,16 @@ function drawCrashes(random: Random, connection: string, times: number, endMs: n
   });
 }
 
-/** Those of the reader are drawn with its directory (google/draw.ts). */
+/**
+ * The crashes of all functions except the reader. Crashes of the reader are drawn with its directory (google/draw.ts).
+ */
 const ALL_CRASHES = (Object.keys(DEATHS) as (keyof typeof DEATHS)[]).flatMap((lambda) =>
   crashPoints(lambda).map((effect) => ({ kind: 'crash', lambda, effect, nth: 1 }) as const),
 );
 
 /**
- * In a deep run: each crash in sequence, early enough to take effect, and two platform faults independent of
- * weight.
+ * Draws the faults of a deep run: each crash in sequence, early enough to take effect, and two platform faults
+ * independent of their weight.
  */
 export function drawDeepFaults(
   random: Random,

@@ -9,7 +9,9 @@ import {
   type Way,
 } from './simulation-run.ts';
 
-/** The share of simulation runs in which a connection is removed and its company connected again under another name. */
+/**
+ * The share of simulation runs in which a connection is removed, and its company is connected again under another name.
+ */
 const RETURNS = 0.15;
 
 /** Suffix of the name under which a company returns. The directory is the same, so addresses stay. */
@@ -24,7 +26,7 @@ export interface Return {
   readonly connectedAtMs: number;
 }
 
-/** The town that returns under another name. It is the only town of its company, and has no SCIM clients. */
+/** Returns the town that returns under another name. It is the only town of its company, and has no SCIM clients. */
 export function drawReturn(random: Random, towns: readonly Town[], endMs: number): Return | undefined {
   if (!random.chance(RETURNS)) return undefined;
   const isAlone = ({ company, name }: Town) =>
@@ -37,8 +39,8 @@ export function drawReturn(random: Random, towns: readonly Town[], endMs: number
 }
 
 /**
- * The same happenings, with the removal, the new connection and an export of all groups to it. Later happenings go to
- * the new connection. Changes while no connection exists appear only in the export.
+ * Returns the same happenings, with the removal, the new connection and an export of all groups to the new connection.
+ * Later happenings go to the new connection. Changes while no connection exists are only in the export.
  */
 export function withReturn(
   happenings: readonly Happening[],
@@ -71,7 +73,7 @@ export function withReturn(
 
 const EXPORTED: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
-/** The content of the directory after these happenings: profiles, then a snapshot of every group. */
+/** Returns the content of the directory after these happenings: profiles, then a snapshot of every group. */
 function exportOf(happenings: readonly Happening[]): readonly DirectoryAction[] {
   const groups = new Map<string, { name: string | null; members: Set<string> }>();
   const profiles = new Map<string, { readonly email?: string; readonly number?: string }>();

@@ -13,11 +13,11 @@ import {
 } from './simulation-run.ts';
 
 /*
- * Additional happenings in some simulation runs. Each kind has its own random stream, so it does not change the rest of
- * a run.
+ * Additional happenings in some simulation runs. Each kind has its own random stream, so the rest of the run does not
+ * change.
  */
 
-/** The share of connections, or of connections with SCIM, that have each of these. */
+/** The share of connections, or of connections with SCIM, that have each kind. */
 export const SHARES = {
   numbers: 0.4,
   ties: 0.35,
@@ -27,7 +27,7 @@ export const SHARES = {
   revocations: 0.2,
 };
 
-/** After the start of each day, as `RHYTHMS` in schedules.ts has it. */
+/** The time of the daily check after the start of each day, as in `RHYTHMS` of schedules.ts. */
 const CHECKED_AT_MS = 3 * HOUR_MS;
 
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
@@ -37,7 +37,7 @@ interface Place {
   readonly endMs: number;
 }
 
-/** All additional happenings of one connection. */
+/** Draws all additional happenings of one connection. */
 export function drawWider(random: Random, { town, endMs }: Place): readonly Happening[] {
   const parts = { numbers: drawNumbered, ties: drawTies, lateRequests: drawLateRequests };
   const others = { erasures: drawErasures, newGroups: drawNewGroups, revocations: drawRevocations };
@@ -71,7 +71,7 @@ const within = (atMs: number, endMs: number) => Math.max(0, Math.min(atMs, endMs
 
 const NUMBERED = ['n0', 'n1', 'n2', 'n3'];
 
-/** Employees without an address: the second match rule finds them by their number. */
+/** Employees without an address. The second match rule finds them by their number. */
 export const numberedPeople = (connection: string): readonly PersonSpec[] =>
   NUMBERED.map((id) => ({
     role: roleOf(connection, id),
@@ -80,8 +80,8 @@ export const numberedPeople = (connection: string): readonly PersonSpec[] =>
   }));
 
 /**
- * Members that only the second rule finds. No employee has the address of `n1`, the number of `n2` becomes ambiguous,
- * and the number of `n3` changes in both systems.
+ * Draws members that only the second rule finds. No employee has the address of `n1`. The number of `n2` becomes
+ * ambiguous, and the number of `n3` changes in both systems.
  */
 function drawNumbered(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, groups } = town;
@@ -133,8 +133,8 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
 }
 
 /**
- * Only in long runs: employees who join after more than 430 days in no group, or who were in no group before. Only one
- * profile, at the beginning, gives the addresses of these members (`h…`).
+ * Draws employees, only in long runs, who join after more than 430 days in no group, or who were in no group before.
+ * Only one profile, at the beginning, contains the addresses of these members (`h…`).
  */
 export function drawComebacks(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
@@ -142,7 +142,7 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     .filter(({ role, email, state }) => /-h\d+$/.test(role) && email !== null && state === undefined)
     .map(({ role }) => role.slice(roleOf(connection, '').length));
   return some(random, handed, 3).flatMap((member): Happening[] => {
-    // A long run stretches this distance to more than 430 days.
+    // A long run stretches this interval to more than 430 days.
     const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
     const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
     const leaves = groups.map((group, index) =>
@@ -157,7 +157,7 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
   });
 }
 
-/** Two or three events with one stamp and different content, which arrive in any order. */
+/** Draws two or three events with one stamp and different content, which arrive in any order. */
 function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, groups } = town;
   return Array.from({ length: between(random, 2, 5) }, (_, index) => {
@@ -187,7 +187,10 @@ function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] 
   }).flat();
 }
 
-/** SCIM requests that arrive hours after they were sent: after newer ones, at the same time, or after a deletion. */
+/**
+ * Draws SCIM requests that arrive hours after they were sent: after newer requests, at the same time, or after a
+ * deletion.
+ */
 function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happening[] {
   if (!town.hasScim) return [];
   const { name: connection } = town;
@@ -209,7 +212,7 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
     const arrivesMs = atMs + lateMs;
     const other = (beforeMs: number, action: DirectoryAction) =>
       directoryHappening(connection, arrivesMs - beforeMs, action, way);
-    // A newer request, and a request that arrives at the same moment.
+    // The happenings include a newer request, and a request that arrives at the same time.
     const newer = other(between(random, 1_000, MINUTE_MS), change(group));
     const earlierMs = within(atMs - between(random, 1, 60) * MINUTE_MS, endMs);
     const overlaps = { ...way, lateMs: arrivesMs - earlierMs + random.below(30) - 15 };
@@ -225,7 +228,7 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
   }).flat();
 }
 
-/** An operator erases the data of a person, before or after the person left. */
+/** Draws an operator's erasure of a person's data, before or after the person left. */
 function drawErasures(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
   const known = people.filter(({ email, role }) => email !== null && /-[ph]\d+$/.test(role));
@@ -248,7 +251,7 @@ function drawErasures(random: Random, { town, endMs }: Place): readonly Happenin
   });
 }
 
-/** Settings change while the index does not show a new group yet. */
+/** Draws changes of settings while the index does not show a new group yet. */
 function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection } = town;
   const atMs = anyTime(random, endMs);
@@ -262,7 +265,10 @@ function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happeni
   ];
 }
 
-/** The token is revoked at the time of the daily check of the credential, and works again an hour later. */
+/**
+ * Draws a revocation of the token at the time of the daily check of the credential. The token works again an hour
+ * later.
+ */
 function drawRevocations(random: Random, { town, endMs }: Place): readonly Happening[] {
   const days = Math.max(1, Math.floor(endMs / DAY_MS));
   const atMs = random.below(days) * DAY_MS + CHECKED_AT_MS - between(random, 5, 50) * MINUTE_MS;

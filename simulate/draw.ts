@@ -9,16 +9,19 @@ import type { ConnectionSpec, Happening, LambdaName, SimulationRun, Traits, Way 
 import { DAY_MS } from './simulation-run.ts';
 
 export interface DrawOptions {
-  /** How long trouble lasts; 7 where nothing is said. */
+  /** The number of days with faults; 7 by default. */
   readonly days?: number;
-  /** Trouble to keep (`platformFault:writes_503`, `client.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
+  /**
+   * The faults and events to keep (`platformFault:writes_503`, `client.edit`, `crash`, `late`, `okta` …); all by
+   * default.
+   */
   readonly only?: readonly string[];
   readonly scale?: keyof typeof SCALES;
-  /** Two years with few happenings instead of some days with many. */
+  /** Whether the run has two years with few happenings instead of a few days with many. */
   readonly long?: boolean;
-  /** Whether a directory is read too. A long run reads none. */
+  /** Whether a reader reads a directory too. A long run has no reader. */
   readonly directory?: boolean | undefined;
-  /** So many deaths of functions besides. */
+  /** The number of additional crashes of functions. */
   readonly crashes?: number;
 }
 
@@ -27,17 +30,17 @@ const SCALES = {
   normal: { groups: 30, people: 100, actionsPerDay: 20 },
 };
 
-/** Number of days per day with happenings in a long run: seven such periods are two years. */
+/** The number of days for each day with happenings in a long run. Seven such periods are two years. */
 const STRETCHED_DAYS = 104;
 const stretched = (atMs: number) => (atMs % DAY_MS) + Math.floor(atMs / DAY_MS) * STRETCHED_DAYS * DAY_MS;
 const LONG_ACTIONS = 60;
 
-/** Everything of a simulation run, from its seed. */
+/** Draws a whole simulation run from its seed. */
 export function drawRun(
   seed: number,
   { long = false, days = 7, only, scale = 'normal', crashes = 0, directory = false }: DrawOptions = {},
 ): SimulationRun {
-  // Seeds that follow each other begin alike; their hashes do not.
+  // The random numbers of consecutive seeds begin similarly. The numbers of their hashes differ.
   const random = seededRandom(seed).fork('life');
   const towns = drawTowns(random.fork('towns'), SCALES[scale]);
   const endMs = days * DAY_MS;
@@ -104,7 +107,7 @@ export function drawRun(
   return only === undefined ? run : keepOnly(run, new Set(only.map(plainName)));
 }
 
-/** Two in five changes name their actor. */
+/** Adds an actor to the message of two in five changes. */
 const withActor = (random: Random, way: Way): Way =>
   random.chance(0.4) ? { ...way, by: `admin-${random.below(5)}` } : way;
 
@@ -172,7 +175,10 @@ function drawSettings(random: Random, groups: readonly string[]): Town['settings
 }
 
 const MATCH_RULES = ['email=workEmail', 'employeeNumber=employeeNumber'];
-/** Traits that the engine does not handle yet: every run draws the plain value. Empty after these fixes. */
+/**
+ * Traits that the engine does not handle yet: every run draws the plain value. The set is empty when all fixes are
+ * done.
+ */
 export const PENDING_TRAITS: ReadonlySet<keyof Traits> = new Set([]);
 
 const SECOND_MS = 1_000;
@@ -202,7 +208,7 @@ function drawTraits(random: Random): Traits {
 
 const plainName = (name: string): string => name.replace(/^action:/, '').replace('.', ':');
 
-/** What is asked for among the names by which trouble is told, with its actor before it or without. */
+/** Returns whether a happening was requested by name, with or without its actor. */
 const isNamed = (only: ReadonlySet<string>, actor: string, kind: string): boolean =>
   [actor, kind, `${actor}:${kind}`].some((name) => only.has(name));
 
@@ -241,12 +247,16 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
   };
 }
 
-/** So many simulation runs have every platform fault, fault and action drawn (test/simulate/draw.test.ts). */
+/**
+ * The number of simulation runs that together contain every platform fault, fault and action
+ * (test/simulate/draw.test.ts).
+ */
 const RUNS_WITH_ALL = 300;
 
 /**
- * Names of all that can fire in a simulation run; what never did in a deep run was not tried.
- * @param draw with `directory`, the faults of a directory that is read too
+ * Returns the names of all effects that can fire in a simulation run. An effect that never fired in a deep run was not
+ * tested.
+ * @param draw with `directory`, the result includes the faults of a directory that a reader reads
  */
 export function everythingThatCanFire({ directory }: Pick<DrawOptions, 'directory'>): readonly string[] {
   const names = new Set<string>([

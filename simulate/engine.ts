@@ -21,10 +21,15 @@ import { createRateLimiter } from '../shared/sync/scim/limiter.ts';
 import type { MemoryTable } from './table.ts';
 import type { Worker } from './worker.ts';
 
-/** What may go wrong with one request. `echo`: done, and done again by the client, which had heard no answer. */
+/**
+ * The fault of one request. With `echo`, the client repeats a request that took effect, because it received no answer.
+ */
 export type AwsFault = 'none' | 'throttled' | 'unheard' | 'echo';
 
-/** Requests of one worker to one service: each waits its turn, and may fail, a write before or after it was done. */
+/**
+ * Returns the requests of one worker to one service. Each request waits for its turn and may fail. A write may fail
+ * before or after it takes effect.
+ */
 export function requestsOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault, failure: () => Error) {
   const ask = async (kind: string): Promise<void> => {
     await worker.effect(kind);
@@ -41,7 +46,7 @@ export function requestsOf(worker: Worker, faultOf: (isRead: boolean) => AwsFaul
   return { ask, write };
 }
 
-/** The table as one worker sees it. */
+/** Returns the table for one worker. */
 export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: boolean) => AwsFault): Table {
   const { ask, write } = requestsOf(worker, faultOf, () => new StoreError('the table did not answer'));
   return {
@@ -53,7 +58,7 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: bo
       const names = new Set<string>();
       const distinct = keys.filter(({ pk, sk }) => names.size < names.add(`${pk} ${sk}`).size);
       const found = [];
-      // As BatchGetItem answers: not of one moment, and what it leaves unprocessed is asked for again.
+      // Like BatchGetItem, the items are read at different times, and unprocessed keys are requested again.
       for (let at = 0; at < distinct.length; at += table.keysAtOnce) {
         const some = distinct.slice(at, at + table.keysAtOnce);
         await ask(`getMany ${kindOf(some[0] as Key)}`);
@@ -77,7 +82,9 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: bo
   };
 }
 
-/** Claims and pointers have ids for sort keys: their partition says what they are. */
+/**
+ * Returns the kind of an item. The sort keys of claims and pointers are ids, so their partition identifies the kind.
+ */
 function kindOf({ pk, sk }: Key): string {
   const partition = /^(?:L|P|PU)#/.exec(pk)?.[0];
   if (partition !== undefined) return partition;
@@ -92,11 +99,14 @@ export interface PortsOptions extends OfTheWorld {
   readonly queueUrl: (key: QueueKey) => string;
   readonly dispatcher: Dispatcher;
   readonly secrets: Secrets;
-  /** Up to which size a view lies on its group's item; of small groups, so that some lie there and some in buckets. */
+  /**
+   * The largest size of a view that is stored on its group's item. The value is small, so that buckets are used for
+   * small groups too.
+   */
   readonly inlineViewBytes?: number;
-  /** The directories that are read, if there are any. */
+  /** The directories that readers read, if any. */
   readonly directories?: Directories;
-  /** Which function these are for: its name stands in what it dead-letters. */
+  /** The function that uses the ports. Its name is part of the messages that it dead-letters. */
   readonly source: 'ingest' | 'apply';
 }
 
@@ -107,10 +117,10 @@ const NONE: Directories = {
   examine: async () => [],
 };
 
-/** How long a worker remembers a connection, as shared/runtime/wire.ts has it. */
+/** The time for which a worker caches a connection, as in shared/runtime/wire.ts. */
 const CONNECTIONS_REMEMBERED_MS = 30_000;
 
-/** What shared/runtime/wire*.ts join, over a table, queues, platforms, a clock and ids of the caller's. */
+/** Returns the ports that shared/runtime/wire*.ts create, over the given table, queues, platforms, clock and ids. */
 export function portsOver(options: PortsOptions) {
   const {
     sqs,
@@ -147,7 +157,7 @@ export function portsOver(options: PortsOptions) {
   };
 }
 
-/** Everything that is kept in the table, save the connections, which need a clock. */
+/** Returns all stores in the table except the connections, which need a clock. */
 export const allStoresOver = (table: Table, inlineViewBytes?: number) => ({
   ...storesOver(table, inlineViewBytes),
   scim: createScimStore(table),

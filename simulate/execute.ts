@@ -16,7 +16,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, type SimulationRun, START_MS } from './simu
 import type { Seen } from './world.ts';
 
 export interface ExecuteOptions {
-  /** Keeps every log line, for the trace page. */
+  /** Whether the run keeps every log line, for the trace page. */
   readonly keepsLog?: boolean;
   /** A seeded bug. */
   readonly wrapPorts?: WrapPorts | undefined;
@@ -27,7 +27,7 @@ export interface ExecuteOptions {
 export interface Outcome {
   readonly run: SimulationRun;
   readonly violations: readonly Violation[];
-  /** How often each platform fault, fault, crash point and action took effect. */
+  /** The number of times that each platform fault, fault, crash point and action took effect. */
   readonly fired: ReadonlyMap<string, number>;
   readonly logLines: readonly LogLine[];
   readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };
@@ -38,7 +38,7 @@ export interface Outcome {
 /** After the faults end, waiting work has one day to complete. */
 const QUIET_MS = 26 * HOUR_MS;
 
-/** A run of a week has about ten thousand effects, or three million if ten thousand members are pending. */
+/** A run of a week has about ten thousand effects. With ten thousand pending members, it has three million. */
 const MOST_EFFECTS = 5_000_000;
 
 /** Executes a simulation run until one day after its faults end, and runs the invariant checks each simulated hour. */
@@ -102,13 +102,13 @@ export async function execute(
   return { run, violations, fired, logLines, figures, cloud };
 }
 
-/** Each hour, and less often in a long silence. */
+/** Returns the time of the next check: each hour, and less often in a long silence. */
 const nextCheckMs = (cloud: Cloud, atMs: number): number => {
   const laterMs = afterSilence(cloud, atMs + HOUR_MS) - atMs;
   return atMs + Math.max(1, Math.floor(laterMs / HOUR_MS)) * HOUR_MS;
 };
 
-/** Ends all faults. One hour later an operator replays the dead-letter queues, as the runbook describes. */
+/** Ends all faults. An operator replays the dead-letter queues one hour later, as the runbook describes. */
 function calm(cloud: Cloud): void {
   for (const platform of cloud.platforms.values()) platform.calm();
   for (const source of cloud.sources.values()) source.calm();
@@ -121,7 +121,7 @@ function calm(cloud: Cloud): void {
   });
 }
 
-/** The connections as an administrator made them, and a SCIM token for each. */
+/** Creates the connections as an administrator does, and a SCIM token for each. */
 async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
   const tokens = new Map<string, string>();
   cloud.start(

@@ -39,10 +39,10 @@ export function createFakeSecretsManager(nowMs: () => number, random: Random, fi
   };
   return {
     stored: stored as ReadonlyMap<string, Secret>,
-    /** Every refresh token that was stored at any time, behind its connection's name. */
+    /** Every refresh token that was stored at any time, with the name of its connection before it. */
     ever: ever as ReadonlySet<string>,
     put,
-    /** The client of one worker. A repeated request has the same token, so it takes effect once. */
+    /** Returns the client of one worker. A repeated request has the same token, so it takes effect once. */
     accessOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault): Secrets & CredentialVault {
       const fault = (isRead: boolean): AwsFault => {
         const struck = faultOf(isRead);

@@ -12,7 +12,7 @@ import { type GoogleAction, type Happening, MINUTE_MS, START_MS } from './simula
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 
-/** An operator aborts a command that takes longer. */
+/** The time after which an operator aborts a command. */
 const PATIENCE_MS = 30 * MINUTE_MS;
 
 /** Starts each happening of the run at its time. */
@@ -81,13 +81,13 @@ function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLa
   }
 }
 
-/** A group of a directory that the reader does not know yet: no events about it are sent. */
+/** Returns whether the reader does not know a group of its directory yet. No events about such a group are sent. */
 function isUnread({ sources, table }: Cloud, { connection, action }: DirectoryHappening): boolean {
   const group = 'group' in action ? action.group : '';
   return sources.has(connection) && !table.items.has(`C#${connection} READER#${group}`);
 }
 
-/** Remembers what a screen showed, for an operator who decides on it later. */
+/** Stores the content of a screen, for an operator who decides later. */
 function createScreens(cloud: Cloud) {
   const seen = new Map<string, Screen | undefined>();
   const screenOf = (connection: string, group: string): Screen | undefined => {
@@ -109,7 +109,7 @@ function createScreens(cloud: Cloud) {
   };
 }
 
-/** A platform group that carries the id of this directory group. */
+/** Returns a platform group that carries the id of this directory group. */
 const carrierOf = ({ groups, traits }: SimulatedPlatform, group: string): string | undefined =>
   [...groups.values()].find(({ spokeId }) => spokeId === keptSpokeId(group, traits.spokeIds))?.id;
 
@@ -118,8 +118,8 @@ type ScreenOf = (connection: string, group: string, oldMs: number) => Screen | u
 const REPEATED_AFTER_MS = 10 * MINUTE_MS;
 
 /**
- * An operator who connects a company under another name repeats each of the two commands that failed. A removal that died
- * may be complete.
+ * Connects a company under another name. The operator repeats each of the two commands if it failed. A removal that
+ * crashed may be complete.
  */
 async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, screenOf: ScreenOf) {
   const { connection, action } = happening;
@@ -178,20 +178,20 @@ export async function operateIn(
       connections.set(connection, { ...now, settings: { ...now.settings, [action.key]: action.value } });
     }
   });
-  // If two operators connect and remove at the same time, either may be the last. A crashed command may be
+  // If two operators connect and remove at the same time, either command may be the last. A crashed command may be
   // complete.
   const stored = cloud.table.items.get(`C#${connection} CONNECTION`);
   if (stored === undefined) connections.delete(connection);
   else if (spec !== undefined && !connections.has(connection))
     connections.set(connection, { ...spec, company: String(stored['company']) });
-  // It is unknown how much a command did before it died, so the invariant checks assume that it may have done everything.
+  // It is unknown which steps a command completed before it crashed, so the invariant checks accept any of them.
   const half = { done: action.kind !== 'release', died: true, removals: seen?.users ?? [] };
   if (!completed) actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...half });
   return completed;
 }
 
 function directoryEventOf({ kind, ...rest }: Happening['action']): string {
-  // The group is printed before, and times are more readable in minutes.
+  // The group is printed before this text, and times are easier to read in minutes.
   const parts = Object.entries(rest).flatMap(([name, value]) => {
     if (name.endsWith('Ms')) return `${name.slice(0, -2)} ${Math.round(Number(value) / MINUTE_MS)} minutes`;
     return name === 'group' ? [] : `${name} ${JSON.stringify(value)}`;

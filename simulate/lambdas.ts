@@ -15,7 +15,7 @@ import { Crash, type Worker } from './worker.ts';
 /** The actor of an invocation: a function, an operator, or the checker. */
 export type Actor = LambdaName | 'checker';
 
-/** A seeded bug: wraps what a worker works with. */
+/** A seeded bug, which wraps the ports of a worker. */
 export type WrapPorts = (ports: EnginePorts, lambda: Actor) => EnginePorts;
 
 export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'createSettleMs'> {
@@ -44,13 +44,13 @@ export interface Container {
 type Spell = Exclude<AwsAction, { kind: 'crash' }> & { readonly untilMs: number };
 type Seat = Container & { kill(): void; freeze(): void; thaw(): void };
 
-/** How often a skewed clock is adjusted while its container is in use. */
+/** How often a skewed clock is corrected while its container is in use. */
 const CLOCK_SET_MS = 7_000;
 
 export function createLambdas(options: LambdasOptions) {
   const { time, random, runLog } = options;
   const idle = new Map<Actor, Seat[]>();
-  // Without a coalescing window the platform is slower, so more events arrive during a write.
+  // Without a coalescing window, the platform is slower, so that more events arrive during a write.
   const slowestMs = options.coalesceMs === 0 ? 2_500 : 100;
   let spells: Spell[] = [];
   let crashes: { readonly action: Extract<AwsAction, { kind: 'crash' }>; left: number }[] = [];
@@ -84,7 +84,7 @@ export function createLambdas(options: LambdasOptions) {
     runLog.fired('aws:slow_table');
     return slow.msPerRequest;
   };
-  /** Fires the first crash for this function and effect after the given number of effects. */
+  /** Returns whether a crash of this function is due before this effect, after the given number of effects. */
   const isCrashDue = (actor: Actor, kind: string): boolean => {
     const crash = crashes.find(({ action }) => action.lambda === actor && action.effect === kind);
     if (crash === undefined) return false;
@@ -100,7 +100,7 @@ export function createLambdas(options: LambdasOptions) {
   const open = (actor: Actor): Seat => {
     workers += 1;
     let dead = false;
-    /** A container is frozen between two invocations. Work that was not awaited continues with the next invocation. */
+    /** A container is frozen between two invocations. Work that was not awaited continues in the next invocation. */
     let frozen: (() => void)[] | undefined;
     const thawed = async (): Promise<void> => {
       if (frozen === undefined) return;
@@ -184,8 +184,8 @@ export function createLambdas(options: LambdasOptions) {
 
   return {
     /**
-     * One invocation, in a container that is idle or in a new one. A crash or the end of its time kills the container.
-     * @returns whether it run to its end; `run` may have thrown
+     * Executes one invocation, in an idle container or in a new one. A crash or a timeout ends the container.
+     * @returns whether the invocation ended by itself; `run` may have thrown
      */
     async invoke(
       actor: Actor,
@@ -208,7 +208,7 @@ export function createLambdas(options: LambdasOptions) {
       } finally {
         isOver = true;
         seat.freeze();
-        // Containers do not live for ever: the next invocation may find a new one, with another clock.
+        // A container has a limited life. The next invocation may get a new container with another clock.
         if (!seat.worker.isDead() && random.chance(0.9)) idle.set(actor, [...(idle.get(actor) ?? []), seat]);
       }
       return !seat.worker.isDead();
@@ -223,10 +223,10 @@ export function createLambdas(options: LambdasOptions) {
       spells = [];
       crashes = [];
     },
-    /** Whether the next invocation starts twice: queues and schedules are at-least-once. */
+    /** Returns whether the next invocation starts twice, because queues and schedules are at-least-once. */
     isTwin: () => strikes('twins'),
     effects: () => effects,
-    /** The time of the last crash, milliseconds since 1970. */
+    /** Returns the time of the last crash, in milliseconds since 1970. */
     diedMs: () => diedMs,
   };
 }

@@ -54,8 +54,8 @@ export async function executeMany(
   const worker = fileHere(`../node_modules/.cache/runs-${process.pid}.mjs`);
   const executeInOne = () =>
     new Promise<void>((resolve, reject) => {
-      // A simulation run is made of what is soon forgotten: with room for it, it is collected cheaply. And it ends before code that
-      // is compiled late has paid.
+      // A simulation run creates many short-lived objects, so a large young generation makes garbage collection cheap.
+      // A run ends before late optimised code becomes useful.
       const flags = ['--max-semi-space-size=64', '--always-sparkplug', '--no-lazy-feedback-allocation'];
       const child: ChildProcess = fork(worker, {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

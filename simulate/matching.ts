@@ -10,18 +10,17 @@ export interface ExpectedUsers {
   readonly userOf: ReadonlyMap<string, string>;
   readonly pending: ReadonlyMap<string, Cause>;
   /**
-   * Members with a contested address: because bindings are sticky, they may be pending or bound to another
-   * person.
+   * Members with a contested address. Bindings are sticky, so these members may be pending or bound to another person.
    */
   readonly unsure: ReadonlySet<string>;
   /** Ids that may be in `users` because of uncertain members. */
   readonly may: ReadonlySet<string>;
 }
 
-/** By value (`valueKey`): the roles that may match, each with the user id that it lost, if any. */
+/** The roles that may match, by value (`valueKey`). Each role has the user id that it lost, if any. */
 export type Contested = ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
 
-/** The key of an address (folded) or of an employee number. */
+/** Returns the key of an address (case-folded) or of an employee number. */
 const valueKey = (kind: 'address' | 'number', value: string): string =>
   `${kind} ${kind === 'address' ? folded(value) : value}`;
 
@@ -52,10 +51,10 @@ interface Who {
     readonly match?: readonly string[];
   };
   readonly contested?: Contested;
-  /** Bindings by operators; for a member without an address only these count. */
+  /** Bindings by operators. For a member without an address, only these bindings count. */
   readonly rebound?: readonly { readonly member: string; readonly role: string }[];
   /**
-   * Members whose data an operator erased. An earlier binding stays; unbound members lose the values that identify
+   * Members whose data an operator erased. An earlier binding stays. Unbound members lose the values that identify
    * them.
    */
   readonly forgotten?: ReadonlySet<string>;
@@ -68,15 +67,15 @@ type Found = { readonly id: string } | { readonly cause: Cause };
 /** States that the platform lists without the parameter `send_all_roles`. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
-/** The person who owns the roles with one value. */
+/** Returns a function that finds the person who owns the roles with one value. */
 function choosing(holders: Holders, settings: Who['settings']) {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
-  // The platform lists roles before their first day only if all roles are requested. Otherwise groupsync does not see
+  // The platform lists roles before their first day only if all roles are requested. Otherwise groupsync does not know
   // their users.
   const asksForAll = includeStates.some((state) => !LISTED_STATES.has(state));
   const isListed = ({ state }: HeldEmployee) => asksForAll || LISTED_STATES.has(state);
-  /** If groups hold users, all roles of one user are one person. */
+  /** Returns the roles of a person. If groups hold users, all roles of one user are one person. */
   const rolesOf = (one: HeldEmployee): readonly HeldEmployee[] =>
     memberIdField === 'id' || one.userId === null || !isListed(one)
       ? [one]
@@ -100,7 +99,7 @@ function choosing(holders: Holders, settings: Who['settings']) {
   return { who, idOf, mayBeMember };
 }
 
-/** The employees that match one group of the reading, rule by rule. `contested`: see contestedValues. */
+/** Matches the members of one group of the reading with employees, rule by rule. `contested`: see contestedValues. */
 export function expectedUsers(
   reading: Reading,
   group: string,
@@ -124,7 +123,7 @@ export function expectedUsers(
     ];
     for (const [role, previousUser] of roles) possible.set(role, previousUser);
     if (roles.length > 0 || forgotten.has(member)) unsure.add(member);
-    // The first rule that finds a role decides.
+    // The first rule that finds a role decides about the member.
     const found = who(holding.find((some) => some.length > 0) ?? []);
     if ('id' in found) userOf.set(member, found.id);
     else pending.set(member, found.cause);
@@ -138,7 +137,7 @@ export function expectedUsers(
 const BY_ADDRESS = 'email=workEmail';
 const BY_NUMBER = 'employeeNumber=employeeNumber';
 
-/** The values of a member that the rules compare, in the order of the rules. */
+/** Returns the values of a member that the rules compare, in the order of the rules. */
 function valuesOf(member: string, { emails, numbers }: Reading, match: readonly string[]): readonly string[] {
   const valuesBy = (rule: string) => {
     if (rule === BY_ADDRESS) return emails;
@@ -152,10 +151,10 @@ function valuesOf(member: string, { emails, numbers }: Reading, match: readonly 
 }
 
 /**
- * Addresses and employee numbers (`valueKey`) without one lasting match, with the roles that may match. They move from
- * one person to another, change, or are overruled by an operator. Bindings are sticky, so what is true then depends on
- * when. Nor
- * does it say so of a person whose user id is shown no more: what is absent may be kept.
+ * Returns the addresses and employee numbers (`valueKey`) without one lasting match, with the roles that may match.
+ * Such a value moves to another person, changes, or is overruled by an operator. Bindings are sticky, so the correct
+ * match depends on the time. A role whose user id is no longer shown is also uncertain, because groupsync may keep the
+ * id.
  */
 export function contestedValues(run: SimulationRun, connection: string): Contested {
   const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
@@ -176,7 +175,7 @@ export function contestedValues(run: SimulationRun, connection: string): Contest
   return contested;
 }
 
-/** The values and their holders, grouped by connection between them. */
+/** Groups values that share a holder, directly or through other values. */
 function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
   const neighbours = new Map<string, Set<string>>();
   const meet = (one: string, other: string) =>
@@ -198,7 +197,7 @@ function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
   return found;
 }
 
-/** The user by role, for roles of a user who already has another role, if groups hold users. */
+/** Returns the user by role, for roles of a user who already has another role, if groups hold users. */
 function furtherRolesIn(
   { connections, happenings }: SimulationRun,
   connection: string,
@@ -267,7 +266,7 @@ function holdingsInDirectory({ connection, action }: Happening): readonly Holdin
       address(addressOf(action.member, connection)),
       numbered(numberOf(action.member, connection)),
     ];
-    // Both may hold it, even if the person has no address and the member matches no employee.
+    // Both may hold the value, even if the person has no address and the member matches no employee.
     const holders = [`person ${action.role}`, `member rebound ${action.member}`];
     return values.flatMap((value) => holders.map((one): Holding => [value, one]));
   }
@@ -278,5 +277,5 @@ function holdingsInDirectory({ connection, action }: Happening): readonly Holdin
   ]);
 }
 
-/** Only ASCII letters are compared without case. */
+/** Returns the address in lower case. Only ASCII letters are folded. */
 const folded = (email: string): string => email.trim().replace(/[A-Z]/g, (capital) => capital.toLowerCase());

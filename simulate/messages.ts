@@ -4,13 +4,13 @@ import type { DirectoryAction, Happening, Way } from './simulation-run.ts';
 
 export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory' }>;
 
-/** A message for the events queue. `connection` is also a message attribute. */
+/** A message for the events queue. `connection` is also sent as a message attribute. */
 export interface OutgoingMessage {
   readonly connection: string;
   readonly body: string;
   /** The delay in SQS. */
   readonly delayMs: number;
-  /** How often SQS delivers it; 1 is once. */
+  /** How often SQS delivers the message; 1 means once. */
   readonly copies: number;
   /** Its events, for the record of the directory. */
   readonly events: readonly DirectoryEvent[];
@@ -24,11 +24,12 @@ export interface ScimRequest {
   readonly path: string;
   readonly body: object | undefined;
   /**
-   * Of a POST: the name in this run of the resource that it creates. A client asks GET `lookUp` first. The id of the
-   * resource, found or created, goes to `learned` of the directory's record. If it was found, the request is built again.
+   * The resource that a POST creates, under its name in this run. The client first sends GET `lookUp`. The id of the
+   * found or created resource is passed to `learned` of the directory's record. If the resource was found, the request
+   * is built again.
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
-  /** Its events, for the record of the directory; `made` is the id in the answer to a POST. */
+  /** Returns the events of the request, for the record of the directory. `made` is the id in the answer to a POST. */
   readonly events: (made: string) => readonly DirectoryEvent[];
 }
 
@@ -49,7 +50,7 @@ export interface EventMember {
   readonly id: string;
   readonly email?: string | null;
   readonly number?: string;
-  /** Whether the account is switched on, if the event says so. */
+  /** Whether the account is active, if the event contains this. */
   readonly isActive?: boolean;
 }
 
@@ -57,23 +58,27 @@ export interface Order {
   /** RFC 3339; undefined: when the message was sent, or the request handled. */
   readonly time: string | undefined;
   readonly sequence?: string | undefined;
-  /** undefined: the message's id. */
+  /** undefined means the id of the message. */
   readonly id: string | undefined;
   readonly source: string;
 }
 
-/** Groups and members that only the SCIM server knows; it gives them ids of its own. */
+/** Returns whether only the SCIM server knows the group or member. The server assigns its id. */
 export const isScimKey = (key: string): boolean => key.startsWith('s') || key.startsWith('q');
 
-/** For members whose ids begin with `h` only a profile contains the address. */
+/**
+ * Returns the address of a member; undefined for members whose ids begin with `h`, because only a profile contains it.
+ */
 export const addressOf = (member: string, connection: string): string | undefined =>
   /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
 
-/** The employee number of a member whose id begins with `n`, until a profile gives another. */
+/** Returns the employee number of a member whose id begins with `n`, until a profile contains another number. */
 export const numberOf = (member: string, connection: string): string | undefined =>
   member.startsWith('n') ? `${originalName(connection)}-${member}` : undefined;
 
-/** The messages of one happening; none for a SCIM request. `atMs` is now, in milliseconds since 1970. */
+/**
+ * Returns the messages of one happening, which are none for a SCIM request. `atMs` is now, in milliseconds since 1970.
+ */
 export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {
   const { connection, action, way } = happening;
   if (way.form === 'scim_request') return [];
@@ -126,12 +131,12 @@ function factsOf(
     const { kind, member: id } = action;
     if (action.kind === 'forget') return { kind, members: [{ id }] };
     const { email, number } = action;
-    // Okta's events show only a login and an address of a person.
+    // Okta's events contain only the login and the address of a person.
     const numbered = number !== undefined && form !== 'okta' && { number };
     return { kind, members: [{ id, ...(email !== undefined && { email }), ...numbered }] };
   }
   const isInPart = (_: string, index: number) => part === undefined || index % part.count === part.index;
-  // A path names the members that it removes, without their addresses.
+  // A path contains the removed members without their addresses.
   const isPath = form === 'scim_patch' && action.kind === 'leave';
   const isNumbered = form === 'native' || form === 'sns' || form === 'eventbridge';
   const eventMember = (id: string): EventMember => {
@@ -164,8 +169,8 @@ const SCIM_FORMS: Readonly<Record<string, readonly Facts['kind'][]>> = {
 };
 
 /**
- * Whether the form can carry the happening: Okta has no snapshots, SCIM messages no deletions and people, and
- * only the native form has parts.
+ * Returns whether the form can carry the happening. Okta has no snapshots, SCIM messages have no deletions and no
+ * people, and only the native form has parts.
  */
 function canCarry({ action, way }: DirectoryHappening, parts: number): boolean {
   if (parts > 1) return way.form === 'sns' || way.form === 'eventbridge';
@@ -187,14 +192,14 @@ const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: stri
 /** Forms of messages that can name the actor of the change. */
 const NAMES_ACTOR: ReadonlySet<Way['form']> = new Set<Way['form']>(['native', 'sns', 'eventbridge', 'okta']);
 
-/** JSON leaves out what is undefined. */
+/** Returns the data of an event. JSON leaves out values that are undefined. */
 const dataOf = ({ kind, group, name, members, part }: Facts): object => {
   const shown = members?.map(({ number, ...member }) => ({ ...member, employeeNumber: number }));
   if (kind === 'profile' || kind === 'forget') return { user: shown?.[0] };
   return { group: { id: group, name }, members: shown, part };
 };
 
-/** A directory with whole seconds numbers its events within a second. */
+/** Returns a message in the native form. A directory with whole seconds numbers its events within a second. */
 function native({ facts, connection, id, time = '', atMs }: Written) {
   const sequence = time.includes('.') ? undefined : String(atMs % 1000);
   const order: Order = { time, sequence, id, source: `d/${connection}` };
@@ -227,7 +232,7 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     return { body, order: { time, id, source: 'directory' } };
   },
   okta: ({ facts: { kind, members = [], group, name, by }, id, time }) => {
-    // Okta shows a login with its original capitals.
+    // Okta shows a login with its original upper case.
     const loginOf = (email: string) => email.replace(/^./, (first) => first.toUpperCase());
     const users = members.map((one) => {
       return { id: one.id, type: 'User', alternateId: one.email == null ? 'unknown' : loginOf(one.email) };
@@ -244,7 +249,7 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
   },
   scim_group: ({ facts, connection, time }) => {
     const resource = groupResource(facts.group, facts);
-    // The resource's id is the same in all messages of the group, so the message's orders them.
+    // All messages of the group have the same resource id, so the id of the message decides their order.
     const order = { time, id: undefined, source: 'scim' };
     return { body: { id: `r-${facts.group}`, ...resource, connection, time }, order };
   },
@@ -278,8 +283,8 @@ function operationsOf({ kind, name, members = [] }: Facts): readonly object[] {
 }
 
 /**
- * The SCIM request that a happening is; undefined where its way is a message, or where it is about a resource that the
- * server never made. `idOf` is the record's: ids that the server gave.
+ * Returns the SCIM request of a happening. Returns undefined if the happening is sent as a message, or concerns a
+ * resource that the server never created. `idOf` returns the ids that the server assigned.
  */
 export function scimRequestOf(
   { connection, action, way }: DirectoryHappening,

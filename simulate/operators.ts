@@ -41,37 +41,37 @@ export interface OperatorDone {
   readonly kind: OperatorAction['kind'];
   readonly group?: string;
   readonly member?: string;
-  /** false: the command printed why not. */
+  /** If false, the command printed the reason. */
   readonly done: boolean;
-  /** The command crashed before it completed. */
+  /** True if the command crashed before it completed. */
   readonly died?: boolean;
   /** The users whose removal an approval covers. */
   readonly removals?: readonly string[];
 }
 
-/** The hold that an operator saw on their screen; it may be out of date when they decide. */
+/** The hold on the operator's screen. It may be outdated when the operator decides. */
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
-/** The session of an operator: what a command uses in addition to the engine. */
+/** The session of an operator, with the values that a command uses in addition to the engine. */
 export interface Session {
   readonly sqs: SQSClient;
   readonly secretsManager: CredentialVault;
   /** The hold on the operator's screen, which may be outdated; undefined if it showed none. */
   readonly screen: Screen | undefined;
-  /** A platform group that the directory group of this action could adopt. */
+  /** Returns a platform group that the directory group of this action could adopt. */
   readonly candidate: () => string | undefined;
-  /** A valid credential for the platform of the company. */
+  /** Returns a valid credential for the platform of the company. */
   readonly token: (company: string) => string;
   readonly settingsFor: (company: string) => object;
-  /** Edits the body of a dead-lettered message. */
+  /** Returns the edited body of a dead-lettered message. */
   readonly isEdited: (body: string) => string;
 }
 
 const REASON = 'as the simulation run has it';
 
 /**
- * Performs the action of an operator, like the command line. @returns whether it was done, and the removals of
- * a decision
+ * Performs the action of an operator, like the command line.
+ * @returns whether the action was done, and the removals of a decision
  */
 export async function operate(
   connection: string,

@@ -7,9 +7,10 @@ export * from '../shared/platform/decode.ts';
 export * from '../shared/store/item-form.ts';
 
 /*
- * Stands in for shared/store/item-form.ts and shared/platform/decode.ts where many simulation runs are executed (many-runs.ts). The table
- * in memory gives the same frozen item to all readers until it is changed, so it is parsed, and checked by its schema,
- * once in each form. And a platform whose people and groups are as they were says what it said.
+ * Replaces shared/store/item-form.ts and shared/platform/decode.ts when many simulation runs are executed
+ * (many-runs.ts). The table in memory returns the same frozen item to all readers until it changes. Each item is
+ * therefore parsed and validated only once per form. An answer of the platform with an unchanged text is decoded only
+ * once.
  */
 
 /** A WeakMap of all items would cost more garbage collection than it saves. */
@@ -29,7 +30,7 @@ export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string
 const MOST_ANSWERS = 200;
 const answers = new Map<string, Map<string, ReturnType<typeof decoded>>>();
 
-/** As above; an attempt to change a shared result throws. */
+/** Caches the result, as `understood` does. An attempt to change a shared result throws. */
 export const decode: typeof decoded = (text, decoding, facts, secrets) => {
   const endpoint = `${facts.method} ${facts.pathTemplate}`;
   const known = answers.get(endpoint) ?? new Map();

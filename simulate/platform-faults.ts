@@ -1,5 +1,5 @@
 type Span = readonly [leastMinutes: number, mostMinutes: number];
-/** Percentage of affected calls, users or groups; without it the fault affects 1 to 3 named ones. */
+/** The percentage of affected calls, users or groups. Without it, the fault affects 1 to 3 given ones. */
 export type PlatformFaultRange = readonly [
   weight: number,
   minutes: Span,

@@ -9,10 +9,10 @@ import type { QueueKey } from '../shared/contract/names.ts';
 import { QUEUES } from '../shared/contract/topology.ts';
 import type { Random } from './random.ts';
 
-/** A message in SQS; a duplicate has the same id. */
+/** A message in SQS. A duplicate has the same id. */
 export interface QueuedMessage {
   readonly id: string;
-  /** Distinguishes duplicates. */
+  /** A number that distinguishes duplicates. */
   readonly serial: number;
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -50,7 +50,8 @@ const REORDERED_WITHIN = 3;
 export const queueUrl = (key: QueueKey): string => `https://sqs.test/000000000000/groupsync-${key}`;
 
 /**
- * Standard queues: they duplicate, reorder, redrive after the maximum receives, and delete expired messages.
+ * Creates standard queues, which duplicate and reorder messages, move them to the dead-letter queue after the maximum
+ * receives, and delete expired messages.
  */
 export function createQueues(options: QueuesOptions) {
   const keys = Object.keys(QUEUES) as QueueKey[];
@@ -70,8 +71,8 @@ export function createQueues(options: QueuesOptions) {
       onDue = listener;
     },
     /**
-     * An SQS client for one worker. `before` is called for each operation; it may refuse it, or make it partial
-     * or unanswered.
+     * Returns an SQS client for one worker. `before` is called for each operation, and may refuse it, perform it
+     * partly, or drop its answer.
      */
     client: (before?: Parameters<typeof clientOver>[2]) => clientOver(of, options.nowMs, before),
   };
@@ -107,7 +108,7 @@ function createQueue(
       notifyDue(message.visibleAtMs);
       for (let copy = 1; copy < copies; copy += 1) {
         serial += 1;
-        // The duplicate arrives at the same instant, for two workers at once, or much later.
+        // The duplicate arrives at the same time, for two workers at once, or much later.
         const visibleAtMs = message.visibleAtMs + (random.chance(0.5) ? 0 : random.below(600_000));
         messages.push({ ...message, serial, visibleAtMs });
         notifyDue(visibleAtMs);
@@ -135,11 +136,11 @@ function createQueue(
       }
       return taken;
     },
-    // Only the latest receipt handle deletes: for an older one SQS reports success and keeps the message.
+    // Only the latest receipt handle deletes a message. For an older handle, SQS reports success and keeps the message.
     delete(...receipts: readonly string[]) {
       messages = messages.filter(({ receipt = '' }) => !receipts.includes(receipt));
     },
-    /** The next instant at which something can be received. */
+    /** Returns the next time at which a message can be received. */
     nextDueMs: () =>
       messages.reduce<number | undefined>(
         (first, { visibleAtMs }) => Math.min(first ?? visibleAtMs, visibleAtMs),
@@ -158,7 +159,7 @@ type Input = Partial<ReceiveMessageRequest> & {
 
 const keyOf = ({ QueueUrl }: Input) => QueueUrl.split('groupsync-').at(-1) as QueueKey;
 
-/** The operations that the product uses, as strict as SQS (Amazon SQS API reference). */
+/** Answers the operations that the product uses, with the same validation as SQS (Amazon SQS API reference). */
 export function answerSqs(
   of: Readonly<Record<QueueKey, Queue>>,
   operation: string,
@@ -222,8 +223,8 @@ const REFUSED_CHARACTERS = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFF
 const GROUP = /^[\w!"#$%&'()*+,./:;<=>?@[\\\]^`{|}~-]{1,128}$/;
 
 /**
- * The result of each entry of a batch: a code if it failed. During a fault the queue accepts every second
- * entry.
+ * Returns the result of each entry of a batch: a code if the entry failed. During a fault, the queue accepts every
+ * second entry.
  */
 function eachOf(entries: readonly Entry[], isPartly: boolean, take: (entry: Entry) => object | string) {
   const Successful: object[] = [];
@@ -247,7 +248,7 @@ const textsOf = ({ MessageAttributes = {} }: Entry): Readonly<Record<string, str
     Object.entries(MessageAttributes).map(([name, { StringValue = '' }]) => [name, StringValue]),
   );
 
-/** The SQS error code for an invalid entry; undefined if it is valid. */
+/** Returns the SQS error code for an invalid entry; undefined if the entry is valid. */
 function faultOf(entry: Entry): string | undefined {
   const { MessageBody = '', MessageGroupId = 'none', MessageDeduplicationId, DelaySeconds = 0 } = entry;
   const texts = Object.values(textsOf(entry));

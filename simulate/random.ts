@@ -1,16 +1,16 @@
-/** Random numbers that repeat for the same seed on every machine, so a failing run can be repeated. */
+/** Random numbers. The same seed gives the same numbers on every machine, so a failing run can be repeated. */
 export interface Random {
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   next(): number;
-  /** A whole number from 0 up to `below`. */
+  /** Returns a whole number from 0 up to `below`. */
   below(below: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** A separate stream for one purpose: other draws do not change it. */
+  /** Returns a separate stream for one purpose. Draws from other streams do not change it. */
   fork(purpose: string): Random;
 }
 
-/** mulberry32: small, fast, whole numbers only, and good enough to choose an order. */
+/** Returns the generator mulberry32, which is small, fast, and good enough to choose an order. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
@@ -34,18 +34,18 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** FNV-1a. */
+/** Returns the FNV-1a hash of a text. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 }
 
-/** A whole number from `least` to `most`, both included. */
+/** Returns a whole number from `least` to `most`, both included. */
 export const between = (random: Random, least: number, most: number): number =>
   least + random.below(most - least + 1);
 
-/** One of the names, with the probability of its weight. */
+/** Returns one of the names, with the probability of its weight. */
 export function weighted<Name extends string>(random: Random, weights: Readonly<Record<Name, number>>): Name {
   const entries = Object.entries(weights) as [Name, number][];
   let left = random.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -56,7 +56,7 @@ export function weighted<Name extends string>(random: Random, weights: Readonly<
   return (entries.at(-1) as [Name, number])[0];
 }
 
-/** The given number of items, without duplicates. */
+/** Returns the given number of items, without duplicates. */
 export function some<Item>(random: Random, items: readonly Item[], count: number): Item[] {
   const left = [...items];
   const taken: Item[] = [];

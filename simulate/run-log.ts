@@ -16,7 +16,7 @@ export interface LogLine {
   readonly atMs: number;
   readonly lane: (typeof LANES)[number][0] | 'check';
   readonly connection?: string;
-  /** The directory group that it is about. */
+  /** The directory group of the line. */
   readonly group?: string;
   readonly what: string;
   readonly detail?: string;
@@ -25,9 +25,9 @@ export interface LogLine {
 /** A violated invariant. */
 export interface Violation extends Pick<LogLine, 'atMs' | 'connection' | 'group'> {
   readonly check: CheckName;
-  /** Short and stable, for known.json: `in_sync_but_different`, `removals_over_limit` … */
+  /** A short and stable name, for known.json: `in_sync_but_different`, `removals_over_limit` … */
   readonly cause: string;
-  /** One sentence: what was expected, what was found. */
+  /** One sentence with the expected and the found state. */
   readonly sentence: string;
 }
 
@@ -44,10 +44,10 @@ export type CheckName =
   | 'erased'
   | 'directory';
 
-/** The log of a simulation run. Without a listener it costs nothing. */
+/** The log of a simulation run. Without a listener, logging costs nothing. */
 export interface RunLog {
   log(line: Omit<LogLine, 'atMs'>): void;
-  /** A platform fault, fault, crash point or action took effect. */
+  /** Records that a platform fault, fault, crash point or action took effect. */
   fired(name: string): void;
   violated(violation: Omit<Violation, 'atMs'>): void;
 }

@@ -4,9 +4,9 @@ import type { Violation } from './run-log.ts';
 
 /** A violation that an open issue will fix; any other violation fails the run. */
 export interface KnownViolation extends Pick<Violation, 'check' | 'cause'> {
-  /** What happens, in a sentence. */
+  /** A sentence that describes the violation. */
   readonly what: string;
-  /** The issue that fixes it. */
+  /** The issue that fixes the violation. */
   readonly fixedBy: string;
 }
 
@@ -26,7 +26,7 @@ export interface RunReport {
   readonly figures: Outcome['figures'];
 }
 
-/** Keeps the first violation of each kind, because a lasting one is reported each hour. */
+/** Keeps the first violation of each kind, because a lasting violation is reported each hour. */
 export function runReport({ run, violations, fired, figures }: Outcome): RunReport {
   const firsts = new Map(violations.toReversed().map((one) => [`${one.check} ${one.cause}`, one]));
   return {
@@ -37,7 +37,7 @@ export function runReport({ run, violations, fired, figures }: Outcome): RunRepo
   };
 }
 
-/** Number of effects of each fault in all runs. */
+/** Returns the number of effects of each fault in all runs. */
 export function firedIn(reports: readonly RunReport[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { fired } of reports) {

@@ -7,12 +7,15 @@ import { seededBugNamed } from './seeded-bugs.ts';
 import type { SimulationRun } from './simulation-run.ts';
 
 const known = readKnown();
-/** A plan uses stores that the bug does not wrap, so a different plan does not show the bug. */
+/**
+ * Returns whether a violation is unknown. Violations of `plan` do not count, because a plan uses stores that the bug
+ * does not wrap.
+ */
 const isUnknown = (violation: Violation) =>
   !violation.cause.startsWith('plan_') && unknownOf([violation], known).length > 0;
 const sortOf = ({ check, cause }: Violation) => `${check} ${cause}`;
 
-/** Violations of each run without a seeded bug, cached because the next bug uses the same seeds. */
+/** The violations of each run without a seeded bug. They are cached, because the next bug uses the same seeds. */
 const plainly = new Map<number, ReadonlySet<string>>();
 
 async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>> {
@@ -22,7 +25,7 @@ async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>>
   return sorts;
 }
 
-/** Executes a run with a bug until a violation of a kind that the same run does not have without it. */
+/** Executes a run with a bug until it has a violation of a kind that the same run without the bug does not have. */
 async function executeWith(seededBug: string, run: SimulationRun): Promise<RunReport> {
   const wrapPorts = seededBugNamed(seededBug);
   const first = await execute(run, { wrapPorts, endsAt: isUnknown });

@@ -32,12 +32,15 @@ const USAGE = `npm run simulate -- [options]
   --jobs N         processes (one per core)`;
 
 const DEEP_MINUTES = 60;
-/** Most effects before which a function may crash are rare, and a run draws three crashes. */
+/**
+ * The number of crashes of a deep run. Most effects before which a function may crash are rare, and an ordinary run
+ * draws three crashes.
+ */
 const DEEP_CRASHES = 12;
 const SHRINK_RUNS = 80;
-/** Maximum number of simulation runs in which a seeded bug must be found. */
+/** The largest number of simulation runs in which a seeded bug must be found. */
 const SEEDED_BUG_RUNS = 500;
-/** Default days of such a run: most bugs show early. */
+/** The default number of days of such a run. Most bugs appear early. */
 const SEEDED_BUG_DAYS = 3;
 
 const { values: given, positionals } = parseArgs({
@@ -65,7 +68,8 @@ function numberOf(name: keyof typeof given): number | undefined {
 }
 
 /**
- * The first seed depends on the commit's tree: another commit gets other runs, and a repetition gets the same.
+ * Returns the first seed. It depends on the tree of the commit, so another commit has other runs, and a repetition has
+ * the same runs.
  */
 function firstSeed(): number {
   if (given.from !== 'tree') return numberOf('from') ?? 1;
@@ -120,7 +124,7 @@ function* errandsFrom(first: number, most: number): Generator<Errand> {
   for (let seed = first; seed < first + most; seed += 1) yield { seed, draw: drawn };
 }
 
-/** Executes many runs, and prints their number, the effects, and the first failure reduced. */
+/** Executes many runs. Prints their number, the effects, and the first failure in reduced form. */
 async function executeSeeds(): Promise<number> {
   const startedMs = Date.now();
   const deep = given.deep === true;
@@ -169,7 +173,7 @@ function printFigures(reports: readonly RunReport[], seconds: number): void {
   );
 }
 
-/** For each fault that took effect: the number of runs, and how often. */
+/** Returns the number of runs and the number of times for each fault that took effect. */
 function countsOf(reports: readonly RunReport[]): readonly string[] {
   const everything = new Set([...everythingThatCanFire(drawn), ...firedIn(reports).keys()]);
   return [...everything].sort().map((name) => {
@@ -213,7 +217,9 @@ async function printReduced(seed: number, violation: Violation): Promise<void> {
   console.log(`run it again:\n  ${commandFor(seed, kept)} --trace simulation run.html`);
 }
 
-/** The runs for one seeded bug: first the run that found it before, then every run that can show it. */
+/**
+ * Returns the runs for one seeded bug: first the run that found the bug before, then every run that can show the bug.
+ */
 function* errandsFor({ name, needs, isOfReader }: SeededBug): Generator<Errand> {
   const [known] = FOUND[name] ?? [];
   const draw = { days: SEEDED_BUG_DAYS, ...drawn, directory: isOfReader };

@@ -24,34 +24,38 @@ const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () 
 const UNCOUNTED = { emit() {} };
 
 /**
- * As deployed (shared/contract/topology.ts), each with a minute of its own. A run that would find what the last good one
- * found is left out for `leftOutMs` at most, and for `soonMs` while it might meet something.
+ * The schedules as deployed (shared/contract/topology.ts), each with its own minute. A run that would find the same
+ * state as the last successful run is skipped for `leftOutMs` at most. While a fault might affect the run, it is
+ * skipped for `soonMs` at most.
  */
 const RHYTHMS = {
   people: { everyMs: HOUR_MS, firstMs: INDEX_LATE_MS + 2_000, leftOutMs: 11 * HOUR_MS, soonMs: 4 * HOUR_MS },
   pump: { everyMs: MINUTE_MS, firstMs: 30_000, leftOutMs: 5 * HOUR_MS, soonMs: 5 * HOUR_MS },
   feed: { everyMs: 5 * MINUTE_MS, firstMs: 45_000, leftOutMs: 6 * HOUR_MS, soonMs: 2 * HOUR_MS },
-  // The hour of the day selects the clean-up part: in steps of seven every hour occurs.
+  // The hour of the day selects the part that the clean-up reads. In steps of seven hours, every hour occurs.
   sweep: { everyMs: HOUR_MS, firstMs: 20 * MINUTE_MS, leftOutMs: 7 * HOUR_MS, soonMs: 4 * HOUR_MS },
   health: { everyMs: DAY_MS, firstMs: 3 * HOUR_MS, leftOutMs: 0, soonMs: 0 },
 };
 type Task = keyof typeof RHYTHMS;
 /** The daily clean-up reads a thirtieth of the table. */
 const PARTS = 30;
-/** People who left are remembered for 430 days. */
+/** Data of people who left is kept for 430 days. */
 const KEPT_DAYS = 430;
 const FEED_FAILED_MS = 20 * MINUTE_MS;
 type Last = { readonly atMs: number; readonly mark?: Mark | undefined };
 
-/** The findings of a run as text. A changed text is handled in the next run, a changed `echo` soon. */
+/**
+ * The findings of a run as text. If `finding` changes, the next run is not skipped. If `echo` changes, runs are skipped
+ * for `soonMs` at most.
+ */
 interface Mark {
   readonly finding: string;
   readonly echo: string;
 }
 
 /**
- * Runs what the schedules run. To simulate years in minutes, a run that would find what the last good one found is left out,
- * connection by connection: of ten thousand minutes a week nearly all are such.
+ * Starts the scheduled runs. To simulate years in minutes, a run that would find the same state as the last successful
+ * run is skipped, separately for each connection. Nearly all of the ten thousand minutes of a week have no new state.
  */
 export function startSchedules(cloud: Cloud): void {
   for (const task of Object.keys(RHYTHMS) as Task[]) {
@@ -59,7 +63,7 @@ export function startSchedules(cloud: Cloud): void {
     const waiting: Waiting = new Map();
     const around = { ...cloud, met: cloud.run.happenings.filter((one) => isMetBy(task, one)), waiting };
     const { everyMs, firstMs } = RHYTHMS[task];
-    // The schedule keeps its own minute, also after a silence.
+    // The schedule keeps its own minute, also after a long silence.
     const nextOf = (atMs: number) =>
       atMs + Math.floor((afterSilence(cloud, atMs) - atMs) / everyMs) * everyMs;
     const again = (atMs: number) =>
@@ -92,7 +96,7 @@ function isLeftOut(task: Task, mark: Mark | undefined, nowMs: number, last?: Las
   return mark !== undefined && mark.finding === last.mark?.finding && sinceMs < waitMs;
 }
 
-/** One invocation for these connections; undefined: for all. */
+/** Executes one invocation for these connections; undefined means all connections. */
 function runTask(task: Task, only: readonly (ConnectionName | undefined)[], cloud: Cloud): Promise<boolean> {
   return cloud.invoke(task, TIMEOUT_MS, async ({ ports }) => {
     const deadlineMs = ports.clock() + TIMEOUT_MS - 30_000;
@@ -103,18 +107,18 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
         if (task === 'people') return refreshPeople(connection, ports);
         if (task !== 'pump')
           return runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs });
-        // Levels are only for dashboards, and most reads of a pump are for them.
+        // Only dashboards use the levels, and most reads of the requeue job serve the levels.
         return requeueDue(connection.name, ports).then((report) => noteFanOuts(report, cloud));
       });
       if (failure !== undefined) failures.push(failure.error);
     }
-    // Like the function after the daily check. Before this time no data is old enough.
+    // The clean-up runs after the daily check, as in the deployed function. Before this time, no data is old enough.
     if (task === 'health' && cloud.run.days > KEPT_DAYS) await cleanUp(ports, cloud);
     if (failures.length > 0) throw failures[0];
   });
 }
 
-/** Each day cleans one part of the table; the parts of skipped days are cleaned now. */
+/** Cleans one part of the table for each day, including the days that were skipped. */
 async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud): Promise<void> {
   if (nowMs() < START_MS + KEPT_DAYS * DAY_MS) return;
   for (let day = 0; day < PARTS; day += 1) {
@@ -123,7 +127,10 @@ async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud)
   }
 }
 
-/** If ingest crashed, the pump continues its user fan-outs: these count as new messages of the groups. */
+/**
+ * Records the user fan-outs that the requeue job continues after a crash of ingest. They count as new messages of the
+ * groups.
+ */
 function noteFanOuts(
   { connection, walksResumed }: RequeueReport,
   { directory, lastMessageMs, nowMs }: Cloud,
@@ -138,7 +145,7 @@ interface Around extends Cloud {
   readonly waiting: Waiting;
 }
 
-/** undefined if the task has work. */
+/** Returns the findings of a task; undefined if the task has work. */
 function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): Mark | undefined {
   const platform = cloud.platforms.get(company);
   if (task === 'health' || platform === undefined) return undefined;
@@ -146,19 +153,21 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   const { run, met, table, nowMs } = cloud;
   const { gate } = gateOf(name, cloud);
   const sinceMs = nowMs() - START_MS;
-  // The index, by which runs find connections, may not show a new one yet.
+  // Runs find connections through the index, which may not show a new connection yet.
   if (cloud.actions.some(({ kind, atMs }) => kind === 'connect' && atMs > nowMs() - INDEX_LATE_MS))
     return undefined;
   const around = met.filter(
     ({ atMs, action }) => atMs <= sinceMs && (!('forMs' in action) || atMs + action.forMs > sinceMs),
   );
   const hasRecentFault = around.some(({ action }) => 'forMs' in action);
-  // Counted again an hour later: a replayed message about a person takes effect only after the replay.
+  // Actions are counted again an hour later, because a replayed message about a person takes effect only after the
+  // replay.
   const actions = [0, HOUR_MS].map(
     (agoMs) => cloud.actions.filter(({ atMs }) => atMs <= nowMs() - agoMs).length,
   );
   const { clientWrites, traits, writes } = platform;
-  // Employees are counted again for events in between. External changes count once the feed reports them.
+  // Employees are counted again, for events that arrived in between. External changes count after the feed reports
+  // them.
   const found = {
     people: () =>
       [0, HOUR_MS].map((agoMs) => {
@@ -166,7 +175,7 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
         const past = run.happenings.filter(
           ({ actor, atMs }) => actor === 'company' && START_MS + atMs <= untilMs,
         );
-        // An employee who was erased while no member was bound to them is read once a member is bound.
+        // If an employee was erased while no member was bound to them, the record is read after a member is bound.
         const received = [...cloud.directory.read(name).changedAtMs.values()].filter(
           (atMs) => atMs <= untilMs,
         );
@@ -185,8 +194,9 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
 }
 
 /**
- * Whether this task meets the fault: a crash of its own, or a fault that lasts. Faults of writes affect none of these
- * tasks, faults of the feed only the feed, and faults of lists only the sweep and the refresh of people.
+ * Returns whether the fault affects this task: a crash of the task itself, or a lasting fault. Faults of writes affect
+ * none of these tasks. Faults of the feed affect only the feed, and faults of lists affect only the sweep and the
+ * refresh of people.
  */
 function isMetBy(task: Task, { action }: Happening): boolean {
   if (action.kind === 'crash') return action.lambda === task;
@@ -200,8 +210,9 @@ function isMetBy(task: Task, { action }: Happening): boolean {
 const SHARDS = [0, 1, 2, 3];
 
 /**
- * Links to what is no more or has changed, groups whose hold is over, and strangers. Not what has been waiting for long: a
- * sweep that always came for it in time would hide a pump that does not.
+ * Returns the work of a sweep: links to groups that were changed or deleted, groups whose hold has ended, and unmanaged
+ * groups. Groups that wait for a long time are left out. Otherwise the sweep would always find them in time and hide a
+ * requeue job that does not work.
  */
 function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
   const nowMs = cloud.nowMs();
@@ -214,7 +225,7 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
     const isOver = Number((hold as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs;
     const shown = platformId === undefined ? version : groups.get(platformId)?.version;
     if (shown === version && !isOver) return [];
-    // A version that is a hash is the same after each identical change.
+    // If the version is a hash, it is the same after each identical change.
     const edited = clientWrites.findLast(({ id }) => id === platformId)?.atMs;
     return [`${group} ${isOver} ${shown} ${edited}`];
   });
@@ -222,7 +233,7 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
   return [...found, ...unlinked.map(({ id }) => id)];
 }
 
-/** The stored gate, and whether a run would retry it: when its time has come, or with another secret. */
+/** Returns the stored gate, and whether a run would retry it: after its time has come, or with another secret. */
 function gateOf(name: string, { table, secretsManager }: Cloud) {
   const stored: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
   const { state = 'open', untilMs = 0, backlog = false } = stored;
@@ -234,10 +245,13 @@ function gateOf(name: string, { table, secretsManager }: Cloud) {
   };
 }
 
-/** The inputs of a pump, the time since which it has work, and its findings without work. */
+/** The inputs of the requeue job, the time since which it has work, and its findings without work. */
 type Waiting = Map<string, { inputs: readonly unknown[]; sinceMs: number; mark: Mark }>;
 
-/** Cached, because this is called every minute and rarely changes. */
+/**
+ * Returns the findings of the requeue job. They are cached, because this function is called every minute and the
+ * findings rarely change.
+ */
 function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
   const { table, secretsManager, waiting } = cloud;
   const [gate, connection] = [table.items.get(`C#${name} GATE`), table.items.get(`C#${name} CONNECTION`)];
@@ -252,7 +266,7 @@ function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
 }
 
 /**
- * The time since which there are fan-outs, a gate to retry, or groups to write. Groups that wait for an
+ * Returns the time since which there are user fan-outs, a gate to retry, or groups to write. Groups that wait for an
  * operator do not count.
  */
 function workSinceMs(name: string, cloud: Cloud): number {

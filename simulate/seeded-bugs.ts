@@ -6,15 +6,15 @@ import type { WrapPorts } from './lambdas.ts';
 import found from './seeded-bugs-found.json' with { type: 'json' };
 import { at, type Bug } from './seeding.ts';
 
-/** A fixed or invented bug that the simulation must find. Each wraps a port, in at most eight lines. */
+/** A fixed or invented bug that the simulation must find. Each bug wraps a port, in at most eight lines. */
 export interface SeededBug {
   readonly name: string;
-  /** What goes wrong. */
+  /** A sentence that describes the defect. */
   readonly what: string;
   readonly wrapPorts: WrapPorts;
   /** A pattern in the JSON of each simulation run that can show the bug. */
   readonly needs: string;
-  /** Whether it needs a run in which a directory is read. */
+  /** Whether the bug appears only in a run with a directory reader. */
   readonly isOfReader: boolean;
 }
 
@@ -182,7 +182,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('connections', () => ({ companyOf: async () => undefined })),
     '"remove_connection"',
   ],
-  // ── what was never there ───────────────────────────────────────────────────────────────────────────────────────
+  // ── invented bugs ─────────────────────────────────────────────────────────────────────────────────────────────────
   no_claims: [
     'platform groups are not claimed',
     at('claims', () => ({ claim: async () => true })),
@@ -321,7 +321,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
     '"getLagMs":[1-9]',
   ],
-  // ── what the invariant checks once did not notice ───────────────────────────────────────────────────────────────────────────
+  // ── bugs that the invariant checks once missed ────────────────────────────────────────────────────────────────────
   wrong_actor: [
     'the audit entry of a write names another event, and another actor, than those that caused it',
     at('audit', (audit) => ({
@@ -361,7 +361,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
         if (actor !== 'pump' || which !== undefined) yield* index.all(connection, which);
       },
     })),
-    // The index is late in each fourth run.
+    // The index is late in every fourth run.
     '"seed":(?:[37]|[0-9]*(?:[02468][37]|[13579][159])),.*"group":"new-',
   ],
   levels_lie: [
@@ -451,7 +451,10 @@ export const SEEDED_BUGS: readonly SeededBug[] = Object.entries({ ...BUGS, ...RE
   }),
 );
 
-/** The first simulation run that found each bug, and how many were run for it; the search begins there (`--planted`). */
+/**
+ * The first simulation run that found each bug, and the number of runs before that. A new search begins with this run
+ * (`--planted`).
+ */
 export const FOUND = found as unknown as Readonly<Record<string, readonly [seed: number, runs: number]>>;
 
 export const seededBugNamed = (name: string | undefined): WrapPorts | undefined =>

@@ -24,7 +24,7 @@ import { afterSilence } from './silence.ts';
 import { HOUR_MS, MINUTE_MS } from './simulation-run.ts';
 import type { Seen } from './world.ts';
 
-/** The index may be two minutes late. A value that has not changed for longer must be shown. */
+/** The index may be two minutes late. A value that has not changed for longer than this time must be shown. */
 const STABLE_MS = 130_000;
 const SAMPLE_MS = 10_000;
 const AT_LEAST_MS = 5 * HOUR_MS;
@@ -35,13 +35,13 @@ const NOTIFY_AGAIN_MS = 16 * MINUTE_MS;
 const MOST_ATTEMPTS = 8;
 
 /**
- * At random moments, and before the end, reads the operator's view of each connection and sends the due notifications.
- * The answers are compared with the stored values that did not change meanwhile.
+ * Reads the operator's view of each connection at random times and before the end, and sends the due notifications. The
+ * answers are compared with the stored values that did not change in between.
  */
 export function startShowing(cloud: Cloud, seen: Seen, lastExpiryMs: number): void {
   const random = cloud.random.fork('showing');
   const notifiedByConnection = new Map<string, Map<Finding['subject'], SentNotification>>();
-  // Sequential, because a reader of a dead-letter queue hides its messages from the next reader.
+  // The reads are sequential, because a reader of a dead-letter queue hides its messages from the next reader.
   const ask = async () => {
     for (const name of [...cloud.connections.keys()]) {
       const notified = notifiedByConnection.get(name) ?? new Map();
@@ -129,7 +129,7 @@ async function shownTo(
     holds: holds.map(({ group, hold }) => ({ group, digest: hold.digest, decision: hold.decision.kind })),
     pending: pending.map(({ group, member, cause }) => `${group} ${member} ${cause}`),
     groups,
-    // A command that runs at the same time hides the messages that it reads.
+    // A command that runs at the same time hides the messages that it has received.
     deadLetters:
       survey.complete && survey.inFlightElsewhere === 0 ? survey.messages.map(({ id }) => id) : undefined,
   };
@@ -151,7 +151,7 @@ const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
   ['reader', /directory was not read/],
 ];
 
-/** Like the requeue job each minute. */
+/** Sends notifications, like the requeue job each minute. */
 async function notifyPeople(
   found: readonly Finding[],
   { ports, connection, notified }: Notifying,

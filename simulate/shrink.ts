@@ -1,15 +1,16 @@
 import type { Happening, SimulationRun } from './simulation-run.ts';
 
-/** The run with only some of its happenings. */
+/** Returns the run with only some of its happenings. */
 export const keepOnly = (run: SimulationRun, kept: readonly number[]): SimulationRun => ({
   ...run,
   happenings: kept.flatMap((place) => run.happenings[place] ?? []),
 });
 
 /**
- * Leaves out whatever the failure does not need: first whole connections, actors and kinds of actions, then halves, quarters and
- * so on of what is left, as delta debugging does, until no single happening can go or the budget of simulation runs is spent.
- * @returns what is left, its places in the drawn simulation run's happenings, and how many simulation runs that took
+ * Removes the happenings that the failure does not need. First it removes whole connections, actors and kinds of
+ * actions. Then it removes halves, quarters and so on of the rest, as delta debugging does. It ends when no single
+ * happening can be removed, or when the budget of runs is used.
+ * @returns the remaining happenings, their positions in the drawn run, and the number of executed runs
  */
 export async function shrink(
   run: SimulationRun,

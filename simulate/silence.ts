@@ -7,7 +7,7 @@ const DONE_AFTER_MS = DAY_MS;
 const STEP_MS = 7 * DAY_MS;
 const BEFORE_NEXT_MS = 10 * MINUTE_MS;
 
-/** When the last effect of a happening begins, in milliseconds after START_MS. */
+/** Returns the time at which the last effect of a happening begins, in milliseconds after START_MS. */
 function endOf({ atMs, action, ...one }: Happening): number {
   const forMs = 'forMs' in action ? action.forMs : 0;
   const lateMs = 'way' in one ? one.way.lateMs : 0;
@@ -20,7 +20,7 @@ interface Spell {
   readonly untilMs: number;
 }
 
-/** The spells of a run in which nothing happens, in order; most runs have none. */
+/** Returns the spells of a run without happenings, in order. Most runs have none. */
 function spellsOf({ happenings, days }: SimulationRun): readonly Spell[] {
   const spells: Spell[] = [];
   let lastMs = 0;
@@ -32,7 +32,7 @@ function spellsOf({ happenings, days }: SimulationRun): readonly Spell[] {
     note(happening.atMs);
     lastMs = Math.max(lastMs, endOf(happening));
   }
-  // The operator who replays at the end belongs to the quiet day.
+  // The operator's replay at the end belongs to the quiet day.
   note(days * DAY_MS);
   return spells;
 }
@@ -40,8 +40,8 @@ function spellsOf({ happenings, days }: SimulationRun): readonly Spell[] {
 const known = new WeakMap<SimulationRun, readonly Spell[]>();
 
 /**
- * The time at which a job that is due at `atMs` runs instead. In a long silence in which nothing waits, jobs run only
- * once a week, so that years pass quickly. They would only find the same state again.
+ * Returns the time at which a job that is due at `atMs` runs instead. In a long silence in which no group waits, jobs
+ * run only once a week, so that years pass quickly. More runs would find the same state again.
  */
 export function afterSilence(cloud: Pick<Cloud, 'run' | 'table'>, atMs: number): number {
   const { run, table } = cloud;
@@ -55,8 +55,8 @@ export function afterSilence(cloud: Pick<Cloud, 'run' | 'table'>, atMs: number):
 const looked = new WeakMap<object, { readonly indexed: unknown; readonly untilMs: number }>();
 
 /**
- * Whether any group waits. A group that has waited for days does not count: it waits for an operator, or for a name
- * that is in use. The index changes with each group that starts or stops waiting.
+ * Returns whether any group waits. A group that has waited for days does not count, because it waits for an operator or
+ * for a name that is in use. The index changes with each group that starts or stops waiting.
  */
 function isWaiting(table: Cloud['table'], atMs: number): boolean {
   const last = looked.get(table);

@@ -1,6 +1,6 @@
 /*
- * A simulation run as data. draw.ts draws it from a seed, and execute.ts executes it. shrink.ts leaves out happenings of a
- * failing run, so each happening contains everything that it needs.
+ * A simulation run as data. draw.ts draws a run from a seed, and execute.ts executes the run. shrink.ts leaves out
+ * happenings of a failing run, so each happening contains all data that it needs.
  */
 
 import type * as z from 'zod';
@@ -13,7 +13,7 @@ import type { PlatformFault } from './platform-faults.ts';
 
 export type { PlatformFault };
 
-/** 2026-11-20T10:00:00Z: when every simulation run begins. */
+/** The time at which every simulation run begins: 2026-11-20T10:00:00Z. */
 export const START_MS = Date.UTC(2026, 10, 20, 10);
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
@@ -25,7 +25,7 @@ export interface SimulationRun {
   readonly days: number;
   readonly coalesceSeconds: number;
   readonly connections: readonly ConnectionSpec[];
-  /** In the order of time. */
+  /** Sorted by time. */
   readonly happenings: readonly Happening[];
 }
 
@@ -36,13 +36,15 @@ export interface ConnectionSpec {
   readonly settings: Readonly<Record<string, unknown>>;
   /** Permanent traits of this company's platform; its platform faults are happenings. */
   readonly traits: Traits;
-  /** `oauth`: access tokens end after an hour and are refreshed at the platform's token URL. */
+  /** With `oauth`, access tokens expire after an hour and are refreshed at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
-  /** An operator creates it later: the company of a removed connection returns under this name. */
+  /**
+   * True if an operator creates the connection later, when the company of a removed connection returns under this name.
+   */
   readonly isLater?: true;
   /** Employees at the start. */
   readonly people: readonly PersonSpec[];
-  /** The directory that is read; without it, changes come as messages and requests. */
+  /** The directory that a reader reads. Without it, changes arrive as messages and requests. */
   readonly google?: GoogleSpec;
 }
 
@@ -57,9 +59,9 @@ export interface PersonSpec {
   readonly email: string | null;
   /** Default: ACTIVE. */
   readonly state?: string;
-  /** Default: `u-<role>`; null if the platform shows none. */
+  /** The default is `u-<role>`; null if the platform shows no user id. */
   readonly userId?: string | null;
-  /** The employee number; none if it is absent. */
+  /** The employee number; absent if the employee has none. */
   readonly number?: string;
 }
 
@@ -70,7 +72,7 @@ export interface Traits {
   readonly echoSpokeId: boolean;
   /** How the platform stores an external id. */
   readonly spokeIds: 'exact' | 'folded';
-  /** Longer names are refused (400 or 422); null: none are. */
+  /** Longer names are refused (400 or 422); null if the platform refuses no name for its length. */
   readonly longestName: number | null;
   /** How the platform stores a name. */
   readonly names: 'exact' | 'trimmed' | 'folded';
@@ -78,7 +80,7 @@ export interface Traits {
   readonly uniqueNames: boolean;
   /** A user that the platform adds to each new group. */
   readonly installer: string | null;
-  /** How long a new group is missing from the list, and answers 404 by id. */
+  /** The time for which a new group is missing from the list, and answers 404 by id. */
   readonly listLagMs: number;
   readonly getLagMs: number;
   readonly endOfFeed: 'same' | 'null' | 'absent' | 'empty';
@@ -87,7 +89,7 @@ export interface Traits {
   /** The envelope of the feed, and the form of a page without events. */
   readonly feedEnvelope: 'data' | 'flat';
   readonly emptyFeedPage: 'list' | 'nullEvents' | 'nullData';
-  /** Versions are numbers instead of texts. */
+  /** True if versions are numbers instead of texts. */
   readonly numericVersions: boolean;
 }
 
@@ -110,10 +112,9 @@ export type Happening = At &
   );
 
 /**
- * Members are directory ids. A member's address is `<id>@<connection>.test`; for ids that begin with `h`, only a
- * profile gives it. Members `n…` have no address: events and profiles give their employee number. Groups `s…` and
- * members `q…` are
- * known only to the SCIM server, which assigns their ids.
+ * Members are directory ids. A member's address is `<id>@<connection>.test`. For ids that begin with `h`, only a
+ * profile contains the address. Members `n…` have no address: events and profiles contain their employee number. Groups
+ * `s…` and members `q…` are known only to the SCIM server, which assigns their ids.
  */
 export type DirectoryAction =
   | { readonly kind: 'name'; readonly group: string; readonly name: string }
@@ -124,7 +125,7 @@ export type DirectoryAction =
       readonly group: string;
       readonly name: string | null;
       readonly members: readonly string[];
-      /** Number of parts; 1 if it is not split. */
+      /** Number of parts; 1 if the snapshot is not split. */
       readonly parts: number;
     }
   | { readonly kind: 'profile'; readonly member: string; readonly email?: string; readonly number?: string }
@@ -136,11 +137,14 @@ export type DirectoryAction =
 /** Form and transport of a message. */
 export interface Way {
   readonly form: 'native' | 'sns' | 'eventbridge' | 'okta' | 'scim_group' | 'scim_patch' | 'scim_request';
-  /** `none`: the message has no time of its own and is stamped when sent. `future`: an hour ahead, to be refused. */
+  /**
+   * With `none`, the message has no time of its own and is stamped when it is sent. With `future`, its time is an hour
+   * ahead, so it must be refused.
+   */
   readonly time: 'exact' | 'whole_second' | 'none' | 'future';
   /** Delay of the message, up to days. */
   readonly lateMs: number;
-  /** How often SQS delivers it; 1 is once. */
+  /** How often SQS delivers the message; 1 means once. */
   readonly copies: number;
   /** The actor of the change in the directory, if the form of the message can name one. */
   readonly by?: string;
@@ -151,7 +155,7 @@ export interface Way {
 /** A change of a directory that is read, or a fault of its answers. */
 export type GoogleAction = z.input<typeof Change> | DirectoryFaultAction;
 
-/** What happens to people in the HR system. */
+/** A change of an employee in the HR system. */
 export type CompanyAction =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
@@ -166,26 +170,26 @@ export interface PlatformAction {
   readonly forMs: number;
   /** Affected users or groups, or the Retry-After, if the fault has any. */
   readonly about?: readonly string[];
-  /** Probability that it affects a call, from 0 to 1. */
+  /** Probability that the fault affects a call, from 0 to 1. */
   readonly share?: number;
 }
 
-/** An action of another client of the platform; `group` is the directory group whose platform group is meant. */
+/** An action of another client of the platform. It concerns the platform group of the directory group `group`. */
 export type ClientAction =
   | (Partial<WrittenFields> & {
       readonly kind: 'edit';
       readonly group: string;
       readonly add?: readonly string[];
       readonly remove?: number;
-      /** Repeats the edit this often when it is reverted. */
+      /** Repeats the edit this often when groupsync reverts it. */
       readonly again?: { readonly everyMs: number; readonly times: number };
     })
   | { readonly kind: 'delete' | 'recreate' | 'strip' | 'twin'; readonly group: string }
-  /** An unmanaged group, with the name of a managed one or not. */
+  /** An unmanaged group, whose name may be the name of a managed group. */
   | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };
 
 export type OperatorAction =
-  /** `oldMs`: decides on the hold that the screen showed this long ago. */
+  /** `oldMs`: the operator decides on the hold that the screen showed this long ago. */
   | { readonly kind: 'approve' | 'reject'; readonly group: string; readonly oldMs: number }
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
   | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
@@ -209,7 +213,7 @@ type FunctionName =
   | 'health'
   | 'scim'
   | 'directory';
-/** What may crash: a function, or the command of an operator. */
+/** The functions that may crash, and the command of an operator. */
 export type LambdaName = FunctionName | 'operator';
 
 export type AwsAction =
@@ -217,9 +221,9 @@ export type AwsAction =
   | { readonly kind: 'crash'; readonly lambda: LambdaName; readonly effect: string; readonly nth: number }
   | { readonly kind: 'throttled' | 'unheard' | 'echo'; readonly forMs: number; readonly share: number }
   | { readonly kind: 'queue_refuses'; readonly forMs: number; readonly share: number }
-  /** Requests to the table take this long. */
+  /** Each request to the table takes this long. */
   | { readonly kind: 'slow_table'; readonly forMs: number; readonly msPerRequest: number }
-  /** Clocks of new workers are off by up to this. */
+  /** The clock of a new worker is wrong by up to this time. */
   | { readonly kind: 'skew'; readonly forMs: number; readonly skewMs: number }
-  /** Messages of the apply queue and scheduled tasks go to two workers. */
+  /** Two workers receive the same message of the apply queue, or the same scheduled task. */
   | { readonly kind: 'twins'; readonly forMs: number; readonly share: number };

@@ -14,20 +14,22 @@ import type {
 import { UnstorableError } from '../shared/sync/ports/store-errors.ts';
 
 /*
- * The in-memory table of tests, simulation and bench. It keeps DynamoDB's rules (sizes, empty keys, pages of 1 MB, an
- * index that may lag). Readers share the stored items, which are frozen: an attempt to change one throws.
+ * The in-memory table of tests, simulation and benchmarks. It has DynamoDB's rules: sizes, empty keys, pages of 1 MB,
+ * and an index that may lag. Readers share the stored items, which are frozen, so an attempt to change an item throws.
  */
 
 export interface MemoryTableOptions {
-  /** Called before each operation, so that a test can stop the run, or let another worker go first. */
+  /** Called before each operation, so that a test can stop the run, or let another worker run first. */
   readonly before?: (operation: string, key: string) => Promise<void>;
-  /** The delay of the index in milliseconds (sometimes twice as long, or a tenth), and the clock. */
+  /**
+   * The delay of the index in milliseconds, and the clock. Sometimes the delay is doubled, or a tenth of this value.
+   */
   readonly indexLag?: { readonly ms: number; readonly nowMs: () => number };
   /** Size of a page in bytes (default: 1 MB). */
   readonly pageBytes?: number;
   /** Number of keys that BatchGetItem answers (default: 100). */
   readonly keysAtOnce?: number;
-  /** Whether a following page may be empty and still have a next page. */
+  /** Returns whether a later page is empty but still has a next page. */
   readonly isEmptyPage?: () => boolean;
   /** Called for each read and write with its billed bytes. */
   readonly meter?: Meter;
@@ -35,7 +37,7 @@ export interface MemoryTableOptions {
 
 export interface Meter {
   read(bytes: number, isIndex: boolean): void;
-  /** `bytes`: size of the larger of both states in the table, or of one write to the index. */
+  /** `bytes`: the larger size of the item before and after the write, or the size of one write to the index. */
   write(bytes: number, isIndex: boolean): void;
   refused(bytes: number): void;
 }
@@ -43,7 +45,7 @@ export interface Meter {
 interface Stored {
   readonly item: Item;
   readonly bytes: number;
-  /** Its projection in the index. */
+  /** The projection of the item in the index. */
   readonly entry?: IndexEntry | undefined;
 }
 
@@ -51,24 +53,24 @@ interface Partition {
   readonly entries: Map<string, Stored>;
   /** Keys, always sorted. */
   readonly sorted: string[];
-  /** Sorted by code units, or by bytes after the first key for which the orders differ. */
+  /** Compares by code units. After the first key for which the orders differ, it compares by bytes. */
   compare: (a: string, b: string) => number;
 }
 
 export interface Page {
   readonly items: readonly Item[];
   readonly bytes: number;
-  /** Where the next page begins. */
+  /** The key at which the next page begins. */
   readonly last?: string;
 }
 
 export type PageRequest = QueryRequest & { readonly after?: string | undefined };
 
-/** Amazon DynamoDB quotas: sizes of keys; an item has at most 400 KB, a page at most 1 MB. */
+/** Amazon DynamoDB quotas for the sizes of keys. An item has at most 400 KB, and a page has at most 1 MB. */
 const MAX_PK_BYTES = 2_048;
 const MAX_SK_BYTES = 1_024;
 const MAX_ITEM_BYTES = 400 * 1_024;
-/** An expression of 4 KB removes this many attributes, by placeholders like `#n123`; it sets fewer. */
+/** The number of attributes that an expression of 4 KB can remove, with placeholders like `#n123`. It can set fewer. */
 const MAX_NAMES = 600;
 const { partitionKey: GPK, sortKey: GSK } = TABLE.index;
 const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', GPK, GSK, ...TABLE.index.projected]);
@@ -76,14 +78,14 @@ const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', GPK, GSK, ...TABLE.index
 const NO_LAG = { ms: 0, nowMs: () => 0 };
 
 export class MemoryTable implements Table {
-  /** By `pk` and `sk` with a space between. */
+  /** Items by `pk` and `sk` with a space between them. */
   readonly items = new Map<string, Item>();
   /** Bytes of the largest item ever stored, and its key. */
   largest = { bytes: 0, key: '' };
-  /** Maximum items that one query read, by kind of sort key. */
+  /** The largest number of items that one query read, by kind of sort key. */
   readonly widest = new Map<string, number>();
   readonly #table = new Map<string, Partition>();
-  /** Number of replicas of the index: one read may show a change that the next one does not show yet. */
+  /** The replicas of the index. One read may show a change that the next read does not show. */
   readonly #replicas: readonly Map<string, Partition>[];
   #indexReads = 0;
   #indexed = 0;
@@ -123,7 +125,7 @@ export class MemoryTable implements Table {
     } while (after !== undefined);
   }
 
-  /** @param ask as above */
+  /** @param ask is called before each page, which is a separate request */
   async *scan(
     { index, of }: Part = { index: 0, of: 1 },
     ask = async () => this.#options.before?.('scan', `${index}/${of}`),
@@ -150,7 +152,7 @@ export class MemoryTable implements Table {
     return this.remove(key, when);
   }
 
-  /** Each of the following operations is atomic, one request. */
+  /** Each of the following operations is one atomic request. */
   look(key: Key): Item | undefined {
     const stored = this.#stored(key);
     this.#options.meter?.read(stored?.bytes ?? 0, false);
@@ -182,13 +184,13 @@ export class MemoryTable implements Table {
     return true;
   }
 
-  /** Items of one partition whose sort key has this prefix, for checks. */
+  /** Returns the items of one partition whose sort key has this prefix, for checks. */
   under(partition: string, prefix: string): readonly Item[] {
     const all = this.#table.get(partition)?.entries ?? [];
     return [...all].flatMap(([sort, { item }]) => (sort.startsWith(prefix) ? [item] : []));
   }
 
-  /** Number of changes of the index so far. */
+  /** Returns the number of changes of the index so far. */
   get indexed(): number {
     this.#catchUp();
     return this.#indexed;
@@ -244,7 +246,7 @@ export class MemoryTable implements Table {
     if (from === undefined && to === undefined) return;
     const { nowMs, ms } = this.#options.indexLag ?? NO_LAG;
     this.#replicas.forEach((index, which) => {
-      // The index applies changes of one item in order, but not those of two items.
+      // The index applies the changes of one item in order, but changes of different items in any order.
       const dueMs = nowMs() + (ms * (1 + (key.sk.length % 2))) / (1 + 9 * which);
       const last = this.#late.findLastIndex((one) => one.dueMs <= dueMs);
       this.#late.splice(last + 1, 0, { dueMs, run: () => this.#reindex(index, from, to) });
@@ -314,7 +316,7 @@ function readPage(partition: Partition | undefined, request: PageRequest, most: 
     while (place < sorted.length && isWithin(sorted[place] as string, request, compare)) place += 1;
     place -= 1;
   }
-  // Items may be deleted meanwhile: a page begins after the end of the previous page.
+  // Items may be deleted between two pages, so a page begins after the key at which the previous page ended.
   if (after !== undefined) {
     const known = firstAtLeast(partition, after);
     const next = sorted[known] === after ? known + 1 : known;
@@ -331,7 +333,7 @@ function readPage(partition: Partition | undefined, request: PageRequest, most: 
     const one = partition.entries.get(last) as Stored;
     items.push(only === undefined ? one.item : (without(one.item, (name) => !only.has(name)) as Item));
     bytes += one.bytes;
-    // A full page says that there may be more, be there more or not (DynamoDB API reference, LastEvaluatedKey).
+    // A full page may have a next page, even if no item follows (DynamoDB API reference, LastEvaluatedKey).
     if (bytes >= most || items.length >= pageSize) return { items, bytes, last };
   }
   return { items, bytes };
@@ -371,7 +373,7 @@ interface IndexEntry {
   readonly shown: Item;
 }
 
-/** The projection of an item in the index; undefined if the item lacks one of the index keys. */
+/** Returns the projection of an item in the index; undefined if the item lacks a key of the index. */
 function indexEntry(item: Item): IndexEntry | undefined {
   const { [GPK]: pk, [GSK]: sk } = item;
   if (typeof pk !== 'string' || typeof sk !== 'string') return undefined;
@@ -385,7 +387,7 @@ function isSame(a: Item, b: Item): boolean {
   return names.length === Object.keys(b).length && names.every((name) => isEqual(a[name], b[name] as Value));
 }
 
-/** A frozen copy, as it is after serialization: well-formed text, no undefined values, no NaN. */
+/** Returns a frozen copy in the form after serialization: well-formed text, no undefined values, no NaN. */
 function kept(value: Value): Value {
   if (typeof value === 'string') return value.replace(LONE_SURROGATES, '\ufffd');
   if (typeof value === 'number' && !Number.isFinite(value))
@@ -429,7 +431,7 @@ function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [
   return Object.freeze(next) as Item;
 }
 
-/** The value at a path. */
+/** Returns the value at a path. */
 const at = (item: Item | undefined, path: string): Value | undefined =>
   path.split('.').reduce<Value | undefined>((value, name) => (value as Attributes | undefined)?.[name], item);
 
@@ -449,7 +451,10 @@ function holds(item: Item | undefined, when: Condition | undefined): boolean {
   }
 }
 
-/** As in DynamoDB, a missing attribute and one of another type are neither less nor greater nor equal. */
+/**
+ * Compares two values as DynamoDB does: a missing attribute, or an attribute of another type, is neither less nor
+ * greater nor equal.
+ */
 function compares(stored: Value | undefined, when: Extract<Condition, { value: Value }>): boolean {
   const { kind, value } = when;
   if (kind === 'equal') return isEqual(stored, value);
@@ -464,7 +469,7 @@ function compares(stored: Value | undefined, when: Extract<Condition, { value: V
 const isEqual = (a: Value | undefined, b: Value): boolean =>
   a === b || (typeof a === 'object' && a !== null && JSON.stringify(a) === JSON.stringify(b));
 
-/** As Amazon DynamoDB counts (developer guide, "DynamoDB Item sizes and formats"). */
+/** Returns the size that DynamoDB counts (developer guide, "DynamoDB Item sizes and formats"). */
 export function itemBytes(item: { readonly [name: string]: Value }): number {
   let bytes = 0;
   for (const name in item) bytes += textBytes(name) + valueBytes(item[name] as Value);

@@ -6,17 +6,19 @@ interface Due {
 }
 
 /**
- * All that follows from one event without waiting is done before the next: microtasks and ticks come between immediates.
- * So many share a turn of the event loop, in which the system is asked for news each time.
+ * The number of events in one turn of the event loop. The operating system is polled once per turn, so many events
+ * share a turn. All microtasks and ticks of an event run before the next immediate.
  */
 const AT_A_TURN = 100;
 
-/** Simulated time. Waiting tasks resume one at a time in the order of their instants, then in the order of their calls. */
+/**
+ * Creates the simulated time. Waiting tasks resume one at a time, in the order of their instants, then of their calls.
+ */
 export function createTime(startMs: number) {
   let now = startMs;
-  /** Sorted, the next one last. */
+  /** Sorted by time. The next task is the last element. */
   const queue: Due[] = [];
-  /** Calls a function at an instant, or immediately if it is past. */
+  /** Calls a function at an instant, or immediately if the instant is in the past. */
   const at = (wantedMs: number, run: () => void): void => {
     const atMs = Math.max(now, wantedMs);
     let low = 0;
@@ -32,7 +34,7 @@ export function createTime(startMs: number) {
     /** Milliseconds since 1970. */
     nowMs: () => now,
     at,
-    /** Waits; 0 lets all tasks that are due now go first. */
+    /** Waits. With 0, all other tasks that are due now run first. */
     sleep: (ms: number) => new Promise<void>((resolve) => at(now + ms, resolve)),
     /** Runs all tasks up to this instant. */
     run: (untilMs: number) =>

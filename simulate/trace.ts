@@ -3,7 +3,7 @@ import { LANES, type LogLine, type Violation } from './run-log.ts';
 
 const MOST_LINES = 4_000;
 
-/** One simulation run as a self-contained page: time downwards, one lane per actor, violations in red. */
+/** Returns one simulation run as a self-contained page: time downwards, one lane per actor, violations in red. */
 export function tracePage({ run, logLines, violations, fired, figures }: Outcome, command: string): string {
   const [first] = violations;
   const shown = logLines.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
@@ -32,7 +32,7 @@ ${rows(shown)}
 `;
 }
 
-/** If the violation concerns one group, lines about other groups are hidden. */
+/** Returns whether a line is shown. If the violation concerns one group, lines about other groups are hidden. */
 function concerns(line: LogLine, violation: Violation | undefined): boolean {
   if (violation === undefined || line.lane === 'check') return true;
   const { connection = line.connection, group = line.group } = violation;
@@ -72,7 +72,7 @@ function row({ atMs, lane, what, detail, group }: LogLine, startMs: number | und
   return `<div class="row"><time>${clock(atMs, startMs)}</time><p class="${lane}" style="grid-column:${2 + Math.max(0, place)}">${about}${escaped(what)}${more}</p></div>`;
 }
 
-/** The day since the run began, and the time of day. */
+/** Returns the day since the run began, and the time of day. */
 function clock(atMs: number, startMs = atMs): string {
   const at = new Date(atMs).toISOString();
   return `d${Math.floor((atMs - startMs) / 86_400_000) + 1} ${at.slice(11, 19)}`;

@@ -1,9 +1,9 @@
-/** The process crashed: it does nothing more, and its caller gets no answer. */
+/** Reports that the process crashed. It performs no further effect, and its caller gets no answer. */
 export class Crash extends Error {
   override readonly name = 'Crash';
 }
 
-/** One invocation of a function, or one operator. Each of its effects calls `effect` first. */
+/** One invocation of a function, or one operator. `effect` is called before each effect. */
 export interface Worker {
   readonly name: string;
   /** Clock skew in milliseconds. */

@@ -12,15 +12,17 @@ type Shown = 'run' | 'nowMs' | 'under' | 'platforms' | 'sources' | 'directory' |
 export interface Seen extends Pick<Cloud, Shown> {
   /** The table's items as they are stored, by `pk` and `sk` with a space between. */
   readonly items: ReadonlyMap<string, Item>;
-  /** The current connections, without removed ones and with those connected again. */
+  /**
+   * The current connections: removed connections are missing, and connections that were connected again are included.
+   */
   readonly connections: Pick<Cloud['connections'], 'get' | 'values'>;
   readonly operators: { readonly actions: Readonly<Cloud['actions']> };
   readonly secretsManager: Pick<Cloud['secretsManager'], 'stored' | 'ever'>;
   readonly queues: Readonly<Record<'events' | 'eventsDlq' | 'apply' | 'applyDlq', readonly QueuedMessage[]>>;
   readonly table: Pick<Cloud['table'], 'largest' | 'widest'>;
   readonly lambdas: Pick<Cloud['lambdas'], 'diedMs'>;
-  /** The time of the last message about each group (`connection group`), also without a change. */
+  /** The time of the last message about each group (`connection group`), including messages without a change. */
   readonly lastMessageMs: ReadonlyMap<string, number>;
-  /** When workers of each group crashed, or could not store their result. */
+  /** The times at which workers of each group crashed, or could not store their result. */
   readonly cutOffMs: ReadonlyMap<string, readonly number[]>;
 }

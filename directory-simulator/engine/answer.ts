@@ -13,11 +13,14 @@ export interface Asked {
   readonly query: unknown;
   readonly body: unknown;
   readonly headers: IncomingHttpHeaders;
-  /** Differs for each request, in the order of their arrival. */
+  /** A number that differs for each request, in the order of their arrival. */
   readonly requestNumber: number;
 }
 
-/** The JSON of the answer to one request: random failures, sign-in, validation, lag. @throws {DirectoryError} */
+/**
+ * Returns the JSON of the answer to one request, after random failures, sign-in, validation and lag.
+ * @throws {DirectoryError}
+ */
 export function answerOf(answering: Answering, endpoint: Endpoint, asked: Asked): unknown {
   const { dialect, simulation } = answering;
   const { params, query, body, headers, requestNumber } = asked;
@@ -40,7 +43,10 @@ function failAtRandom({ dialect, simulation }: Answering, requestNumber: number)
   if (error !== undefined) throw error();
 }
 
-/** Replicas lag by different amounts, so a later request may show an earlier state. */
+/**
+ * Returns the directory as the request sees it. Replicas lag by different times, so a later request may show an earlier
+ * state.
+ */
 function viewFor(simulation: Simulation, { lag }: Endpoint, requestNumber: number) {
   const longest = lag === undefined ? 0 : simulation.settings().lagSeconds[lag];
   const lagMs = longest * 1_000 * simulation.random(`lag/${requestNumber}`).fraction();

@@ -11,7 +11,7 @@ type Apply<Kind extends Change['kind']> = (
   change: ChangeOf<Kind>,
 ) => Noted;
 
-/** How each change is made. Each returns what the log notes besides the kind, the time and the actor. */
+/** The functions that make the changes. Each returns the entry of the log except the kind, the time and the actor. */
 const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
   addUser(directory, atMs, { user }) {
     const created = { ...user, createdAtMs: atMs };
@@ -99,8 +99,8 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
 };
 
 /**
- * Makes a change and notes it in the log.
- * @throws {ApiError} 404 for a key that names nothing, 400 for a group that would contain itself
+ * Makes a change and records the change in the log.
+ * @throws {ApiError} 404 for an unknown key, 400 for a group that would contain itself
  */
 export function applyChange(directory: Directory, atMs: number, change: Change): void {
   const apply = APPLY[change.kind] as Apply<Change['kind']>;
@@ -140,7 +140,7 @@ function putUser(directory: Directory, atMs: number, key: string, changed: Parti
   return { user };
 }
 
-/** A former address stays as an alias, as it does in the admin console. */
+/** Returns the aliases after a rename. A former address stays as an alias, as in the admin console. */
 function aliasesAfterRename(aliases: readonly string[], before: string, after: string | undefined) {
   if (after === undefined || after === before) return aliases;
   return [...aliases.filter((alias) => alias !== after), before];
@@ -159,7 +159,7 @@ function memberOf(directory: Directory, atMs: number, { memberId, kind, external
   return { id: memberId, email, kind };
 }
 
-/** The documents say that a group cannot become a member of one of its own members. */
+/** Throws if a group would become a member of one of its own members, as the vendor's documents say. */
 function refuseCycle(
   directory: Directory,
   atMs: number,

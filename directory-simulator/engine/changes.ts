@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { MemberKindName, WorldGroup, WorldMember, WorldUser } from './world.ts';
 
-/** Who makes a change: an administrator in the console, or a group's owner in the groups application. */
+/** The author of a change: an administrator in the console, or a group's owner in the groups application. */
 const By = { via: z.enum(['console', 'groups']).default('console'), actor: z.string().optional() };
 
 const key = z.string().min(1).describe('An id, a primary address or an alias.');
 const ofUser = <const Kind extends string>(kind: Kind) =>
   z.strictObject({ kind: z.literal(kind), user: key, ...By });
 
-/** What `POST /_simulator/changes` takes: one change of the directory, made at the present time. */
+/** The body of `POST /_simulator/changes`: one change of the directory, made at the present time. */
 export const Change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('addUser'), user: WorldUser, ...By }),
   z.strictObject({
@@ -27,7 +27,7 @@ export const Change = z.discriminatedUnion('kind', [
   ofUser('archiveUser'),
   ofUser('unarchiveUser'),
   ofUser('deleteUser'),
-  /** Takes the id of a deleted user. Its memberships do not come back. */
+  /** The key is the id of a deleted user. The memberships of the user are not restored. */
   ofUser('undeleteUser'),
   z.strictObject({ kind: z.literal('addGroup'), group: WorldGroup, ...By }),
   z.strictObject({

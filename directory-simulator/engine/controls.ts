@@ -12,13 +12,13 @@ import { CONTROLS_PREFIX, type Served } from './server.ts';
 import { changedSettings, PartialSettings, type Settings } from './settings.ts';
 import type { Simulation } from './simulation.ts';
 
-/** A fault, or the name of one of the dialect's errors in place of `status` and `body`. */
+/** A fault. It may have the name of one of the dialect's errors instead of `status` and `body`. */
 export const NamedFault = Fault.extend({ error: z.string().optional() });
 
-/** The body of `POST /_simulator/counts`: what the directory shows as the number of a group's members. */
+/** The body of `POST /_simulator/counts`: the number of members that the directory shows for a group. */
 export const WrongCount = z.strictObject({
   group: z.string().min(1),
-  /** null leaves the count out; `right` ends it. */
+  /** With null, the directory shows no count. With `right`, it shows the correct count again. */
   count: z.union([z.int().min(0), z.null(), z.literal('right')]),
 });
 
@@ -33,7 +33,9 @@ export interface Controls extends Served {
   readonly reset: () => void;
 }
 
-/** The test controls: without sign-in, for this machine alone, no part of any vendor's API. */
+/**
+ * Registers the test controls. They need no sign-in, listen only on this machine, and are not part of any vendor's API.
+ */
 export function registerControls(app: FastifyInstance, controls: Controls): void {
   const { simulation, faults, log, dialect } = controls;
   app.register(
@@ -78,7 +80,7 @@ export function registerControls(app: FastifyInstance, controls: Controls): void
   );
 }
 
-/** The directory as it is now, without any lag: for tests to compare with. */
+/** Returns the present directory without any lag, so that tests can compare with it. */
 function stateOf(simulation: Simulation) {
   const directory = simulation.directory();
   const view = directory.viewAt(simulation.clock());

@@ -4,7 +4,7 @@ import type { View } from './directory.ts';
 import type { LagKind } from './settings.ts';
 import type { Simulation } from './simulation.ts';
 
-/** An answer that is not a success, already in the dialect's form. A body that is a string is sent as HTML. */
+/** An answer other than a success, in the form of the dialect. A body that is a string is sent as HTML. */
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
   readonly status: number;
@@ -19,41 +19,41 @@ export class DirectoryError extends Error {
   }
 }
 
-/** One request whose parameters have the endpoint's shape. */
+/** One request with validated parameters. */
 export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
-  /** The directory as this endpoint shows it: as of now, minus the lag of this request. */
+  /** The directory as this endpoint shows it: the present state, minus the lag of this request. */
   readonly view: View;
-  /** Differs for each request, in the order of their arrival. */
+  /** A number that differs for each request, in the order of their arrival. */
   readonly requestNumber: number;
 }
 
-/** One row of a dialect's table. */
+/** One endpoint of a dialect. */
 export interface Endpoint<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
 > {
   readonly method: 'GET' | 'POST';
-  /** With Fastify's `:name` for parameters. */
+  /** The path, with parameters in Fastify's form `:name`. */
   readonly path: string;
   /** The vendor's name of the method. */
   readonly operation: string;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** Which lag of the settings its answers have; left out: none. */
+  /** The lag in the settings that the answers have; undefined for none. */
   readonly lag?: LagKind;
-  /** OAuth scopes of which one is enough; left out: the endpoint takes no access token. */
+  /** The OAuth scopes, of which one is enough; undefined if the endpoint needs no access token. */
   readonly scopes?: readonly string[];
   /** Returns the JSON of the answer. @throws {DirectoryError} for every other answer */
   handle(call: Call<z.infer<Params>, z.infer<Query>, z.infer<Body>>): unknown;
 }
 
-/** Types the handler's call after the schemas next to it. */
+/** Returns the description. The schemas in the description decide the type of the handler's call. */
 export function endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
   description: Endpoint<P, Q, B>,
 ): Endpoint {
@@ -67,22 +67,22 @@ export interface DialectControl {
   handle(body: unknown): unknown;
 }
 
-/** One vendor's API over the directory. */
+/** One vendor's API for the directory. */
 export interface Dialect {
   readonly name: string;
   readonly endpoints: readonly Endpoint[];
   readonly controls: readonly DialectControl[];
-  /** Errors that a fault may ask for by name. */
+  /** The errors that a fault may name. */
   readonly errors: Readonly<Record<string, () => DirectoryError>>;
-  /** Names of the errors that the setting `failures` draws from. */
+  /** The names of the errors that the setting `failures` selects from. */
   readonly randomFailures: readonly string[];
   /** Checks sign-in, scopes and quota. @throws {DirectoryError} */
   admit(endpoint: Endpoint, headers: IncomingHttpHeaders): void;
   invalidInput(message: string): DirectoryError;
   noSuchEndpoint(): DirectoryError;
-  /** What a person needs to sign in, one line each. */
+  /** Returns the data that a person needs to sign in, one line for each value. */
   describeCredentials(url: string): readonly string[];
-  /** Forgets what was issued; keys stay, so that clients can sign in again. */
+  /** Forgets the issued tokens. Keys stay, so that clients can sign in again. */
   reset(): void;
 }
 

@@ -1,6 +1,8 @@
 import { createTimeline, type Timeline } from './timeline.ts';
 
-/** A person of the customer. Suspended, archived and deleted people differ between dialects only in how they show. */
+/**
+ * A person of the customer. Dialects differ only in the way in which they show suspended, archived and deleted people.
+ */
 export interface User {
   readonly id: string;
   readonly primaryEmail: string;
@@ -24,18 +26,18 @@ export interface Group {
   readonly deletedAtMs: number | null;
 }
 
-/** `everyone` is one member that stands for all users of the customer. */
+/** `everyone` is one member that represents all users of the customer. */
 export type MemberKind = 'user' | 'group' | 'externalUser' | 'externalGroup' | 'everyone';
 
 export interface Membership {
   readonly memberId: string;
   readonly kind: MemberKind;
   readonly role: string;
-  /** The address of an external member; null for the others, whose address is looked up. */
+  /** The address of an external member; null for other members, whose address is found by their id. */
   readonly externalEmail: string | null;
 }
 
-/** One entry of the directory's audit log. Addresses are those at the time of the change. */
+/** One entry of the directory's audit log. Its addresses are the addresses at the time of the change. */
 export interface LogEntry {
   readonly seq: number;
   readonly atMs: number;
@@ -50,15 +52,15 @@ export interface LogEntry {
   readonly newValue?: string;
 }
 
-/** The directory as of one time. A key is an id, a primary address or an alias. */
+/** The directory at one time. A key is an id, a primary address or an alias. */
 export interface View {
-  /** Deleted users included. */
+  /** Returns all users, including deleted users. */
   users(): readonly User[];
-  /** Deleted groups included. */
+  /** Returns all groups, including deleted groups. */
   groups(): readonly Group[];
-  /** A user that is not deleted. */
+  /** Returns a user that is not deleted. */
   user(key: string): User | undefined;
-  /** A group that is not deleted. */
+  /** Returns a group that is not deleted. */
   group(key: string): Group | undefined;
   members(groupId: string): readonly Membership[];
   membership(groupId: string, memberId: string): Membership | undefined;
@@ -83,7 +85,7 @@ interface Stored {
   readonly users: Map<string, Timeline<User>>;
   readonly groups: Map<string, Timeline<Group>>;
   readonly memberships: Map<string, Memberships>;
-  /** Every address that was ever used, with the ids that had it. */
+  /** Every address that was used at any time, with the ids that had the address. */
   readonly idsByAddress: Map<string, Set<string>>;
 }
 

@@ -1,9 +1,9 @@
-/** Which page tokens are valid. */
+/** The state that decides which page tokens are valid. */
 export interface PageTokens {
-  /** Makes all tokens that were issued so far invalid. */
+  /** Invalidates all tokens that were issued so far. */
   expireAll(): void;
   generation(): number;
-  /** The number of the next listing with this key. */
+  /** Returns the number of the next listing with this key. */
   nextListing(key: string): number;
 }
 

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Simulation } from './simulation.ts';
 
-/** A page token that is unknown, expired, or of another listing. */
+/** Reports a page token that is unknown, expired, or of another listing. */
 export class PageTokenError extends Error {
   override readonly name = 'PageTokenError';
 }
 
 const Token = z.strictObject({
-  /** Digest of the listing: its endpoint and its parameters. */
+  /** A digest of the endpoint and the parameters of the listing. */
   key: z.string(),
-  /** Which listing with this key it is, counted from 1: each has an order of its own. */
+  /** The number of the listing among the listings with this key, counted from 1. Each listing has its own order. */
   listing: z.int(),
   page: z.int(),
   /** The rank of the last item that was shown. */
@@ -21,15 +21,15 @@ const Token = z.strictObject({
 type Token = z.infer<typeof Token>;
 
 export interface ListRequest<T> {
-  /** Endpoint and parameters: a token of one listing is refused by another. */
+  /** The endpoint and the parameters. Another listing refuses the tokens of this listing. */
   readonly key: string;
-  /** What there is at present. */
+  /** The present items. */
   readonly items: readonly T[];
   readonly idOf: (item: T) => string;
-  /** Gives the order that the caller asked for; left out: the order of the settings. */
+  /** Returns the rank in the order that the caller requested; undefined for the order of the settings. */
   readonly rankOf?: ((item: T) => string) | undefined;
   readonly pageToken: string | undefined;
-  /** The largest page. */
+  /** The largest number of items on a page. */
   readonly most: number;
 }
 
@@ -39,9 +39,9 @@ export interface ListedPage<T> {
 }
 
 /**
- * One page of a listing. A token holds a position in the listing's order, and each page shows what there is when it is
- * asked for. So an item that exists during the whole listing is shown at least once, and an item that comes or goes in
- * between may be shown or missed. Order, sizes, repetitions and empty pages follow from the seed.
+ * Returns one page of a listing. A token contains a position in the listing's order, and each page shows the present
+ * items. An item that exists during the whole listing is therefore shown at least once. An item that is added or
+ * removed in between may be shown or missed. Order, sizes, repetitions and empty pages depend on the seed.
  * @throws {PageTokenError} for a token that cannot be continued
  */
 export function listPage<T>(simulation: Simulation, request: ListRequest<T>): ListedPage<T> {
@@ -59,7 +59,7 @@ export function listPage<T>(simulation: Simulation, request: ListRequest<T>): Li
       : 1 + random.below(Math.min(request.most, ranked.length + 1));
   const size = random.chance(settings.emptyPages) ? 0 : drawn;
   const shown = ranked.slice(start, start + size);
-  // An empty page is never the last one of its own accord: the caller must ask once more.
+  // A page that is empty by chance is never the last page: the caller must request another page.
   const isLast = size > 0 && start + size >= ranked.length;
   const items = shown.map(({ item }) => item);
   if (isLast) return { items, nextPageToken: undefined };

@@ -17,7 +17,7 @@ import type { Simulation } from './simulation.ts';
 
 export const CONTROLS_PREFIX = '/_simulator';
 
-/** Room for long signed tokens and long lists of changes. */
+/** The limit has room for long signed tokens and long lists of changes. */
 const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
 
 export interface Served {
@@ -29,7 +29,7 @@ export interface Served {
   readonly onDefect: (error: unknown) => void;
 }
 
-/** The HTTP server over a dialect's table: faults, sign-in, validation, lag, errors, request log. */
+/** Creates the HTTP server of a dialect: faults, sign-in, validation, lag, errors and request log. */
 export function createServer(served: Served): FastifyInstance {
   const { dialect, simulation } = served;
   const app = Fastify({
@@ -67,7 +67,10 @@ function countRequests(): () => number {
   };
 }
 
-/** JSON, and forms, which token endpoints take. A form is an object of its fields; a broken body is undefined. */
+/**
+ * Parses JSON, and the forms of token endpoints. A form becomes an object of its fields, and an invalid body becomes
+ * undefined.
+ */
 function parseBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
@@ -111,7 +114,10 @@ function sendError({ onDefect }: Served, reply: FastifyReply, error: unknown): F
   return reply.type(JSON_TYPE).send(JSON.stringify(body));
 }
 
-/** An error of the dialect as it is; one of the controls or of the server in a form of the simulator's own. */
+/**
+ * Returns the error to answer with. An error of the dialect stays unchanged. An error of the controls or of the server
+ * has the simulator's own form.
+ */
 function answerTo(error: unknown, request: FastifyRequest, onDefect: Served['onDefect']) {
   if (error instanceof DirectoryError) return error;
   if (error instanceof ApiError) {

@@ -10,33 +10,35 @@ const LagSeconds = z.strictObject({
 });
 export type LagKind = keyof z.infer<typeof LagSeconds>;
 
-/** How difficult the directory is; changed by `POST /_simulator/settings`. */
+/** The difficulties of the directory. `POST /_simulator/settings` changes them. */
 export const Settings = z.strictObject({
-  /** `random`: a page has from one item up to what was asked for. `full`: all pages but the last are full. */
+  /**
+   * With `random`, a page has from one item up to the requested number. With `full`, all pages but the last are full.
+   */
   pageSizes: z.enum(['random', 'full']),
-  /** `random`: each listing has an order of its own. `byId`: always the order of the ids. */
+  /** With `random`, each listing has its own order. With `byId`, items are always sorted by id. */
   pageOrder: z.enum(['random', 'byId']),
   /** How often a page begins with the last item of the page before. */
   repeatedItems: Probability,
-  /** How often a page is empty and not the last one. */
+  /** How often a page is empty although it is not the last page. */
   emptyPages: Probability,
-  /** Whether answers have fields that no document names. */
+  /** Whether answers have fields that are not documented. */
   unknownFields: z.boolean(),
-  /** How often a group comes without the count of its members. */
+  /** How often a group is shown without the count of its members. */
   absentCounts: Probability,
-  /** How often an indirect member is missing from a listing that asked for indirect members. */
+  /** How often an indirect member is missing from a listing with indirect members. */
   missingDerivedMembers: Probability,
   /** How often a request fails with a quota error or a 5xx. */
   failures: Probability,
-  /** Per user; null means no limit. */
+  /** The limit per user; null for no limit. */
   queriesPerMinute: z.int().positive().nullable(),
   pageTokenLifetimeSeconds: z.number().positive(),
   accessTokenLifetimeSeconds: z.number().positive(),
-  /** The longest that an answer is behind; each request draws its own lag, each log entry too. */
+  /** The longest lag of an answer. Each request and each log entry has its own random lag. */
   lagSeconds: LagSeconds,
-  /** How often a change never shows in the log. */
+  /** How often the log never shows a change. */
   lostLogEntries: Probability,
-  /** How the log of group changes names groups and members. */
+  /** How the log of group changes identifies groups and members. */
   loggedIdentifier: z.enum(['email', 'id']),
 });
 export type Settings = z.infer<typeof Settings>;
@@ -44,7 +46,7 @@ export type Settings = z.infer<typeof Settings>;
 export const PartialSettings = Settings.partial().extend({ lagSeconds: LagSeconds.partial().optional() });
 export type PartialSettings = z.infer<typeof PartialSettings>;
 
-/** At least as difficult as the real service. */
+/** Settings that are at least as difficult as the real service. */
 export const REALISTIC_SETTINGS: Settings = {
   pageSizes: 'random',
   pageOrder: 'random',
@@ -62,7 +64,7 @@ export const REALISTIC_SETTINGS: Settings = {
   loggedIdentifier: 'email',
 };
 
-/** Nothing unexpected happens: for a first look, and for tests that switch on one difficulty at a time. */
+/** Settings without difficulties, for first experiments, and for tests that enable one difficulty at a time. */
 export const CALM_SETTINGS: Settings = {
   ...REALISTIC_SETTINGS,
   pageSizes: 'full',

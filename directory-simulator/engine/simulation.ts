@@ -3,15 +3,15 @@ import type { Directory } from './directory.ts';
 import type { PageTokens } from './page-tokens.ts';
 import type { Settings } from './settings.ts';
 
-/** What endpoints and controls work with. A reset replaces what is in it; the object stays. */
+/** The state that endpoints and controls use. A reset replaces the content, and the object stays the same. */
 export interface Simulation {
   readonly directory: () => Directory;
   readonly settings: () => Settings;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** A source of chance for one purpose: the same seed and purpose give the same draws. */
+  /** Returns random numbers for one purpose. The same seed and purpose give the same numbers. */
   readonly random: (purpose: string) => SeededRandom;
   readonly pageTokens: PageTokens;
-  /** Member counts that `POST /_simulator/counts` made wrong, by group id; null means an absent count. */
+  /** Wrong member counts from `POST /_simulator/counts`, by group id; null means an absent count. */
   readonly wrongCounts: Map<string, string | null>;
 }

@@ -12,30 +12,30 @@ import { directoryOf, parseWorld, type WorldInput } from './world.ts';
 
 export interface DirectorySimulatorOptions {
   readonly dialect: OpenDialect;
-  /** What the directory knows at the start and after a reset. */
+  /** The content of the directory at the start and after a reset. */
   readonly world: WorldInput;
-  /** Orders, page sizes, lags and failures follow from it. */
+  /** The seed that decides orders, page sizes, lags and failures. */
   readonly seed: string;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** At the start and after a reset. Default: {@link REALISTIC_SETTINGS}. */
+  /** The settings at the start and after a reset. Default: {@link REALISTIC_SETTINGS}. */
   readonly settings?: Settings | undefined;
-  /** Receives defects: errors that are not answers. */
+  /** Receives defects, which are errors that are not answers. */
   readonly onDefect?: ((error: unknown) => void) | undefined;
 }
 
 export interface DirectorySimulator {
-  /** For requests without a socket (`app.inject`). */
+  /** The app, for requests without a socket (`app.inject`). */
   readonly app: FastifyInstance;
   readonly dialect: Dialect;
-  /** Listens on 127.0.0.1 and nowhere else; port 0 takes a free one. */
+  /** Listens only on 127.0.0.1. With port 0, the system chooses a free port. */
   listen(options?: { port?: number }): Promise<{ url: string; port: number }>;
   close(): Promise<void>;
 }
 
 /**
- * A vendor's directory in memory.
- * @throws {WorldError} for a world that does not fit
+ * Creates a vendor's directory in memory.
+ * @throws {WorldError} for an invalid world
  */
 export function createDirectorySimulator(options: DirectorySimulatorOptions): DirectorySimulator {
   const { clock, seed } = options;

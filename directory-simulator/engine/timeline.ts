@@ -1,8 +1,10 @@
-/** All values that one thing has had, so that an endpoint that lags can answer as of an earlier time. */
+/** All values of one property over time, so that an endpoint with lag can answer with an earlier value. */
 export interface Timeline<T> {
-  /** Times never go back: a value that is set for an earlier time counts from the latest time on. */
+  /**
+   * Sets the value from a time on. Times never decrease: a value for an earlier time is valid from the latest time on.
+   */
   set(atMs: number, value: T): void;
-  /** The value at a time; undefined before the first one. */
+  /** Returns the value at a time; undefined before the first value. */
   at(atMs: number): T | undefined;
 }
 

@@ -1,9 +1,9 @@
 import type { SeededRandom } from '../../local/platform/seeded-random.ts';
 
-/** How often an object gets a field that no document names. */
+/** The share of objects that get an undocumented field. */
 const SHARE = 0.3;
 
-/** Adds fields that no document names, to an answer and to the objects of its lists. */
+/** Adds undocumented fields to an answer and to the objects of its lists. */
 export function withUnknownFields(answer: unknown, random: SeededRandom): unknown {
   if (typeof answer !== 'object' || answer === null) return answer;
   const fields = Object.entries(answer).map(([name, value]) => {

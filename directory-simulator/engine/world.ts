@@ -28,9 +28,9 @@ export const WorldUser = z.strictObject({
 export const MemberKindName = z.enum(MEMBER_KINDS);
 
 export const WorldMember = z.strictObject({
-  /** Id or address of a user or group of the directory, else the address of an external member. */
+  /** The id or address of a user or group of the directory, or the address of an external member. */
   member: z.string().min(1),
-  /** Left out: found by the member; an unknown address is an external user. */
+  /** If absent, the kind is found by the member. An unknown address is an external user. */
   kind: MemberKindName.optional(),
   role: z.enum(['OWNER', 'MANAGER', 'MEMBER']).default('MEMBER'),
 });
@@ -54,19 +54,19 @@ const World = z.strictObject({
 export type World = z.infer<typeof World>;
 export type WorldInput = z.input<typeof World>;
 
-/** A world that does not fit, with the path of each wrong field. */
+/** Reports an invalid world, with the path of each wrong field. */
 export class WorldError extends Error {
   override readonly name = 'WorldError';
 }
 
-/** @throws {WorldError} for a world that does not fit */
+/** @throws {WorldError} for an invalid world */
 export function parseWorld(input: WorldInput): World {
   const parsed = World.safeParse(input);
   if (!parsed.success) throw new WorldError(describeIssues(parsed.error, ''));
   return parsed.data;
 }
 
-/** The directory that a world describes. Everything in it has existed for ever, so that no lag hides it. */
+/** Returns the directory of a world. Its content has existed at all times, so no lag hides it. */
 export function directoryOf(world: World): Directory {
   const directory = createDirectory(world.customerId, world.domain);
   const always = Number.NEGATIVE_INFINITY;
@@ -80,7 +80,7 @@ export function directoryOf(world: World): Directory {
   return directory;
 }
 
-/** Finds out what a member is. An external member's id is derived from its address. */
+/** Returns the id, the kind and the role of a member. The id of an external member is derived from its address. */
 export function resolveMember(
   directory: Directory,
   atMs: number,
@@ -97,7 +97,7 @@ export function resolveMember(
   return { memberId: externalId(member), kind: externalKind as MemberKind, role, externalEmail: member };
 }
 
-/** 21 digits, as ids of users have, and the same for the same address. */
+/** Returns 21 digits, as ids of users have. The same address always has the same id. */
 function externalId(address: string): string {
   const hash = createHash('sha256').update(address.toLowerCase()).digest().readBigUInt64BE();
   return `1${String(hash).padStart(20, '0')}`;

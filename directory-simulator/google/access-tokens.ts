@@ -12,7 +12,7 @@ export interface AccessToken {
 export interface AccessTokens {
   /** @returns the token's text */
   issue(token: Omit<AccessToken, 'expiresAtMs'>): string;
-  /** A token that has not expired. */
+  /** Returns a token that has not expired. */
   find(text: string): AccessToken | undefined;
   expireAll(): void;
 }

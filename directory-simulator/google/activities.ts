@@ -11,7 +11,7 @@ export interface ActivityEvent {
 
 type Describe = (entry: LogEntry, identifier: Settings['loggedIdentifier']) => ActivityEvent;
 
-/** An event of the admin console's log. Parameters without a value are left out. */
+/** Returns an event of the admin console's log. Parameters without a value are left out. */
 const event = (type: string, name: string, values: Readonly<Record<string, string | null | undefined>>) => ({
   type,
   name,
@@ -37,7 +37,9 @@ const ofGroup =
       NEW_VALUE: newValue,
     });
 
-/** Reports API, appendix, admin audit activity events: "User Settings" and "Group Settings". */
+/**
+ * Events of the admin log (Reports API, appendix, admin audit activity events: "User Settings" and "Group Settings").
+ */
 const ADMIN: Readonly<Record<string, Describe>> = {
   addUser: ofUser('CREATE_USER'),
   changeUser: ofUser('RENAME_USER'),
@@ -73,7 +75,10 @@ const moderation =
       member_type: member === undefined ? undefined : MEMBER_TYPES[member.kind],
     });
 
-/** Reports API, appendix, enterprise groups audit activity events. It knows groups only. */
+/**
+ * Events of the log of groups (Reports API, appendix, enterprise groups audit activity events). This log has no events
+ * about users.
+ */
 const GROUPS_ENTERPRISE: Readonly<Record<string, Describe>> = {
   addGroup: moderation('create_group'),
   changeGroup: moderation('change_info_setting'),
@@ -84,8 +89,8 @@ const GROUPS_ENTERPRISE: Readonly<Record<string, Describe>> = {
 };
 
 /**
- * What a log has about a change; undefined where the log does not know such changes. The console's log has only what
- * administrators do there; a group's owner shows up in the log of enterprise groups alone.
+ * Returns the event of a change in a log; undefined if the log has no such events. The admin log has only changes that
+ * administrators make in the console. Changes by a group's owner are only in the log of enterprise groups.
  */
 export function eventOf(
   application: Application,

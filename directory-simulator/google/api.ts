@@ -8,7 +8,7 @@ import { withUnknownFields } from '../engine/unknown-fields.ts';
 import { invalidInput } from './errors.ts';
 import { applyMask, type Mask, parseMask } from './field-mask.ts';
 
-/** Parameters that every method takes. Any other name is refused, as Google does. */
+/** Parameters that every method accepts. Any other name is refused, as by Google. */
 const STANDARD = {
   alt: z.literal('json').optional(),
   fields: z.string().optional(),
@@ -37,7 +37,7 @@ interface Method<Params extends z.ZodType, Query extends z.ZodRawShape> {
   handle(call: ApiCall<z.infer<Params>, z.infer<z.ZodObject<Query>>>): unknown;
 }
 
-/** A method of a JSON API that reads: adds the standard parameters, unknown fields and partial answers. */
+/** Returns a read method of a JSON API, with standard parameters, unknown fields and partial answers. */
 export function apiMethod<Params extends z.ZodType, Query extends z.ZodRawShape>(
   simulation: Simulation,
   { query, handle, ...method }: Method<Params, Query>,
@@ -62,10 +62,10 @@ function surprising(simulation: Simulation, answer: unknown, requestNumber: numb
 }
 
 interface ListAnswer<T> {
-  /** The method and the parameters that decide what is in the list. */
+  /** The method and the parameters that decide the content of the list. */
   readonly key: readonly (string | undefined)[];
   readonly kind: string;
-  /** The field that the items are in. */
+  /** The field that contains the items. */
   readonly field: string;
   readonly items: readonly T[];
   readonly idOf: (item: T) => string;
@@ -74,7 +74,7 @@ interface ListAnswer<T> {
   readonly query: { readonly maxResults: number; readonly pageToken?: string | undefined };
 }
 
-/** One page. A page without items leaves the field out, and the last page leaves the token out. */
+/** Returns one page. A page without items has no list field, and the last page has no token. */
 export function listAnswer<T>(simulation: Simulation, list: ListAnswer<T>) {
   const { pageToken, maxResults } = list.query;
   try {

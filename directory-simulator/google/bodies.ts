@@ -3,7 +3,7 @@ import { withEtag } from './api.ts';
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
 
-/** A user as `users.list` and `users.get` show it (Directory API, resource users). */
+/** Returns a user as `users.list` and `users.get` show it (Directory API, resource users). */
 export function userBody({ customerId, domain }: Directory, user: User) {
   const unchangeable = `${user.primaryEmail.split('@', 1)[0]}@${domain}.test-google-a.com`;
   return withEtag({
@@ -37,7 +37,10 @@ export function userBody({ customerId, domain }: Directory, user: User) {
   });
 }
 
-/** A group as `groups.list` and `groups.get` show it. `count` is a JSON string, as 64-bit numbers are. */
+/**
+ * Returns a group as `groups.list` and `groups.get` show it. `count` is a JSON string, because 64-bit numbers are
+ * strings.
+ */
 export function groupBody(group: Group, count: string | null) {
   return withEtag({
     kind: 'admin#directory#group',
@@ -60,7 +63,7 @@ const TYPES = {
   everyone: 'CUSTOMER',
 } as const;
 
-/** A member as `members.list` shows it. External members have no status, and `CUSTOMER` has no address. */
+/** Returns a member as `members.list` shows it. External members have no status, and `CUSTOMER` has no address. */
 export function memberBody(view: View, membership: Membership) {
   const { memberId, kind, role, externalEmail } = membership;
   const user = kind === 'user' ? view.user(memberId) : undefined;

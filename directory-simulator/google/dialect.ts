@@ -28,7 +28,7 @@ import { serviceAccountKey } from './service-account-key.ts';
 import { createSignIn, type SignIn, tokenEndpoint } from './sign-in.ts';
 import { userMethods } from './users.ts';
 
-/** Google Workspace: Directory API, Reports API, and the sign-in of service accounts. */
+/** Returns the dialect of Google Workspace: Directory API, Reports API, and the sign-in of service accounts. */
 export const google =
   (given: GivenKeys = {}): OpenDialect =>
   (simulation) => {
@@ -68,7 +68,7 @@ interface Gate {
   readonly quota: Quota;
 }
 
-/** Token, scope, right and quota, in this order. */
+/** Checks token, scope, right and quota, in this order. */
 function admit({ signIn, federation, quota }: Gate, endpoint: Endpoint, headers: IncomingHttpHeaders): void {
   if (endpoint.scopes === undefined) return;
   const [, text] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
@@ -94,7 +94,7 @@ const signInControls = (signIn: SignIn): readonly DialectControl[] => [
   {
     name: 'delegation',
     body: Delegation,
-    /** Tokens that were issued before stop working, as they do when an administrator changes the delegation. */
+    /** Changes the delegation. Tokens that were issued before become invalid, as after a change by an administrator. */
     handle(body) {
       signIn.delegatedScopes = Delegation.parse(body).scopes;
       signIn.tokens.expireAll();

@@ -11,7 +11,7 @@ interface Shape {
   readonly details?: readonly unknown[];
 }
 
-/** The error body of Google's JSON APIs. */
+/** Returns an error in the form of Google's JSON APIs. */
 function apiError({ status, domain, reason, message, canonical, details }: Shape): DirectoryError {
   const error = {
     code: status,
@@ -33,7 +33,10 @@ const usageLimits = (status: number, reason: string, message: string) =>
 export const badRequest = () => global(400, 'badRequest', 'Bad Request');
 export const invalidInput = (what: string) => global(400, 'invalid', `Invalid Input: ${what}`);
 export const notFound = (what: string) => global(404, 'notFound', `Resource Not Found: ${what}`);
-/** Also for addresses of other customers: whether they exist is not told. */
+/**
+ * Returns the error for a missing right. Addresses of other customers have the same error, so that it does not reveal
+ * whether they exist.
+ */
 export const forbidden = () => global(403, 'forbidden', 'Not Authorized to access this resource/api');
 export const userRateLimitExceeded = () =>
   usageLimits(403, 'userRateLimitExceeded', 'User Rate Limit Exceeded');
@@ -64,11 +67,11 @@ export const insufficientScopes = (method: string) =>
     ],
   });
 
-/** The token endpoints answer as RFC 6749, section 5.2, asks for. */
+/** Returns an error of a token endpoint (RFC 6749, section 5.2). */
 export const oauthError = (status: number, error: string, description: string) =>
   new DirectoryError(status, { error, error_description: description });
 
-/** Errors that a fault may ask for by name: the reasons of the documents, and a proxy's page. */
+/** The errors that a fault may name: the documented reasons, and a proxy's page. */
 export const GOOGLE_ERRORS: Readonly<Record<string, () => DirectoryError>> = {
   badRequest,
   authError,

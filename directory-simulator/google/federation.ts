@@ -17,10 +17,10 @@ export const ROLE_ARN = 'arn:aws:iam::111122223333:role/groupsync-directory';
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 const SUBJECT_TYPES = ['urn:ietf:params:oauth:token-type:jwt', 'urn:ietf:params:oauth:token-type:id_token'];
-/** "No more than 12 hours in the future" (projects.serviceAccounts.signJwt, payload). */
+/** The longest payload: "No more than 12 hours in the future" (projects.serviceAccounts.signJwt, payload). */
 const LONGEST_PAYLOAD_SECONDS = 12 * 3_600;
 
-/** A JSON body has names in camel case, a form has those of RFC 8693. */
+/** The request of a token exchange. A JSON body has names in camel case, and a form has the names of RFC 8693. */
 const Exchange = z.preprocess(
   (body) => {
     const entries = Object.entries(typeof body === 'object' && body !== null ? body : {});
@@ -41,10 +41,10 @@ const Exchange = z.preprocess(
   }),
 );
 
-/** Which issuer the provider of the pool trusts, and who may sign for the service account. */
+/** The issuer that the provider of the pool trusts, and the identities that may sign for the service account. */
 export interface Federation {
   issuer: string;
-  /** Keys of an issuer outside the simulator; none means the simulated AWS account. */
+  /** Keys of an issuer outside the simulator. If there are none, the issuer is the simulated AWS account. */
   issuerKeys: readonly KeyObject[];
   allowedSubjects: readonly string[];
 }
@@ -55,7 +55,7 @@ export const createFederation = (): Federation => ({
   allowedSubjects: [ROLE_ARN],
 });
 
-/** Security Token Service, method token: a token of another cloud becomes a federated access token. */
+/** The method token of Security Token Service. It exchanges a token of another cloud for a federated access token. */
 export const exchangeEndpoint = (signIn: SignIn, federation: Federation) =>
   endpoint({
     method: 'POST',
@@ -105,7 +105,10 @@ function faultOfClaims(claims: Claims, { issuer }: Federation, nowSeconds: numbe
 
 const SignRequest = z.object({ payload: z.string(), delegates: z.array(z.string()).optional() });
 
-/** IAM Credentials, projects.serviceAccounts.signJwt, with the key that Google keeps for the account. */
+/**
+ * The method projects.serviceAccounts.signJwt of IAM Credentials. It signs with the key that Google keeps for the
+ * account.
+ */
 export const signJwtEndpoint = (signIn: SignIn) =>
   endpoint({
     method: 'POST',
@@ -165,7 +168,7 @@ const Trust = z.strictObject({
   allowedSubjects: z.array(z.string()).optional(),
 });
 
-/** Controls for federation: what AWS STS would issue, and the identities that the pool trusts. */
+/** Controls for federation: the tokens that AWS STS would issue, and the identities that the pool trusts. */
 export const federationControls = (signIn: SignIn, federation: Federation): readonly DialectControl[] => [
   {
     name: 'web-identity',

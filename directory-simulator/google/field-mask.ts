@@ -1,13 +1,13 @@
 import { invalidInput } from './errors.ts';
 
-/** Which fields an answer has; a mask without names means all of them. */
+/** The fields of an answer. A mask without names means all fields. */
 export interface Mask {
   readonly [name: string]: Mask;
 }
 
 /**
- * Parses the standard parameter `fields`: names with commas between them, `a/b` or `a(b,c)` for fields of fields.
- * @throws {DirectoryError} 400 for text that is no mask
+ * Parses the standard parameter `fields`: names with commas between them, and `a/b` or `a(b,c)` for nested fields.
+ * @throws {DirectoryError} 400 for text that is not a mask
  */
 export function parseMask(text: string): Mask {
   const tokens = text.match(/[^,()/\s]+|[,()/]/g) ?? [];
@@ -52,7 +52,7 @@ function take(reader: Reader, token: string): boolean {
   return true;
 }
 
-/** The part of an answer that a mask names. A mask goes through lists to their items. */
+/** Returns the part of an answer that a mask names. For a list, the mask applies to each item. */
 export function applyMask(value: unknown, mask: Mask): unknown {
   const names = Object.keys(mask);
   if (names.length === 0 || names.includes('*') || typeof value !== 'object' || value === null) return value;

@@ -7,7 +7,7 @@ import { badRequest, invalidInput } from './errors.ts';
 import { GROUP_SCOPES } from './scopes.ts';
 import { groupByKey, refuseOtherCustomers } from './whose.ts';
 
-/** The methods of the resource groups. */
+/** Returns the methods of the resource groups. */
 export const groupMethods = (simulation: Simulation) => [
   apiMethod(simulation, {
     path: '/admin/directory/v1/groups',
@@ -54,7 +54,7 @@ export const groupMethods = (simulation: Simulation) => [
   }),
 ];
 
-/** The groups that have a user, a group or an external address as a direct member. */
+/** Returns the groups that have a user, a group or an external address as a direct member. */
 function groupsOf(view: View, groups: readonly Group[], key: string): readonly Group[] {
   const id = view.user(key)?.id ?? view.group(key)?.id;
   const found = groups.filter((group) =>
@@ -71,7 +71,10 @@ interface Counted {
   readonly requestNumber: number;
 }
 
-/** "The number of users that are direct members": groups are not counted, external users are. Null is absent. */
+/**
+ * Returns "the number of users that are direct members"; null for an absent count. External users count, and groups do
+ * not.
+ */
 function countOf({ simulation, view, group, requestNumber }: Counted): string | null {
   const wrong = simulation.wrongCounts.get(group.id);
   if (wrong !== undefined) return wrong;

@@ -14,7 +14,7 @@ const Claims = z.looseObject({
 });
 export type Claims = z.infer<typeof Claims>;
 
-/** A token that is no JWT, or whose signature is wrong. */
+/** Reports a token that is not a JWT, or has an invalid signature. */
 export class JwtError extends Error {
   override readonly name = 'JwtError';
 }
@@ -27,7 +27,7 @@ export interface SigningKey {
 }
 
 const HASHES = { RS256: 'sha256', ES384: 'sha384' } as const;
-/** JWS has the two numbers of an ECDSA signature one after the other (RFC 7518, section 3.4). */
+/** JWS concatenates the two numbers of an ECDSA signature (RFC 7518, section 3.4). */
 const FORM = { dsaEncoding: 'ieee-p1363' } as const;
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -40,8 +40,8 @@ export function signJwt(key: SigningKey, claims: unknown): string {
 }
 
 /**
- * The claims of a token that one of the keys has signed. Times and audience are for the caller to check.
- * @throws {JwtError} for anything else
+ * Returns the claims of a token that one of the keys has signed. The caller must check times and audience.
+ * @throws {JwtError} for any other text
  */
 export function verifyJwt(
   token: string,

@@ -1,23 +1,23 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { Algorithm, SigningKey } from './jwt.ts';
 
-/** The keys that sign. Making an RSA key takes a moment, so each is made when it is first needed. */
+/** The signing keys. Creating an RSA key takes time, so each key is created at first use. */
 export interface Keys {
-  /** The key whose private half a customer downloads. */
+  /** Returns the key whose private key a customer downloads. */
   readonly customer: () => SigningKey;
-  /** The key with which Google signs for the service account. */
+  /** Returns the key with which Google signs for the service account. */
   readonly managed: () => SigningKey;
-  /** The keys above, without the managed one if nothing was signed with it. */
+  /** Returns the keys above, without the managed key if it has signed nothing. */
   readonly ofServiceAccount: () => readonly SigningKey[];
-  /** The keys of the simulated AWS account that issues web identity tokens. */
+  /** Returns a key of the simulated AWS account that issues web identity tokens. */
   readonly webIdentity: (algorithm: Algorithm) => SigningKey;
-  /** Those of the keys above that have signed. */
+  /** Returns the keys of the simulated AWS account that have signed. */
   readonly ofWebIdentity: () => readonly SigningKey[];
 }
 
-/** Private RSA keys as PEM; one that is left out is made. */
+/** Private RSA keys as PEM. A missing key is created. */
 export interface GivenKeys {
-  /** What clients have already. */
+  /** The private key that clients already have. */
   readonly customerKey?: string | undefined;
   readonly managedKey?: string | undefined;
 }

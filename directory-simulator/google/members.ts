@@ -10,7 +10,7 @@ import { groupByKey } from './whose.ts';
 
 const ROLES = ['OWNER', 'MANAGER', 'MEMBER'];
 
-/** The methods of the resource members. */
+/** Returns the methods of the resource members. */
 export const memberMethods = (simulation: Simulation) => [
   apiMethod(simulation, {
     path: '/admin/directory/v1/groups/:groupKey/members',
@@ -83,13 +83,16 @@ function rolesOf(text: string | undefined): readonly string[] {
   return roles;
 }
 
-/** Asking for `status` by name is refused where the group has members of another customer. */
+/** Refuses a request that names `status` if the group has members of another customer. */
 function refuseExternalStatus(members: readonly Membership[], mask: Mask): void {
   const isAsked = mask['members']?.['status'] !== undefined;
   if (isAsked && members.some(({ externalEmail }) => externalEmail !== null)) throw forbidden();
 }
 
-/** Direct members and those of all groups below, each once and with the first membership that was found. */
+/**
+ * Returns the direct members and the members of all nested groups. Each member occurs once, with the first membership
+ * that was found.
+ */
 function membersBelow(view: View, groupId: string): readonly Membership[] {
   const found = new Map<string, Membership>();
   const waiting = [groupId];
@@ -103,7 +106,10 @@ function membersBelow(view: View, groupId: string): readonly Membership[] {
   return [...found.values()];
 }
 
-/** Listings of indirect members were reported to leave members out (googleapis issue tracker 158068869). */
+/**
+ * Returns the members with indirect members. Such lists were reported to be incomplete (googleapis issue tracker
+ * 158068869).
+ */
 function derivedMembers(simulation: Simulation, view: View, groupId: string): readonly Membership[] {
   const share = simulation.settings().missingDerivedMembers;
   return membersBelow(view, groupId).filter(({ memberId }) => {

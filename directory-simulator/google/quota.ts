@@ -1,7 +1,7 @@
 import type { Simulation } from '../engine/simulation.ts';
 import { userRateLimitExceeded } from './errors.ts';
 
-/** Counts the requests of each user by the minute. @throws {DirectoryError} 403 `userRateLimitExceeded` */
+/** Counts the requests of each user per minute. @throws {DirectoryError} 403 `userRateLimitExceeded` */
 export type Quota = (user: string) => void;
 
 export function createQuota(simulation: Simulation): Quota {

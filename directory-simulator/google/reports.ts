@@ -6,7 +6,7 @@ import { apiMethod, listAnswer, pageParameters, withEtag } from './api.ts';
 import { invalidInput } from './errors.ts';
 import { AUDIT_SCOPES } from './scopes.ts';
 
-/** "The most recent 180 days" (activities.list, endTime). */
+/** The span of the log: "the most recent 180 days" (activities.list, endTime). */
 const KEPT_MS = 180 * 86_400_000;
 
 const Time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -16,7 +16,7 @@ interface Activity {
   readonly event: ActivityEvent;
 }
 
-/** activities.list of the Reports API, for the applications `admin` and `groups_enterprise`. */
+/** Returns activities.list of the Reports API, for the applications `admin` and `groups_enterprise`. */
 export const reportMethods = (simulation: Simulation) => [
   apiMethod(simulation, {
     path: '/admin/reports/v1/activity/users/:userKey/applications/:applicationName',
@@ -64,7 +64,7 @@ export const reportMethods = (simulation: Simulation) => [
   }),
 ];
 
-/** What the log shows by now: each entry appears after a lag of its own, and a few never do. */
+/** Returns the entries that the log shows now. Each entry appears after its own lag, and a few never appear. */
 function visibleActivities(simulation: Simulation, application: Application): readonly Activity[] {
   const { lagSeconds, lostLogEntries, loggedIdentifier } = simulation.settings();
   const nowMs = simulation.clock();
@@ -102,7 +102,7 @@ function activityBody(
 }
 
 /**
- * The parameter `filters`: clauses `NAME==value` or `NAME<>value` with commas between them.
+ * Parses the parameter `filters`: clauses `NAME==value` or `NAME<>value` with commas between them.
  * @throws {DirectoryError} 400 for another operator
  */
 function filterOf(text: string | undefined): (event: ActivityEvent) => boolean {

@@ -1,7 +1,7 @@
 import type { Keys } from './keys.ts';
 import { SERVICE_ACCOUNT } from './sign-in.ts';
 
-/** The file that a customer downloads. Its token address is this simulator's. */
+/** Returns the file that a customer downloads. Its token address is the address of this simulator. */
 export function serviceAccountKey(keys: Keys, url: string) {
   const { id, privateKey } = keys.customer();
   return {

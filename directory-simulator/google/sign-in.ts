@@ -15,15 +15,15 @@ export const SERVICE_ACCOUNT = {
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const LONGEST_VALIDITY_SECONDS = 3_600;
-/** How far a client's clock may be ahead. */
+/** The number of seconds that a client's clock may be ahead. */
 const SKEW_SECONDS = 300;
 
-/** What the customer's administrator has set up, and what was issued since. */
+/** The configuration by the customer's administrator, and the tokens that were issued. */
 export interface SignIn {
   readonly simulation: Simulation;
   readonly keys: Keys;
   readonly tokens: AccessTokens;
-  /** Scopes that the service account may use in the name of users (domain-wide delegation). */
+  /** Scopes that the service account may use on behalf of users (domain-wide delegation). */
   delegatedScopes: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export const createSignIn = (simulation: Simulation, given: GivenKeys): SignIn =
   delegatedScopes: READ_ALL,
 });
 
-/** The token endpoint for service accounts ("Using OAuth 2.0 for server to server applications"). */
+/** Returns the token endpoint for service accounts ("Using OAuth 2.0 for server to server applications"). */
 export const tokenEndpoint = (signIn: SignIn): Endpoint =>
   endpoint({
     method: 'POST',
@@ -78,7 +78,7 @@ function verifiedClaims({ keys }: SignIn, assertion: string): Claims {
   }
 }
 
-/** The public address of the token endpoint, or that of this simulator. */
+/** Returns whether the audience is the public address of the token endpoint, or its address in this simulator. */
 const isTokenEndpoint = (audience: Claims['aud']) =>
   typeof audience === 'string' &&
   /^https:\/\/(oauth2|www)\.googleapis\.com\/(token|oauth2\/v4\/token)$|^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?\/token$/.test(

@@ -10,7 +10,7 @@ import { refuseOtherCustomers } from './whose.ts';
 /** Deleted users can be listed and restored for 20 days ("Manage users", retrieve deleted users). */
 const DELETED_FOR_MS = 20 * 86_400_000;
 
-/** Only the view of an administrator is simulated, and no custom fields exist. */
+/** The only simulated view is the view of an administrator, and no custom fields exist. */
 const VIEW = {
   viewType: z.literal('admin_view').optional(),
   projection: z.enum(['basic', 'custom', 'full']).optional(),
@@ -23,7 +23,7 @@ const ORDER = {
   givenName: (user: User) => user.givenName.toLowerCase(),
 };
 
-/** The methods of the resource users. */
+/** Returns the methods of the resource users. */
 export const userMethods = (simulation: Simulation) => [
   apiMethod(simulation, {
     path: '/admin/directory/v1/users',
@@ -77,7 +77,8 @@ const isRestorable = ({ deletedAtMs }: User, nowMs: number) =>
   deletedAtMs !== null && nowMs - deletedAtMs <= DELETED_FOR_MS;
 
 /**
- * The part of the search language that a reader may need: clauses with a blank between them, all of which must hold.
+ * Parses the part of the search language that a reader may need: clauses with a space between them, which must all be
+ * true.
  * @throws {DirectoryError} 400 for any other clause
  */
 function searchFor(text: string): (user: User) => boolean {

@@ -2,7 +2,7 @@ import type { Directory, Group, View } from '../engine/directory.ts';
 import { badRequest, forbidden, notFound } from './errors.ts';
 
 /**
- * Users and groups are listed for a customer or for a domain.
+ * Checks that users or groups are listed for this customer or for its domain.
  * @throws {DirectoryError} 400 for neither or an unknown customer, 404 for an unknown domain
  */
 export function refuseOtherCustomers(

@@ -10,7 +10,7 @@ import { examineGoogle } from './google/examine.ts';
 import { hostsOf } from './google/hosts.ts';
 import { ServiceAccountKey } from './google/schemas.ts';
 
-/** Opens the directory of a connection, with the credential from its secret or as the role that runs. */
+/** Opens the directory of a connection with the credential of its secret, or with the AWS role of the function. */
 export function createDirectories(secrets: DirectorySecrets, world: DirectoryWorld): Directories {
   const readKey = (name: ConnectionName) => () =>
     secrets.read(name).catch((cause: unknown) => {
@@ -43,7 +43,7 @@ function settingOf({ name, settings: { directory } }: Connection): DirectorySett
   throw new DirectoryError('denied', `connection ${name}: expected the setting directory, got null`);
 }
 
-/** @throws DirectoryError `denied` if the key is no key file; the message does not show it */
+/** @throws DirectoryError `denied` if the key is not a key file; the message does not show the key */
 export async function openDirectory(
   setting: DirectorySetting,
   key: unknown,

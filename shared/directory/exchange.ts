@@ -1,17 +1,17 @@
 import type { Dispatcher } from 'undici';
 import { DirectoryError } from '../sync/ports/directory.ts';
 
-/** What the clients of directories need of their surroundings. */
+/** The effects that the clients of directories need. */
 export interface DirectoryWorld {
   readonly dispatcher: Dispatcher;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** From 0 up to 1, for jitter. */
+  /** Returns a number from 0 up to 1, for jitter. */
   readonly random: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   /**
-   * A token of AWS STS that states which role runs this, for that audience and for five minutes.
-   * @throws DirectoryError `denied` if AWS refuses it, or if this is not AWS
+   * Returns a token of AWS STS that names the role of this process. It is valid for `audience` and for five minutes.
+   * @throws DirectoryError `denied` if AWS refuses the request, or if the process does not run on AWS
    */
   readonly webIdentity: (audience: string) => Promise<string>;
 }
@@ -19,7 +19,7 @@ export interface DirectoryWorld {
 export interface DirectoryRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
-  /** Names the request in errors: the URL may hold an address. */
+  /** The name of the request in errors. The URL is not shown because it may hold an address. */
   readonly operation: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -29,7 +29,7 @@ export interface DirectoryAnswer {
   readonly status: number;
   readonly text: string;
   readonly retryAfter: string | undefined;
-  /** Just before the request was sent, or the time that the answer gives itself (`Date`) if that is earlier. */
+  /** The time just before the request was sent, or the time in the header `Date` if it is earlier. */
   readonly asOfMs: number;
 }
 
@@ -37,8 +37,8 @@ const TIMEOUT_MS = 30_000;
 const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
 
 /**
- * Sends a request once and reads the whole answer. Redirects are not followed, so that a token is sent to no other host.
- * @throws DirectoryError `unavailable` if no whole answer came, `odd` if it is too large
+ * Sends a request once and reads the whole answer. It follows no redirects, so that a token is sent to no other host.
+ * @throws DirectoryError `unavailable` if no whole answer came, `odd` if the answer is too large
  */
 export async function exchange(request: DirectoryRequest, world: DirectoryWorld): Promise<DirectoryAnswer> {
   const { operation, url, method, headers, body = null } = request;
@@ -60,7 +60,7 @@ export async function exchange(request: DirectoryRequest, world: DirectoryWorld)
     return { status: answer.statusCode, text, retryAfter, asOfMs };
   } catch (cause) {
     if (cause instanceof DirectoryError) throw cause;
-    // The cause is left out: its text may quote the address that was asked for.
+    // The error has no `cause`, because the text of the cause may quote the requested address.
     const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
     throw new DirectoryError('unavailable', `${operation}: no whole answer within ${TIMEOUT_MS} ms${code}`);
   }

@@ -2,17 +2,17 @@ import { DirectoryError, type DirectoryPage } from '../sync/ports/directory.ts';
 
 /** One answer of a listing. */
 export interface ListAnswer<Item> extends DirectoryPage<Item> {
-  /** Leads to the next page. undefined only if the answer itself shows that it is the last one. */
+  /** The cursor of the next page; undefined only if the answer itself shows that it is the last page. */
   readonly next: string | undefined;
 }
 
-/** More pages than the largest listing has: 1,000,000 members in pages of 200 are 5,000. */
+/** A limit above the largest list: 1,000,000 members in pages of 200 are 5,000 pages. */
 export const MAX_PAGES = 20_000;
 
 /**
- * Reads a listing to its end. A page without items is not the end.
- * @param what names the listing in errors
- * @throws DirectoryError `odd` if a cursor comes again, or if the listing does not end
+ * Reads a list to its end. A page without items is not the end.
+ * @param what names the list in errors
+ * @throws DirectoryError `odd` if a cursor is repeated, or if the list does not end
  */
 export async function* pagesOf<Item>(
   what: string,

@@ -6,8 +6,8 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 16_000;
 
 /**
- * Repeats a call that failed for a while, with exponential backoff and full jitter ("Directory API: Limits and quotas").
- * A call that is still `busy` after that is left to a later run.
+ * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the last
+ * attempt fails too, the error is thrown, and a later run tries again.
  */
 export async function retrying<Result>(
   world: Pick<DirectoryWorld, 'random' | 'sleep'>,

@@ -19,7 +19,7 @@ export interface Announced {
   readonly pagination: boolean;
 }
 
-/** RFC 7643 section 5. */
+/** Returns the service provider configuration (RFC 7643 section 5). */
 export const serviceProviderConfig = (baseUrl: string, announced: Announced): ScimObject => ({
   schemas: [SERVICE_PROVIDER_CONFIG.id],
   patch: { supported: true },
@@ -48,7 +48,7 @@ export const serviceProviderConfig = (baseUrl: string, announced: Announced): Sc
   meta: { resourceType: 'ServiceProviderConfig', location: `${baseUrl}/ServiceProviderConfig` },
 });
 
-/** RFC 7643 section 6. */
+/** Returns the document of a resource type (RFC 7643 section 6). */
 export const resourceTypeDocument = (type: ResourceType, baseUrl: string): ScimObject => ({
   schemas: [RESOURCE_TYPE.id],
   id: type.name,
@@ -61,7 +61,7 @@ export const resourceTypeDocument = (type: ResourceType, baseUrl: string): ScimO
   meta: { resourceType: 'ResourceType', location: `${baseUrl}/ResourceTypes/${type.name}` },
 });
 
-/** RFC 7643 section 7. */
+/** Returns the document of a schema (RFC 7643 section 7). */
 const schemaDocument = (schema: Schema, baseUrl: string): ScimObject => ({
   schemas: [SCHEMA.id],
   id: schema.id,

@@ -50,7 +50,7 @@ export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const BULK_REQUEST = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
 export const BULK_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
 
-/** RFC 7644 section 3.12, where the status is a string. */
+/** Returns the body of an error response (RFC 7644 section 3.12). The status is a string. */
 export const errorBody = ({ status, scimType, message }: ScimError): ScimObject => ({
   schemas: [ERROR],
   status: String(status),

@@ -11,7 +11,10 @@ export const PROMISED_BODY_BYTES = 4_500_000;
  * quotas).
  */
 export const MAX_ANSWER_BYTES = 5_500_000;
-/** Operations run in sequence and take about 50 ms each when deployed, so this many end within `BULK_TIME_MS`. */
+/**
+ * Maximum number of bulk operations. They run in sequence and take about 50 ms each when deployed, so this number ends
+ * within `BULK_TIME_MS`.
+ */
 export const MAX_BULK_OPERATIONS = 300;
 /**
  * After this time no further operation is started, so that the response comes before the gateway's timeout of 30
@@ -19,8 +22,8 @@ export const MAX_BULK_OPERATIONS = 300;
  */
 export const BULK_TIME_MS = 20_000;
 /**
- * Maximum number of members that one request may add or remove; one event has the same limit. Their registers share
- * a partition, which takes 1,000 writes per second (Amazon DynamoDB developer guide, "Partitions"). So the writes
+ * Maximum number of members that one request may add or remove. One event has the same limit. The registers share a
+ * partition, which takes 1,000 writes per second (Amazon DynamoDB developer guide, "Partitions"). The writes therefore
  * end before the gateway's timeout of 30 seconds.
  */
 export const MAX_MEMBERS_CHANGED = 20_000;

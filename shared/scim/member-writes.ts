@@ -29,7 +29,10 @@ export const openWrites = (writes: Writes, nowMs: number): readonly string[] =>
 type Held = Pick<ReadonlyMap<string, unknown>, 'has'>;
 const NONE: Held = new Map();
 
-/** Returns writes whose process died and that nothing finishes. What they wrote stays; they write nothing more. */
+/**
+ * Returns the writes whose process has died and that no request finishes. Their registers stay, and they write no
+ * further registers.
+ */
 export const deadWrites = (writes: Writes, nowMs: number, held = NONE): readonly string[] => {
   const open = new Set(openWrites(writes, nowMs));
   return [...writes.keys()].filter((id) => !open.has(id) && !held.has(id));

@@ -5,7 +5,10 @@ import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } f
 
 /** The attributes of a response (RFC 7644 section 3.9). */
 export interface Projection {
-  /** Only these and those that are always returned; undefined means all. */
+  /**
+   * The requested attributes, which are returned together with the attributes that are always returned; undefined means
+   * all.
+   */
   readonly only: readonly AttributePath[] | undefined;
   readonly without: readonly AttributePath[];
 }
@@ -27,7 +30,10 @@ function readPath(text: string): AttributePath {
   return path;
 }
 
-/** True if the response contains any of the attribute. Otherwise the caller need not read it. */
+/**
+ * Returns whether the response contains any part of the attribute. If not, the caller does not have to read the
+ * attribute.
+ */
 export function shows(projection: Projection, name: string, type: ResourceType): boolean {
   const names = (path: AttributePath) => placeOf(type, path)?.attribute.name === name;
   if (projection.only !== undefined && !projection.only.some(names)) return false;

@@ -51,9 +51,9 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
 }
 
 /**
- * Merges the sent sub-attributes into a complex value: null removes one, and those that are not sent stay (RFC 7644
- * section 3.5.2.3). A bare value means an object with that `value`, as some clients send members, addresses and
- * managers.
+ * Merges the sent sub-attributes into a complex value. null removes a sub-attribute, and sub-attributes that are not
+ * sent stay (RFC 7644 section 3.5.2.3). A bare value means an object with that `value`, as some clients send members,
+ * addresses and managers.
  * @returns undefined if no sub-attribute is left
  */
 export function mergeParts(attribute: Attribute, before: ScimObject, raw: ScimValue): ScimObject | undefined {

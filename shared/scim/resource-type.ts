@@ -51,7 +51,7 @@ export const resourceTypes = (storeProfile: boolean, acceptsNested = false): Res
   Group: acceptsNested ? NESTING : FLAT,
 });
 
-/** Whether groups may be members of groups. */
+/** Returns whether groups may be members of groups. */
 export const acceptsNested = ({ core }: ResourceType): boolean => core === NESTING_GROUP_SCHEMA;
 
 /** The position of an attribute in a resource. */
@@ -93,7 +93,7 @@ export function placeOf(type: ResourceType, path: AttributePath): Place | undefi
   return found === undefined ? undefined : { extension, attribute, sub: found };
 }
 
-/** True if a path is the URN of the extension itself. Its last part then looks like an attribute. */
+/** Returns whether a path is the URN of the extension itself. The last part of the URN looks like an attribute. */
 export const namesExtension = ({ schema, name, sub }: AttributePath, { extension }: ResourceType): boolean =>
   sub === undefined && `${schema}:${name}`.toLowerCase() === extension?.id.toLowerCase();
 

@@ -7,7 +7,7 @@ export type ScimValue =
   | readonly ScimValue[]
   | { readonly [name: string]: ScimValue };
 
-/** The attributes of a resource under their canonical names. Those of an extension are under its URN. */
+/** The attributes of a resource under their canonical names. The attributes of an extension are under its URN. */
 export type ScimObject = { readonly [name: string]: ScimValue };
 
 export type ScimDraft = { [name: string]: ScimValue };

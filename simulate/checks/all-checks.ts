@@ -23,9 +23,9 @@ const CHECKERS = [
 ];
 
 /**
- * All that is checked by looking, with fresh eyes for one simulation run; it shares no code with the engine. To be called each
- * simulated hour, and with `isEnd` once when faults have stopped and a day has passed. The third invariant check is asked
- * instead: see one-decision.ts.
+ * Returns the function that runs all checks of stored state, with new memory for one simulation run. The checks share
+ * no code with the engine. The caller runs them each simulated hour, and with `isEnd` once, a day after all faults
+ * ended. The check of `plan` and `explain` runs separately (one-decision.ts).
  */
 export function createChecks(): (seen: Seen, isEnd: boolean) => void {
   const observe = createObserver();

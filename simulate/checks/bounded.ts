@@ -27,7 +27,9 @@ const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
   '/company_activity': 12 * 2,
 };
 
-/** Impossible work costs few calls, idle connections cost none, and no read grows with history. */
+/**
+ * Checks that impossible work costs few calls, that idle connections cost none, and that no read grows with history.
+ */
 export function createBounded(): Checker {
   const read = new Map<string, number>();
   const busyMs = new Map<string, number>();
@@ -69,8 +71,8 @@ function checkGroups(observation: Observation, company: string, calls: readonly 
     const lastMessageMs = observation.seen.lastMessageMs.get(key) ?? 0;
     const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs, lastMessageMs]);
     if (spent.length <= CALLS_PER_GROUP || observation.nowMs - newsMs <= 2 * HOUR_MS) continue;
-    // Two workers that receive one message at once do not know of each other's calls. No worker knows of the calls of a
-    // worker that was cut off before it stored them.
+    // Two workers that receive one message at the same time do not know each other's calls. If a worker was cut off
+    // before it stored its calls, no other worker knows them.
     const cutOff = (observation.seen.cutOffMs.get(key) ?? []).filter(
       (atMs) => observation.nowMs - atMs <= 2 * HOUR_MS,
     );
@@ -81,7 +83,7 @@ function checkGroups(observation: Observation, company: string, calls: readonly 
   }
 }
 
-/** A change that the platform stores in its own way is not sent again and again. */
+/** Checks that groupsync does not repeatedly send a change that the platform stores in its own way. */
 function checkVainWrites(observation: Observation, vain: Map<string, readonly number[]>): void {
   for (const { change, owner, connection } of observation.writes) {
     if (!change.isVain) continue;
@@ -111,14 +113,17 @@ function callsOfGroups(observation: Observation, company: string, calls: readonl
     const [who] = by.split('-');
     // Each event about a deleted group or person reads its id once.
     if (who === 'feed' && status === 404) continue;
-    // Each run of the feed reads a group with an external change once, however many calls apply has spent on it.
+    // Each run of the feed reads a group with an external change once. This read does not depend on the calls of apply.
     const key = `${owner.connection} ${owner.group} ${who === 'feed'}`;
     spent.set(key, { owner, calls: [...(spent.get(key)?.calls ?? []), call] });
   }
   return spent.values();
 }
 
-/** A worker that is refused reads another group, once, to learn whether all groups are refused. */
+/**
+ * Returns the reads of another group. A worker whose call is refused reads another group once, to find out whether all
+ * groups are refused.
+ */
 function askedForOthers(calls: readonly PlatformCall[]): ReadonlySet<PlatformCall> {
   const refusals = calls.filter(({ status }) => [401, 402, 403, 404, 410].includes(Number(status)));
   const isAsking = ({ id, by, atMs, route, method }: PlatformCall) => {
@@ -138,7 +143,7 @@ const areAtOnce = (calls: readonly PlatformCall[]): boolean =>
 const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afterMs < ASKED_WITHIN_MS;
 
 /**
- * Whether the connection has no work: nothing waits, changed or failed recently, or the connection may not
+ * Returns whether the connection has no work: nothing waits, changed or failed recently, or the connection may not
  * write.
  */
 function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): boolean {
@@ -181,7 +186,8 @@ function checkIdle(
 }
 
 /**
- * A refused credential is retried every ten minutes; each new worker reads the company of its token once more.
+ * Checks the calls with a refused credential. The credential is retried every ten minutes, and each new worker reads
+ * the company of its token once more.
  */
 function checkRefused(
   observation: Observation,

@@ -13,9 +13,9 @@ export interface Recorded {
 const ARRIVES_WITHIN_MS = 60_000;
 
 /**
- * The error in the cause or actor of a write; undefined if both are correct. An entry names an event that the
- * directory sent about the group or one of its members, and the actor of that event; or an approval, a drift record or
- * groupsync itself.
+ * Returns the error in the cause or actor of a write; undefined if both are correct. An entry may name an event that
+ * the directory sent about the group or one of its members, with the actor of that event. Otherwise it names an
+ * approval, a drift record or groupsync itself.
  */
 export function falsehoodIn(observation: Observation, recorded: Recorded): string | undefined {
   const { cause, actor } = recorded.entry;
@@ -33,7 +33,7 @@ function falseEvent(
   { id, source }: Pick<Received, 'id' | 'source'>,
 ): string | undefined {
   const { connection, group } = owner;
-  // Only the server's own record shows a request that met a fault.
+  // Only the server's own record shows a request that was affected by a fault.
   if (
     source === 'scim' &&
     observation.connections.find(({ name }) => name === connection)?.hasUncertainRequest(group)
@@ -55,14 +55,17 @@ function falseEvent(
   if (about.every(({ arrivedAtMs }) => arrivedAtMs > write.atMs + ARRIVES_WITHIN_MS))
     return 'the event arrived after the write';
   const { actor } = entry;
-  // An operator who edits or replays a dead-lettered message sends it again.
+  // An operator who edits or replays a dead-lettered message sends the message again.
   if (actor.kind === 'operator' || actor.id === 'operator') return undefined;
   const expected = about.map(actorOf);
   const isTrue = expected.some((one) => one === undefined || one === `${actor.kind} ${actor.id}`);
   return isTrue ? undefined : `the directory names ${expected.join(' or ')}`;
 }
 
-/** An event without an id of its own that an operator replays has the id of the dead-lettered message. */
+/**
+ * Returns whether an operator replayed an event without its own id. Such an event has the id of the dead-lettered
+ * message.
+ */
 const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boolean =>
   id.startsWith('eventsDlq-') &&
   seen.operators.actions.some(
@@ -70,7 +73,7 @@ const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boo
       (kind === 'replay_all' || kind === 'edit_one') && atMs <= writtenAtMs + ARRIVES_WITHIN_MS,
   );
 
-/** The actor of an event as the audit shows it; undefined if any actor is correct. */
+/** Returns the actor of an event as the audit shows it; undefined if any actor is correct. */
 function actorOf({ directoryEvent, source }: Received): string | undefined {
   // A SCIM request has the token as its actor.
   if (source === 'scim') return undefined;

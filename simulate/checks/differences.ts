@@ -6,7 +6,10 @@ import type { Observation, ObservedConnection } from './observation.ts';
 import { hasReturned } from './returns.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
-/** In addition to missing and extra users: a user who was in the group before may stay; a refusal made us give up. */
+/**
+ * Causes of a difference in users. In addition to missing and extra users, a user who was in the group before may stay,
+ * or a refusal may stop the writes of the group.
+ */
 type UserCause =
   | 'missing_user'
   | 'extra_user'
@@ -14,7 +17,7 @@ type UserCause =
   | 'missing_in_given_up'
   | 'extra_in_given_up';
 
-/** Differences between platform and directory that nothing visible to an operator explains. */
+/** A difference between platform and directory that no state visible to an operator explains. */
 export interface Difference {
   readonly cause: 'missing_group' | 'group_left' | 'misrouted' | 'name' | 'spoke_id' | UserCause;
   readonly sentence: string;
@@ -28,10 +31,13 @@ interface Context {
   readonly actual: HeldGroup | undefined;
 }
 
-/** Inputs of the last comparison without differences; it is repeated only after one of them changes. */
+/** Inputs of the last comparison without differences. The comparison is repeated only after one of them changes. */
 const SAME = new WeakMap<object, readonly unknown[]>();
 
-/** Compares one directory group, read naively, with the platform's; each difference must be explained by itself. */
+/**
+ * Compares one directory group, in the simple reading of events, with its platform group. Each difference needs its own
+ * explanation.
+ */
 export function unexplained(
   observation: Observation,
   connection: ObservedConnection,
@@ -62,8 +68,9 @@ export function unexplained(
 }
 
 /**
- * A platform group with the external id of a directory group, which is not linked to it: groupsync may have released it,
- * or it belonged to the removed connection and the returned one never took it over. Such a group keeps its members.
+ * Returns whether a platform group carries the external id of a directory group but is not linked to it. groupsync may
+ * have released the group. Or the group belonged to the removed connection, and the returned connection never took it
+ * over. Such a group keeps its members.
  */
 function isUnmanaged(
   observation: Observation,
@@ -77,7 +84,7 @@ function isUnmanaged(
 }
 
 /**
- * Whether a dead-lettered message contains a newer state of the group, or the deletion of one of its members.
+ * Returns whether a dead-lettered message contains a newer state of the group, or the deletion of one of its members.
  */
 function isNotReceived(
   { observation, connection, group }: Context,
@@ -93,7 +100,10 @@ function isNotReceived(
   );
 }
 
-/** The directory has no such group: the policy of the connection decides about the platform group. */
+/**
+ * Returns the differences if the directory has no such group. The policy of the connection decides about the platform
+ * group.
+ */
 function leftBehind(context: Context): readonly Difference[] {
   const { connection, group, treatment, actual } = context;
   const { onGroupDeleted } = connection.settings;
@@ -110,8 +120,8 @@ function leftBehind(context: Context): readonly Difference[] {
 }
 
 /**
- * The platform answered several deletions without effect: groupsync reports the group as failed and tries again a day
- * later.
+ * Returns whether the platform answered several deletions without effect. groupsync then reports the group as failed
+ * and tries again a day later.
  */
 function isDeletionIgnored({ observation, connection, group }: Context, platformId: string): boolean {
   const isIgnored = ({ id, atMs, platformFaults }: SimulatedPlatform['calls'][number]) =>
@@ -157,7 +167,7 @@ function compared(context: Context, name: string): readonly Difference[] {
   return [...found, ...missingUsers(context, actual), ...extraUsers(context, actual)];
 }
 
-/** Whether there is no difference at all, explained or not. */
+/** Returns whether there is no difference at all, explained or not. */
 function isSame({ connection, group, actual }: Context, name: string): boolean {
   const { users } = connection.expected(group);
   const isCalledSo =
@@ -165,7 +175,7 @@ function isSame({ connection, group, actual }: Context, name: string): boolean {
   return isCalledSo && users.size === actual.users.length && actual.users.every((user) => users.has(user));
 }
 
-/** The name by the template of the connection, as this platform stores it. */
+/** Returns the name by the template of the connection, as this platform stores it. */
 export const nameOnPlatform = (connection: ObservedConnection, id: string, name: string): string =>
   keptName(sentName(connection, id, name), connection.platform.traits.names);
 
@@ -174,12 +184,10 @@ function sentName({ settings, name: connection }: ObservedConnection, id: string
   return settings.nameTemplate.replaceAll(/\{(name|id|connection)\}/g, (_, key) => parts[key] ?? '');
 }
 
-/**
- * A refused value is retried once a day; the schedules of the simulation may add seven hours (schedules.ts).
- */
+/** A refused value is retried once a day. The schedules of the simulation may add seven hours (schedules.ts). */
 const REFUSED_MS = 32 * HOUR_MS;
 
-/** Whether the platform refuses a name or an external id permanently, or refused it recently. */
+/** Returns whether the platform refuses a name or an external id permanently, or refused it recently. */
 function isValueRefused({ observation, connection }: Context, value: string): boolean {
   const { traits, refusedValues } = connection.platform;
   const atMs = refusedValues.get(value);
@@ -188,7 +196,7 @@ function isValueRefused({ observation, connection }: Context, value: string): bo
   return isTooLong || observation.nowMs - atMs < REFUSED_MS;
 }
 
-/** A refused value of an existing group, which groupsync reports as refused. */
+/** Returns whether a value of an existing group is refused, and groupsync reports it as refused. */
 function isRefused(context: Context, field: 'name' | 'spokeId', value: string): boolean {
   const { refusedFields } = context.connection.item(context.group) ?? {};
   return refusedFields?.[field]?.value === value && isValueRefused(context, value);
@@ -204,7 +212,7 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
   return missing.flatMap(([member, user]): Difference[] => {
     if (takenOut.has(user)) return [];
     if (unsure.has(member)) return [];
-    // Their address may be in a dead letter about another group.
+    // The member's address may be in a dead-lettered message about another group.
     if (observation.isInDeadLetters(member)) return [];
     if (storedMember(observation.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
     const sentence = `The directory has ${member} in the group ${group}; expected ${user} in the platform's, but they are missing.`;
@@ -219,7 +227,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const extras = actual.users.filter((user) => !wanted.has(user) && !may.has(user));
   if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
-  // The users that we added before a release count as added by others when the group is found again.
+  // After a release, users that groupsync added count as added by another client when the group is linked again.
   const isLetGo = mayHaveReleased(context.observation, connection.name);
   // The returned connection does not know which users the removed connection added.
   const isReturned = hasReturned(connection.name);
@@ -231,7 +239,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
     ...namedByDrift(context, 'members_added'),
   ]);
   const { lastError, failedAt } = connection.item(group) ?? {};
-  // One refused user of the group blocks the removal of others until the platform accepts the write.
+  // A refused user in the group blocks the removal of other users until the platform accepts the write.
   const isBlocked = actual.users.some((user) => connection.platform.unacceptable.has(user));
   const isStopped = isBlocked && (lastError?.code === 'removals_refused' || failedAt !== undefined);
   const isKept = lastError?.code === 'kept' || isStopped;
@@ -263,14 +271,17 @@ function causeOf(
   return cause === 'extra_user' && connection.settings.membership === 'additive' ? 'additive_leaver' : cause;
 }
 
-/** A wrong route answered 404 for the group, so it is not linked any more. */
+/** Returns whether the group is no longer linked because a wrong route answered 404. */
 const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   connection.item(group)?.link === undefined &&
   connection.platform.calls.some(
     ({ id, platformFaults }) => id === actual?.id && platformFaults.includes('wrong_route'),
   );
 
-/** A binding stays after its address changes, and a missing user id does not change it. */
+/**
+ * Returns whether the member is bound by more than its current values. A binding stays after an address changes, and a
+ * missing user id does not change a binding.
+ */
 export function isBoundByMore({ seen }: Observation, { name }: ObservedConnection, member: string): boolean {
   const role = storedUser(seen, name, member)?.role;
   const changing = CHANGING.get(seen.run) ?? changingRoles(seen.run);
@@ -288,7 +299,7 @@ const changingRoles = ({ happenings }: SimulationRun) =>
     ),
   );
 
-/** Users who may be in the group, although the reading does not show it. */
+/** Returns users who may be in the group, although the reading does not show them. */
 function stickyUsers({ observation, connection, group }: Context): readonly string[] {
   const { members = [] } = connection.reading.groups.get(group) ?? {};
   return [...members].flatMap((member) => {
@@ -298,7 +309,7 @@ function stickyUsers({ observation, connection, group }: Context): readonly stri
   });
 }
 
-/** Values in drift records of this kind, if the policy accepts differences. */
+/** Returns the values in drift records of this kind, if the policy accepts differences. */
 export function namedByDrift(
   { connection, group, treatment }: Pick<Context, 'connection' | 'group' | 'treatment'>,
   kind: string,

@@ -6,13 +6,19 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import { type Checker, latest, type Observation, type ObservedConnection } from './observation.ts';
 import { partitionOf, type StoredMember } from './stored.ts';
 
-/** A read is stamped a minute before it began, and what it shows is a minute old at most. Clocks differ by 3 s. */
+/**
+ * The longest time between a read and the state that it shows. A read is stamped a minute before it began, and its
+ * result is a minute old at most. Clocks differ by 3 s.
+ */
 const BEFORE_STAMP_MS = 2 * MINUTE_MS;
-/** The log shows a change within 3 minutes; then two reads, ten minutes apart, agree. A run that dies keeps others off for 16. */
+/**
+ * The log shows a change within 3 minutes. Two reads, ten minutes apart, then agree. A run that crashes blocks other
+ * runs for 16 minutes.
+ */
 const AGREED_WITHIN_MS = 100 * MINUTE_MS;
-/** What the log does not show is found by the rolling read, or by a day of missing answers. */
+/** The rolling read, or a day of missing answers, finds a change that the log does not show. */
 const ROLLING_MS = 26 * HOUR_MS;
-/** Crashes take effect at the next effect of their kind, which may be hours later. */
+/** A crash takes effect at the next matching effect, which may happen hours later. */
 const TRAP_MS = 2 * HOUR_MS;
 
 /** Stamps contain the source in hexadecimal digits. */
@@ -20,11 +26,14 @@ const READER_HEX = Buffer.from(READER).toString('hex');
 
 interface Memory {
   readonly judged: Map<string, number>;
-  /** By connection and group: the state of the directory, and since when it is known to be so. */
+  /** By connection and group: the state of the directory, and the time since which the check knows it. */
   readonly states: Map<string, { readonly text: string; readonly sinceMs: number }>;
 }
 
-/** A directory that is read is followed: a member that it has is not removed, and a leaver does not stay. */
+/**
+ * Checks that the reader follows the directory: a member of the directory group is not removed, and a member who left
+ * does not stay.
+ */
 export function createDirectoryCheck(): Checker {
   const memory: Memory = { judged: new Map(), states: new Map() };
   return (observation) => {
@@ -47,7 +56,10 @@ interface Scene {
 
 const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested === 'flatten';
 
-/** No event takes away what the directory had all the time from before its read until it arrived. */
+/**
+ * Checks that no event removes a member that the directory had all the time from before its read until the event
+ * arrived.
+ */
 function checkRemovals({ observation, connection, source }: Scene, { judged }: Memory): void {
   const { name } = connection;
   const received = observation.seen.directory.received(name);
@@ -91,13 +103,13 @@ function takenAway(
   return lasting.filter((id) => named.has(id) === (kind === 'leave'));
 }
 
-/** The beginning of the span, and each change within it. */
+/** Returns the beginning of the span, and the time of each change within it. */
 const timesIn = ({ directory }: SimulatedGoogle, fromMs: number, untilMs: number): readonly number[] => [
   fromMs,
   ...new Set(directory.log.map(({ atMs }) => atMs).filter((atMs) => atMs > fromMs && atMs <= untilMs)),
 ];
 
-/** What the reader has sent equals the directory, some time after its last change and fault. */
+/** Checks that the events of the reader equal the directory, some time after its last change and fault. */
 function checkAgreement(scene: Scene, { states }: Memory): void {
   const { observation, connection, source } = scene;
   const { nowMs, isEnd } = observation;
@@ -143,7 +155,7 @@ function boundOf({ observation: { seen, nowMs }, source, connection }: Scene): n
   return lostLogEntries > 0 || isSilent ? ROLLING_MS : AGREED_WITHIN_MS;
 }
 
-/** The end of the last fault of the directory or of AWS, and the last crash. */
+/** Returns the end of the last fault of the directory or of AWS, or the time of the last crash. */
 function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): number {
   const faultsEndMs = START_MS + seen.run.days * DAY_MS;
   const ends = seen.run.happenings.flatMap(({ connection: name, actor, atMs, action }) => {
@@ -155,7 +167,7 @@ function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): num
   return latest([...ends, seen.lambdas.diedMs()]);
 }
 
-/** What another source sends about a group of the reader is never stored. */
+/** Checks that an event of another source about a group of the reader is never stored. */
 function checkOwner({ observation, connection, source }: Scene): void {
   const { name } = connection;
   for (const { id: group } of source.directory.viewAt(observation.nowMs).groups()) {

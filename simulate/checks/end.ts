@@ -11,7 +11,7 @@ import { mayFindNoneOfBefore, wasUnlisted } from './returns.ts';
 import { readItem, storedMember } from './stored.ts';
 
 /**
- * One day after all faults ended, the platform equals the directory, or each difference has an explanation.
+ * Checks that one day after all faults ended, the platform equals the directory, or each difference has an explanation.
  */
 export const createEnd = (): Checker => (observation) => {
   for (const connection of observation.isEnd ? observation.connections : []) {
@@ -33,7 +33,9 @@ export const createEnd = (): Checker => (observation) => {
   }
 };
 
-/** The schedules leave out runs that would find nothing (schedules.ts), for six hours at most. */
+/**
+ * Checks that the feed was read. The schedules skip runs that would find nothing (schedules.ts), for six hours at most.
+ */
 function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: ObservedConnection): void {
   const { readAtMs = 0 } = readItem<{ readAtMs: number }>(seen, `C#${name} FEED`) ?? {};
   if (gate === 'paused' || nowMs - readAtMs <= DAY_MS / 2) return;
@@ -41,20 +43,20 @@ function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: Observe
   accuse('end', 'feed_not_read', { connection: name }, sentence);
 }
 
-/** A member that cannot be written is shown as pending, with the cause. */
+/** Checks that a member that cannot be written is shown as pending, with the cause. */
 function checkPending(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, isObserving, gate } = connection;
   const { settled, dirtySince, pausedAt, released } = connection.item(group) ?? {};
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
   if (!isWorkedOut || pausedAt !== undefined || released || isObserving || gate === 'paused') return;
   if (observation.isInDeadLetters(group) || connection.hasUncertainRequest(group)) return;
-  // A deletion ends the name. Until the directory names the group again, its members are not planned.
+  // A deletion ends the name. The members of the group are not planned until the directory names the group again.
   if (connection.reading.groups.get(group)?.name === undefined) return;
   const { pending, unsure } = connection.expected(group);
   for (const [member, cause] of pending) {
     const shown = storedMember(observation.seen, name, group, member)?.pendingCause;
-    // A person who left before the first match is shown as unknown; a matched person may be gone. Accept both
-    // causes.
+    // A person who left before the first match is shown as unknown. A matched person may have left. Both causes are
+    // correct.
     const isTrue =
       shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
     if (isTrue || unsure.has(member) || isBoundByMore(observation, connection, member)) continue;
@@ -64,8 +66,8 @@ function checkPending(observation: Observation, connection: ObservedConnection, 
 }
 
 /**
- * groupsync creates one platform group per directory group, and another one only if the first was released or
- * deleted.
+ * Checks that groupsync creates one platform group per directory group, and another only after the first was released
+ * or deleted.
  */
 function checkSeconds(
   observation: Observation,
@@ -80,8 +82,8 @@ function checkSeconds(
     actions.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
   if (isShared || letsGo || mayFindNoneOfBefore({ name, settings, platform })) return;
   for (const group of groups) {
-    // Without spokeIds, an empty group with an installer may be of any client if its POST, or the list right after
-    // it, was not answered or the answer was lost.
+    // Without external ids, an empty group with an installer may belong to any client. This happens if its POST, or the
+    // list right after the POST, got no answer.
     const isUnidentified = ({ sent, atMs }: PlatformWrite) =>
       !platform.traits.echoSpokeId &&
       platform.traits.installer !== null &&

@@ -1,7 +1,7 @@
 import type { Checker } from './observation.ts';
 import { readItem } from './stored.ts';
 
-/** The active state of an account is not personal data, and decides about membership. */
+/** The active state of an account is not personal data. It decides about membership. */
 const ACTIVE = 'active';
 
 interface StoredUser {
@@ -9,7 +9,7 @@ interface StoredUser {
   readonly attributes: Readonly<Record<string, { readonly value: string; readonly stamp: string }>>;
 }
 
-/** After an operator has erased a person, no earlier attribute of the member is stored. */
+/** Checks that after an operator has erased a person, no earlier attribute of the member is stored. */
 export const createErased =
   (): Checker =>
   ({ seen, accuse }) => {

@@ -14,12 +14,18 @@ type Limits = Pick<
 
 /** An unused approval expires after this time. */
 const APPROVAL_MS = 7 * DAY_MS;
-/** How long the engine may count a removal: an hour, plus the time in which a write may still take effect. */
+/**
+ * The longest time for which the engine may count a removal: an hour, plus the time in which a write may still take
+ * effect.
+ */
 const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
-/** All workers know a change of the limits at the second check after it. */
+/** The number of checks after which all workers know a change of the limits. */
 const LIMITS_REMEMBERED = 3;
 
-/** No removal and no deletion exceeds the guard's limits without an approval, and waiting does not lift a hold. */
+/**
+ * Checks that no removal and no deletion exceeds the guard's limits without an approval, and that no hold ends by
+ * waiting.
+ */
 export function createGuard(): Checker {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
   const removals = new Map<
@@ -29,7 +35,7 @@ export function createGuard(): Checker {
   const used = new Map<object, ReadonlySet<string>>();
   const deletions = new Map<string, Change[]>();
 
-  /** Removals without an approval that names exactly these users; an approval covers each user once. */
+  /** Returns the removals without an approval that names exactly these users. An approval covers each user once. */
   const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
     const { atMs } = change;
     let left = takenOut(change);
@@ -48,7 +54,7 @@ export function createGuard(): Checker {
     return left;
   };
 
-  /** A platform group that an operator approved to be deleted does not count. */
+  /** Checks a deletion. A platform group whose deletion an operator approved does not count. */
   const checkDeletion = (
     observation: Observation,
     { change, owner, connection }: Observation['writes'][number],
@@ -68,7 +74,7 @@ export function createGuard(): Checker {
     const inHour = [...counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS), change];
     deletions.set(connection.name, inHour);
     const { size } = new Set(inHour.map(({ id }) => id));
-    // Every group that the directory ever named: never fewer than the connection has.
+    // All groups that the directory ever named count, which are never fewer than the groups of the connection.
     const most = Math.max(guard.deletedGroups, connection.groups.length * guard.deletedGroupsShare);
     if (size <= most) return;
     const sentence = `Within an hour ${size} groups of ${connection.name} were deleted; expected the group ${owner.group} to be held until a person approves (at most ${Math.floor(most)}).`;
@@ -87,7 +93,7 @@ export function createGuard(): Checker {
       ({ atMs }) => change.atMs - atMs < COUNTED_AT_MOST_MS,
     );
     const recent = counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
-    // If PATCH ignores the version, an abandoned write may remove a user who came back (docs/invariants.md, 5).
+    // If PATCH ignores the version, an abandoned write may remove a user who was added again (docs/invariants.md, 5).
     const isAgain = (user: string) => recent.some((one) => one.id === change.id && one.users.includes(user));
     const mayRepeat = change.late && !connection.platform.traits.enforceVersionOnPatch;
     const fresh = mayRepeat ? users.filter((user) => !isAgain(user)) : users;
@@ -99,10 +105,10 @@ export function createGuard(): Checker {
       observation.accuse('guard', 'removals_over_limit', owner, sentence);
     }
     if (isOfDeletion(connection, owner.group, change)) return;
-    // Many small writes count as one large write on the group before them. A user who came back counts once.
+    // Many small writes count as one large write to the group before them. A user who was added again counts once.
     const earlier = recent.flatMap((one) => (one.id === id ? one.users : []));
     const lost = new Set([...earlier, ...users]).size;
-    // Users who joined in place of removed ones do not make the group larger than it ever was.
+    // Users who joined while others were removed do not make the group larger than it was at any time.
     const sizeOf = (some: readonly Pick<Change, 'id' | 'sizeBefore'>[]) => {
       const sizes = some.flatMap((one) => (one.id === id ? [one.sizeBefore] : []));
       return Math.min(sizeBefore + lost - users.length, Math.max(sizeBefore, ...sizes));
@@ -126,8 +132,8 @@ export function createGuard(): Checker {
 }
 
 /**
- * Users whose absence no one can tell from a removal by another client: an answer lacked them, it had the version of an
- * edit by that client, and the policy accepts such changes. They have a drift record.
+ * Returns users whose absence looks the same as a removal by another client. An answer did not show them, it had the
+ * version of an edit by that client, and the policy accepts such changes. These users have a drift record.
  */
 function lackedAfterEdit(
   connection: ObservedConnection,
@@ -142,7 +148,7 @@ function lackedAfterEdit(
 }
 
 /**
- * Whether the removal is part of the deletion of the group by the directory, and the group was not added again.
+ * Returns whether the removal is part of the deletion of the group by the directory, and the group was not added again.
  */
 function isOfDeletion(
   connection: ObservedConnection,
@@ -151,14 +157,14 @@ function isOfDeletion(
 ): boolean {
   const { groups, changedAtMs } = connection.reading;
   if (connection.item(group)?.deleted === undefined) return false;
-  // Unmanaged users may stay in an emptied group.
+  // Unmanaged users may stay in a group that was emptied.
   const isUnmanaged = (user: string) => connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them';
   if (action !== 'delete' && sent.users?.every(isUnmanaged) !== true) return false;
   const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;
   return !groups.has(group) || isNews || connection.hasUncertainRequest(group);
 }
 
-/** The most permissive of the recent limits; null if the guard was off. */
+/** Returns the most permissive of the recent limits; null if the guard was off. */
 function laxest(guards: readonly ConnectionSettings['guard'][]): Limits | null {
   const all = guards.filter((guard) => guard !== null);
   const most = (of: keyof Limits) => Math.max(...all.map((guard) => guard[of]));

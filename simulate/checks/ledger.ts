@@ -1,12 +1,12 @@
 import type { ClientWrite, HeldGroup, PlatformWrite, SimulatedPlatform } from '../platform/platform.ts';
 
-/** A change of a platform group; without an initiator it is a write of groupsync. */
+/** A change of a platform group. A change without an initiator is a write of groupsync. */
 type Entry = PlatformWrite & Partial<Pick<ClientWrite, 'initiator'>>;
 export type Change = Entry & { readonly sizeBefore: number; readonly spokeIdBefore: string | null };
 
 /** The history of one platform group. */
 export interface Past {
-  /** Who added each user last; for users who were there before our first read it is `them`. */
+  /** The author who added each user last. Users who were in the group before the first read have the author `them`. */
   readonly addedBy: Map<string, 'us' | 'them'>;
   readonly changes: Change[];
   spokeId: string | null;
@@ -14,13 +14,13 @@ export interface Past {
 
 export type Ledger = ReturnType<typeof createLedger>;
 
-/** All changes of the groups of one platform, in order; each check adds the new ones. */
+/** Collects all changes of the groups of one platform, in order. Each check adds the new changes. */
 export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform) {
   const pasts = new Map<string, Past>();
   const known = { writes: 0, clientWrites: 0 };
   return {
     pasts: pasts as ReadonlyMap<string, Past>,
-    /** @returns what is new since the last reading */
+    /** @returns the changes since the last call */
     catchUp(): readonly Change[] {
       const news: Entry[] = [...writes.slice(known.writes), ...clientWrites.slice(known.clientWrites)];
       Object.assign(known, { writes: writes.length, clientWrites: clientWrites.length });
@@ -35,7 +35,7 @@ export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform
   };
 }
 
-/** The group before its new changes: the current group with these changes reverted. */
+/** Returns the group before its new changes: the current group with these changes reverted. */
 function pastOf(held: HeldGroup | undefined, news: readonly Entry[]): Past {
   const users = new Set(held?.users);
   for (const { action, added, removed } of news.toReversed()) {
@@ -58,9 +58,9 @@ function take(entry: Entry, past: Past): Change {
 
 const asked = ({ initiator, sent }: Entry) => (initiator === undefined ? (sent.users ?? []) : []);
 
-/** The users that the write itself added, without those that the platform added by itself. */
+/** Returns the users that the write itself added, without users that the platform added. */
 export const putIn = (change: Entry) => change.added.filter((user) => asked(change).includes(user));
 
-/** The users that the write itself removed. */
+/** Returns the users that the write itself removed. */
 export const takenOut = ({ action, removed, sent }: Entry) =>
   removed.filter((user) => action === 'delete' || sent.users?.includes(user) === false);

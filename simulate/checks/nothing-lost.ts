@@ -3,12 +3,12 @@ import type { Checker, Observation, ObservedConnection } from './observation.ts'
 import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
 const LEFT_LYING_MS = 15 * MINUTE_MS;
-/** A dead letter is kept for 14 days, and a longer simulation run may not find it any more. */
+/** A dead-lettered message is kept for 14 days. A longer simulation run may not find it. */
 const DEAD_LETTERS_KEPT_DAYS = 13;
-/** Faults after which only the first of two steps may be done. */
+/** Faults after which only the first of two steps may have been done. */
 const ENDS_HALFWAY = new Set(['crash', 'throttled', 'unheard']);
 
-/** Every message is stored, dead-lettered or refused to its sender, and all work that started completes. */
+/** Checks that every message is stored, dead-lettered or refused to its sender, and that all started work completes. */
 export const createNothingLost = (): Checker => (observation) => {
   if (!observation.isEnd) return;
   checkQueues(observation);
@@ -34,8 +34,8 @@ function checkQueues({ seen, nowMs, accuse }: Observation): void {
 }
 
 /**
- * Only the register of a member who left may expire: a present member whose register expires loses the groups
- * permanently.
+ * Checks that only the register of a member who left expires. If the register of a present member expires, the member
+ * loses the groups permanently.
  */
 function checkMembersStay({ seen, accuse }: Observation): void {
   for (const [key, item] of seen.items) {
@@ -64,8 +64,8 @@ function checkClaims({ seen, connections, accuse }: Observation): void {
 }
 
 /**
- * Two SCIM requests with different names of a group must get different versions; otherwise one acknowledged request is
- * lost.
+ * Checks that two SCIM requests with different names of a group get different versions. With equal versions, one
+ * acknowledged request is lost.
  */
 function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnection): void {
   const named = new Map<string, string>();
@@ -85,7 +85,7 @@ function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnecti
   }
 }
 
-/** A message without a readable event is dead-lettered unchanged. */
+/** Checks that a message without a readable event is dead-lettered unchanged. */
 function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedConnection): void {
   const thrownAway = seen.operators.actions.filter(
     ({ kind }) => kind === 'discard_one' || kind === 'edit_one',
@@ -115,7 +115,8 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
 }
 
 /**
- * The stored registers of a group equal the naive reading, unless a dead-lettered message is about the group.
+ * Checks that the stored registers of a group equal the simple reading, unless a dead-lettered message is about the
+ * group.
  */
 function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, reading } = connection;

@@ -44,23 +44,26 @@ export interface ObservedConnection {
   readonly groups: readonly string[];
   readonly item: (group: string) => StoredGroup | undefined;
   readonly drift: (group: string) => readonly StoredDrift[];
-  /** Users whose removal waits for an operator, or was rejected by one. An approval has two hours to be used. */
+  /**
+   * Users whose removal waits for an operator, or was rejected by an operator. An approval can be used for two hours.
+   */
   readonly held: (group: string) => ReadonlySet<string>;
-  /** Whether the deletion of the whole group waits for an operator, or was rejected by one. */
+  /** True if the deletion of the whole group waits for an operator, or was rejected by an operator. */
   readonly isDeletionHeld: (group: string) => boolean;
   readonly expected: (group: string) => ExpectedUsers;
   /**
-   * The platform group of this directory group: the linked one, otherwise one that groupsync created for it.
+   * Returns the platform group of this directory group: the linked group, otherwise a group that groupsync created for
+   * it.
    */
   readonly actual: (group: string) => HeldGroup | undefined;
-  /** The directory group with this external id, as the platform stores it. */
+  /** Returns the directory group with this external id, as the platform stores it. */
   readonly groupWith: (spokeId: string) => string | undefined;
-  /** Whether the platform stores this group's id as this external id. */
+  /** Returns whether the platform stores this group's id as this external id. */
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
-  /** Whether a SCIM request about the group may have succeeded without an answer to its client. */
+  /** Returns whether a SCIM request about the group may have succeeded without an answer to its client. */
   readonly hasUncertainRequest: (group: string) => boolean;
   /**
-   * The time of the last fault of the platform or AWS, except the given platform faults; 0 if there was none.
+   * Returns the time of the last fault of the platform or AWS, except the given platform faults; 0 if there was none.
    */
   readonly lastFaultMs: (aside?: ReadonlySet<PlatformFault>) => number;
   /** The time of the last change in the HR system. */
@@ -89,14 +92,14 @@ export interface Observation {
   }[];
   /** Other writes of groupsync: to a group of no connection, or of a removed connection. */
   readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
-  /** The directory group of a platform group: by its last link, otherwise by its external id. */
+  /** Returns the directory group of a platform group: by its last link, otherwise by its external id. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
   /**
-   * Whether a message about the group waits, is dead-lettered, or was dead-lettered before an operator
+   * Returns whether a message about the group waits, is dead-lettered, or was dead-lettered before an operator
    * discarded messages.
    */
   readonly isInDeadLetters: (group: string) => boolean;
-  /** Reports each cause once per group. */
+  /** Reports a violation, once per cause and group. */
   accuse(
     check: CheckName,
     cause: string,
@@ -107,7 +110,7 @@ export interface Observation {
 
 export type Checker = (observation: Observation) => void;
 
-/** Removals of connections; the command may have crashed. */
+/** Returns the removals of connections. A command of this kind may have crashed. */
 export const removalsSince = ({ seen }: Observation, sinceMs: number) =>
   seen.operators.actions.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
 
@@ -118,7 +121,7 @@ export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
   const owners = new Map<string, Owner>();
   const firstCompany = new Map<string, string>();
   const deadLetters = new Set<string>();
-  /** All drift records that were ever seen, in their last form: the table deletes them after 400 days. */
+  /** All drift records that were ever seen, in their last form. The table deletes drift records after 400 days. */
   const drifts = new Map<string, StoredDrift>();
 
   return (seen, isEnd) => {
@@ -210,7 +213,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
       actor === 'operator' && connection === name && action.kind === 'forget' ? [action.member] : [],
     ),
   );
-  /** An approval that was given two hours ago has been used. */
+  /** An operator's approval has been used two hours after it was given. */
   const isWritten = ({ decision: { kind, atMs = 0 } }: StoredHold) =>
     kind === 'approved' && seen.nowMs() - atMs > 2 * HOUR_MS;
   const groups = [...reading.changedAtMs.keys()];
@@ -284,7 +287,10 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
 
 const DRIFT_KEPT_DAYS = 400;
 
-/** All companies share one dead-letter queue, so their dead letters are replayed together. */
+/**
+ * Returns whether an action concerns a connection. All companies share one dead-letter queue, so their dead-lettered
+ * messages are replayed together.
+ */
 const concerns = ({ connection, kind }: Seen['operators']['actions'][number], name: string): boolean =>
   connection === name || kind === 'replay_all';
 
@@ -292,7 +298,10 @@ const concerns = ({ connection, kind }: Seen['operators']['actions'][number], na
 const SCIM_ID = /^g[0-9a-f]{32}$/;
 const ANSWERED_WITHIN_MS = 2 * MINUTE_MS;
 
-/** Whether a fault may have hidden the answer to a SCIM request; then only the table shows its effect. */
+/**
+ * Returns whether a fault may have hidden the answer to a SCIM request. Only the table then shows the effect of the
+ * request.
+ */
 function hasUncertainScimRequest(past: SimulationRun['happenings'], connection: string): boolean {
   const isAsked = (one: SimulationRun['happenings'][number]) =>
     one.actor === 'directory' && one.way.form === 'scim_request';
@@ -316,7 +325,10 @@ function contestedIn(run: SimulationRun): (connection: string) => Contested {
   return known;
 }
 
-/** A crash takes effect at the next matching invocation, which may be hours later. */
+/**
+ * The longest expected time from the start of a crash fault to the crash: the next matching invocation may run hours
+ * later.
+ */
 const TRAP_MS = 2 * HOUR_MS;
 
 function lastFaultOf(
@@ -331,8 +343,9 @@ function lastFaultOf(
 }
 
 /**
- * True if only an operator can connect it again: the platform replaced the refresh token in an answer that was never
- * stored, or the removal of the connection deleted the token. A valid token that was stored must still be there.
+ * Returns whether only an operator can connect the connection again. Either the platform replaced the refresh token in
+ * an answer that was never stored, or the removal of the connection deleted the token. A valid token that was stored
+ * must still be stored.
  */
 export function hasLostItsCredential({ seen }: Observation, { platform, name }: ObservedConnection): boolean {
   const { value } = seen.secretsManager.stored.get(name) ?? {};
@@ -351,7 +364,7 @@ export const latest = (times: Iterable<number>): number => {
   return found;
 };
 
-/** Caches the result: nothing changes during one check. */
+/** Returns `make` with cached results, because nothing changes during one check. */
 function lazily<Key, What>(make: (key: Key) => What): (key: Key) => What {
   const made = new Map<Key, What>();
   return (key) => {

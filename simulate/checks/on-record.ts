@@ -11,16 +11,16 @@ import {
 } from './observation.ts';
 import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
 
-/** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */
+/** Clocks differ by 3 s at most, and a write waits a minute at most for its answer. */
 const AT_ONCE_MS = 90_000;
 /**
- * Initiators that are always other clients. An application may be groupsync itself, and a feed may contain
- * unknown kinds.
+ * Initiators that are always other clients. An application may be groupsync itself, and a feed may contain unknown
+ * kinds.
  */
 const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
 const ACTION_MS = 30 * MINUTE_MS;
 
-/** The audit action of each operator action. Actions that only trigger work are not in the audit. */
+/** The audit action of each operator action. The audit does not contain actions that only start work. */
 const ACTIONS: Readonly<Record<string, RegExp>> = {
   ...{ approve: /approve/, reject: /reject/, pause: /pause/, resume: /resume/ },
   ...{ pause_all: /pause/, resume_all: /resume/ },
@@ -36,7 +36,8 @@ const ACTIONS: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Every write and action is in the audit with its cause, and every external change has the actor of the feed.
+ * Checks that every write and action is in the audit with its cause, and that every external change has the actor of
+ * the feed.
  */
 export const createOnRecord = (): Checker => (observation) => {
   if (!observation.isEnd) return;
@@ -59,11 +60,14 @@ const auditOf = ({ seen }: Observation, connection: string, group: string) =>
 
 interface Written {
   readonly write: Omit<Change, 'sizeBefore' | 'spokeIdBefore'>;
-  /** One entry stands for one write. */
+  /** The entries that already stand for a write. Each entry stands for one write. */
   readonly taken: Set<StoredAudit>;
 }
 
-/** The write keeps the version, so a later read finds that it did not take effect, which is true. */
+/**
+ * Returns whether the write changes nothing. Such a write keeps the version, so a later read correctly finds that it
+ * had no effect.
+ */
 const changesNothing = ({ write: { action, added, removed, sent, version }, taken }: Written): boolean =>
   added.length + removed.length === 0 &&
   ((action === 'patch' && Object.keys(sent).join() === 'users') ||
@@ -88,13 +92,13 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
   });
   const fits = ({ atMs, outcome }: StoredAudit) => {
     const laterMs = atMs - write.atMs;
-    // A write whose answer was lost is recorded once a worker has read its result.
+    // A write whose answer was lost is recorded after a worker has read its result.
     return (
       Math.abs(laterMs) <= AT_ONCE_MS || (outcome.startsWith('found') && laterMs >= 0 && laterMs <= DAY_MS)
     );
   };
   const hasVersion = ({ versionAfter }: StoredAudit) => versionAfter === write.version;
-  // An answer that shows the group before the write has the version of an earlier write.
+  // If an answer shows the group before the write, its version is the version of an earlier write.
   const isNew = ({ versionBefore, versionAfter }: StoredAudit) => versionBefore !== versionAfter;
   const recorded =
     entries.find(({ entry }) => hasVersion(entry) && isNew(entry)) ??
@@ -104,7 +108,7 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
     const { entry, by } = recorded;
     taken.add(entry);
     checkActor(observation, write, by, entry);
-    // The cause belongs to the connection that recorded it, which may be removed by now.
+    // The cause belongs to the connection that recorded it. This connection may have been removed.
     const falsehood = falsehoodIn(observation, { write, owner: by, entry });
     if (falsehood === undefined) return;
     const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the true ones, but ${falsehood}.`;
@@ -126,7 +130,8 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
 }
 
 /**
- * A write has an operator as its actor only after an approval, or a replayed or edited dead-lettered message.
+ * Checks the actor of a write. The actor is an operator only after an approval, or after a dead-lettered message was
+ * replayed or edited.
  */
 function checkActor(
   observation: Observation,
@@ -169,8 +174,8 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
 }
 
 /**
- * The audit entry of a hold precedes the hold. The entry of a gate follows its closing, and a worker may crash
- * in between.
+ * Checks the audit entries of holds and gates. The entry of a hold precedes the hold. The entry of a gate follows its
+ * closing, so it is missing if the worker crashes in between.
  */
 function checkStops(observation: Observation, { name, groups, item }: ObservedConnection): void {
   const { seen } = observation;
@@ -198,7 +203,10 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
   observation.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }
 
-/** A crash takes effect at the next matching invocation, which may be much later. */
+/**
+ * Returns whether a fault of AWS may take effect. A crash takes effect at the next matching invocation, which may be
+ * much later.
+ */
 const isCloudUnwell = ({ happenings }: SimulationRun, thenMs: number): boolean =>
   happenings.some(({ actor, atMs, action }) => {
     const forMs = 'forMs' in action ? action.forMs : DAY_MS;
@@ -217,8 +225,7 @@ function checkDrift(
   const external = changes.filter((change) => change.initiator !== undefined);
   const last = external.at(-1);
   if (last === undefined) {
-    // Writes of groupsync before the last change of the same users by the platform itself do not explain the
-    // difference.
+    // groupsync's writes before the platform's own last change of the same users do not explain the difference.
     const users = [before, after].flat();
     const isOfThem = ({ added, removed }: Change) =>
       [...added, ...removed].some((one) => users.includes(one));
@@ -244,8 +251,10 @@ function checkDrift(
   }
 }
 
-/** Whether these changes made just this difference. */
-/** Whether we removed each of the users after they were added, and the platform kept them: then finding them is drift. */
+/**
+ * Returns whether groupsync removed each of the users after they were added, and the platform kept them. Such users are
+ * drift.
+ */
 function isKeptInVain(changes: readonly Change[], { kind, after }: StoredDrift): boolean {
   if (kind !== 'members_added') return false;
   return [after ?? []].flat().every((user) => {
@@ -254,6 +263,7 @@ function isKeptInVain(changes: readonly Change[], { kind, after }: StoredDrift):
   });
 }
 
+/** Returns whether the changes made exactly this difference. */
 function makes(
   changes: readonly Pick<Change, 'added' | 'removed' | 'name' | 'action'>[],
   { kind, before, after }: StoredDrift,

@@ -10,7 +10,7 @@ interface Stood {
 }
 
 /**
- * An answer immediately before one apply of the group, and the result of that apply. Nothing else happened in
+ * An answer immediately before one apply of the group, and the result of that apply. No other change happened in
  * between.
  */
 export interface Around<What> {
@@ -20,7 +20,7 @@ export interface Around<What> {
   /** The platform group immediately before and after that apply. */
   readonly before: Stood | undefined;
   readonly after: Stood | undefined;
-  /** Whether the stored view equals the platform group before the apply. */
+  /** True if the stored view equals the platform group before the apply. */
   readonly isSeen: boolean;
   /** The outcome of that apply (`ApplyReport.outcome`). */
   readonly outcome: string;
@@ -31,8 +31,8 @@ const DONE = new Set(['written', 'in_sync']);
 type Foretold = 'in' | 'out' | 'as it was' | 'not added';
 
 /**
- * The result for the user that each decision of `explain` predicts. A decision that is missing here predicts nothing. That
- * includes `pending:refused`, because a user that the last write did not show is sent again.
+ * The predicted result for the user, for each decision of `explain`. A decision that is missing here predicts nothing.
+ * For example, `pending:refused` is missing, because a user that the last write did not show is sent again.
  */
 const PREDICTED: Readonly<Record<string, Foretold>> = {
   in_sync: 'in',
@@ -68,7 +68,7 @@ export function checkExplain(seen: Seen, around: Around<Explanation>): void {
     presence === 'present' && storedUser(seen, connection, member)?.role === answer.match.bound;
   if (decided === 'not_wanted' && seen.under<StoredMember>(partitionOf(connection, group), 'M#').some(isThem))
     return;
-  // An external change since then is not seen yet; `truth` checks how long that may last.
+  // groupsync has not read an external change since then. `truth` checks how long such a change may stay unread.
   if (decided === 'in_sync' && !around.isSeen) return;
   const was = before?.users.includes(user) === true;
   const is = after?.users.includes(user) === true;
@@ -79,7 +79,7 @@ export function checkExplain(seen: Seen, around: Around<Explanation>): void {
   seen.runLog.violated({ check: 'one_decision', cause, connection, group, sentence });
 }
 
-/** Compares what `plan` showed with the write that followed it. */
+/** Compares the answer of `plan` with the write that followed it. */
 export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
   const { answer, before, after, outcome, connection, group } = around;
   const { action, changes, note } = answer;
@@ -87,7 +87,7 @@ export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
   const company = seen.connections.get(connection)?.company ?? '';
   const { installer = null } = seen.platforms.get(company)?.traits ?? {};
   const expected = expectedAfter(answer, before);
-  // The user that the platform adds by itself to each new group is not part of any plan.
+  // No plan shows the user that the platform itself adds to each new group.
   const shown = action === 'create' && installer !== null ? without(after, installer) : after;
   if (keyOf(expected) === keyOf(shown)) return;
   const planned = changes
@@ -99,7 +99,7 @@ export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
 
 type Shown = Pick<Stood, 'name' | 'users'>;
 
-/** The group as a plan would leave it. */
+/** Returns the group as the plan would leave it. */
 function expectedAfter({ action, changes }: GroupPlan, before: Stood | undefined): Shown | undefined {
   if (action === 'none' || action === 'hold') return before;
   if (action === 'delete') return undefined;
@@ -116,7 +116,10 @@ function expectedAfter({ action, changes }: GroupPlan, before: Stood | undefined
 const without = (group: Stood | undefined, user: string): Shown | undefined =>
   group && { ...group, users: group.users.filter((one) => one !== user) };
 
-/** A platform may trim or fold names; the order of users means nothing. */
+/**
+ * Returns a text that is equal for equal groups. A platform may trim or fold names, and the order of users has no
+ * meaning.
+ */
 const keyOf = (group: Shown | undefined): string =>
   group === undefined
     ? 'gone'

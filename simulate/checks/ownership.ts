@@ -14,7 +14,7 @@ import { partitionOf, treatmentOf } from './stored.ts';
 /** A write in flight when an operator releases a group may still take effect within this time. */
 const IN_FLIGHT_MS = 15 * MINUTE_MS;
 
-/** groupsync writes only to managed groups, and never adds people of one company to groups of another. */
+/** Checks that groupsync writes only to managed groups, and never adds people of one company to groups of another. */
 export function createOwnership(): Checker {
   const adoption = new Map<string, string[]>();
   const read = new Map<string, number>();
@@ -44,7 +44,7 @@ export function createOwnership(): Checker {
   };
 }
 
-/** Stores `adoptExisting` as it was when each link appeared; the group may be written much later. */
+/** Stores `adoptExisting` as it was when each link appeared, because the group may be written much later. */
 function noteLinks({ name, settings, groups, item }: ObservedConnection, found: Map<string, string>): void {
   for (const group of groups) {
     const link = `${name} ${item(group)?.link?.id}`;
@@ -52,11 +52,17 @@ function noteLinks({ name, settings, groups, item }: ObservedConnection, found: 
   }
 }
 
-/** Whether the table has an item of the directory group with this external id; a platform may have folded its case. */
+/**
+ * Returns whether the table has an item of the directory group with this external id. A platform may have changed the
+ * id to lower case.
+ */
 const isStoredGroup = ({ seen }: Observation, connection: string, spokeId: string): boolean =>
   [spokeId, spokeId.toUpperCase()].some((id) => seen.items.has(`${partitionOf(connection, id)} GROUP`));
 
-/** An unmanaged group is not written, and a removed connection writes no more, except for writes in flight. */
+/**
+ * Checks that an unmanaged group is not written, and that a removed connection stops writing, except for writes in
+ * flight.
+ */
 function checkStray(observation: Observation, { change, owner }: Observation['strays'][number]): void {
   const { connections, accuse } = observation;
   const removals = removalsSince(observation, 0);
@@ -78,7 +84,7 @@ function checkStray(observation: Observation, { change, owner }: Observation['st
   accuse('ownership', cause, owner ?? {}, sentence);
 }
 
-/** A release takes back the external id that groupsync had set, and changes nothing else. */
+/** Returns whether a release clears the external id that groupsync had set, and changes nothing else. */
 const clearsExternalId = (
   { sent, spokeIdBefore }: Change,
   group: string,
@@ -111,7 +117,7 @@ function checkWrite(
   );
   const isCarried = carriesManagedId || isOurId(change.spokeIdBefore);
   const [{ atMs: madeAtMs, spokeId: madeWith } = change] = changes;
-  // If a POST lost its answer, two groups may have the same id, and nothing shows which one groupsync created
+  // If a POST lost its answer, two groups may have the same id. No evidence then shows which group groupsync created
   // (docs/invariants.md, 6).
   const isTwin =
     isOurId(madeWith) &&
@@ -132,7 +138,10 @@ function checkWrite(
   observation.accuse('ownership', 'write_to_a_stranger', owner, sentence);
 }
 
-/** Under drift `report` or `adopt` a user added by another client stays until the directory, company or operator acts. */
+/**
+ * Checks that a user added by another client stays under drift `report` or `adopt`, until the directory, the company or
+ * an operator changes the group.
+ */
 function checkUndone(
   observation: Observation,
   { change, owner, connection }: Observation['writes'][number],
@@ -155,7 +164,9 @@ function checkUndone(
 
 const STOPS_OR_STARTS = new Set(['pause_all', 'resume_all', 'observe', 'connect', 'remove_connection']);
 
-/** A paused group or connection is not written until an operator resumes it, except for writes in flight. */
+/**
+ * Checks that a paused group or connection is not written until an operator resumes it, except for writes in flight.
+ */
 function checkPaused(observation: Observation, { change, owner }: Observation['writes'][number]): void {
   const before = observation.seen.operators.actions.filter(
     ({ connection, done, atMs }) => connection === owner.connection && done && atMs <= change.atMs,
@@ -175,7 +186,9 @@ function checkPaused(observation: Observation, { change, owner }: Observation['w
 const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
   employees.has(id) || [...employees.values()].some(({ userId }) => userId === id);
 
-/** The other company that has this person or group; undefined if it belongs to this company. */
+/**
+ * Returns the other company that has this person or group; undefined if the person or group belongs to this company.
+ */
 function otherCompanies(
   { seen }: Observation,
   company: string,

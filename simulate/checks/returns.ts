@@ -12,13 +12,14 @@ interface MayAdopt {
 }
 
 /**
- * A connection that returned under another name finds the groups of the removed one by external ids that are shown, and only
- * if it may adopt; by name only while they are called so. Else it makes others, and those of before stay (docs/cli.md).
+ * Returns whether a connection that returned under another name may find no group of the removed connection. The
+ * connection finds such groups by visible external ids, and only if it may adopt. It finds groups by name only while
+ * their names are unchanged. Otherwise it creates new groups, and the earlier groups stay (docs/cli.md).
  */
 export const mayFindNoneOfBefore = ({ name, settings, platform }: MayAdopt): boolean =>
   hasReturned(name) && (settings.adoptExisting === 'never' || !platform.traits.echoSpokeId);
 
-/** The time when an operator first connected this name; 0 if it existed from the start. */
+/** Returns the time when an operator first connected this name; 0 if the connection existed from the start. */
 export const connectedAtMs = ({ operators }: Seen, name: string): number =>
   operators.actions.find(({ kind, connection, done }) => done && kind === 'connect' && connection === name)
     ?.atMs ?? 0;
@@ -30,12 +31,12 @@ interface Creations {
   readonly later: { readonly atMs: number };
 }
 
-/** The engine creates a group from a list of this age. */
+/** The age of the oldest list from which the engine creates a group. */
 const LIST_AGE_MS = 65_000;
 
 /**
- * Whether the removed connection created the first group, and a list without it led the returned connection to create the
- * second one. Only the list shows the id of the first group to the returned connection.
+ * Returns whether the removed connection created the first group, and the returned connection created the second
+ * because a list did not show the first. Only the list shows the id of the first group to the returned connection.
  */
 export function wasUnlisted(seen: Seen, { name, platform, one, later }: Creations): boolean {
   const sinceMs = connectedAtMs(seen, name);

@@ -9,7 +9,7 @@ export interface SentNotification {
   readonly isOver: boolean;
 }
 
-/** What an operator is shown of one connection, by the product's lists. */
+/** The state of one connection that the product's lists show to an operator. */
 export interface Shown {
   readonly atMs: number;
   readonly levels: Levels;
@@ -60,12 +60,12 @@ export function truthOf(seen: Seen, name: string): Truth {
 
 interface Compared {
   readonly name: string;
-  /** Samples from before the longest delay of the index until after the answers. */
+  /** Samples of the stored state, from before the longest delay of the index until after the answers. */
   readonly samples: readonly Truth[];
   readonly shown: Shown;
 }
 
-/** Clocks of workers are off by 3 seconds at most, and answers take a while. */
+/** Clocks of workers differ by 3 seconds at most, and an answer takes some seconds. */
 const SLACK_SECONDS = 30;
 
 type Wrong = (cause: string, sentence: string, group?: string) => void;
@@ -97,7 +97,7 @@ const factsOf = (item: StoredGroup | undefined): string => {
   return JSON.stringify([item !== undefined, rev, dirtySince, failedAt, pausedAt, settled, held]);
 };
 
-/** Groups whose listed values are equal in all samples. */
+/** Returns the groups whose listed values are equal in all samples. */
 function stableGroups([first, ...others]: readonly Truth[]): ReadonlyMap<string, StoredGroup> {
   const isStable = ([group, item]: readonly [string, StoredGroup]) =>
     others.every(({ groups }) => factsOf(groups.get(group)) === factsOf(item));
@@ -130,7 +130,7 @@ function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
     const unpaused = dirtySince !== undefined ? 'dirty' : clean;
     const expected = pausedAt !== undefined ? 'paused' : unpaused;
     const state = states.get(group);
-    // A group for which only member events arrived is shown as unknown.
+    // A group without events of its own, but with events about members, is shown as unknown.
     if (
       state === expected ||
       (expected ?? 'in_sync') === state ||
@@ -143,8 +143,8 @@ function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
 }
 
 /**
- * The number of stable groups with the property, and the number of all groups that may have had it. A group that was
- * marked between two samples may have been dirty and in sync again in between.
+ * Returns the number of stable groups with the property, and the number of all groups that may have had the property.
+ * Between two samples, a group may have been dirty and in sync again.
  */
 function rangeOf(
   { samples }: Compared,
@@ -254,7 +254,7 @@ function checkDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: 
 /** Maximum time from a check until its result is stored. */
 const CHECKED_WITHIN_MS = 2 * MINUTE_MS;
 
-/** The daily check of the credential: the platform's last answer must be shown. */
+/** Checks that the last answer of the platform to the daily check of the credential is shown. */
 function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): void {
   const company = seen.connections.get(name)?.company ?? '';
   const isAlone = [...seen.connections.values()].filter((one) => one.company === company).length === 1;
@@ -262,9 +262,9 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
     .get(company)
     ?.calls.filter(({ by, route }) => by.startsWith('health-') && route === '/me');
   const last = checks?.at(-1);
-  // The connections of one company are checked one after the other, and a check that died proves nothing.
+  // The connections of one company are checked one after the other. A check that crashed proves nothing.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
-  // An operator who connects, also again, replaces the result of the check.
+  // If an operator connects the company, also for a second time, the result of the check is replaced.
   const isReplaced = seen.operators.actions.some(
     ({ kind, connection, atMs }) =>
       connection === name &&
@@ -299,7 +299,7 @@ const isCloudUnwell = ({ run }: Seen, atMs: number): boolean =>
     );
   });
 
-/** What differs between the current findings and the last notification about each of them. */
+/** Returns the current findings that differ from the last notification about them. */
 export function unreportedFindings(
   found: readonly Finding[],
   notified: ReadonlyMap<Finding['subject'], SentNotification>,

@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { Seen } from '../world.ts';
 
-/* Items as they lie in the table, read by the names of their attributes; nothing of the engine reads for us. */
+/* Items as the table stores them. The checks read them by the names of their attributes, without code of the engine. */
 
 export interface StoredGroup {
   readonly upserted?: string;
@@ -64,7 +64,7 @@ export interface StoredDrift {
   readonly settledBy: string | null;
 }
 
-/** Minimum time for which audit entries and drift records are stored: the table deletes them after 400 days. */
+/** Audit entries and drift records are stored for at least this time. The table deletes them after 400 days. */
 export const RECORDS_KEPT_MS = 395 * 86_400_000;
 
 const part = (text: string) =>
@@ -80,7 +80,7 @@ export const storedMember = (seen: Seen, connection: string, group: string, memb
 export const storedUser = (seen: Seen, connection: string, member: string) =>
   readItem<StoredMember>(seen, `U#${connection}#${part(member)} USER`);
 
-/** The users whose removal a hold of this digest covers. */
+/** Returns the users whose removal a hold with this digest covers. */
 export const heldUsers = (
   under: Seen['under'],
   connection: string,
@@ -91,11 +91,13 @@ export const heldUsers = (
     text === '' ? [] : text.split('\n').map(decodeURIComponent),
   );
 
-/** The index also lists first bindings that no refresh of people confirmed yet. */
+/**
+ * Returns whether a binding is confirmed. The index also lists first bindings that no refresh of people has confirmed.
+ */
 export const isBorneOut = (seen: Seen, connection: string, role: string, member: string): boolean =>
   readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
 
-/** The settings for one group: the first policy that matches its id or last name. */
+/** Returns the settings for one group: the first policy that matches its id or last name. */
 export function treatmentOf(
   { groups, drift }: ConnectionSettings,
   names: readonly (string | undefined)[],

@@ -9,23 +9,25 @@ import {
 } from './observation.ts';
 import { isBorneOut, type StoredGroup, storedUser } from './stored.ts';
 
-/** Feed 5 minutes, sweep and people an hour, and the rest for the work itself. */
+/**
+ * The feed runs every 5 minutes, and the sweep and the refresh of people every hour. The rest is for the work itself.
+ */
 const NOTICED_WITHIN_MS = 75 * MINUTE_MS;
 /**
- * Runs that would find nothing new are skipped for this long (schedules.ts), so the effects of a fault may show
+ * Runs that would find the same state are skipped for this long (schedules.ts), so the effects of a fault may appear
  * later.
  */
 const SEEN_AGAIN_MS = 3 * HOUR_MS;
 const STUCK_MS = 2 * HOUR_MS;
 const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
-/** Platform faults that refuse writes, or answer them incorrectly; reads are still correct. */
+/** Platform faults that refuse writes, or answer writes incorrectly. Reads are still correct. */
 const SEEN_THROUGH = new Set<PlatformFault>([
   ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
   ...(['answers_lag', 'refuses_name', 'refuses_spoke_id'] as const),
   ...(['writes_503', 'writes_403', 'writes_302'] as const),
 ]);
 
-/** Platform faults that do not stop writes: those about an unmanaged group, and those of the feed. */
+/** Platform faults that do not stop writes: faults of an unmanaged group, and faults of the feed. */
 const HARMLESS = new Set<PlatformFault>([
   ...(['list_shows_odd_group', 'feed_twice', 'feed_missing'] as const),
   ...(['feed_new_kind', 'feed_malformed', 'feed_forgets'] as const),
@@ -36,16 +38,14 @@ interface Memory {
   readonly closedMs: Map<string, number>;
   readonly differsSinceMs: Map<string, number>;
   readonly boundTo: Map<string, { readonly role: string; readonly atMs: number }>;
-  /**
-   * Failures of groups that a refusal explains. The log of calls only grows, so the explanation stays valid.
-   */
+  /** Failures of groups that a refusal explains. The log of calls only grows, so an explanation stays valid. */
   readonly explained: Map<string, number>;
   lastMs: number;
 }
 
 /**
- * A group in state `in_sync` is in sync at any time. Any other group shows its state and the cause within a
- * limited time.
+ * Checks that a group in state `in_sync` is in sync at any time. Any other group must show its state and the cause
+ * within a limited time.
  */
 export function createTruth(): Checker {
   const memory: Memory = {
@@ -94,7 +94,7 @@ function checkGroup(
     observation.accuse('truth', 'given_up', about, sentence);
   }
   const key = `${name} ${group}`;
-  // A group that was given up shows that in its state, but pending removals must not wait for it.
+  // The state of a failed group shows its difference, but pending removals must not wait for it.
   const [difference] = unexplained(observation, connection, group).filter(
     ({ cause }) => item.failedAt === undefined || /extra|additive|left/.test(cause),
   );
@@ -113,8 +113,9 @@ function checkGroup(
 }
 
 /**
- * Answers to a write that waiting does not fix, not long before it was given up. The read that gives it up may wait for
- * the hour's limit of calls.
+ * Returns whether a refusal explains why the group is marked as failed. The platform must have refused a write shortly
+ * before, in a way that waiting does not fix. The read after which the group is marked may wait for the hourly limit of
+ * calls.
  */
 function isExplained(
   connection: ObservedConnection,
@@ -134,7 +135,7 @@ const isRefused = ({ platform, isIdOf }: ObservedConnection, group: string, item
   return platform.calls.some(({ atMs, method, id, spokeId, status, isStale, platformFaults }) => {
     const isOfGroup = isIdOf(group, spokeId) || id === link?.id;
     if (!isOfGroup || method === 'GET' || isStale === true) return false;
-    // Deletions without effect are counted, however long the connection only observes in between.
+    // Deletions without effect are counted, even if the connection only observes for some time in between.
     if (platformFaults.includes('deletes_ignored')) return atMs < failedAt + NOTICED_WITHIN_MS;
     const isNear = Math.abs(atMs - failedAt) < NOTICED_WITHIN_MS;
     return isNear && [400, 404, 409, 412, 413, 422].includes(Number(status));
@@ -146,7 +147,7 @@ const causeOf = ({ cause }: Difference, settled: string | undefined): string => 
   return settled === 'in_sync' ? 'in_sync_but_different' : 'clean_but_different';
 };
 
-/** If the platform has unique names, a group waits until the name is free. */
+/** Returns whether a group waits until its name is free, on a platform with unique names. */
 function isNameTaken(connection: ObservedConnection, group: string): boolean {
   const { traits, groups } = connection.platform;
   const { name, link } = connection.item(group) ?? {};
@@ -172,8 +173,8 @@ function checkGate(
 }
 
 /**
- * The person of a member never changes automatically, because addresses are given to other people and groups give access.
- * If groups hold users, the binding may change to another role of the same user.
+ * Checks that the person of a member never changes automatically. An address may move to another person, and groups
+ * grant access. If groups hold users, the binding may change to another role of the same user.
  */
 function checkBindings(
   { seen, nowMs, accuse }: Observation,
@@ -189,7 +190,7 @@ function checkBindings(
     const role = storedUser(seen, name, member)?.role;
     if (role === undefined) continue;
     const before = boundTo.get(`${name} ${member}`);
-    // The next refresh of people confirms a first binding, or reverts it.
+    // The next refresh of people confirms a first binding, or replaces it.
     const isSame = before !== undefined && personOf(before.role) === personOf(role);
     if (isSame || isBorneOut(seen, name, role, member))
       boundTo.set(`${name} ${member}`, { role, atMs: nowMs });

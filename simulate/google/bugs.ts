@@ -3,7 +3,7 @@ import { at, type Bug } from '../seeding.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Replaces some methods of the directory that is read. */
+/** Replaces some methods of the directory that a reader reads. */
 const atDirectory = (change: (directory: Directory) => Partial<Directory>) =>
   at('directories', (directories) => ({
     open: async (connection) => {
@@ -12,7 +12,7 @@ const atDirectory = (change: (directory: Directory) => Partial<Directory>) =>
     },
   }));
 
-/** Bugs of the reader. Each needs a run in which a directory is read. */
+/** Bugs of the reader. Each bug needs a run with a directory reader. */
 export const READER_BUGS: Readonly<Record<string, Bug>> = {
   short_lists_believed: [
     'a list of members that ends too early is taken as complete',

@@ -8,14 +8,14 @@ export interface Reply {
 }
 
 export interface Question {
-  /** As the vendor names the method. */
+  /** The vendor's name of the method. */
   readonly operation: string;
-  /** Id of the group in the path, if it names one. */
+  /** Id of the group in the path, if the path contains one. */
   readonly group: string | undefined;
   readonly pageToken: string | undefined;
 }
 
-/** Errors of the dialect, by the fault that answers with them. */
+/** The dialect's errors, by the fault that causes them. */
 export const REFUSALS: Readonly<Partial<Record<DirectoryFault, string>>> = {
   quota_403: 'quotaExceeded',
   quota_429: 'rateLimitExceeded',
@@ -37,12 +37,12 @@ type Page = { [field: string]: unknown } & {
   nextPageToken?: string;
 };
 
-/** The faults of one directory that are on, and what they make of its answers. */
+/** Applies the active faults of one directory to its answers. */
 export function createDistortion({ nowMs, random, fired }: DistortionOptions) {
   let spells: (DirectoryFaultAction & { readonly untilMs: number })[] = [];
   const activeOf = (fault: DirectoryFault) =>
     spells.find(({ directoryFault, untilMs }) => directoryFault === fault && untilMs > nowMs());
-  /** Whether the fault takes effect now; a fault about groups only for them. */
+  /** Returns whether the fault takes effect now. A fault of certain groups affects only these groups. */
   const strikes = (fault: DirectoryFault, group?: string): boolean => {
     const spell = activeOf(fault);
     if (spell === undefined || (spell.about !== undefined && !spell.about.includes(group ?? '')))
@@ -59,7 +59,7 @@ export function createDistortion({ nowMs, random, fired }: DistortionOptions) {
     return { ...rest, directMembersCount: String(Number(count) + 1) };
   };
 
-  /** Half of what the page has, or all of it, and no word of a next page. */
+  /** Returns a page that ends too early: with half of its items or all of them, and without a next page. */
   const endedEarly = ({ nextPageToken, members = [], ...page }: Page): Page => {
     const kept = nextPageToken === undefined ? members.slice(0, members.length >> 1) : members;
     return kept.length === 0 ? page : { ...page, members: kept };
@@ -98,7 +98,7 @@ export function createDistortion({ nowMs, random, fired }: DistortionOptions) {
     },
     strikes,
     isOn: () => spells.some(({ untilMs }) => untilMs > nowMs()),
-    /** The name of the error that is answered instead; `lost`: there is no answer. */
+    /** Returns the name of the error that replaces the answer; `lost` means that there is no answer. */
     refusalOf({ operation, group }: Question): string | undefined {
       if (strikes('loses_answers')) return 'lost';
       const isApi = operation !== 'oauth2.token';

@@ -25,10 +25,10 @@ const COMPANY = 'dogwood';
 const PEOPLE = 14;
 const GROUPS = 7;
 const EXTERNAL = 'guest@elsewhere.test';
-/** These are never deleted, so that messages about them are always about a group of the reader. */
+/** Groups that are never deleted, so that messages about them always concern a group of the reader. */
 const LASTING = ['k1', 'k2', 'k3', 'k4'];
 const CHANGES_PER_DAY = 7;
-/** Removing the connection would end the reader; it is tried with the other connections. */
+/** Removing the connection would end the reader. Other connections test this action. */
 const LEFT_OUT: ReadonlySet<OperatorAction['kind']> = new Set<OperatorAction['kind']>([
   'remove_connection',
   'connect',
@@ -40,7 +40,7 @@ interface DrawnDirectory {
   readonly happenings: readonly Happening[];
 }
 
-/** A connection that reads a directory, with all that happens to it. */
+/** Draws a connection that reads a directory, with all its happenings. */
 export function drawDirectory(
   random: Random,
   settings: Town['settings'],
@@ -125,7 +125,7 @@ const CHANGE_WEIGHTS = {
   ...{ nest: 2, unnest: 2, create: 1.5, remove: 1.5, exodus: 1, goodbye: 0.5 },
 };
 
-/** Changes of users and groups. What does not fit the state of the directory by then does nothing. */
+/** Draws changes of users and groups. A change that no longer fits the state of the directory has no effect. */
 function drawChanges(random: Random, { endMs, members }: Scene): readonly Timed<Changing>[] {
   const all: Timed<Changing>[] = [];
   const groups = Array.from({ length: GROUPS }, (_, index) => `k${index}`);
@@ -144,7 +144,7 @@ function drawChanges(random: Random, { endMs, members }: Scene): readonly Timed<
       join(atMs, group, member);
       leave(atMs + between(random, 1_000, HOUR_MS), random.pick(groups), member);
     },
-    /** In and out again within minutes. */
+    /** A member joins and leaves again within minutes. */
     turn(atMs, group) {
       const member = someone();
       for (let at = 0; at < 4; at += 1) {
@@ -179,7 +179,7 @@ function drawChanges(random: Random, { endMs, members }: Scene): readonly Timed<
       const group = random.pick(groups.filter((one) => !LASTING.includes(one)));
       change(atMs, { kind: 'deleteGroup', group });
     },
-    /** Everybody leaves a group. */
+    /** All members leave a group. */
     exodus(atMs, group) {
       for (const member of members) leave(atMs + random.below(MINUTE_MS), group, member);
     },
@@ -193,7 +193,7 @@ function drawChanges(random: Random, { endMs, members }: Scene): readonly Timed<
   return all.filter(({ atMs }) => atMs > HOUR_MS);
 }
 
-/** One of these after another could be believed. */
+/** Faults that occur at most once in a run, because the reader could accept the second of two in succession as true. */
 const ONCE: ReadonlySet<DirectoryFault> = new Set<DirectoryFault>([
   'hides_group',
   'shows_no_members',
@@ -227,7 +227,9 @@ function drawCrashes(random: Random, endMs: number): readonly Happening[] {
   });
 }
 
-/** Messages of another producer about groups that the reader owns. They only make the reader read them. */
+/**
+ * Draws messages of another producer about groups that the reader owns. They only make the reader read these groups.
+ */
 function drawPushes(random: Random, { endMs, members }: Scene): readonly Happening[] {
   return Array.from({ length: between(random, 0, 12) }, (): Happening => {
     const group = random.pick(LASTING);

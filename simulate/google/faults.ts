@@ -1,6 +1,8 @@
 type Span = readonly [leastMinutes: number, mostMinutes: number];
 
-/** Percentage of affected calls; without it the fault affects all. `groups`: the number of affected groups. */
+/**
+ * The percentage of affected calls. Without it, the fault affects all calls. `groups` is the number of affected groups.
+ */
 export type DirectoryFaultRange = readonly [
   weight: number,
   minutes: Span,
@@ -11,7 +13,10 @@ export type DirectoryFaultRange = readonly [
 const MINUTES: Span = [5, 90];
 const HOURS: Span = [60, 10 * 60];
 
-/** Faults of a directory that is read, with their weight and duration. docs/fault-model.md has the reason of each. */
+/**
+ * Faults of a directory that a reader reads, with their weight and duration. docs/fault-model.md contains the reason of
+ * each fault.
+ */
 export const DIRECTORY_FAULTS = {
   quota_403: [2, MINUTES, [20, 100]],
   quota_429: [2, MINUTES, [20, 100]],
@@ -21,11 +26,11 @@ export const DIRECTORY_FAULTS = {
   answers_html: [1, MINUTES, [5, 60]],
   answers_empty_json: [2, MINUTES, [5, 100]],
   ends_early: [4, HOURS, [10, 100]],
-  // Two reads ten minutes apart that find no member are believed.
+  // The reader accepts two reads, ten minutes apart, that find no member.
   shows_no_members: [3, [2, 9]],
   repeats_page_token: [1, MINUTES, [10, 100]],
   page_tokens_end: [1, MINUTES, [10, 60]],
-  // A group that is not found for a day is believed to be deleted.
+  // The reader assumes that a group is deleted after it was not found for a day.
   hides_group: [4, [5, 20 * 60], undefined, [1, 1]],
   lists_few: [3, HOURS, undefined, [3, 6]],
   counts_too_many: [2, HOURS, undefined, [1, 3]],
@@ -43,6 +48,6 @@ export interface DirectoryFaultAction {
   readonly forMs: number;
   /** Affected groups, if the fault has any. */
   readonly about?: readonly string[];
-  /** Probability that it affects a call, from 0 to 1. */
+  /** Probability that the fault affects a call, from 0 to 1. */
   readonly share?: number;
 }

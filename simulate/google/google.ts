@@ -22,7 +22,7 @@ import type { Worker } from '../worker.ts';
 import { createDistortion, type Question, type Reply } from './distortion.ts';
 
 export const ADMINISTRATOR = 'admin@d.test';
-/** The token endpoint accepts assertions for its own address and for one of this machine. */
+/** The token endpoint accepts assertions for its own address and for an address of this machine. */
 const BASE_URL = 'http://127.0.0.1';
 
 export interface GoogleOptions extends Pick<GoogleSpec, 'world' | 'difficulty'> {
@@ -41,7 +41,10 @@ interface Sent {
 
 export type SimulatedGoogle = ReturnType<typeof createSimulatedGoogle>;
 
-/** The Google simulator (`directory-simulator/`) without a server, in simulated time, with the faults of the run. */
+/**
+ * Creates the Google simulator (`directory-simulator/`) without a server, in simulated time, with the faults of the
+ * run.
+ */
 export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, runLog }: GoogleOptions) {
   const directory = directoryOf(parseWorld(world));
   let settings = difficulty;
@@ -108,17 +111,20 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
     throw new TypeError(`the simulated directory has no method ${method} ${pathname}`);
   };
 
-  /** An id of a user or group that was deleted would name a person of another company. */
+  /**
+   * Returns whether the user or group exists. The id of a deleted user or group would count as a member of another
+   * company.
+   */
   const isThere = (key: string): boolean => {
     const view = directory.viewAt(nowMs());
     return key.includes('@') || view.user(key) !== undefined || view.group(key) !== undefined;
   };
 
   return {
-    /** The directory as it is and was, without any lag. */
+    /** The directory now and at earlier times, without lag. */
     directory,
     difficulty,
-    /** Reads the directory as one worker does. */
+    /** Returns the directory that one worker reads. */
     open(worker: Worker, own: Pick<DirectoryWorld, 'clock' | 'random' | 'sleep'>): Directory {
       const request = async (sent: Sent) => {
         const { status, text } = await answer(worker, sent);
@@ -133,7 +139,10 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
       const account = { credential: credentialOf(key), administrator: ADMINISTRATOR, baseUrl: BASE_URL };
       return createGoogleDirectory(account, asked);
     },
-    /** Changes the directory, or begins a fault. A change of what is no more, as when a run is reduced, is left out. */
+    /**
+     * Changes the directory, or begins a fault. A change of a deleted user or group is skipped, for example in a
+     * reduced run.
+     */
     happen(action: GoogleAction): void {
       if (action.kind === 'directoryFault') {
         distortion.begin(action);
@@ -148,7 +157,7 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
       }
     },
     isFaulty: distortion.isOn,
-    /** Ends all faults; lag, page orders and repetitions stay. */
+    /** Ends all faults. Lag, page orders and repetitions stay. */
     calm() {
       distortion.calm();
       settings = { ...settings, failures: 0 };
@@ -159,7 +168,7 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
 const patternOf = ({ path }: Endpoint): RegExp =>
   new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
 
-/** Signs without threads, which would finish at no fixed moment of simulated time. */
+/** Signs without threads, because the end of a thread has no fixed time in the simulation. */
 const credentialOf = ({ client_email, private_key, private_key_id }: ServiceAccountKey): Credential => ({
   account: client_email,
   async sign(claims: Claims) {
@@ -171,7 +180,7 @@ const credentialOf = ({ client_email, private_key, private_key_id }: ServiceAcco
 
 let pem: string | undefined;
 
-/** One key for all runs of a process. Nothing in a run depends on it. */
+/** Returns one key for all runs of a process. No result of a run depends on the key. */
 function customerKey(): string {
   pem ??= generateKeyPairSync('rsa', { modulusLength: 1_024 })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })

@@ -24,7 +24,7 @@ const KINDS: Readonly<Record<string, DirectoryEvent['kind']>> = {
   'directory.user.upserted': 'profile',
 };
 
-/** What a message of a reader says; nothing for a message of another source. */
+/** Returns the events in a message of a reader; none for a message of another source. */
 export function readerEvents(body: string): readonly DirectoryEvent[] {
   const parsed = [JSON.parse(body) as Sent | readonly Sent[]].flat() as readonly Sent[];
   return parsed.flatMap(

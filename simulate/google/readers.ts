@@ -3,7 +3,7 @@ import { readDirectory } from '../../shared/sync/directory/run.ts';
 import type { Cloud } from '../cloud.ts';
 import { HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 
-/** As deployed (shared/contract/topology.ts). */
+/** The schedule as deployed (shared/contract/topology.ts). */
 const EVERY_MS = 5 * MINUTE_MS;
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const RESERVE_MS = 2 * MINUTE_MS;
@@ -36,8 +36,8 @@ function readOnce(cloud: Cloud, name: string, acceptsDeletions = false): Promise
 }
 
 /**
- * An operator who sees that the reader misses groups, and that they are really deleted, accepts that. They look once an hour,
- * and act if it was the same an hour before.
+ * Simulates an operator who sees that the reader misses groups, and that these groups are deleted. The operator checks
+ * once an hour, and accepts the deletions if an hour before the same groups were missing.
  */
 function watchDeletions(cloud: Cloud, name: string): void {
   let before = new Set<string>();

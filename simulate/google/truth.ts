@@ -1,12 +1,12 @@
 import type { View } from '../../directory-simulator/engine/directory.ts';
 
-/** A group as the directory has it, with the members of the groups below it if these are read. */
+/** A group of the directory, with the members of nested groups if the reader reads these groups. */
 export interface TrueGroup {
   readonly name: string;
   readonly members: ReadonlySet<string>;
 }
 
-/** undefined for a group that does not exist. */
+/** Returns the group; undefined if the group does not exist. */
 export function trueGroup(view: View, id: string, isFlat: boolean): TrueGroup | undefined {
   const group = view.group(id);
   if (group === undefined) return undefined;
@@ -21,7 +21,7 @@ export function trueGroup(view: View, id: string, isFlat: boolean): TrueGroup | 
   return { name: group.name === '' ? group.email : group.name, members };
 }
 
-/** Whether the account of a member is switched on; those of other companies always are. */
+/** Returns whether the account of a member is active. Accounts of other companies are always active. */
 export function isOn(view: View, member: string): boolean {
   const user = view.user(member);
   return user === undefined || !(user.suspended || user.archived);

@@ -37,9 +37,7 @@ export const refusal = (status: number, headers?: Answer['headers']): Answer => 
   headers,
 });
 
-/**
- * The work and the answers of the platform for an accepted request, changed by its traits and platform faults.
- */
+/** Performs accepted requests and creates their answers, with the traits and faults of the platform. */
 export function createAnswers(options: PlatformOptions, { platformFaults, groups, people, tokens }: Parts) {
   const { company, clock, traits, runLog } = options;
   const random = options.random.fork('answers');
@@ -53,13 +51,13 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
       ? { ...refusal(written.status), isStale: written.isStale }
       : ofGroup(withoutSome(lagging(written.group, before)));
 
-  /** The group as it was before the write, with the version from before or from after it. */
+  /** Returns the group as it was before the write, with the version from before or after the write. */
   const lagging = (group: HeldGroup, before: HeldGroup | undefined): HeldGroup => {
     if (before === undefined || before === group || !platformFaults.strikes('answers_lag')) return group;
     return { ...before, version: random.pick([before.version, group.version]) };
   };
 
-  /** The group without the users that the platform fault hides. */
+  /** Returns the group without the users that the platform fault hides. */
   const withoutSome = (group: HeldGroup): HeldGroup => {
     const users = group.users.filter((user) => !platformFaults.isAbout('answers_lack_users', user));
     if (users.length === group.users.length) return group;
@@ -79,7 +77,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     return { status: 200, text: `[${[...cut(visible).map(textOf), ...odd].join()}]` };
   };
 
-  /** A list without its end or a part in the middle. */
+  /** Returns the list without its end or without a part in the middle. */
   const cut = (all: readonly HeldGroup[]): readonly HeldGroup[] => {
     if (all.length === 0 || !platformFaults.strikes('list_cut')) return all;
     const from = random.below(all.length);
@@ -93,7 +91,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   const isDenied = (platformFault: 'list_denies' | 'get_denies', { id, spokeId }: HeldGroup) =>
     platformFaults.isAbout(platformFault, id, spokeId);
 
-  /** An unmanaged group that does not match the schema. */
+  /** Returns an unmanaged group that does not match the schema. */
   const oddGroup = () => {
     const group = { id: `${company}-odd`, spokeId: null, version: 'odd' };
     return JSON.stringify(
@@ -119,7 +117,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     return isDeniedOnce(id) ? refusal(404) : ofWrite(groups.change(method, id, body, author), before);
   };
 
-  /** The deletion has no effect, but the answer reports success or 404. */
+  /** Deletes a group. Under a platform fault, the deletion has no effect, but the answer reports success or 404. */
   const remove = (id: string, author: Author): Answer => {
     if (groups.held.has(id) && platformFaults.strikes('deletes_ignored')) {
       const status = random.pick([200, 204, 404]);
@@ -148,7 +146,10 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     return json(feedEnvelope({ events, ...ending }, traits.feedEnvelope, traits.emptyFeedPage));
   };
 
-  /** Cursors from before the fault are refused permanently, each time with the same status. */
+  /**
+   * Returns whether the cursor is older than the fault. Such a cursor is refused permanently, each time with the same
+   * status.
+   */
   const isForgotten = (cursor: string | null): boolean => {
     const sinceMs = platformFaults.find('feed_forgets')?.sinceMs ?? 0;
     if (sinceMs > forgotten.beforeMs) forgotten = { beforeMs: sinceMs, status: random.pick(FORGOTTEN) };
@@ -156,7 +157,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     return isOld && platformFaults.fire('feed_forgets');
   };
 
-  /** One event as this feed shows it: missing, permanently malformed, twice, or of an unknown kind. */
+  /** Returns one event as this feed shows it: missing, permanently malformed, twice, or of an unknown kind. */
   const bent = (event: ReturnType<typeof activityEvent>, sequence: number): readonly unknown[] => {
     if (platformFaults.strikes('feed_missing')) return [];
     if (malformed.has(sequence) || platformFaults.strikes('feed_malformed')) {
@@ -174,7 +175,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     body === undefined ? refusal(status) : json(body);
 
   return {
-    /** Does the work and returns its answer. */
+    /** Performs the request and returns its answer. */
     perform({ kind, id = '', query, body, token }: Request, author: Author): Answer {
       switch (kind) {
         case 'create':
@@ -208,7 +209,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
       }
     },
 
-    /** A success answer, in the forms of some platforms and proxies. */
+    /** Returns a success answer in the form that some platforms and proxies use. */
     distort(answer: Answer): Answer {
       if (answer.status !== 200) return answer;
       if (platformFaults.strikes('answers_html'))
@@ -224,7 +225,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   };
 }
 
-/** Cached by object: a changed group is a new object. */
+/** Returns `write` with cached results by object. A changed group is a new object. */
 function remembered(write: (group: HeldGroup) => string): typeof write {
   const known = new WeakMap<HeldGroup, string>();
   return (group) => {

@@ -10,14 +10,14 @@ export interface PlatformOptions {
   readonly random: Random;
   readonly traits: Traits;
   readonly runLog: RunLog;
-  /** Sleeps in simulated time. It belongs to no worker, so no crash ends it. */
+  /** Sleeps in simulated time. It belongs to no worker, so no crash ends the sleep. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly people?: readonly PersonSpec[];
-  /** Whether each refresh invalidates the refresh token (default: drawn). */
+  /** Whether each refresh invalidates the refresh token. By default, the run draws the value. */
   readonly rotates?: boolean;
 }
 
-/** The true state of a group, independent of the answers. */
+/** The true state of a group, which does not depend on the answers. */
 export interface HeldGroup extends Omit<PlatformGroup, 'version'> {
   readonly version: string | number;
   readonly createdAtMs: number;
@@ -32,7 +32,10 @@ export interface HeldEmployee {
   readonly number?: string | undefined;
 }
 
-/** An accepted write. spokeId, name and version are those after the write; for a deletion, the last ones. */
+/**
+ * An accepted write. spokeId, name and version are the values after the write; for a deletion, they are the last
+ * values.
+ */
 export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name' | 'version' | 'madeBy'> {
   readonly atMs: number;
   readonly action: 'create' | 'patch' | 'put' | 'delete';
@@ -44,9 +47,9 @@ export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name'
   /** The worker's name, or `client` for another client. */
   readonly by: string;
   readonly token: string;
-  /** The write did not change the group. */
+  /** True if the write did not change the group. */
   readonly isVain: boolean;
-  /** The write took effect after its caller timed out. */
+  /** True if the write took effect after its caller timed out. */
   readonly late: boolean;
 }
 export type ClientWrite = PlatformWrite & { readonly initiator: InitiatorType };
@@ -58,15 +61,15 @@ export interface PlatformCall {
   readonly route: Request['route'];
   /** Id of the group or role in the path. */
   readonly id?: string | undefined;
-  /** The external id of the group; for a POST the one in the body. */
+  /** The external id of the group; for a POST, the external id in the body. */
   readonly spokeId?: string | undefined;
   /** `none`: the caller got no answer. `refused`: the connection failed. */
   readonly status: number | 'none' | 'refused';
-  /** Refused only because of its version. */
+  /** True if the call was refused only because of its version. */
   readonly isStale?: true | undefined;
   /** Platform faults that changed the answer or the work. */
   readonly platformFaults: readonly string[];
   readonly by: string;
-  /** Bearer or refresh token; empty where none was sent. */
+  /** The bearer or refresh token; empty if the call had no token. */
   readonly token: string;
 }

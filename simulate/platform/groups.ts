@@ -25,12 +25,12 @@ const INITIATORS = {
 } as const;
 const OURSELVES = { type: 'EXTERNAL', role: null, displayName: 'groupsync' } as const;
 
-/** The same number for the same text. */
+/** Returns the same number for the same text. */
 const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);
 
 export type Groups = ReturnType<typeof createGroups>;
 
-/** The true groups, every write to them, and the log of the feed. */
+/** Creates the true groups, with all writes to them and the log of the feed. */
 export function createGroups(options: PlatformOptions, platformFaults: PlatformFaults) {
   const { company, clock, traits, runLog } = options;
   /** The status for a name that is in use. */
@@ -60,7 +60,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     readonly change?: rules.GroupChange | undefined;
   }
 
-  /** Records a write, and adds it to the feed if it changed anything. */
+  /** Records a write, and adds the write to the feed if it changed anything. */
   const note = (action: PlatformWrite['action'], done: Done, author: Author, body: WriteBody): Written => {
     const { group, change } = done;
     const { initiator, late = false, by, token } = author;
@@ -133,7 +133,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     return true;
   };
 
-  /** The new name or external id because of which the platform refuses a write. */
+  /** Returns the new name or external id because of which the platform refuses a write. */
   const refusedValueOf = ({ name, spokeId }: WriteBody, known?: HeldGroup): string | undefined => {
     const isNewName = name !== undefined && name !== known?.name;
     if (isNewName && isTooLong(name)) return name;
@@ -145,7 +145,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     return spokeId;
   };
 
-  /** The status with which the platform refuses the content of a write. */
+  /** Returns the status with which the platform refuses the content of a write. */
   const refusalOf = (body: WriteBody, known?: HeldGroup): number | undefined => {
     const { name, users = [] } = body;
     const value = refusedValueOf(body, known);
@@ -166,7 +166,10 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     return isTaken ? takenStatus : undefined;
   };
 
-  /** The users that the platform stores: some that we send are dropped, some that we remove are kept. */
+  /**
+   * Returns the users that the platform stores. Under platform faults, it drops some sent users and keeps some removed
+   * users.
+   */
   const keptUsers = (sent: readonly string[], before: readonly string[]): readonly string[] => {
     const kept = sent.filter((user) => !platformFaults.isAbout('drops_users', user));
     if (kept.length < sent.length) platformFaults.fire('drops_users');
@@ -185,7 +188,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
   return {
     held: held as ReadonlyMap<string, HeldGroup>,
     asOf,
-    /** All groups at the given time. */
+    /** Returns all groups at the given time. */
     all: (atMs: number): readonly HeldGroup[] => [...pasts.keys()].flatMap((id) => asOf(atMs, id) ?? []),
     log,
     writes,
@@ -232,7 +235,10 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
       return note('delete', { group, change: rules.DELETED }, author, {});
     },
 
-    /** A change by another client, to which no platform fault applies. @returns whether anything changed */
+    /**
+     * Makes a change by another client, to which no platform fault applies.
+     * @returns whether the group changed
+     */
     edit(id: string, contentOf: (known: HeldGroup) => Partial<rules.GroupContent>, author: Author): boolean {
       const known = held.get(id);
       if (known === undefined) return false;
@@ -243,7 +249,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
       return done.change !== undefined;
     },
 
-    /** An old group: the feed does not show it. */
+    /** Adds an old group, which the feed does not show. */
     seed: (content: rules.GroupContent): HeldGroup =>
       hold(rules.createdGroup(content, newId).group, { createdAtMs: 0, madeBy: 'client' }),
   };

@@ -6,14 +6,14 @@ import type { PlatformFaults } from './platform-faults.ts';
 import type { Request } from './request.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Faults that refuse writes only; with `about`, only of these groups. */
+/** Faults that refuse only writes. With `about`, they refuse only writes of these groups. */
 const WRITES: readonly (readonly [PlatformFault, number, Answer['headers']])[] = [
   ['writes_503', 503, {}],
   ['writes_403', 403, {}],
   ['writes_302', 302, { location: 'https://maintenance.test/' }],
 ];
 
-/** Faults that stop a request, in the order of layers: proxy, limits, credential, routing, application. */
+/** Creates the faults that stop a request, in the order of layers: proxy, limits, credential, routing, application. */
 export function createObstacles(
   options: PlatformOptions,
   platformFaults: PlatformFaults,
@@ -51,6 +51,6 @@ export function createObstacles(
   };
 }
 
-/** `date` is an HTTP date in a minute; any other text is sent as it is. */
+/** Returns the header text. `date` becomes an HTTP date in a minute. Any other text is sent unchanged. */
 const retryAfterText = (wanted: string, nowMs: number): string =>
   wanted === 'date' ? new Date(nowMs + 60_000).toUTCString() : wanted;

@@ -6,11 +6,11 @@ import type { InitiatorType } from './rules.ts';
 
 type Edit = Extract<ClientAction, { readonly kind: 'edit' }>;
 
-/** People and applications that change groups on the platform directly. */
+/** Simulates the people and applications that change groups on the platform directly. */
 export function createOtherClient({ runLog, sleep, random, clock }: PlatformOptions, groups: Groups) {
   let fightsEnded = 0;
 
-  /** The same edit each time: it removes again the users that it removed at first. */
+  /** Returns the same edit each time. It removes the same users as at first. */
   const editOf = ({ add = [], remove = 0, ...edit }: Edit, known: HeldGroup) => {
     const out = new Set(known.users.slice(0, remove));
     const changed = FIELD_NAMES.filter((field) => edit[field] !== undefined);

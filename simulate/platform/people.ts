@@ -16,12 +16,12 @@ export function createPeople(people: readonly PersonSpec[] = []) {
     const listed = all.filter(({ state }) => state === 'ACTIVE' || state === 'TERMINATED');
     return { all, listed, byUser: new Map(all.toReversed().map((one) => [one.userId, one.role])) };
   };
-  /** Cached, because there may be half a million people; computed again after one of them changes. */
+  /** Cached, because there may be half a million people. The value is computed again after an employee changes. */
   let known: ReturnType<typeof found> | undefined;
 
   return {
     employees: employees as ReadonlyMap<string, HeldEmployee>,
-    /** @returns whether there was such a person */
+    /** @returns whether the employee exists */
     apply(action: CompanyAction): boolean {
       known = undefined;
       if (action.kind === 'hire') return hire(action.person) !== undefined;

@@ -5,7 +5,7 @@ interface Lasting {
   readonly action: PlatformAction;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** For a fault that names no ids: the ids chosen by its share, the same for as long as the fault lasts. */
+  /** The ids that a fault without ids affects, chosen by its share. They stay the same while the fault lasts. */
   readonly chosen: Map<string, boolean>;
 }
 
@@ -22,7 +22,7 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
       ? undefined
       : lasting.find(({ action, untilMs }) => action.platformFault === platformFault && clock() < untilMs);
   const chance = ({ share = 1 }: PlatformAction) => share >= 1 || random.chance(share);
-  /** Whether the fault affects this call. */
+  /** Returns whether the fault affects this call. */
   const shows = (platformFault: PlatformFault): boolean => {
     const found = find(platformFault);
     return found !== undefined && chance(found.action);
@@ -37,7 +37,7 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
     find,
     shows,
     fire,
-    /** Counts the fault as effective if it affects this call. */
+    /** Returns whether the fault affects this call, and counts the fault if it does. */
     strikes: (platformFault: PlatformFault): boolean => shows(platformFault) && fire(platformFault),
     begin(action: PlatformAction) {
       const sinceMs = clock();
@@ -47,7 +47,10 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
     calm() {
       lasting = [];
     },
-    /** Whether the fault affects this user or group (any of its ids). A fault that names no ids affects its share of all. */
+    /**
+     * Returns whether the fault affects this user or group (any of its ids). A fault without ids affects its share of
+     * all.
+     */
     isAbout(platformFault: PlatformFault, ...ids: readonly (string | null | undefined)[]): boolean {
       const found = find(platformFault);
       if (found === undefined) return false;
@@ -59,7 +62,7 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
       chosen.set(key, isChosen);
       return isChosen;
     },
-    /** Faults that took effect since the last call. */
+    /** Returns the faults that took effect since the last call. */
     taken(): readonly string[] {
       const taken = struck;
       if (taken.length > 0) struck = [];

@@ -36,7 +36,10 @@ export const PLAIN_TRAITS: Traits = {
   numericVersions: false,
 };
 
-/** Maximum time between the time-out of the caller and a late write: after it proxies and servers give up. */
+/**
+ * The longest time between the time-out of the caller and a late write. After this time, proxies and servers have given
+ * up.
+ */
 const LATEST_MS = 60_000;
 
 /** The result of a request: an answer, or the reason why there is none. */
@@ -69,7 +72,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       return { lost: 'timeout' };
     }
     const answer = answers.perform(request, author);
-    // Each call of a run is fast enough, but all calls together would be too slow.
+    // Each single call of a run is fast enough, but all calls together would be too slow.
     if (platformFaults.strikes('slow'))
       return lateness.chance(0.5) ? { lost: 'timeout' } : { ...answer, isSlow: true };
     return platformFaults.strikes('loses_answers') ? { lost: 'ECONNRESET' } : answers.distort(answer);
@@ -112,7 +115,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     await sleep('status' in outcome ? timeoutMs - 1 : timeoutMs);
     if (worker.isDead()) throw new Crash('while it waited for the platform');
     if ('status' in outcome) return responseOf(outcome);
-    // The client's own limit runs in real time; this is its error, in simulated time.
+    // The client's own limit runs in real time. This error is the same error in simulated time.
     const named = { method, pathTemplate: `/platform/api${route}`, sent: 'maybe' } as const;
     throw new TimeoutError(`no whole answer within ${timeoutMs} ms`, named);
   };
@@ -122,7 +125,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     traits,
     /** The true groups, by platform id. */
     groups: groups.held,
-    /** By role. */
+    /** Employees by role. */
     employees: people.employees,
     /** Every accepted write of groupsync, in order. */
     writes: groups.writes as readonly facts.PlatformWrite[],
@@ -135,37 +138,45 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     refusedValues: groups.refusedValues,
     tokens,
     /**
-     * Starts a platform fault that ends after `forMs`. Fires `platformFault:<name>` when it changes an answer
-     * or its work.
+     * Starts a platform fault that ends after `forMs`. `platformFault:<name>` is fired when the fault changes an answer
+     * or the work of a request.
      */
     begin(action: PlatformAction) {
       platformFaults.begin(action);
       if (action.platformFault === 'token_expires') tokens.endAccess();
     },
     /**
-     * Ends all platform faults and repeated edits (`again`). Late writes still arrive within a minute; traits
-     * stay.
+     * Ends all platform faults and repeated edits (`again`). Late writes still arrive within a minute, and traits stay.
      */
     calm() {
       platformFaults.calm();
       otherClient.calm();
     },
-    /** @returns whether it changed anything; then it fired `company:<kind>`. */
+    /**
+     * Applies a change of the HR system. If the change has an effect, `company:<kind>` is fired.
+     * @returns whether the change had an effect
+     */
     company(action: CompanyAction) {
       const isDone = people.apply(action);
       if (isDone) runLog.fired(`company:${action.kind}`);
       return isDone;
     },
-    /** An action of another client on this platform group; undefined: the directory group has none. See `other-client.ts`. */
+    /**
+     * Performs an action of another client on this platform group; undefined: the directory group has none. See
+     * other-client.ts.
+     */
     otherClient: otherClient.perform,
-    /** An old group of another client; the feed does not report it. */
+    /** Adds an old group of another client, which the feed does not report. */
     seed: groups.seed,
-    /** Performs immediately the work of a request whose caller timed out. */
+    /** Performs the work of a request immediately, after its caller timed out. */
     arrive(sent: Sent, by: string) {
       const request = requestOf(sent);
       answers.perform(request, { by, token: request.token, late: true });
     },
-    /** Requests of one worker: `…/platform/api/…` and `POST …/oauth/token` of any origin. `timeoutMs`: the client's. */
+    /**
+     * Returns a dispatcher for the requests of one worker: `…/platform/api/…`, and `POST …/oauth/token` of any origin.
+     * `timeoutMs` is the timeout of the client.
+     */
     dispatcherFor(worker: Worker, timeoutMs = 10_000) {
       const request = (sent: Sent) => answer(worker, sent, timeoutMs).catch(passOn);
       // The client uses no other method of a dispatcher.
@@ -174,14 +185,17 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
   };
 }
 
-/** The client reads a body with `for await`, so it only needs to be iterable. */
+/** Returns the response. The client reads a body with `for await`, so the body only needs to be iterable. */
 const responseOf = ({ status, text, headers }: Answer) => ({
   statusCode: status,
   headers: { 'content-type': 'application/json', ...headers },
   body: [Buffer.from(text)],
 });
 
-/** The client retries after an unknown error; an error that names its endpoint ends the call. */
+/**
+ * Throws the error again. The client retries after an unknown error, but an error that names its endpoint ends the
+ * call.
+ */
 function passOn(thrown: unknown): never {
   throw thrown instanceof Crash ? Object.assign(thrown, { pathTemplate: '' }) : thrown;
 }

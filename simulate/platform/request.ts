@@ -10,7 +10,7 @@ export interface Sent {
 
 const PATH = /\/(?:platform\/api\/(\w+)(?:\/([^/?]+))?|oauth\/token)(?:\?(.*))?$/;
 
-/** By method and resource, with a slash where the path names one of them. */
+/** The kinds of requests, by method and resource. A slash follows the resource if the path contains an id. */
 const KINDS = {
   'GET groups': ['list', '/groups'],
   'POST groups': ['create', '/groups'],
@@ -29,7 +29,7 @@ const WRITES: ReadonlySet<string> = new Set(['create', 'put', 'patch', 'delete']
 
 export type Request = ReturnType<typeof requestOf>;
 
-/** One request as the platform understands it; `id`: of the group or role in the path. */
+/** Returns the request as the platform understands it. `id` is the id of the group or role in the path. */
 export function requestOf({ method, path, body, headers = {} }: Sent) {
   const [, resource = 'token', segment, query = ''] = PATH.exec(path) ?? ['', 'unknown'];
   const isAll = resource === 'employees' && segment === 'include_terminated';

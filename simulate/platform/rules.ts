@@ -2,8 +2,8 @@ import type { GroupField, WrittenFields } from '../../shared/domain/group-fields
 import { FIELD_NAMES, fieldsFrom, fieldsOf, NO_FIELDS } from '../../shared/domain/group-fields.ts';
 
 /*
- * The rules of groups and of the activity feed, as the Workforce Platform has them: pure, and the only ones. The
- * platform of the simulation and the HTTP simulator (local/platform) both keep to them.
+ * The rules of groups and of the activity feed of the Workforce Platform, as pure functions. Both the platform of the
+ * simulation and the HTTP simulator (local/platform) use these rules.
  *
  *   write   version sent     version held   then
  *   PUT     the held one     –              replaced; a missing field is emptied
@@ -24,10 +24,10 @@ export interface GroupContent extends WrittenFields {
   readonly users: readonly string[];
 }
 
-/** The body of a write; the method defines the meaning of a missing field. */
+/** The body of a write. The method defines the meaning of a missing field. */
 export type GroupBody = { readonly [Field in keyof GroupContent]?: GroupContent[Field] | undefined };
 
-/** The group as an answer shows it. */
+/** Returns the group as an answer shows it. */
 export const shownGroup = (
   group: Omit<PlatformGroup, 'version'> & { readonly version: string | number },
   { echoSpokeId }: { readonly echoSpokeId: boolean },
@@ -39,17 +39,17 @@ export const shownGroup = (
   version: group.version,
 });
 
-/** The kind of a group change in the feed. `members`: only users changed. */
+/** The kind of a group change in the feed. With `members`, only users changed. */
 export interface GroupChange {
   readonly change: 'created' | 'changed' | 'deleted' | 'members';
   readonly removed: string[];
   readonly added: string[];
 }
 
-/** Ids and versions are opaque and never given twice. */
+/** Returns a new id or version. Ids and versions are opaque and unique. */
 type NewId = () => string;
 
-/** A new group. An id named twice among the users counts once; the order sent is kept. */
+/** Returns a new group. A repeated user id counts once, and the users keep their order. */
 export function createdGroup(content: GroupContent, newId: NewId) {
   const users = [...new Set(content.users)];
   const group: PlatformGroup = { id: newId(), ...fieldsOf(content), users, version: newId() };
@@ -58,8 +58,8 @@ export function createdGroup(content: GroupContent, newId: NewId) {
 }
 
 /**
- * The group with new content and a new version. Content equal to the present one changes nothing, so an equal version
- * always means equal content; another order of the users counts as a change. No `change`: nothing changed.
+ * Returns the group with new content and a new version. Equal content changes nothing, so an equal version always means
+ * equal content. Another order of the users counts as a change. The result has no `change` if nothing changed.
  */
 export function changedGroup<Known extends Omit<PlatformGroup, 'version'>>(
   group: Known,
@@ -83,14 +83,14 @@ export const DELETED: GroupChange = { change: 'deleted', removed: [], added: [] 
 
 export const NO_CONTENT: GroupContent = { ...NO_FIELDS, users: [] };
 
-/** The requested content of a write. */
+/** Returns the requested content of a write. */
 export function wantedContent(method: 'PUT' | 'PATCH', group: GroupContent, body: GroupBody): GroupContent {
   const kept = method === 'PATCH' ? group : NO_CONTENT;
   const given = (field: GroupField) => (body[field] === undefined ? kept[field] : body[field]);
   return { ...fieldsFrom(given), users: body.users ?? kept.users };
 }
 
-/** Whether a write was computed from a version that is no longer the group's. */
+/** Returns whether a write was computed from a version that the group no longer has. */
 export function isStale(
   method: 'PUT' | 'PATCH',
   group: { readonly version: string | number },
@@ -101,22 +101,22 @@ export function isStale(
   return isCompared && sent !== undefined && sent !== group.version;
 }
 
-/** The stored form of a name. */
+/** Returns the stored form of a name. */
 export function keptName(sent: string, names: 'exact' | 'trimmed' | 'folded'): string {
   if (names === 'exact') return sent;
   const trimmed = sent.trim().replace(/\s+/g, ' ');
   return names === 'folded' ? trimmed.toLowerCase() : trimmed;
 }
 
-/** The form in which the platform stores an external id. */
+/** Returns the form in which the platform stores an external id. */
 export const keptSpokeId = (sent: string, spokeIds: 'exact' | 'folded'): string =>
   spokeIds === 'folded' ? sent.toLowerCase() : sent;
 
 export type InitiatorType = 'EXTERNAL' | 'ROLE' | 'SYSTEM';
 
 /**
- * All events of one change. Stored together, because 20,000 members would repeat group and initiator 20,000
- * times.
+ * All events of one change. They are stored together, because a change of 20,000 members would otherwise repeat the
+ * group and the initiator 20,000 times.
  */
 export interface FeedBatch extends GroupChange {
   readonly atMs: number;
@@ -126,19 +126,19 @@ export interface FeedBatch extends GroupChange {
     readonly role: string | null;
     readonly displayName: string;
   };
-  /** The application through which it was done. */
+  /** The application that made the change. */
   readonly spoke: string;
 }
 
-/** One event of the feed; its place in the log is its sequence. */
+/** One event of the feed. Its position in the log is its sequence. */
 export interface FeedEntry<Batch extends FeedBatch = FeedBatch> {
   readonly batch: Batch;
   readonly kind: 'created' | 'changed' | 'deleted' | 'added' | 'removed';
-  /** The id in the group's `users`, on member events. */
+  /** The id in the group's `users`. Only member events have it. */
   readonly user: string | null;
 }
 
-/** The events of one change in their order. */
+/** Returns the events of one change in their order. */
 export function feedEntries<Batch extends FeedBatch>(batch: Batch): FeedEntry<Batch>[] {
   return [
     ...(batch.change === 'members' ? [] : [{ batch, kind: batch.change, user: null }]),
@@ -155,7 +155,10 @@ export interface FeedPlace {
   readonly limit: number;
 }
 
-/** At most `limit` events after a place of an append-only log, the place after them, and whether nothing follows. */
+/**
+ * Returns at most `limit` events after a position of an append-only log, the next position, and whether no event
+ * follows.
+ */
 export function feedPage<Batch extends FeedBatch>(log: readonly FeedEntry<Batch>[], place: FeedPlace) {
   const { fromMs = -Infinity, untilMs = Infinity, limit } = place;
   const entries: { entry: FeedEntry<Batch>; sequence: number }[] = [];
@@ -169,7 +172,7 @@ export function feedPage<Batch extends FeedBatch>(log: readonly FeedEntry<Batch>
   return { entries, position, isEnd: following === undefined || following.batch.atMs > untilMs };
 }
 
-/** Binary search: times in the log never go back. */
+/** Finds the position by binary search. Times in the log never decrease. */
 export function firstAtOrAfter(log: readonly FeedEntry[], ms: number): number {
   let low = 0;
   let high = log.length;
@@ -181,7 +184,7 @@ export function firstAtOrAfter(log: readonly FeedEntry[], ms: number): number {
   return low;
 }
 
-/** The specification does not say what `next` is when there is nothing more. */
+/** Returns the end of the feed. The specification does not define `next` if no event follows. */
 export function endOfFeed(
   form: 'same' | 'null' | 'absent' | 'empty',
   cursor: string,
@@ -194,7 +197,7 @@ export function endOfFeed(
 type PageForm = 'list' | 'nullEvents' | 'nullData';
 type Page = { readonly events: readonly unknown[]; readonly next?: string | null };
 
-/** A page of the feed as this platform sends it; one without events may be null in two ways. */
+/** Returns a page of the feed in the form of this platform. A page without events may be null in two ways. */
 export function feedEnvelope(page: Page, envelope: 'data' | 'flat', emptyPage: PageForm): object {
   const isNull = page.events.length === 0 && emptyPage !== 'list';
   const shown = isNull ? { ...page, events: null } : page;
@@ -219,7 +222,10 @@ const REASONS = {
 /** The employee of a user id; undefined if unknown. */
 type FindPerson = (user: string) => { readonly id: string; readonly name: string } | undefined;
 
-/** The specification's "Activity event". Its id comes from its place in the log, so it is the same at every read. */
+/**
+ * Returns the "Activity event" of the specification. Its id is its position in the log, so the id is the same at each
+ * read.
+ */
 export function activityEvent(
   { batch, kind, user }: FeedEntry,
   place: { readonly id: string; readonly company: string },
@@ -248,7 +254,7 @@ export function activityEvent(
   };
 }
 
-/** A time as the platform writes it, with milliseconds and a UTC offset: `2026-11-20T10:00:00.123+00:00`. */
+/** Returns a time in the form of the platform, with milliseconds and a UTC offset: `2026-11-20T10:00:00.123+00:00`. */
 export const timestamp = (ms: number) => new Date(ms).toISOString().replace('Z', '+00:00');
 
 function memberSubjects(user: string | null, personOf: FindPerson) {

@@ -3,16 +3,16 @@ import type { PlatformFaults } from './platform-faults.ts';
 
 const RUN_SECONDS = 3_600;
 
-/** Credentials of one company: static tokens, and of RFC 6749 as little as a refresh needs. */
+/** Creates the credentials of one company: static tokens, and the part of RFC 6749 that a refresh needs. */
 export function createTokens(
   { company, clock, random, rotates }: PlatformOptions,
   platformFaults: PlatformFaults,
 ) {
   const isRotating = rotates ?? random.fork('tokens').chance(0.5);
-  /** Bearer tokens with the instant at which they expire (Infinity: never). */
+  /** Bearer tokens with the time at which they expire (Infinity: never). */
   const valid = new Map<string, number>();
   const refreshTokens = new Set<string>();
-  /** The time of issue: a platform fault revokes the tokens that existed when it began. */
+  /** The times at which tokens were issued. A platform fault revokes the tokens that were issued before its start. */
   const givenAtMs = new Map<string, number>();
   const cutShort = new Set<string>();
 
@@ -32,11 +32,11 @@ export function createTokens(
     valid: valid as ReadonlyMap<string, number>,
     refreshTokens: refreshTokens as ReadonlySet<string>,
     add: (token: string): unknown => give(token, Number.POSITIVE_INFINITY),
-    /** For `POST /oauth/token`. */
+    /** Adds a refresh token for `POST /oauth/token`. */
     addRefresh: (token: string): unknown => give(token),
     /** Revokes a token of either kind permanently. */
     revoke: (token: string): boolean => valid.delete(token) || refreshTokens.delete(token),
-    /** Expires all access tokens early; a refresh returns a new one. */
+    /** Expires all access tokens early. A refresh then returns a new token. */
     endAccess() {
       for (const [token, endsAtMs] of valid) {
         if (endsAtMs !== Number.POSITIVE_INFINITY && valid.set(token, clock())) cutShort.add(token);
@@ -48,7 +48,7 @@ export function createTokens(
       if (clock() >= endsAtMs && cutShort.has(token)) platformFaults.fire('token_expires');
       return clock() < endsAtMs;
     },
-    /** Answer of the token endpoint; undefined: `invalid_grant`. */
+    /** Returns the answer of the token endpoint; undefined means `invalid_grant`. */
     refresh(refreshToken: string): object | undefined {
       if (!refreshTokens.has(refreshToken) || isRevoked(refreshToken)) return undefined;
       const serial = givenAtMs.size;

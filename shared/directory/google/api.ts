@@ -7,9 +7,9 @@ import { refusal } from './refusal.ts';
 import type { AccessTokens } from './sign-in.ts';
 
 export interface ApiCall<Body extends z.ZodType> {
-  /** As the reference names it, such as `members.list`. */
+  /** The name of the method in Google's reference, such as `members.list`. */
   readonly operation: string;
-  /** Parts of the path below the base URL; ids are encoded here. */
+  /** Parts of the path below the base URL. This module encodes them. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body: Body;
@@ -22,7 +22,7 @@ export interface ApiAnswer<Body> {
 
 export type Api = <Body extends z.ZodType>(call: ApiCall<Body>) => Promise<ApiAnswer<z.infer<Body>>>;
 
-/** Reads the JSON APIs below one base URL: every request goes to that host. */
+/** Reads the JSON APIs below one base URL. Every request is sent to this host. */
 export function createApi(baseUrl: string, tokens: AccessTokens, world: DirectoryWorld): Api {
   const send = async (url: string, operation: string) => {
     const token = await tokens.current();
@@ -30,7 +30,7 @@ export function createApi(baseUrl: string, tokens: AccessTokens, world: Director
     const answer = await exchange({ method: 'GET', url, operation, headers }, world);
     return { token, answer };
   };
-  /** A token may be refused before its end. A fresh one is tried once. */
+  /** Sends the request again with a new token after a 401, because a token may be refused before its end. */
   const sendWithFreshToken = async (url: string, operation: string) => {
     const { token, answer } = await send(url, operation);
     if (answer.status !== 401) return answer;
@@ -57,7 +57,7 @@ function bodyOf<Body extends z.ZodType>(operation: string, answer: DirectoryAnsw
   const { status, asOfMs } = answer;
   const json = parseJson(answer.text);
   if (status !== 200) throw refusal(operation, status, json.ok ? json.value : undefined);
-  // A body that was cut off on its way: another try gets the whole one.
+  // The body was cut off in transit. A retry can read the whole body.
   if (!json.ok) throw new DirectoryError('unavailable', `${operation}: ${json.message}`);
   const parsed = schema.safeParse(json.value);
   if (parsed.success) return { body: parsed.data as z.infer<Body>, asOfMs };

@@ -5,8 +5,8 @@ import type { Api } from './api.ts';
 import { Activity, listOf } from './schemas.ts';
 
 /**
- * Entries appear late, and an older one may appear after a newer one. So each run asks for this span again ("Data retention
- * and lag times": most entries of the admin log within minutes).
+ * The span that each run requests again. Entries appear late, and an older entry may appear after a newer one ("Data
+ * retention and lag times": most entries of the admin log within minutes).
  */
 const OVERLAP_MS = 30 * 60_000;
 const MAX_PAGE = '1000';
@@ -18,14 +18,14 @@ const GROUP_PARAMETERS = new Set(['GROUP_EMAIL', 'group_email', 'group_id']);
 /** Parameters that name a user, in the log `admin`. */
 const USER_PARAMETERS = new Set(['USER_EMAIL']);
 
-/** Reads which groups and users the Reports API names. Two calls if nothing has happened. */
+/** Reads which groups and users the Reports API names. It makes two calls if nothing has changed. */
 export async function changesSince(api: Api, cursor: string, nowMs: number): Promise<DirectoryChanges> {
   const startTime = new Date(Math.min(Number(cursor), nowMs) - OVERLAP_MS).toISOString();
   const ofAdministrators = await activitiesOf(api, 'admin', startTime);
   const ofGroups = await activitiesOf(api, 'groups_enterprise', startTime);
   return {
     groups: latestOf([...ofAdministrators, ...ofGroups], GROUP_PARAMETERS),
-    // A change of a membership names its user as well. It is about the group.
+    // A change of a membership also names its user. Such a change belongs to the group.
     users: latestOf(ofAdministrators.map(withoutGroupEvents), USER_PARAMETERS),
     cursor: cursorAt(nowMs),
   };
@@ -53,10 +53,10 @@ const withoutGroupEvents = ({ id, events }: Entry): Entry => ({
   events: events.filter(({ parameters }) => !parameters.some(({ name }) => GROUP_PARAMETERS.has(name))),
 });
 
-/** Names of the events that report the end of a group, in the logs `admin` and `groups_enterprise`. */
+/** Names of the events that report the deletion of a group, in the logs `admin` and `groups_enterprise`. */
 const DELETIONS = new Set(['DELETE_GROUP', 'delete_group']);
 
-/** The latest report of each key. Entries come newest first, so of one instant the first counts. */
+/** Returns the latest report of each key. Entries are sorted newest first, so the first of equal times is kept. */
 function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readonly DirectoryChange[] {
   const latest = new Map<string, DirectoryChange>();
   for (const change of entries.flatMap((entry) => changesIn(entry, names))) {

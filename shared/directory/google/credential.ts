@@ -6,7 +6,7 @@ import { type DirectoryRequest, type DirectoryWorld, exchange } from '../exchang
 import { refusal } from './refusal.ts';
 import { type ServiceAccountKey, SignedJwt, Token } from './schemas.ts';
 
-/** What a service account states when it asks for an access token (RFC 7523). Times are seconds since 1970. */
+/** The claims of a service account that requests an access token (RFC 7523). Times are seconds since 1970. */
 export interface Claims {
   readonly iss: string;
   readonly sub: string;
@@ -16,13 +16,13 @@ export interface Claims {
   readonly exp: number;
 }
 
-/** A service account as groupsync may use it: by its key, or through a workload identity pool. */
+/** A service account that groupsync uses with its key, or through a workload identity pool. */
 export interface Credential {
   readonly account: string;
   sign(claims: Claims): Promise<string>;
 }
 
-/** The key of a service account, from its key file. */
+/** Returns a credential that signs with the key of a service account. */
 export const keyCredential = (key: ServiceAccountKey): Credential => ({
   account: key.client_email,
   async sign(claims) {
@@ -44,9 +44,9 @@ export interface FederationOptions {
   readonly iamUrl: string;
 }
 
-/** The hops of a sign-in without a stored secret, each of which `doctor` tries by itself. */
+/** The calls of a sign-in without a stored secret. `doctor` tests each call separately. */
 export interface Federation extends Credential {
-  /** A token of AWS for the role that runs. */
+  /** Returns a token of AWS for the role of this process. */
   webIdentity(): Promise<string>;
   /** @returns a federated access token of Google Cloud */
   exchangeToken(webIdentity: string): Promise<string>;
@@ -54,11 +54,11 @@ export interface Federation extends Credential {
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-/** IAM Credentials asks for this scope, or for one that holds everything of IAM (method signJwt). */
+/** The scope that the method signJwt of IAM Credentials requires. It also accepts the scope for all of IAM. */
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
 /**
- * A service account whose key stays with Google. No secret is stored:
+ * Returns the credential of a service account whose key stays with Google. No secret is stored:
  *
  *     role of the function ──AWS STS──▶ web identity token ──Google STS──▶ federated token ──signJwt──▶ assertion
  */
@@ -68,7 +68,7 @@ export function federatedCredential(options: FederationOptions, world: Directory
     webIdentity: () => world.webIdentity(audienceOf(provider)),
 
     async exchangeToken(webIdentity) {
-      // Names of RFC 8693, section 2.1.
+      // RFC 8693, section 2.1, defines these names.
       const form = {
         grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
         audience: provider,
@@ -101,11 +101,11 @@ export function federatedCredential(options: FederationOptions, world: Directory
   };
 }
 
-/** The audience that a provider accepts unless it names others ("Configure workload identity federation"). */
+/** Returns the audience that a provider accepts by default ("Configure workload identity federation"). */
 export const audienceOf = (provider: string): string => `https:${provider}`;
 
 /**
- * A request of the sign-in.
+ * Sends one request of the sign-in.
  * @throws DirectoryError `denied` if the credential is refused: 400, 401, 403 or 404 (RFC 6749, section 5.2)
  */
 export async function askToSignIn<Body extends z.ZodType>(

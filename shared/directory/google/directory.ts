@@ -18,9 +18,9 @@ import { createAccessTokens } from './sign-in.ts';
 
 export interface GoogleOptions {
   readonly credential: Credential;
-  /** Address of the administrator in whose name the service account reads. */
+  /** Address of the administrator on whose behalf the service account reads. */
   readonly administrator: string;
-  /** Another host that speaks the API, such as a simulator; undefined: Google. */
+  /** Base URL of another host with the same API, such as a simulator; undefined: Google. */
   readonly baseUrl?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ const USERS = ['admin', 'directory', 'v1', 'users'];
 const GroupPage = listOf('admin#directory#groups', 'groups', Group);
 const MemberPage = listOf('admin#directory#members', 'members', Member);
 
-/** Google Workspace, read through the Admin SDK. */
+/** Returns a directory that reads Google Workspace through the Admin SDK. */
 export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWorld): Directory {
   const { credential, administrator, baseUrl } = options;
   const hosts = hostsOf(baseUrl);

@@ -25,8 +25,8 @@ const stepOf = (step: DirectoryStepName, outcome: Outcome<unknown>): DirectorySt
 });
 
 /**
- * Tries each step of reading a Google directory: the hops of the sign-in, the administrator, and then each right with an
- * access token for this right alone, so that a scope that is not delegated is named.
+ * Tries each step of reading a Google directory: the calls of the sign-in, the administrator, and then each right. Each
+ * right is tried with an access token for this right alone, so that the result names a scope that is not delegated.
  */
 export async function examineGoogle(
   options: GoogleOptions,
@@ -75,10 +75,10 @@ const isFederation = (credential: SignInOptions['credential']): credential is Fe
 
 type Call = (api: Api, options: GoogleOptions, world: DirectoryWorld) => Promise<unknown>;
 
-/** A call of the reader for each right. A listing is read to its first page. */
+/** One call of the reader for each right. Only the first page of a list is read. */
 const CALLS: Readonly<Record<keyof typeof SCOPES, Call>> = {
   groups: (api) => firstOf(groupPages(api)),
-  // The right to list members is refused before the group is looked for.
+  // The API checks the right to list members before it searches for the group.
   members: (api, { administrator }) => unlessMissing(() => firstOf(memberPages(api, administrator))),
   users: (api, { administrator }) => findUser(api, administrator),
   reports: (api, _, world) => changesSince(api, cursorAt(world.clock()), world.clock()),

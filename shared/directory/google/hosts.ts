@@ -1,4 +1,4 @@
-/** Base URLs of Google's services, without a slash at their end. */
+/** Base URLs of Google's services, without a slash at the end. */
 export interface Hosts {
   /** Directory API and Reports API. */
   readonly api: string;
@@ -17,6 +17,6 @@ const GOOGLE: Hosts = {
   iam: 'https://iamcredentials.googleapis.com',
 };
 
-/** @param baseUrl another host that speaks all these APIs, such as a simulator; undefined: Google */
+/** @param baseUrl base URL of another host with all these APIs, such as a simulator; undefined: Google */
 export const hostsOf = (baseUrl: string | undefined): Hosts =>
   baseUrl === undefined ? GOOGLE : { api: baseUrl, token: `${baseUrl}/token`, sts: baseUrl, iam: baseUrl };

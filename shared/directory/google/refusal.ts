@@ -1,7 +1,7 @@
 import { DirectoryError, type DirectoryErrorKind } from '../../sync/ports/directory.ts';
 import { ApiError, TokenRefusal } from './schemas.ts';
 
-/** The error of an answer other than 200. */
+/** Returns the error for an answer other than 200. */
 export function refusal(operation: string, status: number, body: unknown): DirectoryError {
   const error = ApiError.safeParse(body).data?.error;
   const reason = error?.errors[0]?.reason ?? error?.status ?? TokenRefusal.safeParse(body).data?.error;
@@ -13,7 +13,7 @@ export function refusal(operation: string, status: number, body: unknown): Direc
   );
 }
 
-/** Reasons that mean "later", though the status is 403 ("Directory API: Limits and quotas"). */
+/** Reasons that ask the client to retry later, although the status is 403 ("Directory API: Limits and quotas"). */
 const QUOTA_REASONS = new Set([
   'userRateLimitExceeded',
   'rateLimitExceeded',

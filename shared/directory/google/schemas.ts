@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /*
- * Answers of the Directory API v1 and of the Reports API v1, as far as the reader needs them. Other fields are left out.
- * An empty list is left out by the API, and so is `nextPageToken` on the last page.
+ * The fields of the Directory API v1 and the Reports API v1 that the reader uses. The API leaves out an empty list, and
+ * leaves out `nextPageToken` on the last page.
  */
 
 const filled = z.string().min(1);
@@ -12,7 +12,7 @@ export const Group = z.object({
   id: filled,
   email: filled,
   name: z.string().default(''),
-  /** A JSON string, as 64-bit numbers are; may be absent. */
+  /** A 64-bit number as a JSON string; may be absent. */
   directMembersCount: z.string().optional(),
 });
 
@@ -46,8 +46,8 @@ export const Activity = z.object({
 });
 
 /**
- * One page of a list. `{}` or the JSON of a proxy must not look like an empty list: a page has the list, or at least the
- * `kind` of such a page.
+ * Returns the schema of one page of a list. A page must have the list or the expected `kind`, so that `{}` or the JSON
+ * of a proxy does not look like an empty list.
  */
 export function listOf<Item extends z.ZodType>(kind: string, field: string, item: Item) {
   return z
@@ -69,7 +69,7 @@ export function listOf<Item extends z.ZodType>(kind: string, field: string, item
 export const ApiError = z.object({
   error: z.object({
     errors: z.array(z.object({ reason: z.string().optional() })).default([]),
-    /** Of the APIs of Google Cloud, such as `PERMISSION_DENIED`. */
+    /** A status of the Google Cloud APIs, such as `PERMISSION_DENIED`. */
     status: z.string().optional(),
   }),
 });
@@ -82,7 +82,7 @@ export const SignedJwt = z.object({ signedJwt: filled });
 /** RFC 6749, section 5.2. */
 export const TokenRefusal = z.object({ error: z.string() });
 
-/** The key file of a service account, as far as signing in needs it. */
+/** The fields of a service account's key file that the sign-in needs. */
 export const ServiceAccountKey = z.object({
   type: z.literal('service_account'),
   client_email: filled,

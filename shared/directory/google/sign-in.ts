@@ -4,25 +4,25 @@ import { Token } from './schemas.ts';
 
 export interface AccessTokens {
   current(): Promise<string>;
-  /** Forgets the token that the API refused, so that the next call gets another one. */
+  /** Forgets a token that the API refused, so that the next call requests a new token. */
   refused(token: string): void;
 }
 
 export interface SignInOptions {
   readonly credential: Credential;
-  /** Address of an administrator, in whose name the service account reads (domain-wide delegation). */
+  /** Address of the administrator on whose behalf the service account reads (domain-wide delegation). */
   readonly administrator: string;
   readonly tokenUrl: string;
   readonly scopes: readonly string[];
 }
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** The longest life that Google admits ("Using OAuth 2.0 for server to server applications"). */
+/** The longest lifetime that Google accepts ("Using OAuth 2.0 for server to server applications"). */
 const ASSERTION_SECONDS = 3_600;
-/** A token is renewed so long before its end. */
+/** The time before the end of a token at which it is renewed. */
 const EARLY_MS = 300_000;
 
-/** Signs in as a service account (RFC 7523). The address of the token endpoint in a key file is not used. */
+/** Signs in as a service account (RFC 7523). It ignores the address of the token endpoint in the key file. */
 export function createAccessTokens(options: SignInOptions, world: DirectoryWorld): AccessTokens {
   let held: { readonly token: string; readonly untilMs: number } | undefined;
   let pending: Promise<string> | undefined;

@@ -22,7 +22,7 @@ export type Filter =
     }
   | { readonly kind: 'element'; readonly path: AttributePath; readonly where: Filter };
 
-/** Returns the parts that must all hold. */
+/** Returns the parts that must all be true. */
 export const conjuncts = (filter: Filter): readonly Filter[] =>
   filter.kind === 'and' ? filter.of.flatMap(conjuncts) : [filter];
 
@@ -125,7 +125,7 @@ function comparable(named: Named | undefined): Named | undefined {
   return attribute && { attribute, values };
 }
 
-/** One matching value is enough. `ne` is the negation of `eq`. */
+/** Returns whether at least one value matches. `ne` is the negation of `eq`. */
 function compares(named: Named | undefined, operator: Comparison, literal: Literal): boolean {
   if (operator === 'ne') return !compares(named, 'eq', literal);
   const values = named?.values ?? [];
@@ -167,8 +167,9 @@ function compareTexts(value: string, operator: Comparison, wanted: string): bool
 }
 
 /**
- * Sorts resources by an attribute. Resources without it come last, or first in descending order (RFC 7644 section
- * 3.4.2.3). Equal ones keep their order. Of several values, the primary one or else the first is used.
+ * Sorts resources by an attribute. Resources without the attribute come last, or first in descending order (RFC 7644
+ * section 3.4.2.3). Resources with equal values keep their order. If a resource has several values, its primary value
+ * is used, or else its first value.
  */
 export function sorted(
   resources: readonly ScimObject[],

@@ -186,7 +186,7 @@ const MAX_FILTER_LENGTH = 8_192;
  * A bracket, a string, or a word. Its position decides whether a word is a path, an operator, a keyword or a number.
  */
 const TOKEN = /\s*([()[\]]|"(?:[^"\\]|\\.)*"|[^\s()[\]"]+)/suy;
-/** A number in JSON syntax, so 01 is not one. */
+/** A number in JSON syntax. For example, 01 is not a number. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /** Splits a filter into tokens. @throws ScimError invalidFilter */

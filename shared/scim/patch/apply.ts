@@ -35,7 +35,7 @@ export function readResource(body: ScimObject, type: ResourceType): ScimObject {
   return draft;
 }
 
-/** A PATCH without a path is rejected for the same attribute names as one with a path. */
+/** Rejects the same attribute names in a PATCH without a path as in a PATCH with a path. */
 function refuseUnknown(value: ScimValue | undefined, type: ResourceType): void {
   if (!isObject(value)) return;
   for (const key of Object.keys(value)) {

@@ -30,7 +30,7 @@ type Target = Pick<Place, 'attribute' | 'sub'>;
  * (`describes`). Microsoft Entra ID sends `Replace emails[type eq "work"].value` for a user without an address, in
  * one PATCH with other changes of the user.
  *
- * If the sub-attributes include `value`, an item without it does not replace another item: it is merged.
+ * If the attribute has a sub-attribute `value`, an item without `value` replaces no item. It is merged.
  */
 export function assign(holder: ScimDraft, target: Target, change: Assignment): void {
   const { attribute } = target;
@@ -167,8 +167,9 @@ function replacedElement(parts: ScimObject, given: ScimValue, implied: ScimObjec
 }
 
 /**
- * True if the filter describes a value well enough to create one: it only compares sub-attributes for equality, but
- * not `value`. A filter on `value` means one existing item, so a replace of a missing one is a client error.
+ * Returns whether the filter describes a value well enough to create one: the filter only compares sub-attributes for
+ * equality, but not `value`. A filter on `value` means one existing item, so a replace of a missing item is a client
+ * error.
  */
 const describes = (where: Filter): boolean =>
   conjuncts(where).every(
@@ -224,8 +225,8 @@ function keyOf(one: ScimValue, attribute: Attribute): string {
 }
 
 /**
- * Keeps at most one primary item (RFC 7643 section 2.4): the one at `newest` if it is primary, else the last
- * primary one.
+ * Keeps at most one primary item (RFC 7643 section 2.4): the item at `newest` if it is primary, else the last primary
+ * item.
  */
 function onePrimary(list: readonly ScimValue[], newest: number): readonly ScimValue[] {
   const isPrimary = (element: ScimValue | undefined) => isObject(element) && element['primary'] === true;

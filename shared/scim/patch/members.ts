@@ -16,7 +16,7 @@ import type { PatchOperation } from './operation.ts';
 export type MemberOperation =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly ids: readonly string[] }
   | { readonly kind: 'clear' }
-  /** Removes the members that a filter selects, if only the current members can answer it. */
+  /** Removes the members that a filter selects, if the filter needs the current members. */
   | { readonly kind: 'removeWhere'; readonly where: Filter }
   /** Replaces the members that a filter selects, at least one. Without ids, the members stay. */
   | {
@@ -61,7 +61,7 @@ export function splitMembers(value: ScimObject, type: ResourceType) {
   return { members, others: Object.fromEntries(others) };
 }
 
-/** True for `members` and any sub-attribute of it, even an unknown one. */
+/** Returns whether the path names `members` or any sub-attribute of `members`, even an unknown sub-attribute. */
 export const isMembersPath = (path: AttributePath, type: ResourceType): boolean =>
   placeOf(type, { ...path, sub: undefined })?.attribute.name === 'members';
 
@@ -132,7 +132,7 @@ export const groupAsMember = () =>
 /**
  * Reads the ids of a list of members: objects with `value`, or bare ids as some clients send them. Duplicates are
  * dropped.
- * @param join whether they become members; groups may only if the type accepts them
+ * @param join whether the ids become members; a group may become a member only if the type accepts groups
  * @throws ScimError invalidValue
  */
 export function readMemberIds(value: ScimValue, type: ResourceType, join = true): readonly string[] {

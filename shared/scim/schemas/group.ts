@@ -27,7 +27,8 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
 ];
 
 /**
- * RFC 7643 sections 4.2 and 8.7.1. Names are unique here, because a platform group is found by its name.
+ * Returns the schema of groups (RFC 7643 sections 4.2 and 8.7.1). Names are unique here, because a platform group is
+ * found by its name.
  * @param memberTypes types of resources that may be members
  */
 const groupSchema = (memberTypes: readonly string[]): Schema => ({

@@ -34,7 +34,7 @@ const photo = attribute('reference', 'value', 'Address of the photo.', {
 });
 const certificate = attribute('binary', 'value', 'The certificate, in DER and base64.', { caseExact: true });
 
-/** Stored only with the setting `scim.storeProfile`. A password is never stored. */
+/** Attributes that are stored only with the setting `scim.storeProfile`. A password is never stored. */
 const PROFILE: readonly Attribute[] = [
   complex('name', 'Parts of the name.', [
     text('formatted', 'The whole name.'),
@@ -79,7 +79,9 @@ const schema =
 const user = schema(USER_URN, 'User', 'User account');
 const enterprise = schema(ENTERPRISE_URN, 'EnterpriseUser', 'Enterprise user');
 
-/** Computed from the members of the groups for each response, never stored. */
+/**
+ * The groups of a user. This attribute is computed from the members of the groups for each response, and never stored.
+ */
 const GROUPS = attribute('complex', 'groups', 'Groups of the user, from the members of the groups.', {
   multiValued: true,
   mutability: 'readOnly',
@@ -95,7 +97,7 @@ const GROUPS = attribute('complex', 'groups', 'Groups of the user, from the memb
   ],
 });
 
-/** Accepted and never stored. */
+/** The password is accepted and never stored. */
 const PASSWORD = text('password', 'Secret of the user; never kept.', {
   caseExact: true,
   mutability: 'writeOnly',

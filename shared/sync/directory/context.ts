@@ -17,7 +17,7 @@ export type ReaderPorts = StoredPorts &
     readonly users: Pick<Ports['users'], 'read' | 'groupsOf'>;
     readonly reader: ReaderStore;
     readonly directories: Directories;
-    /** How often the directory is read; undefined: by hand only, as far as is known. */
+    /** Minutes between two scheduled reads; undefined if no schedule is known. */
     readonly everyMinutes?: number | undefined;
   };
 
@@ -27,16 +27,16 @@ export interface ReaderRun {
   readonly directory: Directory;
   readonly ports: ReaderPorts;
   readonly lease: Lease;
-  /** Milliseconds since 1970 after which no group is begun. */
+  /** Milliseconds since 1970 after which the run begins no further group. */
   readonly deadlineMs: number;
-  /** An operator has accepted that the missing groups are deleted. */
+  /** True if an operator has accepted that the missing groups are deleted. */
   readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;
-  /** Groups that this run has listed: they need not be asked for again. */
+  /** Groups that this run has listed. The run does not request them again. */
   readonly listed: Map<GroupId, ListedGroup>;
   /** Every known group as it is stored now. */
   readonly groups: Map<GroupId, ReaderGroup>;
-  /** Groups that SCIM or events own; read only if a group is new. */
+  /** Returns the groups that SCIM or events own. They are read only if a group is new. */
   readonly others: () => Promise<OtherGroups>;
   readonly report: DirectoryRunReport;
 }
@@ -59,20 +59,20 @@ export interface DirectoryRunReport {
   read: number;
   /** Groups that differed, and were sent. */
   sent: number;
-  /** Groups that could not be read, or not used. */
+  /** Groups that could not be read, or whose read could not be used. */
   failed: number;
   /** Groups that wait for the next run. */
   waiting: number;
-  /** Groups that an operator has to look at: no read was used for an hour, or three were short. */
+  /** Groups that an operator must check: no read was used for an hour, or three reads were short. */
   unreadable: readonly GroupId[];
 }
 
-/** Another run has taken over: this one was paused for longer than its lease. */
+/** Reports that another run has taken over, because this run was paused for longer than its lease. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
-/** The directory has answered. */
+/** Records that the directory has answered. */
 export const noteAnswer = ({ connection, ports }: ReaderRun): Promise<void> =>
   noteReceipt(connection.name, { source: 'directory', everyMinutes: ports.everyMinutes }, ports);
 
@@ -85,14 +85,14 @@ export async function storeGroup(run: ReaderRun, group: ReaderGroup): Promise<vo
   groups.set(group.group, group);
 }
 
-/** A group is selected: it is read in this run. */
+/** Adds a selected group. This run reads the group. */
 export async function addGroup(run: ReaderRun, { id, name, address }: DirectoryGroup): Promise<void> {
   const other = (await run.others()).sameAs(id, name);
   const seen = { ...firstSeen(id, address, run.ports.clock()), name };
   await storeGroup(run, other === undefined ? seen : { ...seen, other });
 }
 
-/** Reads once what a run needs of other sources. */
+/** Returns a function that reads the groups of other sources once per run. */
 export function othersOf(connection: Connection, ports: SourcePorts): ReaderRun['others'] {
   let read: Promise<OtherGroups> | undefined;
   return () => {
@@ -109,7 +109,7 @@ export async function forgetGroup(
   groups.delete(id);
 }
 
-/** Whether the reader may change the group. */
+/** Returns whether the reader may change the group. */
 export const maySend = ({ connection }: ReaderRun, { group, other }: ReaderGroup): boolean =>
   other === undefined || (other === group && connection.settings.directory?.corrects === true);
 
@@ -118,11 +118,14 @@ export const originAt = ({ ports }: ReaderRun, stampMs: number): Origin => ({
   stampMs,
 });
 
-/** The stamp that decides: those of the events of a read are not earlier. */
+/** Returns the stamp that decides whether a value of this read is new. No event of the read has an earlier stamp. */
 export const stampOf = ({ readId, stampMs }: Origin): Stamp =>
   makeStamp({ time: new Date(stampMs).toISOString(), id: readId, source: READER_SOURCE });
 
-/** Sends messages in their order. @throws Error if a message was not accepted: the group is read again */
+/**
+ * Sends messages in their order.
+ * @throws Error if a message was not accepted. The group is then read again.
+ */
 export async function send({ connection, ports }: ReaderRun, bodies: readonly string[]): Promise<void> {
   if (bodies.length === 0) return;
   const messages = bodies.map((body) => ({ body, connection: connection.name }));

@@ -5,13 +5,13 @@ import type { DirectoryUser } from '../ports/directory.ts';
 /** The source of every event that a reader sends; part of the stamp. */
 export const READER_SOURCE = 'groupsync/directory';
 
-/** Users of one message: a batch of ingest is up to a hundred messages, and it must be stored within one run. */
+/** Limits of one event and one message. One run of `ingest` must store a batch of up to a hundred messages. */
 const MEMBERS_PER_EVENT = 300;
 const USERS_PER_MESSAGE = 100;
 
-/** What all events of one read have in common. */
+/** The values that all events of one read share. */
 export interface Origin {
-  /** Unique, and greater than that of every earlier read. */
+  /** A unique id. It is greater than the id of every earlier read. */
   readonly readId: string;
   /** Time of the stamp, in milliseconds since 1970. */
   readonly stampMs: number;
@@ -25,7 +25,7 @@ interface NativeEvent {
 
 type Draft = readonly [type: string, data: object];
 
-/** Gives the events their ids, in this order. */
+/** Creates events with consecutive ids, in the order of `drafts`. */
 const eventsOf = (
   drafts: readonly Draft[],
   { readId, stampMs }: Origin,
@@ -40,11 +40,11 @@ const eventsOf = (
     data,
   }));
 
-/** Attributes of a user as events carry them. `active` is always among them. */
+/** Returns the attributes of a user as events carry them. `active` is always included. */
 export const attributesOfUser = ({ attributes, isActive }: DirectoryUser): ReadonlyMap<string, string> =>
   new Map([...attributes, [ACTIVE_ATTRIBUTE, String(isActive)]]);
 
-/** Bodies of messages that describe users: many events in one message. */
+/** Returns message bodies that describe users. One message holds many events. */
 export function userMessages(users: readonly DirectoryUser[], origin: Origin): readonly string[] {
   const drafts = users.map((user): Draft => {
     const attributes = Object.fromEntries(attributesOfUser(user));
@@ -53,7 +53,7 @@ export function userMessages(users: readonly DirectoryUser[], origin: Origin): r
   return chunksOf(eventsOf(drafts, origin, 'u'), USERS_PER_MESSAGE).map((some) => JSON.stringify(some));
 }
 
-/** The message that states a whole group. */
+/** Returns the message that states a whole group. */
 export function snapshotMessage(group: GroupRefName, members: readonly MemberId[], origin: Origin): string {
   const data = { group, members: members.map((id) => ({ id })) };
   return JSON.stringify(eventsOf([['group.snapshot', data]], origin, 's')[0]);
@@ -70,7 +70,7 @@ export interface Changes {
   readonly removed: readonly MemberId[];
 }
 
-/** Messages that change a group. */
+/** Returns the messages that change a group. */
 export function changeMessages(group: GroupRefName, changes: Changes, origin: Origin): readonly string[] {
   const membership = (type: string, members: readonly MemberId[]) =>
     chunksOf(members, MEMBERS_PER_EVENT).map((some): Draft => {

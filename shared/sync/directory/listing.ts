@@ -6,13 +6,13 @@ import { addGroup, forgetGroup, maySend, originAt, type ReaderRun, send, storeGr
 import { deletionMessage } from './events.ts';
 import { isSelected } from './reports.ts';
 
-/** The directory shows so few of the known groups that none of its answers is used. */
+/** Reports that the directory shows too few of the known groups. No answer of the directory is used then. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
 }
 
 /**
- * Lists all groups: new ones are read in this run, those that are not selected any more are forgotten.
+ * Lists all groups. This run reads the new groups, and forgets the groups that are no longer selected.
  * @throws ListingError if too many known groups are missing
  */
 export async function takeListing(run: ReaderRun): Promise<void> {
@@ -34,7 +34,7 @@ export async function takeListing(run: ReaderRun): Promise<void> {
   }
 }
 
-/** Groups whose deletion was reported are no sign of a lost right. */
+/** Throws if too many groups are missing. A group with a reported deletion does not count as a sign of a lost right. */
 function refuseWrongListing({ groups, acceptsDeletions }: ReaderRun, missing: readonly ReaderGroup[]): void {
   const unexplained = missing.filter(({ deletedMs }) => deletedMs === undefined).length;
   if (acceptsDeletions || !isListingWrong(groups.size, unexplained)) return;
@@ -45,7 +45,7 @@ function refuseWrongListing({ groups, acceptsDeletions }: ReaderRun, missing: re
 
 /**
  * Decides about the groups that the directory did not find by their ids in this run.
- * @param isAnotherReadable another group could be read
+ * @param isAnotherReadable whether another group could be read
  * @throws ListingError if there are too many
  */
 export async function endMissing(

@@ -5,10 +5,10 @@ import { type ReaderRun, storeGroup } from './context.ts';
 import { isOfAnotherSource } from './sources.ts';
 import type { WholeGroup } from './whole-group.ts';
 
-/** A group of another source is compared, or asked for, so often. */
+/** The time after which a group of another source is compared, or requested, again. */
 const COMPARED_MS = 3_600_000;
 
-/** The group as it is known; the reader owns it if the other source has no such group any more. */
+/** Returns `known`, without its other source if that source no longer has the group. The reader then owns the group. */
 export async function withOwner(known: ReaderGroup, { connection, ports }: ReaderRun): Promise<ReaderGroup> {
   const { other, differs: _, ...own } = known;
   if (other === undefined) return known;
@@ -22,7 +22,7 @@ export async function withOwner(known: ReaderGroup, { connection, ports }: Reade
 }
 
 /**
- * Another source has a group of this name: a second one would be a duplicate, so nothing is sent.
+ * Sends nothing for a group whose name another source uses, because a second group would be a duplicate.
  * @returns false if the directory has no such group
  */
 export async function leaveOut(known: ReaderGroup, run: ReaderRun): Promise<boolean> {
@@ -38,7 +38,7 @@ interface Compared {
   readonly nowMs: number;
 }
 
-/** The group of another source after a read. A short list proves no difference. */
+/** Returns the reader's record of a group of another source after a read. A short list proves no difference. */
 export function comparedOf(next: ReaderGroup, { whole, difference, nowMs }: Compared): ReaderGroup {
   const { differs: _, ...group } = next;
   if (whole.isShort) return group;

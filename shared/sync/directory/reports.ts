@@ -7,12 +7,12 @@ import type { DirectoryChange, DirectoryGroup, ReaderPosition } from '../ports/d
 import { addGroup, originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
 import { userMessages } from './events.ts';
 
-/** Reports that are remembered: an item of these stays far below 400 KB. */
+/** The number of remembered reports. It keeps their item far below 400 KB, the limit of DynamoDB. */
 const MAX_TAKEN = 2_000;
 
 /**
- * Records which groups the directory reports as changed. A report only names a group to read, so that a report that is
- * missing, late or repeated makes no difference. One that was taken up before costs no call.
+ * Records which groups the directory reports as changed. A report only names a group to read, so a missing, late or
+ * repeated report makes no difference. A report that an earlier run recorded costs no call.
  * @returns the position for the next run
  */
 export async function takeReports(
@@ -37,7 +37,7 @@ export async function takeReports(
 
 type Kind = 'group' | 'user';
 
-/** Keys may be addresses of people, which are stored nowhere but with the people. */
+/** Hashes the key of a report. A key can be a person's address, and addresses are stored only with the person. */
 const digestOf = (kind: Kind, key: string): string =>
   createHash('sha256').update(`${kind} ${key}`).digest('base64url').slice(0, 16);
 
@@ -60,7 +60,7 @@ async function takeGroup(run: ReaderRun, { key, atMs, isDeletion }: DirectoryCha
   await markAbove(run, group.id, atMs);
 }
 
-/** Reads the groups about which SCIM or an event has said something: the reader owns them. */
+/** Marks as reported the reader's groups for which SCIM or an event has sent a change. This run reads them. */
 export async function takePushed(run: ReaderRun): Promise<void> {
   const { connection, ports } = run;
   for (const pushed of await ports.reader.pushed(connection.name)) {
@@ -70,13 +70,16 @@ export async function takePushed(run: ReaderRun): Promise<void> {
   }
 }
 
-/** Marks the groups that have the group below them. */
+/** Marks the groups that contain `child` as reported. */
 async function markAbove(run: ReaderRun, child: GroupId, atMs: number): Promise<void> {
   const above = [...run.groups.values()].filter(({ below = [] }) => below.includes(child));
   for (const group of above) await storeGroup(run, afterReport(group, atMs, run.ports.clock()));
 }
 
-/** Sends the user's attributes if groupsync knows the user. When a user comes back, their groups are read again. */
+/**
+ * Sends the user's attributes if groupsync knows the user. If an inactive user is active again, the user's groups are
+ * read again.
+ */
 async function takeUser(run: ReaderRun, { key, atMs }: DirectoryChange): Promise<void> {
   const { directory, users, ports, connection } = run;
   const askedAtMs = ports.clock();

@@ -12,28 +12,29 @@ import { takePushed, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
 
-/** How long another run must wait for one that died; longer than a function lives (15 minutes). */
+/** How long another run waits after a run has died. It is longer than a function runs (15 minutes). */
 const LEASE_MS = 16 * 60_000;
-/** New groups are found, and missing ones noticed, within this time even if no report names them. */
+/** The reader finds new and missing groups within this time, even if no report names them. */
 const LISTED_EVERY_MS = 3_600_000;
-/** Groups that are read together: some hundred calls a minute, far below every limit. */
+/** The number of groups that are read at the same time: a few hundred calls a minute, far below every limit. */
 const READ_AT_ONCE = 4;
 
 export interface ReadingOptions {
-  /** Milliseconds since 1970 after which no group is begun. */
+  /** Milliseconds since 1970 after which the run begins no further group. */
   readonly deadlineMs: number;
-  /** Every group is read, due or not. What is left when the time is up is read in the next runs. */
+  /** True if every group is read, due or not. The next runs read the groups for which no time is left. */
   readonly isFull?: boolean;
-  /** An operator has looked at the missing groups: they are deleted, however many they are. */
+  /** True if an operator has checked the missing groups and accepts all of them as deleted. */
   readonly acceptsDeletions?: boolean;
 }
 
 /**
- * Reads the directory of a connection and sends what differs from desired state.
+ * Reads the directory of a connection and sends the differences from the desired state.
  *
- *     lease, fence ──▶ record what the directory reports ──▶ list the groups (hourly) ──▶ move the cursor ──▶ read groups that are due
+ *     lease, block writes of earlier runs ──▶ record what the directory reports ──▶ list the groups (hourly)
+ *       ──▶ move the cursor ──▶ read groups that are due
  *
- * What is due is stored with each group. So a first load, and every other long read, goes on in the next run.
+ * Each group stores when it is due. The next run therefore continues a first load, and every other long read.
  * @returns undefined while another run reads the directory
  * @throws DirectoryError `denied`, ListingError: nothing more is read, because answers may look empty
  */
@@ -96,8 +97,8 @@ async function readWithLease(
 }
 
 /**
- * Stores what alarms need to know of a run: that the reader stops, and of how many groups lists are short. It is one read of
- * the table, and a write only when that changes.
+ * Stores what the alarms need to know about a run: whether the reader stopped, and how many groups have incomplete
+ * member lists. It reads the table once, and writes only if one of these facts has changed.
  */
 async function noteHealth(
   { name }: Connection,
@@ -121,7 +122,7 @@ async function noteHealth(
   }
 }
 
-/** Errors after which every answer of the directory may look empty. */
+/** Returns whether every answer of the directory may look empty after this error. */
 const isStop = (error: unknown): error is Error =>
   error instanceof ListingError || (error instanceof DirectoryError && error.kind === 'denied');
 
@@ -137,11 +138,14 @@ async function markAllDue(run: ReaderRun): Promise<void> {
   }
 }
 
-/** Has the groups listed in this run. */
+/** Returns the position without the time of the last listing, so that this run lists the groups. */
 const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefined =>
   position && { ...position, listedMs: 0 };
 
-/** The cursor is taken before the first listing, and moves after everything before it is stored. */
+/**
+ * Finds changed groups. The first cursor is taken before the first listing. A cursor is written only after all results
+ * before it are stored.
+ */
 async function findChanges(position: ReaderPosition | undefined, run: ReaderRun): Promise<void> {
   const { directory, ports, connection, lease } = run;
   const nowMs = ports.clock();
@@ -158,7 +162,7 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
   await noteAnswer(run);
 }
 
-/** A page of the list shows 200 groups with their names and counts. Each group that it does not show costs a call. */
+/** The number of groups on one page of the list. Reading a due group that no page has shown costs one extra call. */
 const LISTED_AT_ONCE = 200;
 
 function isListingCheaper({ groups, ports }: ReaderRun): boolean {
@@ -167,7 +171,7 @@ function isListingCheaper({ groups, ports }: ReaderRun): boolean {
   return due.length > groups.size / LISTED_AT_ONCE + 1;
 }
 
-/** Groups that are due, longest first. Reported changes are due at once, so they come before the rolling read. */
+/** Reads the groups that are due: those with reported changes first, then those that have been due for longest. */
 async function readDue(run: ReaderRun): Promise<void> {
   const { ports, report, groups } = run;
   const nowMs = ports.clock();
@@ -181,7 +185,7 @@ async function readDue(run: ReaderRun): Promise<void> {
       failure ??= { error };
       return 'busy' as const;
     });
-    // The others end what they have begun: a run leaves nothing behind that goes on.
+    // Groups whose reading has begun are read to the end, so that no work continues after the run.
     if (outcome === 'busy') isStopped = true;
     if (outcome === 'missing') missing.push(group);
     return outcome;
@@ -195,20 +199,21 @@ async function readDue(run: ReaderRun): Promise<void> {
   report.waiting = outcomes.filter((outcome) => outcome === 'waiting' || outcome === 'busy').length;
 }
 
-/** Reported groups first, then by the time at which they were due. */
+/** Sorts groups with reported changes first, then by the time at which they were due. */
 const byUrgency = (a: ReaderGroup, b: ReaderGroup): number =>
   Number(isReported(b)) - Number(isReported(a)) || a.dueMs - b.dueMs;
 
 const isReported = ({ reportedMs = 0, readMs = 0 }: ReaderGroup): boolean => reportedMs > readMs;
 
-/** One group that cannot be read keeps no other from being read. */
+/** Reads one group. A group that cannot be read does not stop the reading of other groups. */
 async function readOne(known: ReaderGroup, run: ReaderRun): Promise<'done' | 'missing' | 'busy'> {
   try {
     return (await syncGroup(known, run)) ? 'done' : 'missing';
   } catch (error) {
     if (!(error instanceof DirectoryError) || error.kind === 'denied') throw error;
     if (error.kind === 'busy') return 'busy';
-    // Deleted between two calls: the next run asks for it by its id.
+    // The group may have been deleted between two calls, or the answer was missing or not as expected. The next due
+    // read requests the group again by its id.
     run.report.failed += 1;
     await storeGroup(run, afterFailure(known, error.message, run.ports.clock()));
     return 'done';

@@ -8,14 +8,14 @@ import type { ReaderStore } from '../ports/directory.ts';
 import { READER_SOURCE } from './events.ts';
 
 /*
- * A group has one source. A reader, SCIM and events in one connection would name a group twice, and each would undo what
- * the other does:
+ * A group has one source. If a reader, SCIM and events of one connection wrote the same group, each source would undo
+ * the changes of the others:
  *
  *   the group is owned by      | the reader                          | SCIM and events
  *   ---------------------------|-------------------------------------|-----------------------------------
  *   the reader                 | sends what differs                  | make the reader read the group
- *   another source, same id    | compares; sends if `corrects` is on | change it
- *   another source, same name  | leaves its own group out            | change it
+ *   another source, same id    | compares; sends if `corrects` is on | change the group
+ *   another source, same name  | leaves its own group out            | change the group
  */
 
 export interface SourcePorts {
@@ -24,14 +24,16 @@ export interface SourcePorts {
   readonly reader: Pick<ReaderStore, 'owned'>;
 }
 
-/** Whether SCIM or events made the group as it is. A released group is not written, so no source owns it. */
+/**
+ * Returns whether SCIM or events made the group as it is. No source owns a released group, because it is not written.
+ */
 export const isOfAnotherSource = ({
   registers,
   released,
 }: Pick<GroupState, 'registers' | 'released'>): boolean =>
   groupExists(registers) && !released && readStamp(registers.upserted)?.source !== READER_SOURCE;
 
-/** The groups of a connection that SCIM or events own. */
+/** Reads the groups of a connection that SCIM or events own. */
 export async function groupsOfOtherSources(
   connection: ConnectionName,
   { index, groups, reader }: SourcePorts,
@@ -46,7 +48,7 @@ export async function groupsOfOtherSources(
 }
 
 export interface OtherGroups {
-  /** The group of another source that is the same as a group of the directory: by its id, or by its name. */
+  /** Finds the group of another source that has the same id, or else the same name, as a group of the directory. */
   readonly sameAs: (group: GroupId, name: string) => GroupId | undefined;
 }
 

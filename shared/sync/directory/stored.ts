@@ -16,15 +16,15 @@ interface KnownUser extends Pick<UserState, 'floor' | 'attributes'> {
   readonly isActive: boolean;
 }
 
-/** Users of a connection, each read once in a run: the same people are members of many groups. */
+/** Users of a connection. A run reads each user once, because many groups share members. */
 export interface KnownUsers {
   read(members: Iterable<MemberId>): Promise<void>;
   floorOf(member: MemberId): Stamp;
-  /** Whether an event of this time would change an attribute, or would be the first about the user. */
+  /** Returns whether an event with this stamp would change an attribute, or would be the first about the user. */
   isNews(user: DirectoryUser, stamp: Stamp): boolean;
-  /** Whether the user is switched off by now and `user` is not. */
+  /** Returns whether the stored user is inactive and `user` is active. */
   comesBack(user: DirectoryUser): boolean;
-  /** It is described in a message that was sent. */
+  /** Records that a sent message describes the user. */
   noteSent(user: DirectoryUser, stamp: Stamp): void;
 }
 
@@ -68,14 +68,14 @@ const knownOf = ({ floor, attributes }: UserState): KnownUser => ({
   isActive: isActive(attributes),
 });
 
-/** Desired state of a group, every register of it, read consistently. */
+/** Reads the desired state of a group with all its registers, consistently. */
 export async function readStored(
   ref: GroupRef,
   { groups }: StoredPorts,
   users: KnownUsers,
 ): Promise<StoredGroup> {
   const state = await groups.read(ref);
-  // Registers may be there before the group is: members were named by events that came first.
+  // Registers can exist before their group, because events about members can arrive first.
   const registers = await groups.members(ref);
   await users.read(registers.map(({ member }) => member));
   return {

@@ -11,11 +11,11 @@ import { readStored } from './stored.ts';
 import { readWhole, type WholeGroup } from './whole-group.ts';
 
 /**
- * Reads a group whole, compares it with desired state, and sends what differs.
+ * Reads a whole group, compares it with the desired state, and sends the differences.
  *
- *     read the directory ──▶ read desired state ──▶ send users, then the group ──▶ store when it is read next
+ *     read the directory ──▶ read desired state ──▶ send users, then the group ──▶ store the time of the next read
  *
- * A crash after any arrow reads the group again. An event that was sent twice has the effect of one.
+ * After a crash at any arrow, the next run reads the group again. A repeated event has no further effect.
  * @returns false if the directory has no such group
  */
 export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boolean> {
@@ -45,7 +45,8 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   }
   const news = [...whole.users.values()].filter((user) => users.isNews(user, stamp));
   const messages = messagesOf(outcome, whole, origin);
-  // Before they are sent: groups that are read at the same time have members in common. A run that cannot send fails.
+  // Users are noted before the messages are sent, because groups that are read at the same time share members. A run
+  // that cannot send fails.
   for (const user of news) users.noteSent(user, stamp);
   await send(run, [...userMessages(news, origin), ...messages]);
   report.read += 1;
@@ -83,6 +84,6 @@ function nextOf(known: ReaderGroup, { ports }: ReaderRun, done: Done): ReaderGro
   });
   const { name } = whole.group;
   const owned = known.other === undefined ? { ...next, name } : { ...next, name, other: known.other };
-  // The next event of this group must not be earlier than what was sent about its users.
+  // The next event of this group must not be earlier than the messages about its users.
   return news.length === 0 ? owned : { ...owned, sentMs: stampMs };
 }

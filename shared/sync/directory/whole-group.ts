@@ -7,32 +7,32 @@ import {
 } from '../ports/directory.ts';
 import type { ListedGroup } from './context.ts';
 
-/** A group and all groups below it, read to the end of every listing. */
+/** A group and all groups within it. Every listing was read to its end. */
 export interface WholeGroup {
   readonly group: DirectoryGroup;
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
-  /** Groups that were read as members of it. */
+  /** Groups that were read as members of the group, directly or within other groups. */
   readonly below: readonly GroupId[];
-  /** Fewer users were listed than the directory counts, or not every group within it, here or below. */
+  /** True if a list had fewer users than the directory counts, or lacked a nested group. */
   readonly isShort: boolean;
   /** When the oldest page was requested. */
   readonly asOfMs: number;
 }
 
-/** So many groups within each other are a mistake, or an attack on the number of calls. */
+/** The largest number of nested groups. More groups are a mistake, or an attack on the number of calls. */
 const MAX_BELOW = 500;
 
 export interface Reading {
-  /** Groups that this run has listed: they are not asked for again. */
+  /** Groups that this run has listed. They are not requested again. */
   readonly listed: ReadonlyMap<GroupId, ListedGroup>;
   /** Whether groups within the group are read. */
   readonly nested: 'flatten' | 'ignore';
-  /** The groups that were read within it the last time. */
+  /** The nested groups that the last read found. */
   readonly known: readonly GroupId[];
 }
 
 /**
- * Reads a group whole, or fails: half a group is never an answer. The count comes before the pages.
+ * Reads a whole group, or throws: a part of a group is never returned. The user count is read before the pages.
  * @returns undefined if the directory has no such group
  * @throws DirectoryError
  */
@@ -65,7 +65,7 @@ export async function readWhole(
   return {
     group,
     users: new Map(read.flatMap(({ users }) => [...users])),
-    // After a short list, the groups that were not listed are expected again.
+    // After a short list, the next read expects the groups that were not listed.
     below: isShort ? [...isListed, ...gone] : [...isListed],
     isShort,
     asOfMs: Math.min(listed.get(id)?.asOfMs ?? Number.POSITIVE_INFINITY, ...read.map(({ asOfMs }) => asOfMs)),
@@ -73,8 +73,8 @@ export async function readWhole(
 }
 
 /**
- * The directory counts users only. So a list that ends too early may lack a group within it and seem complete: each group
- * that was there before is asked for.
+ * Returns whether a group of `gone` is still a member of one of `groups`. The directory counts only users, so a list
+ * that ends too early can lack a nested group and seem complete.
  */
 async function isAnyMember(
   directory: Directory,
@@ -116,7 +116,7 @@ async function readDirect(directory: Directory, { id, userCount }: DirectoryGrou
   if (asOfMs === Number.POSITIVE_INFINITY) {
     throw new DirectoryError('odd', `members of group ${id}: expected at least one page, got none`);
   }
-  // An absent count is unknown, and never 0.
+  // If the count is absent, the number of users is unknown. It is not 0.
   const isShort = userCount !== undefined && users.size < userCount;
   return { users, groups: [...groups], isShort, asOfMs };
 }
@@ -141,8 +141,8 @@ async function readChildren(
 }
 
 /**
- * A group of another company may be a member, and the directory does not show it. So a group that could never be read is
- * left out: no member of the outer group comes from it. One that could be read before is expected again.
+ * Finds a nested group. A member can be a group of another company, which the directory does not show. Such a group is
+ * left out if the last read did not include it. Otherwise the read fails.
  * @returns undefined for a group that is left out
  */
 async function readChild(
@@ -156,7 +156,7 @@ async function readChild(
     if (found !== undefined || !isKnown) return found;
   } catch (error) {
     const isDenied = error instanceof DirectoryError && error.kind === 'denied';
-    // The outer group tells a lost right from a group of another company.
+    // If the outer group is readable, the right to read is not lost: the child is a group of another company.
     if (isDenied && !isKnown && (await directory.group(outer)) !== undefined) return undefined;
     throw error;
   }

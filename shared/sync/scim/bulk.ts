@@ -69,7 +69,7 @@ class Batch {
     for (const id of referencesOf(operation)) {
       if (!this.#ids.has(id)) await this.#reach(this.#indexOf(id));
     }
-    // The operations that it waited for may have reached `failOnErrors`.
+    // The operations that had to run first may have reached `failOnErrors`.
     if (this.#isEnded) return;
     this.#note(index, await this.#runOne(index, operation));
   }
@@ -99,7 +99,8 @@ class Batch {
   }
 
   /**
-   * True if the operation has started but not ended. Then it waits for another one, which makes the reference circular.
+   * Returns whether the operation has started but not ended. Such an operation waits for another operation, so the
+   * reference is circular.
    */
   #isWaiting(bulkId: string): boolean {
     const index = this.#indexOf(bulkId);
@@ -112,7 +113,7 @@ class Batch {
   }
 
   /**
-   * Adds the circular references to a created resource (RFC 7644 section 3.7.1). If that fails, the resource is
+   * Adds the circular references to a created resource (RFC 7644 section 3.7.1). After an error, the resource is
    * deleted and its operation gets a 409.
    */
   async #complete(index: number): Promise<void> {
@@ -135,8 +136,9 @@ class Batch {
 }
 
 /**
- * Returns the result of one operation. Only errors include a body; otherwise the location is enough. Only a failed POST
- * has no location (RFC 7644 section 3.7): all other operations refer to a resource, even if it no longer exists.
+ * Returns the result of one operation. Only errors include a body, because the location of a success is enough. Only a
+ * failed POST has no location (RFC 7644 section 3.7): all other operations refer to a resource, even if it no longer
+ * exists.
  */
 function answerOf(
   { method, bulkId, path }: BulkOperation,

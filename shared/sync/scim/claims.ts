@@ -11,8 +11,8 @@ import { record, userEnd } from './record.ts';
  *     new resource   claim the value ──▶ save the resource under its new id
  *     new name       claim the value ──▶ save the resource ──▶ check that it still holds the claim ──▶ release the old value
  *
- * A claim is free if its holder does not exist or does not have the value. It comes from a request that died or has
- * not saved yet. Another request may take it over:
+ * A claim is free if its holder does not exist or does not have the value. Such a claim comes from a request that died or
+ * has not saved yet. Another request may take over the claim:
  *
  *     the holder does not exist              its id is blocked first, so its save fails; no check after the save is needed
  *     the holder exists under another name   the holder finds out after its save, and restores its old name
@@ -36,7 +36,7 @@ export async function claimUnique(resource: ScimResource, context: ScimContext):
   const holder = await freeHolder(unique, resource, context);
   if (!(await claim(holder))) throw uniquenessError(resource.type);
   if (holder === undefined || holder === resource.id || !(await isHeldBy(holder, unique, context))) return;
-  // The holder saved its resource and verified its claim in between, so it gets the claim back.
+  // Meanwhile the holder saved its resource and verified its claim, so the holder gets the claim back.
   await ports.scim.claim(connection, unique, holder, resource.id);
   throw uniquenessError(resource.type);
 }
@@ -70,7 +70,10 @@ async function block(id: string, value: IndexedValue, context: ScimContext): Pro
   return true;
 }
 
-/** A user is recorded in the desired state before it is saved. If it cannot be saved, this erases that data. */
+/**
+ * Erases the desired state of a user that could not be saved. A user is recorded in the desired state before it is
+ * saved.
+ */
 export async function eraseBlocked(blocked: ScimResource, context: ScimContext): Promise<void> {
   if (blocked.type !== 'User') return;
   const changes = userEnd(blocked).map((change) => ({ by: blocked, change }));

@@ -18,7 +18,7 @@ import {
  *
  *     secret ──▶ token endpoint ──▶ access token ──▶ SCIM request ──▶ are the access token and its secret valid?
  *
- * Both are read for each request, so the access tokens of a secret expire together with the secret.
+ * Token and secret are read for each request, so the access tokens of a secret expire together with the secret.
  */
 
 type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
@@ -100,8 +100,8 @@ export async function revokeClient(
 }
 
 /**
- * Returns the stored secret with its connection. Returns undefined for an unknown, wrong or expired secret and for
- * one of another client, without the reason.
+ * Returns the stored secret with its connection. Returns undefined without a reason for an unknown, wrong or expired
+ * secret, and for a secret of another client.
  */
 export async function validSecret(
   { id, secret }: { readonly id: string; readonly secret: string },

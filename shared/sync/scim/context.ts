@@ -24,9 +24,9 @@ export interface ScimContext {
   readonly ports: DirectoryPorts;
   readonly connection: ConnectionName;
   readonly settings: ConnectionSettings;
-  /** Awaited before any write. Rejects if the token is no longer valid. */
+  /** A promise that is awaited before any write. It rejects if the token is no longer valid. */
   readonly admitted: Promise<unknown>;
-  /** The token of the request, as the author of its events. */
+  /** The token of the request, which is the author of its events. */
   readonly actor: EventActor;
   readonly types: ResourceTypes;
   /** Base URL of the endpoint, without a trailing slash: `https://…/scim/v2`. */

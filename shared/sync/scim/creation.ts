@@ -14,8 +14,8 @@ export const newResourceId = (type: TypeName, { ports }: ScimContext): string =>
   `${type === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`;
 
 /**
- * Creates a user. Its attributes are in the desired state before the user can be read, so nothing has to follow the
- * save.
+ * Creates a user. The user's attributes are recorded in the desired state before the user can be read, so no step
+ * follows the save.
  * @throws ScimError uniqueness
  */
 export async function createUserResource(

@@ -3,8 +3,8 @@ import type { ScimStore } from '../ports/scim.ts';
 import { unindex } from './indexing.ts';
 
 /**
- * Erases the SCIM data of a user and the index entries of its values. The id and the memberships stay. The client
- * then gets 404 for the user, and creates it again if it still has it.
+ * Erases the SCIM data of a user and the index entries of its values. The id and the memberships stay. The client then
+ * gets 404 for the user, and creates the user again if the client still needs the user.
  * @returns false if there is no such user
  */
 export async function forgetScimUser(

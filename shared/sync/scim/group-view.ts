@@ -17,13 +17,14 @@ export interface GroupView {
 }
 
 /**
- * Limit of repeated reads while writes begin during a read. After that, the response gets the tag of an open version.
+ * Limit of repeated reads while writes begin during a read. After the last read, the response gets the tag of an open
+ * version.
  */
 const MAX_READS = 3;
-/** Limit of repeated reads while whole lists begin and end. Each of them is shown completely or not at all. */
+/** Limit of repeated reads while whole lists begin and end. Each whole list is shown completely or not at all. */
 const MAX_REPLACEMENTS_MET = 20;
 
-/** True if a write of members is open. Then no read can return the list of its version yet. */
+/** Returns whether a write of members is open. While a write is open, no read can return the list of its version. */
 export const isOpen = ({ writes }: ScimResource, { ports }: ScimContext): boolean =>
   openWrites(writes, ports.clock()).length > 0;
 

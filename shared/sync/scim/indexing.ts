@@ -64,8 +64,8 @@ export const isIndexedAlike = (before: ScimResource, after: ScimResource): boole
   pointersOf(before).map(nameOf).join() === pointersOf(after).map(nameOf).join();
 
 /**
- * Adds an index entry for each value that other resources may share. They need no condition, so one request to the
- * table is enough.
+ * Adds an index entry for each value that other resources may share. The entries need no condition, so one request to
+ * the table is enough.
  */
 export async function pointAt(resource: ScimResource, { ports, connection }: IndexContext): Promise<void> {
   await Promise.all(

@@ -9,15 +9,15 @@ export interface RequestRate {
 }
 
 /**
- * Four times the rate that Entra ID requires (25 per second). It equals the default limit of a stage for all its
- * connections, so one connection cannot crowd out others on the same server. It counts per token and server. When
+ * The request rate of one token at one server: four times the rate that Entra ID requires (25 per second). The rate
+ * equals the default limit of a stage for all its connections, so one connection cannot crowd out others. When
  * deployed, the throttle of API Gateway is the effective limit, also for bursts.
  */
 export const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
 
 /**
- * Rate for unknown tokens, by client address, because each costs a read. It is high enough to trigger the alarm of
- * refused tokens.
+ * The request rate of one client address for unknown tokens, because each such token costs a read. The rate is high
+ * enough to trigger the alarm of refused tokens.
  */
 export const UNKNOWN_TOKEN_RATE: RequestRate = { burst: 50, perSecond: 1 };
 

@@ -37,9 +37,9 @@ interface Found {
 }
 
 /**
- * Lists the resources of one type, or of several types in sequence (RFC 7644 sections 3.4.2 and 3.4.3). The order
- * is that of the ids, which increase. So a list that is read page by page keeps its order while resources are added
- * at its end.
+ * Lists the resources of one type, or of several types in sequence (RFC 7644 sections 3.4.2 and 3.4.3). Resources are
+ * sorted by their ids, which increase. A list that is read page by page therefore keeps its order while resources are
+ * added at its end.
  */
 export async function listResources(names: readonly TypeName[], query: ListQuery, context: ScimContext) {
   const { filter, sortBy } = query;
@@ -70,13 +70,13 @@ async function idsInOrder(
 interface Listed {
   readonly names: readonly TypeName[];
   readonly query: ListQuery;
-  /** undefined if the resources were not read yet. They then have one type and the order of their ids. */
+  /** undefined if the resources were not read yet. Such resources have one type and are sorted by id. */
   readonly found: readonly Found[] | undefined;
   readonly context: ScimContext;
 }
 
 /**
- * Returns a page of the resources with these ids. It is shorter than requested if the response would be too large
+ * Returns a page of the resources with these ids. The page is shorter than requested if the response would be too large
  * (section 3.4.2.4).
  */
 async function listPage(ids: readonly string[], { names, query, found, context }: Listed) {
@@ -127,7 +127,8 @@ async function showAll(
 }
 
 /**
- * Returns the group if the filter only selects the members of one group. Its pages are read without reading every user.
+ * Returns the group if the filter only selects the members of one group. The pages of such a list are read without
+ * reading every user.
  */
 function groupNamedBy(filter: Filter | undefined, type: ResourceType): string | undefined {
   if (filter === undefined || filter.kind === 'and') return undefined;

@@ -9,12 +9,13 @@ import type { ScimContext, StaleMembers } from './context.ts';
 import { isEnded, stampOf } from './record.ts';
 
 /**
- * A list up to this size is always written as a whole. A larger one is written as a whole only if the difference is
+ * A list up to this size is always written as a whole. A larger list is written as a whole only if the difference is
  * larger.
  */
 const RESTATED_SIZE = 100;
 /**
- * Providers send at most this many members in one operation. For more, the request first reads which ones are listed.
+ * Providers send at most this many members in one operation. For more members, the request first reads which of them
+ * are listed.
  */
 const LOOKED_UP_SIZE = 1_000;
 
@@ -51,7 +52,8 @@ export async function readFloor(
 }
 
 /**
- * Returns whether a group's list already has the wanted difference. Most lists do not, and the first member shows that.
+ * Returns whether a group's list already has the wanted difference. For most lists, the first member already shows that
+ * the list does not have it.
  */
 export async function isAlreadyListed(
   group: GroupId,

@@ -8,8 +8,8 @@ import { acceptsNested } from '../../scim/resource-type.ts';
 import type { ScimContext } from './context.ts';
 
 /*
- * A group that is a member of another group. Clients use its id, as they do for a user. The member register has an
- * id that marks it as a group (`domain/nesting.ts`), so the table needs no second list.
+ * A group can be a member of another group. Clients name a nested group by its id, like a user. The id of its member
+ * register has a mark for groups (`domain/nesting.ts`), so the table needs no second list.
  */
 
 /** Prefix of every group id. An id without it cannot be a group, so no read is needed. */
@@ -99,7 +99,9 @@ async function checkNesting(group: GroupId, joining: readonly GroupId[], context
   }
 }
 
-/** Returns the groups that can be reached, and the number of levels. It stops soon after a limit is exceeded. */
+/**
+ * Returns the groups that can be reached, and the number of levels. The search stops soon after a limit is exceeded.
+ */
 async function levelsFrom(
   first: readonly GroupId[],
   next: (group: GroupId) => Promise<readonly GroupId[]>,

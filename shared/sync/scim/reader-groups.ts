@@ -16,7 +16,7 @@ export async function yieldToReader(group: ScimResource, context: ScimContext): 
   if (owner === undefined) return;
   const ref = { connection, group: groupId(group.id) };
   await ports.reader.takeOver(connection, ref.group, owner);
-  // Released before the group exists, so that a worker that wakes up now creates no platform group.
+  // The group is released before it exists, so that a worker that runs now creates no platform group.
   await ports.desired.markDirty(ref, dirtyNow(ports));
   await ports.groups.release(ref, dirtyNow(ports));
 }
@@ -28,7 +28,7 @@ async function readersGroup({ attributes }: ScimResource, { connection, ports }:
   return same?.group;
 }
 
-/** Requests a read of those groups in the events that the directory reader owns. */
+/** Requests that the directory reader reads the groups of these events that it owns. */
 export async function askReader(
   events: readonly DirectoryEvent[],
   { connection, ports, settings }: Pick<ScimContext, 'connection' | 'ports' | 'settings'>,

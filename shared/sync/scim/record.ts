@@ -63,7 +63,7 @@ export async function record(changes: readonly Recorded[], context: ScimContext)
   await askReader(events, context);
 }
 
-/** Records a user whose id no other request knows yet. It needs no read, and the user is in no group. */
+/** Records a user whose id no other request knows yet. No read is needed, because the user is in no group. */
 export async function recordNewUser(resource: ScimResource, { ports, connection, actor }: ScimContext) {
   const change = factsOf(resource);
   const event = { connection, id: resource.id, source: SOURCE, stamp: stampOf(resource), actor, change };
@@ -88,9 +88,9 @@ const MATCHED_ATTRIBUTES = ['userName', 'email', OTHER_EMAILS, 'externalId', 'em
 const ENTERPRISE = FULL_USER[1].id;
 
 /**
- * Returns the desired state of a SCIM user. It always contains every attribute, so it depends only on the resource.
- * A missing attribute is empty, which matches no person. Only a missing `active` is left out, because it must not
- * reactivate an account.
+ * Returns the desired state of a SCIM user. The state always contains every attribute, so it depends only on the
+ * resource. A missing attribute is empty, which matches no person. Only a missing `active` is left out, because it must
+ * not reactivate an account.
  */
 function userChange({ id, attributes }: ScimResource): DirectoryChange {
   const userName = text(attributes['userName']);
@@ -122,7 +122,7 @@ export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   ];
 }
 
-/** Returns whether the desired state of a user is the one that `userEnd` writes. */
+/** Returns whether the desired state of a user equals the state that `userEnd` writes. */
 export const isEnded = ({ floor, attributes }: UserState): boolean =>
   floor !== STAMP_ZERO && !isActive(attributes);
 
@@ -134,7 +134,7 @@ const extension = (attributes: ScimObject): ScimObject => {
 const text = (value: ScimValue | undefined): string => (typeof value === 'string' ? value : '');
 
 /**
- * Returns all addresses. The first is the primary one, else the one for work, else the first. Entries without an
+ * Returns all addresses: first the primary address, else the work address, else the first address. Entries without an
  * address are skipped.
  */
 function emailsOf(emails: ScimValue | undefined): readonly string[] {
@@ -158,7 +158,7 @@ function listed(addresses: readonly string[]): string {
   }, '');
 }
 
-/** Returns the next revision for a change that clients see. Its registers are not written yet. */
+/** Returns the next revision for a change that clients see. The registers of the revision are not written yet. */
 export function nextRevision(before: ScimResource, nowMs: number): ScimResource {
   const revision = before.revision + 1;
   const modifiedMs = Math.max(nowMs, before.modifiedMs);
@@ -166,8 +166,8 @@ export function nextRevision(before: ScimResource, nowMs: number): ScimResource 
 }
 
 /**
- * Returns the next revision for a request that changes nothing that clients see (RFC 7644 section 3.5.2.1: "the
- * modify timestamp shall not change"). It still records the desired state again, with its own stamps, to complete a
+ * Returns the next revision for a request that changes nothing that clients see (RFC 7644 section 3.5.2.1: "the modify
+ * timestamp shall not change"). The revision still records the desired state again, with its own stamps, to complete a
  * write that a crash interrupted.
  */
 export const idleRevision = (before: ScimResource, nowMs: number): ScimResource => ({

@@ -16,7 +16,7 @@ export function latestReplacement({ replacements }: ScimResource): Replacement |
   return latest && { write: latest[0], held: latest[1] };
 }
 
-/** Returns the latest one if its process died. */
+/** Returns the latest replacement if its process has died. */
 export function deadReplacement(resource: ScimResource, nowMs: number): Replacement | undefined {
   const latest = latestReplacement(resource);
   const isOpen = latest !== undefined && openWrites(resource.writes, nowMs).includes(latest.write);

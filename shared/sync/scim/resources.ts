@@ -70,7 +70,7 @@ export interface MembersChange {
 export interface Rewrite {
   readonly before: ScimResource;
   readonly after: ScimResource;
-  /** Id of the write of members that began with it; undefined if the list of members does not change. */
+  /** Id of the write of members that began with this revision; undefined if the list of members does not change. */
   readonly write?: string | undefined;
 }
 
@@ -114,7 +114,8 @@ export async function rewriteResource(
 }
 
 /**
- * Saves the resource. Claims and index entries are written before, and verified after. @returns whether it was saved
+ * Saves the resource. Claims and index entries are written before the save and verified after the save.
+ * @returns whether the resource was saved
  */
 async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Promise<boolean> {
   const { ports, connection } = context;

@@ -28,7 +28,7 @@ interface Given {
   readonly members?: readonly string[] | undefined;
   /** Number of resources in the response. */
   readonly among?: number;
-  /** True if this request created the resource. Then no group has it as a member. */
+  /** True if this request created the resource. No group has a new resource as a member. */
   readonly isNew?: boolean;
 }
 

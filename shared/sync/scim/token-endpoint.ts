@@ -29,8 +29,8 @@ interface TokenAnswer {
 }
 
 /**
- * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). It limits requests by address, as for
- * unknown tokens: a client sends about one per hour.
+ * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). The endpoint limits requests by address,
+ * like requests with unknown tokens. A client sends about one request per hour.
  * @throws ScimError 405 or 429, for which OAuth has no error
  */
 export async function answerTokenRequest(

@@ -23,8 +23,8 @@ interface Creation {
   /** Expiry in milliseconds since 1970; undefined for none. */
   readonly expiresMs?: number | undefined;
   /**
-   * The OAuth client whose secret it is; `new` for a client with the secret's prefix as its id; undefined for a
-   * bearer token.
+   * The OAuth client of the secret; `new` for a client with the secret's prefix as its id; undefined for a bearer
+   * token.
    */
   readonly client?: string | undefined;
 }
@@ -91,7 +91,7 @@ export async function revokeAllTokens(connection: ConnectionName, { tokens, cloc
 /** Time before expiry from which a warning is given. It leaves an operator time to create and install another token. */
 export const EXPIRES_SOON_MS = 14 * 86_400_000;
 
-/** Compared if there is no token, so that an unknown prefix takes as long as a wrong secret. */
+/** The hash that is compared if there is no token, so that an unknown prefix takes as long as a wrong secret. */
 const NO_HASH = hashOf('');
 
 /** Returns whether a token has this hash, in constant time. */
@@ -99,9 +99,9 @@ export const matchesHash = (token: string, hash: string | undefined): boolean =>
   timingSafeEqual(Buffer.from(hashOf(token)), Buffer.from(hash ?? NO_HASH));
 
 /**
- * Returns the stored token with its connection. Returns undefined for an unknown, wrong, expired or revoked one,
- * without the reason. Records the use, at most once per hour. For an access token it returns the secret that it was
- * issued for, because they expire together.
+ * Returns the stored token with its connection. Returns undefined without a reason for an unknown, wrong, expired or
+ * revoked token. Records the use, at most once per hour. For an access token, the function returns the secret for which
+ * the token was issued, because both expire together.
  */
 export async function validToken(token: string, ports: TokenPorts): Promise<ScimToken | undefined> {
   const prefix = prefixOf(token);

@@ -57,7 +57,7 @@ export function createMembersReader(context: ScimContext) {
 }
 export type MembersReader = ReturnType<typeof createMembersReader>;
 
-/** Returns those of the given groups that contain the user, with the fields that a filter needs. */
+/** Returns the given groups that contain the user, with the fields that a filter needs. */
 export async function groupsAmong(
   user: string,
   groups: readonly string[],

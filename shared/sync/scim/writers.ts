@@ -78,8 +78,8 @@ async function rewriteUser(id: string, change: Change, edit: (attributes: ScimOb
 }
 
 /**
- * Writes the members before the group. So readers see the group completely, and after a crash they do not see it at
- * all.
+ * Writes the members before the group. Readers therefore see the complete group, and after a crash they do not see the
+ * group.
  */
 async function createGroup(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.Group;
@@ -112,7 +112,10 @@ function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, 
   );
 }
 
-/** If the body contains no `members`, the members stay. Only a list, even an empty one, replaces them. */
+/**
+ * Replaces a group. If the body contains no `members`, the members stay. Only a list, even an empty list, replaces the
+ * members.
+ */
 function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.Group;
   checkSchemas(body, type.core.id);
@@ -133,12 +136,12 @@ function patchGroup(id: string, body: ScimValue, change: Change): Promise<Writte
 type Edit = (attributes: ScimObject) => ScimObject;
 
 /**
- * Validates the whole request before any part is written. All parts have the stamp of one revision. Adding members
- * who are already in the group changes nothing (RFC 7644 section 3.5.2.1).
- *
- * The version increases before registers are written, and the registers are always written. After a crash, the
- * repeated request either finds the list as wanted, under the increased version, or increases it again.
- * `scim/member-writes.ts` describes what other requests read in between.
+ * Changes the attributes and the members of a group. The whole request is validated before any part is written, and all
+ * parts have the stamp of one revision. Adding members who are already in the group changes nothing (RFC 7644 section
+ * 3.5.2.1).
+ * The version increases before registers are written, and the registers are always written. After a crash, the repeated
+ * request either finds the wanted list under the increased version, or increases the version again.
+ * `scim/member-writes.ts` describes the lists that other requests read in between.
  */
 async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
   const { context } = change;
@@ -266,8 +269,8 @@ function decided(
 }
 
 /**
- * Handles requests that only change members or repeat the same attributes, which are the most common. They do not
- * compete for the group's attributes, so each takes one write, whatever their number.
+ * Handles requests that only change members or repeat the same attributes. These are the most common requests. They do
+ * not compete for the group's attributes, so each request takes one write, however many requests there are.
  */
 async function advanceIfUnchanged(
   id: string,
