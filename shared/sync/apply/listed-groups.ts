@@ -96,7 +96,7 @@ async function withoutYoung(
   return old.length === 0 && checked.length < missing.length ? missing : old;
 }
 
-/** Returns at  most `count` of the items, evenly spread. */
+/** Returns at most `count` of the items, evenly spread. */
 const spread = <Item>(items: readonly Item[], count: number): readonly Item[] => {
   const stride = Math.max(1, items.length / count);
   return items.filter((_, at) => Math.floor(at / stride) !== Math.floor((at - 1) / stride)).slice(0, count);
