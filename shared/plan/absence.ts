@@ -79,7 +79,7 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
 const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
   previousLink?.isGone === true && previousLink.platformId === id;
 
-/** A 404 that nothing confirmed for this long proves nothing any more. The count of 404s then starts again. */
+/** A 404 that nothing confirmed for this long proves nothing any more. The next 404 then counts as the first. */
 const STALE_MS = 2 * 3_600_000;
 
 function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {

@@ -9,12 +9,15 @@ import { credentialFor, refusedSecrets } from './oauth-secret.ts';
 import { type Calling, failureOf } from './platform-failure.ts';
 import { feedPages, readableEmployees, recordOf } from './records.ts';
 
-/** A secret that is good is read again this seldom, since each read is paid for; one that was refused, at once. */
+/** A secret is read again after this time, because each read costs money. A refused secret is read again immediately. */
 const SECRET_AGE_MS = 3_600_000;
-/** A wait that the platform asks for is kept in place up to this; longer ones close the gate instead. */
+/**
+ * The time after the start of a call within which a wait for a retry must end. If the platform asks for a longer wait, the
+ * call fails, and the gate closes until the end of that wait.
+ */
 const PATIENCE_MS = 20_000;
 
-/** The platform for each connection, through the client; one per connection and worker. */
+/** Creates the platform of each connection. A worker keeps one platform per connection and settings. */
 export function createPlatforms(options: PlatformsOptions): Platforms {
   const open = new Map<string, { readonly platform: Platform; readonly secretReadAtMs: number }>();
   const opening = new Map<string, Promise<Platform>>();
@@ -67,7 +70,10 @@ async function readSecret(connection: Connection, secrets: Secrets): Promise<Sec
   }
 }
 
-/** A credential of another company would fill that company's groups with our people: it is refused before any use. */
+/**
+ * Connects with a secret. A credential of another company is refused after the call `/me` and before any other call.
+ * Otherwise the people of this company would be written into the groups of the other one.
+ */
 async function connect(
   connection: Connection,
   secret: Secret,
@@ -120,7 +126,10 @@ async function connect(
   return platformOf(client, { call, identify, inUse, clock: options.clock });
 }
 
-/** What a person has stored may be a token with a line break, or an address that no secret may be sent to. */
+/**
+ * Returns the client that `make` creates. `make` throws if the stored token contains a line break, or if no secret may be
+ * sent to the base URL. That error becomes a PlatformFailure.
+ */
 function usable<Client>(secretVersion: string, make: () => Client): Client {
   try {
     return make();

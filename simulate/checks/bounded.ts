@@ -28,7 +28,8 @@ const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
 };
 
 /**
- * Checks that impossible work costs few calls, that idle connections cost none, and that no read grows with history.
+ * Checks that work that cannot succeed costs few calls, that an idle connection makes only its scheduled calls, and that no
+ * read grows with history.
  */
 export function createBounded(): Checker {
   const read = new Map<string, number>();

@@ -16,9 +16,10 @@ import { WORKERS_KNOW_AFTER_MS } from '../../shared/sync/wake.ts';
 import { calledBy, story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
-/** A group in sync, a worker that caches connections, and an operator who changes a setting. */
+/** A vault that keeps no secret. */
 const KEEPS_NONE = { store: async () => 'v1', remove: async () => false };
 
+/** Returns a world with a group in sync, a worker that caches connections, and an operator who changes a setting. */
 async function company() {
   const told = await story();
   const { world } = told;

@@ -24,11 +24,11 @@ export const notShownYet = ({ createSettleMs }: Facts): Wait => ({
 });
 
 /**
- * Decides if the platform answers 404 for the linked group.
+ * Returns the decision for a linked group for which the platform has answered 404.
  *
  *     the group                                      | decision
  *     -----------------------------------------------|--------------------------------------------------
- *     has no link any more                           | observe that there is none
+ *     has no link any more                           | observe that there is no platform group
  *     was created recently                           | wait; the platform may not show it yet
  *     is not proven to be gone (`decideAbsence`)     | wait, or read more evidence
  *     was deleted by groupsync or by the directory   | unlink
