@@ -1,5 +1,6 @@
 import { connectionName, type GroupRef, groupId, type PlatformGroupId } from '../domain/ids.ts';
-import type { ClaimStore } from '../sync/ports/claims.ts';
+import type { Claim, ClaimStore } from '../sync/ports/claims.ts';
+import { plain } from './item-form.ts';
 import { claimKey, claimPartition, SHARDS } from './keys.ts';
 import { all, any, type Condition, equal, exists, type Item, missing, type Table } from './table.ts';
 
@@ -10,11 +11,16 @@ const freeOrOwn = (owner: GroupRef): Condition => any(missing('pk'), exists(RETI
 const ownedBy = ({ connection, group }: GroupRef): Condition =>
   all(equal('connection', connection), equal('group', group));
 
+const claimOf = ({ platformId, createdAtMs }: Item): Claim => ({
+  id: String(platformId) as PlatformGroupId,
+  ...(createdAtMs !== undefined && { createdAtMs: Number(createdAtMs) }),
+});
+
 export function createClaimStore(table: Table): ClaimStore {
   return {
-    async claim(company, id, owner) {
+    async claim(company, id, owner, createdAtMs) {
       const set = { platformId: id, connection: owner.connection, group: owner.group };
-      const change = { set, remove: [RETIRED] };
+      const change = { set, setIfMissing: plain({ createdAtMs }), remove: [RETIRED] };
       return (await table.update(claimKey(company, id), change, freeOrOwn(owner))).written;
     },
 
@@ -43,11 +49,11 @@ export function createClaimStore(table: Table): ClaimStore {
     },
 
     async claimedBy(company, connection) {
-      const claimed: PlatformGroupId[] = [];
+      const claimed: Claim[] = [];
       for (let shard = 0; shard < SHARDS; shard += 1) {
         for await (const page of table.query({ partition: claimPartition(company, shard) })) {
           const own = page.filter((item) => item['connection'] === connection && !(RETIRED in item));
-          claimed.push(...own.map(({ platformId }) => String(platformId) as PlatformGroupId));
+          claimed.push(...own.map(claimOf));
         }
       }
       return claimed;

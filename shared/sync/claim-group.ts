@@ -8,6 +8,8 @@ interface Claiming {
   readonly id: PlatformGroupId;
   /** The directory group that will own the platform group. */
   readonly owner: GroupRef;
+  /** Given if the owner created the platform group. */
+  readonly createdAtMs?: number | undefined;
 }
 
 interface ClaimPorts {
@@ -34,9 +36,9 @@ const MAX_RACES = 3;
  * @returns the group that keeps the platform group; undefined if the platform group is now claimed
  */
 export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise<GroupRef | undefined> {
-  const { company, id, owner } = claiming;
+  const { company, id, owner, createdAtMs } = claiming;
   for (let race = 0; race < MAX_RACES; race += 1) {
-    if (await ports.claims.claim(company, id, owner)) return undefined;
+    if (await ports.claims.claim(company, id, owner, createdAtMs)) return undefined;
     const from = (await ports.claims.owners(company, [id])).now.get(id);
     // Another worker for the same group may have claimed the platform group since.
     if (from === undefined || isSame(from, owner)) continue;

@@ -29,8 +29,8 @@ export interface Reading {
     readonly createSettleMs: number;
   };
   /**
-   * Claims a platform group. @returns the directory group that keeps the platform group; undefined if the platform
-   * group is now claimed
+   * Claims a platform group. `createdAtMs` is given if the group's own POST created it.
+   * @returns the directory group that keeps the platform group; undefined if the platform group is now claimed
    */
-  readonly claim: (id: PlatformGroupId) => Promise<GroupRef | undefined>;
+  readonly claim: (id: PlatformGroupId, createdAtMs?: number) => Promise<GroupRef | undefined>;
 }

@@ -21,7 +21,7 @@ export async function findCreation<Known extends Facts & { readonly views: Views
     const observed = await creationOf(group, state, reading);
     if (observed === undefined || state.intent === undefined) continue;
     if (!isOurCreation(observed, state.intent, views.prepared)) continue;
-    if ((await reading.claim(observed.id as PlatformGroupId)) === undefined) {
+    if ((await reading.claim(observed.id as PlatformGroupId, facts.nowMs)) === undefined) {
       return { ...facts, fetched: observed, listed: { groups, ageMs: 0 } };
     }
   }

@@ -3,6 +3,7 @@ import type { StoredFact } from '../../plan/decision.ts';
 import type { Facts, Listing } from '../../plan/facts.ts';
 import { isListed } from '../../plan/names.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
+import type { Claim } from '../ports/claims.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Platform } from '../ports/platform.ts';
 
@@ -12,7 +13,6 @@ interface Reading {
   readonly platform: { readonly groups: Pick<Platform['groups'], 'get'> };
   readonly ports: {
     readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'claimedBy'>;
-    readonly groups: Pick<ApplyPorts['groups'], 'readMany'>;
     readonly createSettleMs: number;
   };
 }
@@ -65,35 +65,17 @@ async function readUnlisted(
   { state, nowMs }: Facts,
   { connection, platform, ports }: Reading,
 ): Promise<Pick<Listing, 'unlisted'>> {
-  const managed = await ports.claims.claimedBy(connection.company, state.ref.connection);
+  const claims = await ports.claims.claimedBy(connection.company, state.ref.connection);
   const isMissing = (id: PlatformGroupId) => !isListed(listed.groups, id);
-  const hidesAllManaged = managed.length > 0 && managed.every(isMissing);
-  const missing = [...new Set([...managed, ...(state.intent?.known ?? [])])].filter(isMissing);
-  const expected = hidesAllManaged ? [] : await withoutYoung(missing, { connection, nowMs, ports });
-  for (const id of spread(expected, MISSING_ASKED)) {
+  const hidesAllManaged = claims.length > 0 && claims.every(({ id }) => isMissing(id));
+  const isOld = ({ createdAtMs = Number.NEGATIVE_INFINITY }: Claim) =>
+    nowMs - createdAtMs >= ports.createSettleMs;
+  const expected = [...claims.filter(isOld).map(({ id }) => id), ...(state.intent?.known ?? [])];
+  const missing = hidesAllManaged ? [] : [...new Set(expected)].filter(isMissing);
+  for (const id of spread(missing, MISSING_ASKED)) {
     if ((await platform.groups.get(id)) !== undefined) return { unlisted: { existing: id, hidesAllManaged } };
   }
   return { unlisted: { existing: undefined, hidesAllManaged } };
-}
-
-/** Number of missing groups that are checked for their age. */
-const MISSING_READ = 100;
-
-/** The missing groups that the list had enough time to show. If only some were checked and all are young, all count. */
-async function withoutYoung(
-  missing: readonly PlatformGroupId[],
-  { connection, nowMs, ports }: Pick<Reading, 'connection' | 'ports'> & { readonly nowMs: number },
-): Promise<readonly PlatformGroupId[]> {
-  const checked = spread(missing, MISSING_READ);
-  const { now } = await ports.claims.owners(connection.company, checked);
-  const states = await ports.groups.readMany([...now.values()], () => {});
-  const young = new Set(
-    states.flatMap(({ link }) =>
-      link?.createdAtMs !== undefined && nowMs - link.createdAtMs < ports.createSettleMs ? [link.id] : [],
-    ),
-  );
-  const old = checked.filter((id) => !young.has(id));
-  return old.length === 0 && checked.length < missing.length ? missing : old;
 }
 
 /** Returns at most `count` of the items, evenly spread. */

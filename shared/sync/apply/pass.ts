@@ -109,7 +109,8 @@ async function contextOf(
     platform: await openCounted(state, connection, ports, attempt),
     bisection: attempt.bisection,
     calledMs: () => calledBy(attempt, ports),
-    claim: (id) => claimGroup({ company: connection.company, id, owner: state.ref }, ports),
+    claim: (id, createdAtMs) =>
+      claimGroup({ company: connection.company, id, owner: state.ref, createdAtMs }, ports),
     found: (kind) => attempt.drift.push(kind),
     confirm: () => {
       confirmed ??= confirmSettings(connection, ports);

@@ -1,23 +1,21 @@
-import type { GroupState } from '../../domain/group-state.ts';
-import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
 import { intentId } from '../../domain/ids.ts';
-import type { Decision, EndHold, StartHold } from '../../plan/decision.ts';
+import type { Decision } from '../../plan/decision.ts';
 import type { Facts, Reservation, Wanted } from '../../plan/facts.ts';
-import { type HeldSets, mayCoverRejected } from '../../plan/hold.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import type { RecentReservations } from '../ports/guard.ts';
-import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
+import { entryOf, OURSELVES } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { adopt } from './adopt.ts';
-import { originOf, unfoundOf } from './audit.ts';
+import { unfoundOf } from './audit.ts';
 import { refuse } from './bisect.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { AGAIN, SUPERSEDED, unlessSuperseded } from './context.ts';
 import { closeDrift, unlink } from './external-change.ts';
 import { giveUp, reportFieldFailure } from './failure.ts';
-import { holdDigest, learn } from './load.ts';
+import { endHold, startHold } from './hold.ts';
+import { learn } from './load.ts';
 import { observe } from './observe.ts';
 import { stillOwed, storeRecord, withUncertain } from './uncertain.ts';
 import { performWrite, unreserve, unreserved } from './write.ts';
@@ -121,108 +119,10 @@ export async function withDeletions(
 ): Promise<Reservation['recent']> {
   const others = [...deleted].filter((id) => id !== link?.id);
   const isMany = guard !== null && others.length >= guard.deletedGroups;
-  const claimed = isMany ? await ports.claims.claimedBy(connection.company, connection.name) : [];
-  const managed = new Set([...claimed, ...others, ...(link === undefined ? [] : [link.id])]);
+  const claims = isMany ? await ports.claims.claimedBy(connection.company, connection.name) : [];
+  const managed = new Set<string>([...claims.map(({ id }) => id), ...others]);
+  if (link !== undefined) managed.add(link.id);
   return { ...recent, deletedGroups: others.length, managedGroups: managed.size };
-}
-
-async function startHold(decision: StartHold, facts: PassFacts, context: ApplyContext): Promise<Performed> {
-  const { state } = facts;
-  const sets = heldBy(decision, facts, context.ports.clock());
-  const before = await unreserved(facts, context);
-  await context.ports.groups.hold(state, sets, await recordHold(sets.hold.hold, true, facts, context));
-  return { facts: { ...before, ...withHeld(decision, state, sets) } };
-}
-
-/** Returns the facts after a hold was recorded. */
-export function withHeld<State extends GroupState>(
-  { deletes }: StartHold,
-  { approval: _, ...state }: State,
-  { hold, approval }: HeldSets,
-) {
-  const about = deletes ? 'delete' : 'remove';
-  const approved = approval && ({ users: approval.users, about } as const);
-  return {
-    state: { ...state, hold: hold.hold, ...(approval && { approval: approval.hold }) },
-    held: { users: hold.users, about, approved },
-  } as const;
-}
-
-async function endHold({ ends }: EndHold, facts: PassFacts, context: ApplyContext): Promise<Performed> {
-  const { hold, approval } = facts.state;
-  const ended = ends.includes('hold') ? (hold ?? approval) : approval;
-  await context.ports.groups.dropHold(facts.state, ends, await recordHold(ended, false, facts, context));
-  return { facts: { ...facts, state: withoutHold(facts.state, ends), held: undefined } };
-}
-
-export const withoutHold = ({ hold, approval, ...state }: GroupState, ends: EndHold['ends']): GroupState => ({
-  ...state,
-  ...(hold && !ends.includes('hold') && { hold }),
-  ...(approval && !ends.includes('approval') && { approval }),
-});
-
-/**
- * Writes the audit entry before the hold is stored. If another change of the group comes first, the next pass makes the
- * same decision again.
- */
-function recordHold(
-  hold: Hold | undefined,
-  made: boolean,
-  facts: PassFacts,
-  context: ApplyContext,
-): Promise<AuditLink> {
-  const { state, wanted } = facts;
-  const summary = hold === undefined ? null : `${hold.removes} to remove, ${hold.keeps} stay`;
-  const [before, after] = made ? [null, summary] : [summary, null];
-  const reason = made ? `more than the rule ${hold?.rule} allows` : 'it is about nothing any more';
-  const entry = entryOf(made ? 'hold' : 'drop_hold', { kind: 'hold', before, after, reason }, context.ports);
-  return context.record(state, { ...entry, ...originOf(state, wanted) });
-}
-
-type HoldFacts = Pick<PassFacts, 'state' | 'held' | 'settings'>;
-
-/**
- * Returns the hold to record, with the approved removals next to it. One write stores the hold and the approval, so the
- * hold is always visible. The store adds the location of the sets.
- */
-export function heldBy(decision: StartHold, facts: HoldFacts, nowMs: number): HeldSets {
-  const { users, approved, deletes, size } = decision;
-  const { link, hold, approval } = facts.state;
-  const permission = hold?.decision.kind === 'approved' ? hold : approval;
-  const removes = approved.length;
-  const digest = holdDigest(link?.id, deletes ? 'delete' : 'remove', approved);
-  return {
-    hold: { hold: holdOf(decision, facts, nowMs), users: new Set(users) },
-    approval:
-      permission === undefined || removes === 0
-        ? undefined
-        : {
-            hold: { ...permission, digest, removes, keeps: size - removes, share: removes / size },
-            users: new Set(approved),
-          },
-  };
-}
-
-function holdOf(
-  { users, approved, size, rule, share, deletes }: StartHold,
-  { state: { link, hold }, held, settings }: HoldFacts,
-  nowMs: number,
-): Hold {
-  const isAfter = hold && mayCoverRejected(hold) && users.some((user) => held?.users?.has(user) ?? true);
-  return {
-    digest: holdDigest(link?.id, deletes ? 'delete' : 'remove', users),
-    rule,
-    removes: users.length,
-    keeps: size - users.length - approved.length,
-    share: share ?? (size === 0 ? 0 : users.length / size),
-    createdAtMs: nowMs,
-    expiresAtMs: nowMs + HOLD_LIFE_MS,
-    decision: { kind: 'waiting' },
-    ...(isAfter && { afterRejection: true as const }),
-    ...((settings.fourEyes || hold?.fourEyes === true) && { fourEyes: true as const }),
-    chunks: 0,
-    hash: '',
-  };
 }
 
 function drop(decision: Of<'drop'>, facts: PassFacts, context: ApplyContext): Promise<Performed> {

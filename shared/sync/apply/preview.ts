@@ -16,8 +16,9 @@ import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
 import { claimAdopted, readPreviousLink } from './adopt.ts';
+import { heldBy, withHeld, withoutHold } from './hold.ts';
 import { learn, startOf } from './load.ts';
-import { heldBy, withDeletions, withHeld, withoutHold } from './perform.ts';
+import { withDeletions } from './perform.ts';
 
 /** The ports that a preview reads. A preview writes nothing. */
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {

@@ -90,7 +90,7 @@ async function isCreated(
     const groups = await context.platform.groups.list(0);
     if (groups.some((group) => !isIt(group) && fits(group))) return false;
   }
-  return (await context.claim(observed.id as PlatformGroupId)) === undefined;
+  return (await context.claim(observed.id as PlatformGroupId, context.ports.clock())) === undefined;
 }
 
 async function openIntent(

@@ -6,10 +6,19 @@ export interface Owners {
   readonly before: ReadonlyMap<PlatformGroupId, GroupRef>;
 }
 
+export interface Claim {
+  readonly id: PlatformGroupId;
+  /** When groupsync learned that its own POST had created the platform group. Missing for an adopted group. */
+  readonly createdAtMs?: number;
+}
+
 /** One platform group has one owner, in all connections of a company. */
 export interface ClaimStore {
-  /** Claims the platform group. @returns true also if `owner` had the claim already; false if another group has it */
-  claim(company: string, id: PlatformGroupId, owner: GroupRef): Promise<boolean>;
+  /**
+   * Claims the platform group. `createdAtMs` is given if `owner` created it.
+   * @returns true also if `owner` had the claim already; false if another group has it
+   */
+  claim(company: string, id: PlatformGroupId, owner: GroupRef, createdAtMs?: number): Promise<boolean>;
   /** Moves the claim from one group to another, and stores the previous owner; false if `from` no longer owns it. */
   takeOver(
     company: string,
@@ -27,8 +36,8 @@ export interface ClaimStore {
     id: PlatformGroupId,
     how: { readonly owner: GroupRef; readonly untilMs: number },
   ): Promise<void>;
-  /** The platform groups that the connection has claimed, in no order. */
-  claimedBy(company: string, connection: ConnectionName): Promise<readonly PlatformGroupId[]>;
+  /** The claims of the connection, in no order. */
+  claimedBy(company: string, connection: ConnectionName): Promise<readonly Claim[]>;
   /** Which directory group owns each of these platform groups; groups that never had an owner are in neither. */
   owners(company: string, ids: readonly PlatformGroupId[]): Promise<Owners>;
 }
