@@ -4,7 +4,7 @@ import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { planGroup } from '../shared/sync/apply/plan-group.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
 import { checkExplain, checkPlan } from './checks/one-decision.ts';
-import { partitionOf, type StoredMember } from './checks/stored.ts';
+import { partitionOf, type StoredMember, storedUser } from './checks/stored.ts';
 import { type Cloud, groupItem, linkIn, platformOf } from './cloud.ts';
 import { type Random, some } from './random.ts';
 import { afterSilence } from './silence.ts';
@@ -43,7 +43,13 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
   await cloud.invoke('checker', 5 * MINUTE_MS, async ({ ports }) => {
     const connection = await ports.connections.current(name);
     if (connection === undefined) return;
-    const members = seen.under<StoredMember>(partitionOf(name, group), 'M#').map(({ member }) => member);
+    const stored = seen.under<StoredMember>(partitionOf(name, group), 'M#');
+    const members = stored.map(({ member }) => member);
+    const sentAgain = new Set(
+      stored
+        .filter(({ pendingCause }) => pendingCause === 'refused')
+        .flatMap(({ member }) => usersOf(member, cloud, seen, name)),
+    );
     const { rev, writes } = progress();
     const stood = others();
     // If another change of the group happens in between, the answers are outdated, not wrong.
@@ -67,10 +73,18 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     // An adopted or re-linked group existed before.
     const before = groups.get((linked ?? linkIn(state()))?.id ?? '');
     const after = platform()?.groups.get(linkIn(state())?.id ?? '');
-    const around = { connection: name, group, before, after, isSeen, outcome };
+    const around = { connection: name, group, before, after, isSeen, outcome, sentAgain };
     for (const answer of explained) checkExplain(seen, { ...around, answer });
     checkPlan(seen, { ...around, answer: planned });
   });
+}
+
+/** Returns the ids with which groups may contain the person of a member. */
+function usersOf(member: string, cloud: Cloud, seen: Seen, name: string): readonly string[] {
+  const role = storedUser(seen, name, member)?.role;
+  if (role === undefined) return [];
+  const userId = platformOf(cloud, name)?.employees.get(role)?.userId;
+  return userId ? [role, userId] : [role];
 }
 
 /** Returns the stored people. A refresh stores changes of people before it wakes their groups. */

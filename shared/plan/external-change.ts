@@ -3,7 +3,7 @@ import type { GroupField } from '../domain/group-fields.ts';
 import { FIELD_NAMES, fieldsFrom, GROUP_FIELDS, isSameValue } from '../domain/group-fields.ts';
 import { type Intent, READS_BEHIND_MS } from '../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
-import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
+import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
 import { type Read, readList } from './decision.ts';
 import type { Facts, Listing } from './facts.ts';
 import { fieldMatches, foldName, mayBeSpokeId } from './names.ts';
@@ -133,6 +133,23 @@ const isOwnUser = ({ users, unshown, acceptedDrift }: View, user: PlatformUserId
 export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId, boolean]>): View {
   const { unshown = [], ...known } = view;
   return { ...known, ...unshownAs([...unshown, ...hidden].filter(([user]) => !view.users.has(user))) };
+}
+
+/**
+ * Returns the view of an adopted group. One version has one content. So a user that the list shows under this version
+ * is in the group, even if the fetch does not show the user.
+ * @param previousView the last view of the link that the group had before
+ */
+export function adoptedView(
+  observed: ObservedGroup,
+  listed: ListedGroup,
+  previousView: View | undefined,
+): View {
+  const hidden = isWhole(listed) && listed.version === observed.version ? listed.users : [];
+  return withHidden(
+    viewOf(observed, previousView),
+    hidden.map((user) => [user, previousView !== undefined && isOwnUser(previousView, user)]),
+  );
 }
 
 /**

@@ -24,6 +24,11 @@ export interface Around<What> {
   readonly isSeen: boolean;
   /** The outcome of that apply (`ApplyReport.outcome`). */
   readonly outcome: string;
+  /**
+   * The users that the last write did not show, before the apply. Each write sends them again. No plan shows them as
+   * changes.
+   */
+  readonly sentAgain?: ReadonlySet<string>;
 }
 
 const DONE = new Set(['written', 'in_sync']);
@@ -81,14 +86,18 @@ export function checkExplain(seen: Seen, around: Around<Explanation>): void {
 
 /** Compares the answer of `plan` with the write that followed it. */
 export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
-  const { answer, before, after, outcome, connection, group } = around;
-  const { action, changes, note } = answer;
+  const { answer, before, outcome, connection, group, sentAgain = new Set() } = around;
+  const { action, changes, held, note } = answer;
   if (!DONE.has(outcome) || note !== null || action === 'release') return;
   const company = seen.connections.get(connection)?.company ?? '';
   const { installer = null } = seen.platforms.get(company)?.traits ?? {};
   const expected = expectedAfter(answer, before);
+  // A user whose removal is held may be hidden. A write without the user would remove them, so it contains them.
+  const mayBeSent = (user: string) => sentAgain.has(user) || held.some((one) => one === user);
+  const after = without(around.after, (user) => mayBeSent(user) && !expected?.users.includes(user));
   // No plan shows the user that the platform itself adds to each new group.
-  const shown = action === 'create' && installer !== null ? without(after, installer) : after;
+  const shown =
+    action === 'create' && installer !== null ? without(after, (user) => user === installer) : after;
   if (keyOf(expected) === keyOf(shown)) return;
   const planned = changes
     .map(({ kind, before: from, after: to }) => [kind, from, to].filter(Boolean).join(' '))
@@ -113,8 +122,8 @@ function expectedAfter({ action, changes }: GroupPlan, before: Stood | undefined
   return { name, users: [...users] };
 }
 
-const without = (group: Stood | undefined, user: string): Shown | undefined =>
-  group && { ...group, users: group.users.filter((one) => one !== user) };
+const without = (group: Stood | undefined, isLeftOut: (user: string) => boolean): Shown | undefined =>
+  group && { ...group, users: group.users.filter((user) => !isLeftOut(user)) };
 
 /**
  * Returns a text that is equal for equal groups. A platform may trim or fold names, and the order of users has no

@@ -189,6 +189,22 @@ describe('fetch that shows only some users', () => {
   });
 });
 
+describe('adoption of a group of which the fetch shows only some users', () => {
+  it('holds the removal of the users that only the list shows under the same version', async () => {
+    const { tell, shown, world, showOnlyFirst, state } = await company({
+      adoptExisting: 'bySpokeId',
+      guard: { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 },
+    });
+    const users = ['u-a', ...Array.from({ length: 60 }, (_, n) => `u-old${n}`)];
+    world.platform.adopted.add(world.platform.addForeign({ name: 'g', spokeId: 'g', users }));
+    world.advance(HOUR_MS);
+    showOnlyFirst('get');
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    expect(shown('g').map((some) => some.toSorted())).toEqual([[...users, 'u-b'].toSorted()]);
+    expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
+  });
+});
+
 describe('members that were sent and that the platform does not show', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
   const EVERYWHERE = ['create', 'put', 'patch', 'get'];

@@ -3,7 +3,7 @@ import type { GroupState } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ListedGroup, View } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
-import { isOurCreation, viewOf } from '../../plan/external-change.ts';
+import { adoptedView, isOurCreation } from '../../plan/external-change.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Reading } from '../reading.ts';
@@ -87,7 +87,7 @@ export async function adopt(
     return passOver('not_found');
   }
   const previousLink = await readPreviousLink(state, id, context);
-  const link = await linkTo(state, observed, viewOf(observed, previousLink), context);
+  const link = await linkTo(state, observed, adoptedView(observed, candidate, previousLink), context);
   const made = state.uncertain?.write;
   const isMade = made?.action === 'create' && isOurCreation(observed, made, facts.views?.created);
   const found = await recordLateWrite(isMade ? made : undefined, observed, state, context);

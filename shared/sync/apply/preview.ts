@@ -5,7 +5,7 @@ import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
-import { viewOf } from '../../plan/external-change.ts';
+import { adoptedView } from '../../plan/external-change.ts';
 import type { Facts, Shown } from '../../plan/facts.ts';
 import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
@@ -174,7 +174,7 @@ async function follow(
       const observed = await reading.platform.groups.get(id);
       if (observed === undefined) return passOver('not_found');
       const previousLink = await readPreviousLink(state, id, reading);
-      return linkedTo(facts, observed, viewOf(observed, previousLink), true);
+      return linkedTo(facts, observed, adoptedView(observed, decision.candidate, previousLink), true);
     }
     default:
       return undefined;

@@ -27,6 +27,8 @@ import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknow
 const MAX_MISSING_SHARE = 0.05;
 /** One missing group does not show that a listing is wrong, however few links there are. */
 const MIN_MISSING = 2;
+/** A few groups with other content do not show that a listing is wrong, however few links there are. */
+const MIN_CHANGED = 10;
 /** A group is stuck if it is dirty for longer than this and no wake-up is due in the future. */
 const STUCK_MS = 15 * 60_000;
 /** Each sweep collects unused items of one in this number of groups: with an hourly sweep, each group once a day. */
@@ -190,7 +192,7 @@ function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweepi
  * differ, the list most likely shows only some users, and each group is fetched once a day.
  */
 async function markChanged(changed: Watched, links: number, { ports, startedAtMs }: Sweeping): Promise<void> {
-  const isUsual = changed.length >= MIN_MISSING && changed.length > links * MAX_MISSING_SHARE;
+  const isUsual = changed.length > Math.max(MIN_CHANGED, links * MAX_MISSING_SHARE);
   const turn = Math.floor(startedAtMs / HOUR_MS) % GARBAGE_TURNS;
   const due = isUsual ? changed.filter(({ ref }) => turnOf(ref) === turn) : changed;
   await markSuspected(

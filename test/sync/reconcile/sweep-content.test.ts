@@ -58,6 +58,16 @@ describe('group with the stored version and other content', () => {
     },
   );
 
+  it('the next sweep finds every changed group if only a few of a small company changed', async () => {
+    const { world, tell, hire, sweepAfter, drift } = await company(10, { drift: 'report' });
+    await hire('c');
+    await tell({ add: ['c'], to: 'g3' }, { add: ['c'], to: 'g7' });
+    world.advance(HOUR_MS);
+    world.platform.showing = (_call, users) => (users.includes('u-c') ? [...users, 'u-guest'] : users);
+    await sweepAfter();
+    expect(await drift()).toEqual(['members_added', 'members_added']);
+  });
+
   it('a group stays unchanged if only the list shows other users, and is fetched once a day', async () => {
     const { world, sweepAfter, drift } = await company(40);
     world.platform.showing = (kind, users) => (kind === 'list' ? users.slice(0, 1) : users);
