@@ -34,8 +34,11 @@ const ACTIONS: Readonly<Record<string, string>> = {
   ...{ put: 'PutItem', update: 'UpdateItem', delete: 'DeleteItem' },
 };
 
-/** As many as meet every kind of effect but the seldom ones. */
-const RUNS = Math.max(19, runs(19).numRuns);
+/** Together, these runs contain every kind of effect except the rare ones. */
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 9, 19];
+/** The seeds of a deep run, which has more runs, or the fixed seeds. */
+const seedsOf = (count: number): readonly number[] =>
+  count > SEEDS.length ? Array.from({ length: count }, (_, at) => at + 1) : SEEDS;
 /** What a small simulation run of a day has too seldom; the deep run meets it. */
 const SELDOM = [
   ...[
@@ -81,7 +84,7 @@ it(
   async () => {
     const met = new Set<string>();
     const missing = () => POINTS.filter((point) => !met.has(`crash:${nameOf(point)}`));
-    for (let seed = 1; seed <= RUNS; seed += 1) {
+    for (const seed of seedsOf(runs(SEEDS.length).numRuns)) {
       const outcome = await execute(runWith(seed, missing()));
       expect(unknownOf(outcome.violations, readKnown()), `simulation run ${seed}`).toEqual([]);
       await expectWholeAudit(outcome);
