@@ -9,11 +9,12 @@ import { mayBeSpokeId } from './names.ts';
 import { uncertainDeletion } from './uncertain.ts';
 
 /**
- * The maximum age of a list of the platform's groups for a decision about a creation and for a search for a spokeId.
+ * The usual maximum age of a list of platform groups. If a list is older, apply reads the list again before the
+ * decision.
  */
 export const LISTING_AGE_MS = 60_000;
 
-/** After this number of answered DELETEs without effect, the deletion counts as refused. */
+/** If the platform has answered this many DELETEs and still shows the group, the deletion counts as refused. */
 const MAX_DELETES = 3;
 
 const missing = (id: PlatformGroupId | undefined, rest: string) => ({
@@ -26,7 +27,7 @@ const listedStill = (id: PlatformGroupId | undefined) =>
 const unproven = (id: PlatformGroupId | undefined) =>
   missing(
     id,
-    ' and lists no group that groupsync manages: the route may be wrong, so groupsync waits for an hour or until the feed reports the deletion',
+    ' and lists no group that groupsync manages, so the base URL may be wrong: groupsync waits until the feed reports the deletion, at most an hour',
   );
 const STILL_SHOWN = {
   code: 'kept',
@@ -39,8 +40,8 @@ const NOT_DELETED = {
 };
 
 /**
- * Whether a platform group that was just answered with 404 is gone, by the rule of `existence`.
- * @param id undefined for an adoption candidate that answered 404 earlier and is not listed any more
+ * Decides whether a platform group is gone, after the platform just answered 404 for it. The rule is `existence`.
+ * @param id undefined if the platform answered 404 for an adoption candidate earlier, and the list does not show it now
  * @returns `gone`, or a decision to read or to wait if the absence is not proven yet
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
@@ -70,16 +71,18 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   );
   if (verdict === 'gone') return 'gone';
   if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: listedStill(id) };
-  // The waits grow. The last wait ends at the time limit without evidence.
+  // Each wait is longer than the one before. The last wait ends when the group counts as gone without further evidence.
   const leftMs = limits.uncertainMs - sinceFirstMs;
   return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: unproven(id) };
 }
 
-/** Whether the group was linked to this platform group until the platform group was found gone. */
+/**
+ * Whether the directory group's last link was to this platform group, and ended because the platform group was gone.
+ */
 const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
   previousLink?.isGone === true && previousLink.platformId === id;
 
-/** A 404 that nothing confirmed for this long proves nothing any more. The next 404 then counts as the first. */
+/** If the last recorded 404 is older than this, it no longer counts. The next 404 then counts as the first. */
 const STALE_MS = 2 * 3_600_000;
 
 function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {
@@ -87,7 +90,7 @@ function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number)
   return lastAtMs === undefined || nowMs - lastAtMs > STALE_MS ? undefined : missedAtMs;
 }
 
-/** @returns undefined if the owners of the listed groups must be read first */
+/** Returns the evidence of the list; undefined if the owners of the listed groups must be read first. */
 function presenceIn(
   { groups, showsManaged }: NonNullable<Facts['listed']>,
   id: PlatformGroupId | undefined,
@@ -98,16 +101,16 @@ function presenceIn(
 }
 
 /**
- * Settles an open intent to delete a group. The answer to a DELETE is evidence only.
+ * Decides about an open intent to delete a group. The answer to the DELETE alone does not prove that the group is gone.
  *
  *   the platform shows the group | the DELETE is     | decision
  *   -----------------------------|-------------------|---------------------------------------------------
  *   no (404)                     | just answered 2xx | observe that it is gone
- *   no (404)                     | any other         | the same, after `decideAbsence` proves it
- *   yes                          | under 60 s old    | wait; the read may be older than the write
- *   yes                          | older             | drop, and plan again; refused after the third answer
+ *   no (404)                     | any other         | observe that it is gone, once `decideAbsence` proves it
+ *   yes                          | under 60 s old    | wait; the fetch may show the state before the DELETE
+ *   yes                          | older             | drop the intent, plan again; fail after 3 answered DELETEs
  *
- * A DELETE without an answer is not counted, and is tried again at once.
+ * A DELETE without an answer does not count towards the three.
  */
 export function decideDeletion(
   facts: Facts,
@@ -129,8 +132,8 @@ export function decideDeletion(
 }
 
 /**
- * Returns the first of these platform groups that can be adopted.
- * @returns undefined if none can be adopted, because each is gone or belongs to another group
+ * Returns the decision to adopt the first candidate that can be adopted, or to wait or read more about a candidate.
+ * @returns undefined if no candidate can be adopted: each candidate is gone or belongs to another group
  */
 export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {
   const { passedOver, state } = facts;
@@ -147,14 +150,14 @@ export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[])
   return undefined;
 }
 
-/** Whether another connection owns the candidate, for a directory group with the same id. */
+/** Whether another connection owns the candidate, and the candidate has the external id of this directory group. */
 const isForSame = ({ spokeId }: ListedGroup, owner: GroupRef, { connection, group }: GroupRef): boolean =>
   owner.connection !== connection &&
   (spokeId === group || (mayBeSpokeId(spokeId, group) && owner.group === group));
 
 /**
- * Waits, because two live connections of one company never write the same group. A second group with that external id
- * would be a duplicate.
+ * Returns a wait. Another connection owns the platform group, so this connection must not write it. A second platform
+ * group with the same external id would be a duplicate.
  */
 const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): Wait => ({
   kind: 'wait',
@@ -166,15 +169,15 @@ const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): W
 });
 
 /**
- * Returns the previously linked platform group as a candidate, if it counted as gone. If this platform group still
- * exists, a new group would be a duplicate.
+ * Returns the previously linked platform group as an adoption candidate, if the link ended because that group was gone.
+ * The platform group may exist after all, and a new group would then be a duplicate.
  */
 export const previousGroup = ({ previousLink }: GroupState): readonly ListedGroup[] =>
   previousLink?.isGone === true ? [{ id: previousLink.platformId, spokeId: null }] : [];
 
 /**
- * Returns the same candidate for a directory group that needs no new platform group, but only after a sweep has seen it
- * in a list.
+ * Returns the candidate of `previousGroup` only if a sweep has seen this platform group in a list again. Used for a
+ * directory group that needs no new platform group.
  */
 export const listedAgain = (state: GroupState): readonly ListedGroup[] =>
   state.previousLink?.isListed === true ? previousGroup(state) : [];

@@ -8,22 +8,19 @@ import type { AcceptedDrift } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 import type { Wanted } from './facts.ts';
 
-/** The latest stamps of the directory's events about the group and about its parts. */
+/** The latest stamps of the directory's events about a group, its fields and its users. */
 export interface LatestStamps {
   readonly newest: Stamp;
   /** The stamp of the register of each field; zero for a field without a register. */
   readonly field: Readonly<Record<GroupField, Stamp>>;
   /**
-   * The stamp of the latest complete snapshot or deletion. Such an event is about every user, including users that it
-   * does not list.
+   * The stamp of the latest complete snapshot or deletion of the group. Both concern every user, including users that a
+   * snapshot does not list.
    */
   readonly allUsers: Stamp;
-  /** Returns the stamp of the register of a wanted user; undefined for a user that is not wanted. */
+  /** Returns the latest stamp of the registers of a wanted user; undefined for a user that is not wanted. */
   readonly user: (user: PlatformUserId) => Stamp | undefined;
-  /**
-   * The users that the directory removed from the group, with the stamp of the removal. Only users that may matter are
-   * included.
-   */
+  /** The users that the directory removed after the drift was accepted, each with the stamp of the removal. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp>;
 }
 
@@ -59,7 +56,7 @@ export interface AcceptDriftInput {
   readonly earlier: AcceptedDrift | undefined;
 }
 
-/** Adds new differences to the accepted drift. */
+/** Returns the accepted drift with the new differences added. */
 export function acceptDrift({ policy, seen, differences, earlier }: AcceptDriftInput): AcceptedDrift {
   const present = new Set(earlier?.present);
   const absent = new Set(earlier?.absent);
@@ -85,13 +82,13 @@ function move(
 }
 
 /**
- * Returns the part of an accepted drift that is still valid. A newer directory event ends the acceptance. The end of
- * the difference also ends it: a user that the directory now wants needs no accepted drift.
+ * Returns the part of an accepted drift that is still valid. A newer directory event ends an acceptance. An acceptance
+ * also ends with its difference, for example when the directory now wants the added user.
  *
  *     the newer directory event is about  | report | adopt
  *     ------------------------------------|--------|------------------------------------------
  *     anything in the group               | ends   | stays valid, except:
- *     a field                             |        | its acceptance ends
+ *     a field                             |        | the field's acceptance ends
  *     a user who was removed or added     |        | the user's acceptance ends
  *     all users (snapshot, deletion)      |        | the acceptance of all users ends
  */

@@ -10,26 +10,26 @@ import type { Plan, PlanChange } from './plan.ts';
 
 /** The content of a successful answer to a write. */
 export interface Answer {
-  /** The group after the write. The content is as sent, with the name in the platform's form. */
+  /** The group after the write: the sent content, with the name as the platform shows it. */
   readonly made: View | undefined;
-  /** Users that this write removed and that the answer still shows. Their removal did not happen. */
+  /** Users that this write should have removed and that the answer still shows. */
   readonly kept: readonly PlatformUserId[];
   /**
    * Whether the platform added a user by itself. The next plan removes that user unless the policy lets external
    * members stay.
    */
   readonly hasAdded: boolean;
-  /** Whether a new name was sent and the group has its old name. */
+  /** Whether the write sent a new name and the answer shows the old name. */
   readonly keepsName: boolean;
 }
 
 /**
- * Compares the answer with the sent content. For users that the answer shows although they were not sent:
+ * Compares the answer with the sent content. The table has the users that the answer shows and the write did not send:
  *
  *                          | create        | put           | patch
  *     ---------------------|---------------|---------------|--------------------------------
  *     removed by the plan  | –             | kept          | kept
- *     any other            | by platform   | by platform   | external change: drift, not judged here
+ *     any other            | by platform   | by platform   | external change; see `judgeAnswer`
  */
 export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Answer {
   const { action, after, removals } = plan;
@@ -53,12 +53,13 @@ export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Ans
   };
 }
 
-/** Whether the platform answered with success but did not make the sent changes. */
+/** Whether the platform answered 2xx, but kept a removed user, added a user, or kept the old name. */
 export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
   kept.length > 0 || hasAdded || keepsName;
 
 /**
- * Returns the message about changes that the platform answered with 200 but did not make; undefined if there are none.
+ * Returns a message about removals and a rename that the platform answered with 2xx but did not make; undefined if
+ * there are none.
  */
 export function keptMessage({ kept, keepsName }: Answer): string | undefined {
   const parts: string[] = [];
@@ -77,10 +78,7 @@ export interface Outcome {
   /** The changes of the plan that were made. */
   readonly changes: readonly PlanChange[];
   readonly kept: readonly PlatformUserId[];
-  /**
-   * Users that were sent and are not shown. Later writes still send them, and a later fetch shows whether they are in
-   * the group.
-   */
+  /** Users that the write sent and that the platform does not show. Later writes send these users again. */
   readonly unshown: readonly PlatformUserId[];
   /** External changes since the group was read. */
   readonly external: ObserveExternal | undefined;
@@ -92,7 +90,7 @@ export interface Outcome {
  * Returns the outcome of a write from its successful answer. A platform that compares versions refuses a PATCH after an
  * external change. A platform that does not compare versions applies both changes, and only the answer shows the
  * external change.
- * @param facts include the open intent
+ * @param facts the facts of the pass, including the open intent
  */
 export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, facts: Facts): Outcome | Read {
   const answer = readAnswer(plan, observed);
@@ -129,8 +127,8 @@ function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId
 }
 
 /**
- * Whether the platform shows all users that the write left in the group. Any other users come from the platform or
- * another client.
+ * Whether the platform shows the effects of the write: all sent users, no removed user, and the new name. The platform
+ * or another client may have added further users.
  */
 export function showsWrite(plan: Plan, observed: ObservedGroup): boolean {
   const { kept, keepsName } = readAnswer(plan, observed);
@@ -145,8 +143,7 @@ function externalIn(
   const lost = lostFields(observed, [made], facts.listed, [LISTING_AGE_MS]);
   if ('kind' in lost) return lost;
   if (shows(observed, made) && lost.size === 0) return undefined;
-  // An answer proves only its own content. A missing user, or a removed user that is still shown, is not a change by
-  // another client.
+  // If the answer lacks a sent user, or still shows a removed user, this does not prove a change by another client.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
   const knownViews = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];

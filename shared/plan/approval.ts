@@ -1,8 +1,8 @@
-/** The cause of a held removal. It shows who caused the hold, if that is known. */
+/** The cause of a held removal, and the operator who caused the hold, if known. */
 export interface HeldCause {
   /**
-   * `unsigned_event` means that the event records no sender (a deleted user). `no_event` means that no event explains
-   * the removal.
+   * `unsigned_event`: the event does not record who sent it (the deletion of a user). `no_event`: no event explains the
+   * removal.
    */
   readonly kind: 'event' | 'unsigned_event' | 'no_event';
   /** The operator who sent the event; undefined for an event of the directory. */
@@ -20,8 +20,8 @@ const SETS: ReadonlySet<string> = new Set(['connections_set', 'connect', 'reconn
 
 /**
  * Returns the operators who caused a hold. None of them may approve the hold (four eyes). Any operator may approve a
- * hold that a directory event caused. If no event explains a removal, the authors are the operators who changed
- * settings. If an event does not record its sender, the authors are all operators who sent events.
+ * hold that a directory event caused. If no event explains a removal, all operators who changed settings count as its
+ * cause. If an event does not record its sender, all operators who sent events count.
  */
 export function authorsOf(
   causes: readonly HeldCause[],

@@ -11,7 +11,8 @@ export interface Attribution {
 export const UNATTRIBUTED: Attribution = { initiator: UNKNOWN_INITIATOR, eventIds: [] };
 
 /**
- * Event types with a known meaning, from the specification or the platform's feed. Any other type may mean anything.
+ * Event types with a known meaning, from the specification or the platform's feed. The meaning of any other type is
+ * unknown.
  */
 const ADDED = 'EXTERNAL_GROUP_ADD';
 const REMOVED = 'EXTERNAL_GROUP_REMOVE';
@@ -19,7 +20,7 @@ const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';
 const MEMBER_REMOVED = 'EXTERNAL_GROUP_MEMBER_REMOVE';
 const KNOWN: ReadonlySet<string> = new Set([ADDED, REMOVED, MEMBER_ADDED, MEMBER_REMOVED]);
 
-/** The event type of each kind of difference that has a listed type of its own. */
+/** The known event type that reports a kind of difference. A kind without an entry has no known type. */
 const OWN_TYPE: { readonly [kind in DriftKind]?: string } = {
   members_added: MEMBER_ADDED,
   members_removed: MEMBER_REMOVED,
@@ -38,18 +39,18 @@ function explains(kind: DriftKind, { type }: ActivityEvent): boolean {
 }
 
 /**
- * Whether an event may explain a difference that no event explains with certainty. An unlisted type may explain any
- * kind. A listed type may explain only kinds without an own type.
+ * Whether an event may explain a difference if no event certainly explains it. An unknown event type may explain any
+ * kind. A known type may explain only kinds without a type of their own, and only if no application caused it.
  */
 const mayExplain = (kind: DriftKind, { type, initiator }: ActivityEvent): boolean =>
   !KNOWN.has(type) || (OWN_TYPE[kind] === undefined && initiator !== APPLICATION);
 
-/** The name of applications in the feed. Groupsync is one of them. */
+/** The initiator of every application in the feed, including groupsync. */
 const APPLICATION = 'EXTERNAL';
 
 /**
- * The order of the initiators if several changed one group. A person comes first, because the others are the platform
- * or groupsync itself.
+ * The rank of each initiator, used if several initiators changed one group. A person (`ROLE`) ranks above the platform,
+ * and the platform above applications such as groupsync.
  */
 const RANK: ReadonlyMap<string, number> = new Map([
   ['ROLE', 3],
@@ -59,10 +60,10 @@ const RANK: ReadonlyMap<string, number> = new Map([
 const rank = (initiator: string): number => RANK.get(initiator) ?? 0;
 
 /**
- * Returns the initiator of a difference. The function uses the events whose type explains the difference, or else the
- * events that may explain it. Of these, it uses the events of the initiator with the highest rank. Our own writes have
- * the initiator EXTERNAL, so they never hide a person or the platform. An event of another type explains nothing,
- * because the right event may not have been read yet.
+ * Returns the initiator of a difference, and the events that show it. These are the events whose type explains the
+ * difference, or else the events that may explain it. Of these events, the initiator with the highest rank counts.
+ * Groupsync's own writes have the initiator EXTERNAL, so they never hide a person or the platform. All other events are
+ * ignored, because the right event may not have been read yet.
  */
 export function attribute(kind: DriftKind, activityEvents: readonly ActivityEvent[]): Attribution {
   const fitting = activityEvents.filter((event) => explains(kind, event));

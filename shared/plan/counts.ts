@@ -4,8 +4,8 @@ import type { View } from '../domain/view.ts';
 import type { Wanted } from './facts.ts';
 
 /**
- * Returns the number of members of the directory group, and the number of those that the platform shows.
- * @param unshown users that the latest answered write sent, and that the platform does not show
+ * Returns the numbers of members of a directory group: wanted, applied (shown by the platform) and pending.
+ * @param unshown users that the latest successful write sent and that the platform does not show
  */
 export function countsOf(
   wanted: Wanted,

@@ -52,7 +52,7 @@ export interface Reserve {
   readonly replaces: GuardRecord | undefined;
 }
 
-/** How drift of another client was settled. `open` means that it is not settled yet. */
+/** How external drift was settled. `open` means that the drift is not settled yet. */
 export type DriftOutcome = DriftPolicy | 'open';
 
 export interface ErrorDetail {
@@ -65,9 +65,9 @@ export type Decision =
   | Read
   | Reserve
   /**
-   * Drops the open intent, because it did not happen. `owed` is the record of its removals that the guard still counts,
-   * because they may still happen. With `failing`, the write is not tried again until the group changes or a day has
-   * passed.
+   * Drops the open intent, because its write did not take effect. `owed` is the guard's record of its removals. They
+   * still count if the request may arrive later. With `failing`, the write is not tried again until the group changes
+   * or a day has passed.
    */
   | {
       readonly kind: 'drop';
@@ -92,7 +92,8 @@ export type Decision =
   | EndHold
   | Write
   /**
-   * Fails, because the platform refuses the write, and waiting cannot fix that. The exception is the wait in `firstly`.
+   * Fails, because the platform refuses the write. Apply searches for the refused part, or gives up. If `firstly` is
+   * set, apply usually waits first and tries the write once more.
    */
   | { readonly kind: 'fail'; readonly firstly?: Wait }
   /** Waits. If `waitMs` is undefined, the wait grows with each failure. */
@@ -103,7 +104,7 @@ export type Decision =
       readonly as: SettledState;
       readonly counts: MemberCounts;
       readonly driftOutcome: DriftOutcome;
-      /** The time until which an unconfirmed write may take effect. Until this time, the group is not done. */
+      /** The time until which an uncertain write may take effect. Apply then reads the group again. */
       readonly againAtMs?: number;
       /** The refusal of a name or an external id. Everything else of the group is done. */
       readonly failing?: GroupError | undefined;
@@ -114,8 +115,8 @@ export interface Wait {
   readonly waitMs: number | undefined;
   readonly why: ErrorDetail;
   /**
-   * The fact that the wait stores: the first 404, a creation that was again not found, or an answered deletion without
-   * effect yet.
+   * The fact that is stored with the wait. `missing` is the first 404. An intent is an open creation that was not found
+   * again, or an answered deletion without effect.
    */
   readonly noting?: 'missing' | Intent;
   /** Whether the guard stops counting the removals during the wait. */
@@ -125,10 +126,7 @@ export interface Wait {
 /** Records the state that the platform shows. The record ends the open intent and the suspected external change. */
 export interface Observe {
   readonly kind: 'observe';
-  /**
-   * `gone` means that the open intent was to delete the group and the group is gone, or that no group exists that could
-   * have changed.
-   */
+  /** `gone` means that the group of an open deletion is gone, or that there is no linked platform group. */
   readonly observed: ObservedGroup | 'gone';
   /** The group's new view. The view is undefined if the stored view is current or the group is gone. */
   readonly view?: View;
@@ -173,7 +171,7 @@ export interface StartHold {
   readonly ends?: undefined;
 }
 
-/** Ends the hold or the approval next to it, because it covers no wanted removal any more. */
+/** Ends the hold or the separate approval, because it covers none of the planned removals. */
 export interface EndHold {
   readonly kind: 'hold';
   readonly ends: readonly ('hold' | 'approval')[];

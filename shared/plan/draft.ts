@@ -18,7 +18,7 @@ export interface DraftInput
     Pick<GroupTreatment, 'mode'> {
   /** The wanted group; undefined if the directory has no such group (any more). */
   readonly wanted: WantedGroup | undefined;
-  /** The linked platform group as it was last known; undefined if there is none. */
+  /** The last known view of the linked platform group; undefined if there is no linked group. */
   readonly current: View | undefined;
   /**
    * Whether every field is sent (PUT), not only the changed fields. A PUT follows an adoption or an external change.
@@ -26,15 +26,19 @@ export interface DraftInput
   readonly whole: boolean;
   /** Removals that may not happen now. */
   readonly held: ReadonlySet<PlatformUserId>;
-  /** Whether the group may not be deleted now. A group without users has no held removals. */
+  /**
+   * Whether the deletion of the group is held. A group without users needs this field, because it has no held removals.
+   */
   readonly isDeletionHeld?: boolean | undefined;
   /** Additions that are sent later, because the platform refused a write that contained them. */
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
-  /** Fields that are not written, because their wanted value is refused, in use by another group, or tried later. */
+  /**
+   * Fields that are not written, because their wanted value was refused, is used by another group, or is tried later.
+   */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** The accepted drift that is still valid. Its differences stay. */
   readonly acceptedDrift?: AcceptedDrift | undefined;
-  /** The reason why a user that the directory names is not wanted. The text becomes the reason of the removal. */
+  /** The users that the directory names but that are not wanted. `reason` becomes the reason of the removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
 }
 
@@ -221,7 +225,7 @@ export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
  *      no    |  yes  | yes  | remove        | remove
  *      no    |  yes  |  no  | remove        | stays, external
  *
- * `keep` turns a removal into a stay. The time is linear in the size of both sides.
+ * If `keep` returns true, the user stays instead of being removed.
  */
 export function mergeUsers({ wanted, current, membership, keep }: MergeInput): Map<PlatformUserId, boolean> {
   const merged = new Map<PlatformUserId, boolean>();

@@ -20,12 +20,12 @@ export interface PresenceInList {
 
 /**
  * The time limits of the rule. The limits depend on the time that a platform may take to show a group
- * (`createSettleSeconds`). The local stack is faster.
+ * (`createSettleSeconds`). In the local stack this time and the limits are shorter.
  */
 export interface AbsenceLimits {
   /** The minimum time between the first and the last 404. */
   readonly apartMs: number;
-  /** The time of 404s that ends the link without other evidence. */
+  /** After 404s for this long, the group counts as gone without other evidence. */
   readonly uncertainMs: number;
 }
 
@@ -39,9 +39,9 @@ export const absenceLimits = (createSettleMs: number): AbsenceLimits => ({
 });
 
 /**
- * Decides whether a platform group still exists. No other rule ends a link, a deletion or an adoption candidate. A
- * wrong base URL answers 404 for every group and lists no group. So neither a 404 nor an empty list is enough by
- * itself. A group that a list shows is never gone.
+ * Decides whether a platform group still exists. Only this rule ends a link, an open deletion or an adoption candidate.
+ * With a wrong base URL, the platform answers 404 for every group and lists no group. So a 404 or an empty list alone
+ * proves nothing. A group that a list shows is never gone.
  *
  *   own DELETE answered | was gone | two 404s ≥ 60 s apart | list                            | feed             | result
  *   --------------------|----------|-----------------------|---------------------------------|------------------|------------------------

@@ -11,8 +11,8 @@ import { compareText } from './plan.ts';
 import type { LateWrites } from './uncertain.ts';
 
 /**
- * Returns the remaining time in which a read proves nothing. Such a read shows another version, and may be older than
- * groupsync's last write. The read may also show another client's change that the write replaced.
+ * Returns for how many milliseconds a read still proves nothing. Soon after groupsync's last write, a read with another
+ * version may show the state before the write. It may also show an external change that the write replaced.
  *
  *   the read shows    | the last write is | result
  *   ------------------|-------------------|----------------------------
@@ -20,7 +20,7 @@ import type { LateWrites } from './uncertain.ts';
  *   another version   | under 60 s old    | the rest of the 60 s
  *   another version   | older             | 0; another client changed the group
  *
- * The time is shorter than 60 s if the platform shows created groups sooner, as in the local stack.
+ * In the local stack, which shows created groups sooner, the limit is shorter than 60 s.
  */
 export function mayPrecedeWriteForMs(
   shown: ObservedGroup,
@@ -44,10 +44,11 @@ export function mayPrecedeWriteForMs(
  *   value of a field | another in all         | sent no such value | the field's
  *   otherwise        |                        |                    | none
  *
- * A name differs if it is neither the sent name nor the platform's form of that name. A value of another field differs
- * if more than its form differs (`isSameValue`).
+ * A name differs if it is neither the sent name nor the platform's form of that name. Any other field is compared by
+ * `isSameValue`, which ignores a difference of form.
  *
- * @param lost fields that another client emptied; any other null field proves nothing, because it is not echoed
+ * @param lost fields that another client emptied; any other null proves nothing, because the platform may not show the
+ *   field
  */
 export function externalDifferences(
   knownViews: readonly View[],
@@ -88,7 +89,7 @@ const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => 
 
 /**
  * Returns the observed group as a view. A user is managed if groupsync added the user according to one of its views.
- * Additions of an uncertain write count as managed too; otherwise a later removal of them would count as an external
+ * Users that an uncertain write added count as managed too. Otherwise their later removal would count as an external
  * change. If the platform normalised the name, `alias` keeps the name that was sent. If the platform does not echo a
  * field, the view holds the value that was sent. Hidden users, who may be in the group, stay in `unshown`.
  */
@@ -120,15 +121,15 @@ const unshownAs = (users: readonly (readonly [PlatformUserId, boolean])[]): Pick
   users.length === 0 ? {} : { unshown: new Map(users) };
 
 /**
- * Whether groupsync added a user. Such a user stays managed, even if the user was missing for a while and a policy
- * accepted that.
+ * Whether groupsync added a user. The user stays managed, even if a policy accepted that the user was missing for a
+ * while.
  */
 const isOwnUser = ({ users, unshown, acceptedDrift }: View, user: PlatformUserId): boolean =>
   users.get(user) === true || unshown?.get(user) === true || acceptedDrift?.absent.has(user) === true;
 
 /**
- * Returns a view with hidden users added. An answer did not show them, and they may still be in the group; `true` if
- * groupsync added them.
+ * Returns the view with hidden users added; `true` marks a user that groupsync added. An answer did not show these
+ * users, but they may be in the group.
  */
 export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId, boolean]>): View {
   const { unshown = [], ...known } = view;
@@ -168,9 +169,9 @@ export function shows(observed: ObservedGroup, view: View): boolean {
 }
 
 /**
- * Returns the fields that a write of groupsync had set and an external change emptied. A null proves such a change only
- * on a platform that shows the field, and other groups in a list prove that. An older list is enough, so that a
- * platform which never shows a field does not cost a list each time.
+ * Returns the fields that groupsync had set and another client emptied. A null proves this only if the platform shows
+ * the field. If another group of a list has a value, the platform shows the field. An older list is enough. Otherwise a
+ * platform that never shows a field would cost a list for each check.
  * @param agesMs the maximum ages of the list; the next age is tried if no other group of the earlier list shows the
  *   field
  */
@@ -197,8 +198,9 @@ export function lostFields(
 }
 
 /**
- * Whether a creation of unknown outcome made this group. The spokeId decides, in any form. If the platform does not
- * echo the spokeId, name and users decide. The platform may have added users. Groups that existed before do not count.
+ * Whether a creation of unknown outcome made this group. If the platform shows a spokeId, the spokeId decides, in any
+ * form. Otherwise name and users decide. The platform may have added users. Groups that existed before the creation do
+ * not count.
  */
 export function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View | undefined): boolean {
   if (intent.known?.includes(observed.id as PlatformGroupId)) return false;

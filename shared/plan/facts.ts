@@ -10,15 +10,15 @@ import type { RecentRemovals } from './guard.ts';
 /** A member that the directory has in the group but that cannot be written. */
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;
 
-/** The member behind a wanted user. A refusal is stored with the revision of the person. */
+/** The directory member of a wanted user. `revision` is the revision of the person, and is stored with a refusal. */
 export interface WantedMember {
   readonly member: MemberId;
   readonly revision: number;
   /** Whether the platform has refused this user before. This write tries the user again. */
   readonly wasRefused?: boolean;
   /**
-   * Whether a successful write did not show the user. The user is still sent. With `lately`, such users alone cause no
-   * write.
+   * Present if the answer to a successful write lacked the user. Later writes still send the user. A user with `lately`
+   * alone causes no write.
    */
   readonly unshown?: 'lately' | 'earlier';
 }
@@ -93,7 +93,7 @@ export interface UnlistedGroups {
 /** The list of the platform's groups. */
 export interface Listing {
   readonly groups: readonly ListedGroup[];
-  /** The maximum age of the list. */
+  /** The list is at most this old. */
   readonly ageMs: number;
   /**
    * Whether the list shows a platform group that another directory group of the company owns; undefined if not read

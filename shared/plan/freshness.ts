@@ -3,17 +3,17 @@ import { SCHEDULES } from '../contract/topology.ts';
 import { SOURCES, type Source, type SourceState } from '../domain/source.ts';
 
 const MINUTE_MS = 60_000;
-/** The time for a receipt on its way, or for one missed run of the reader. */
+/** The extra time before a source counts as late. It covers a message in transit, or one missed run of the reader. */
 const GRACE_MS = 10 * MINUTE_MS;
 
-/** The time of a source's last receipt, and the expected interval. */
+/** When data of a source last arrived (its receipt), and the interval in which data is expected. */
 export interface Freshness {
   readonly source: Source;
-  /** undefined if the source was never received. */
+  /** undefined if nothing was ever received from the source. */
   readonly receivedMs: number | undefined;
   /** undefined if no receipt is expected. */
   readonly everyMs: number | undefined;
-  /** Whether the time since which a first receipt is expected is recorded. */
+  /** Whether `awaitedMs` is stored, the time since when a first receipt is expected. */
   readonly isAwaited: boolean;
   /** The time for which a receipt has been overdue; 0 if none is overdue. */
   readonly lateMs: number;
@@ -22,14 +22,14 @@ export interface Freshness {
 type FreshnessSettings = Pick<ConnectionSettings, 'directory' | 'sources'>;
 
 /**
- * Returns the freshness of the sources of a connection. A source is included if it was ever received, or if receipts
- * are expected from it.
+ * Returns the freshness of the sources of a connection. A source is included if data ever arrived from it, or if data
+ * is expected.
  *
  *     last receipt        expected every       late
  *     ------------------  -------------------  ---------------------------------------------
  *     any                 no expectation       no
  *     known               some minutes         after these minutes and ten more
- *     none yet            some minutes         the same, from the time it was first missed
+ *     none yet            some minutes         the same, counted from `awaitedMs`
  */
 export function freshnessOf(
   settings: FreshnessSettings,
@@ -49,8 +49,7 @@ export function freshnessOf(
 }
 
 /**
- * Returns the expected interval. The reader is expected as often as it is scheduled, unless a setting has another
- * interval.
+ * Returns the expected interval. For the reader, the interval is its schedule, unless a setting has another interval.
  */
 function expectedEvery(
   { sources }: FreshnessSettings,

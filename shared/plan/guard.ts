@@ -1,14 +1,15 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import { HOLD_RULES, type HoldRule } from '../domain/hold.ts';
 
-/** The share of its links that a connection may end within an hour. `UNLINKED_ALWAYS` is the minimum number. */
+/** The share of its links that a connection may end within an hour. `UNLINKED_ALWAYS` links may always end. */
 const UNLINKED_SHARE = 0.05;
 export const UNLINKED_ALWAYS = 2;
 
 /**
  * Whether the link to a group that answers 404 may be ended. A wrong route answers 404 for every group, and each ended
- * link leads to a second group.
- * @param recent the number of links that ended within the last hour @param links the number of remaining links
+ * link may lead to a duplicate group.
+ * @param recent the number of links that ended within the last hour
+ * @param links the number of remaining links
  */
 export const mayUnlink = ({ links, recent }: { readonly links: number; readonly recent: number }): boolean =>
   recent < Math.max(UNLINKED_ALWAYS, Math.floor((links + recent) * UNLINKED_SHARE));
@@ -59,9 +60,9 @@ export type GuardVerdict =
   | { readonly allowed: false; readonly rule: HoldRule; readonly share: number };
 
 /**
- * Returns how many users the group had before the removals of the rolling hour. Adding those removals to the present
- * size is right while no user joins. A user who replaces a removed user is already in the present size, so the sum
- * would count that place twice. The largest size before one of the writes is therefore the upper limit.
+ * Returns how many users the group had before the removals of the rolling hour. The result is the present size plus
+ * those removals. If other users joined since, this sum is too high. So the largest size before one of these writes is
+ * the upper limit.
  *
  *     a group loses 2 of 10, then 3 more         | size 8, removed 2, largest 10 | 10
  *     one user of 3 is replaced three times      | size 3, removed 2, largest 3  | 3, not 5

@@ -10,7 +10,7 @@ export interface HeldRemovals {
   readonly users: ReadonlySet<PlatformUserId>;
 }
 
-/** A hold to record, and the approved removals next to it. */
+/** A hold to record, and the removals that an operator approved separately. */
 export interface HeldSets {
   readonly hold: HeldRemovals;
   readonly approval: HeldRemovals | undefined;
@@ -39,8 +39,8 @@ export interface HoldVerdict {
  *     rejected           | held                | the guard judges; held if the group is deleted
  *     expired            | held again          | held together with them
  *
- * New removals join a waiting hold, so that an operator approves all removals that will happen. The expiry of a hold
- * permits no removal. The hourly limit alone would not stop the same removals after a week.
+ * New removals join a waiting hold, so that an operator approves all removals that will happen. An expired hold permits
+ * no removal, because the hourly limit alone may allow the same removals a week later.
  */
 export function judgeByHold(
   removals: readonly PlatformUserId[],
@@ -76,10 +76,10 @@ export function approvedRemovals(
 
 /**
  * Returns the hold if it applies to this plan, otherwise undefined. A hold of another platform group or of another kind
- * of write does not apply. A decision about removals is no decision about a deletion, and the reverse. If the held set
- * cannot be read, it may cover any removal, so all removals are held again. A waiting or expired hold applies only
- * under two conditions. First, the plan still contains one of its removals, or deletes a group without users. Second,
- * the guard is on, or the hold may cover rejected removals.
+ * of write does not apply. A decision about removals does not apply to a deletion, and a decision about a deletion does
+ * not apply to removals. If the held set cannot be read, it may cover any removal, so all removals are held again. A
+ * waiting or expired hold applies only under two conditions. First, the plan still contains one of its removals, or
+ * deletes a group without users. Second, the guard is on, or the hold may cover rejected removals.
  */
 export function applicableHold(
   hold: Hold,

@@ -25,7 +25,7 @@ export interface Failed {
 }
 
 export interface Meaning {
-  /** Whether the failed write may have happened. A read never happens in this sense. */
+  /** Whether the failed write may have taken effect; `no` for a read. */
   readonly happened: 'no' | 'unknown';
   /** The scope of the failure. With `probe`, a neutral call (`/me`) must show the scope. */
   readonly whose: 'connection' | 'group' | 'probe';

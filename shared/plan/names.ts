@@ -5,10 +5,10 @@ import { foldSpokeId } from '../domain/spoke-id.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
 import { compareText } from './plan.ts';
 
-/** Returns the name with normalised white space and Unicode form, as a platform that only tidies names may store it. */
+/** Returns the name with normalised white space and Unicode form. A platform may store names in this form. */
 const tidyName = (name: string): string => name.normalize('NFC').trim().replace(/\s+/gu, ' ');
 
-/** Returns the tidied name in lower case. Two names with one such form may be the same name in different spellings. */
+/** Returns the tidied name in lower case. Two names with the same result may be different spellings of one name. */
 export const foldName = (name: string): string => tidyName(name).toLowerCase();
 
 /**
@@ -43,8 +43,8 @@ export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): Vi
   view.name === name ? view : { ...view, name, alias: view.alias ?? view.name };
 
 /**
- * Whether a view has this value of a field. A name matches as shown or as sent. Any other field matches in any form.
- * The form in which the platform stores a value stays.
+ * Whether a view has this value of a field. A name matches as shown or as sent. Any other field matches in any form. So
+ * a difference of form alone causes no write.
  */
 export const fieldMatches = (
   view: Pick<View, GroupField | 'alias'>,
@@ -63,8 +63,8 @@ interface AlreadyThere {
 }
 
 /**
- * Returns the existing groups with the spokeId or name of a group to create. Some are adopted if the settings allow
- * adoption. The ids of the other groups are stored, so that they never count as the result of the POST.
+ * Returns the existing groups with the spokeId or name of a group to create. `candidates` may be adopted under the
+ * settings. `known` is stored with the intent, so that no existing group counts as the result of the POST.
  */
 export function alreadyThere(
   after: View,
@@ -120,8 +120,9 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
 export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
 /**
- * Returns the groups that may be adopted. By spokeId, these are all groups with the spokeId, in the exact form if there
- * is one. By name, this is only a single group, because a name proves little.
+ * Returns the groups that may be adopted. These are all groups with the same spokeId, or only those with its exact form
+ * if there are any. Without such a group, a single group with the same name may be adopted. Several groups with the
+ * name may not, because a name proves little.
  */
 export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(
   same: readonly Group[],

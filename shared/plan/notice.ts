@@ -2,6 +2,8 @@ import type { ConnectionName } from '../domain/ids.ts';
 import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from '../domain/notice.ts';
 
 /*
+ * An episode is the time in which a subject, such as open holds, has findings. The first matching notice is sent:
+ *
  * | an episode                                        | notice                |
  * |---------------------------------------------------|-----------------------|
  * | began, and no notice was sent                     | the beginning         |
@@ -42,7 +44,7 @@ function goingOn(known: Episode | undefined, finding: Finding, nowMs: number): E
   return { ...finding, ...attempt, notifiedCount, sinceMs: Math.min(beganMs, sinceMs) };
 }
 
-/** Whether the beginning of the episode was or may have been reported, and its end was not. */
+/** Whether a notice of the end must still be sent: the beginning was or may have been reported, and the end was not. */
 const isEndOwed = ({ over, notifiedCount, isUnrecorded }: Episode): boolean =>
   over !== true && (notifiedCount !== undefined || isUnrecorded === true);
 
@@ -93,8 +95,8 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
 };
 
 /**
- * Returns the text of a notice: the state, the count, the time since which it lasts, and the command. @param connection
- * undefined for the whole stage
+ * Returns the text of a notice: the state, the count, the time since which it lasts, and the command.
+ * @param connection undefined for the whole stage
  */
 export function noticeOf(
   { subject, count, sinceMs, names = [], endedMs }: Episode,

@@ -12,7 +12,7 @@ export interface Role {
 
 export type PersonSettings = Pick<ConnectionSettings, 'memberIdField' | 'includeStates'>;
 
-/** The roles of one person. The first role is the decisive role. */
+/** The roles of one person. The first role decides whether the person may be a member. */
 export type PersonRoles<One extends Role> = readonly [One, ...One[]];
 
 /** Whether a role in this state makes its person a possible member. */
@@ -28,11 +28,11 @@ export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: P
  *
  *     memberIdField | one person is
  *     --------------|---------------------------------------------------------
- *     userId        | all roles with one userId; a role without it is alone
+ *     userId        | all roles with one userId; a role without a userId is one person
  *     id            | one role
  *
- * The roles of a person are sorted in this order: may be a member, is `preferred`, is ACTIVE, has the smaller id. The
- * first role is the decisive role. So a person may be a member if at least one of the roles may be a member.
+ * The roles of a person are sorted by these criteria: may be a member, is `preferred`, is ACTIVE, has the smaller id.
+ * The first role decides. So a person may be a member if at least one of the roles may be a member.
  */
 export function personsOf<One extends Role>(
   roles: readonly One[],
@@ -61,7 +61,7 @@ export function personsOf<One extends Role>(
  *     one                                  | that person
  *     several, one holds it in an          | that person: the address of a leaver may
  *     ACTIVE role                          | have been given to a newcomer
- *     several, none holds it in an ACTIVE  | the one who has an ACTIVE role at all
+ *     several, none holds it in an ACTIVE  | the only person with an ACTIVE role
  *     role                                 |
  *     any other                            | undefined (ambiguous)
  *

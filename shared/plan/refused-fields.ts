@@ -4,7 +4,7 @@ import type { View } from '../domain/view.ts';
 import type { DraftInput, WantedGroup } from './draft.ts';
 import { fieldMatches } from './names.ts';
 
-/** The platform may accept a refused value later, so it is tried once a day. */
+/** The platform may accept a refused value later, so groupsync tries the value again once a day. */
 const AGAIN_MS = 86_400_000;
 
 type Fields = Pick<WantedGroup, GroupField>;

@@ -4,7 +4,10 @@ import type { PlatformUserId } from '../domain/ids.ts';
 import { type ObservedGroup, type UserChange, type View, withUnwanted } from '../domain/view.ts';
 import { foldName, renamedTo } from './names.ts';
 
-/** The record of a group's uncertain writes, with its users. Each of these writes may still take effect. */
+/**
+ * The record of a group's uncertain writes, with the users that they change. Each of these writes may still take
+ * effect.
+ */
 export type UncertainWrites = Omit<Uncertain, 'change'> & { readonly change: UserChange };
 
 export const NO_CHANGE: UserChange = { added: new Set(), removed: new Set() };
@@ -69,9 +72,9 @@ export function uncertainWrite(
 }
 
 /**
- * Returns one record for all writes that may still take effect. `later` has the later writes. The record explains every
- * change that one of the two records explains, and lasts until the later deadline. The new record keeps the larger
- * guard record, because only one of two writes from the same version can succeed.
+ * Returns one record for all writes that may still take effect. `later` has the later writes. The result explains every
+ * change that `earlier` or `later` explains, and lasts until the later deadline. The result keeps the larger guard
+ * record, because only one of two writes from the same version can succeed.
  */
 export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites): UncertainWrites {
   const write = later.write ?? earlier.write;
@@ -88,7 +91,10 @@ export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites)
   };
 }
 
-/** Returns the later deletion, with the number of answered deletions without effect. */
+/**
+ * Returns the later deletion. If both deletions are about the same platform group, the count of DELETEs without effect
+ * is kept.
+ */
 function laterDeletion(earlier: Intent | undefined, later: Intent | undefined): Intent | undefined {
   if (later === undefined) return earlier;
   const isSame = earlier?.platformId === later.platformId;
@@ -101,7 +107,7 @@ const largerRecord = (one: GuardRecord | undefined, other: GuardRecord | undefin
 
 /**
  * Returns the record after a change of the group's view. A write sends the whole list of users, so a late write also
- * undoes later changes. Hidden users may already be in the group:
+ * undoes later changes. Hidden users of the new view count as present, because they may be in the group:
  *
  *   view [a] ── uncertain: [a b] ──▶ view [a c] ── the write takes effect ──▶ [a b]: b may be added, c may be removed
  */

@@ -4,15 +4,15 @@ import type { Facts } from './facts.ts';
 
 /**
  * Decides whether the list can prove that a creation of unknown outcome made no group. A list that lacks existing
- * groups is truncated, late, or from a wrong route. Such a list proves nothing, and a second POST could create a second
- * group.
+ * groups is truncated, late, or from a wrong route. Such a list proves nothing. Another POST could then create a
+ * duplicate.
  *
  *   known and managed groups                          | decision
  *   --------------------------------------------------|---------------------------
  *   not compared with the list yet                    | read
  *   one is shown by its id and not listed             | wait
  *   the connection manages some, and none is listed   | wait
- *   are listed, or answer 404                         | undefined: the list counts
+ *   all are listed, or answer 404                     | undefined: the list counts
  *
  * @param noting the intent, with this search included in its count
  */

@@ -5,9 +5,9 @@ import type { Facts, Wanted } from './facts.ts';
 import type { Plan } from './plan.ts';
 
 /*
- * A successful answer that lacks a user proves nothing, because it may be older than its own write. So the user stays
- * wanted and is sent with every write of the group. Such users alone cause a write after one hour, then after 2, 4, 8
- * and 16 hours, then once a day:
+ * A successful answer that lacks a sent user proves nothing, because the answer may show the state before the write.
+ * The user stays wanted, and every write of the group sends the user again. If only such users are missing, groupsync
+ * sends a write after one hour, then after 2, 4, 8 and 16 hours, then once a day:
  *
  *     POST [a b] ──▶ 200 [a] ──▶ GET [a] ──▶ b pending ──▶ a quarter of an hour later: GET ──▶ an hour later: PATCH [a b]
  */
@@ -16,7 +16,7 @@ import type { Plan } from './plan.ts';
 export const hiddenWanted = ({ views, wanted }: Pick<Facts, 'views' | 'wanted'>): readonly PlatformUserId[] =>
   [...(views?.base?.unshown?.keys() ?? [])].filter((user) => wanted?.group?.users.has(user));
 
-/** Returns the users that the last write did not show, and for which no separate write is due. */
+/** Returns the users that the answer to a recent write lacked, and for which no separate write is due. */
 function unshownLately({ membersByUser }: Wanted, current: View | undefined): ReadonlySet<PlatformUserId> {
   const users = new Set<PlatformUserId>();
   for (const [user, some] of membersByUser) {
@@ -27,8 +27,8 @@ function unshownLately({ membersByUser }: Wanted, current: View | undefined): Re
 }
 
 /**
- * Drafts the plan. Users that a write lately did not show cause no write alone. These users are sent with any other
- * change.
+ * Drafts the plan. Users that the answer to a recent write lacked do not cause a write alone. A write for another
+ * reason sends them too.
  */
 export function draftRested(input: DraftInput, wanted: Wanted): Plan {
   const plan = draftPlan(input);

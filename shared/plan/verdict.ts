@@ -60,7 +60,8 @@ export function verdictOf(asked: Asked): Verdict {
 function verdictOfGroup(asked: Asked): Verdict | undefined {
   const { facts } = asked;
   const { released, registers } = facts.state;
-  if (released) return verdict('released', 'a person let go of this group; adopting it takes it back');
+  if (released)
+    return verdict('released', 'an operator released this group; adopt the group to sync it again');
   if (treatmentOf(facts).excluded)
     return verdict('excluded', 'the settings groups.include and groups.exclude leave this group out');
   if (isUnheardOf(registers)) return verdict('group_unknown', UNHEARD_OF);
@@ -83,12 +84,12 @@ function verdictOfWanted(asked: Asked): Verdict {
       'another client removed them on the platform, and the drift policy accepts that',
     );
   return state.dirtySinceMs === undefined
-    ? verdict('waiting', 'they became known since the group was last read; the next read adds them')
+    ? verdict('waiting', 'they were matched after the last read of the group; the next read adds them')
     : verdict('waiting', `they will be added by the next write${lastTry(asked)}`);
 }
 
 const UNHEARD_OF =
-  'no event has told of the group itself yet; what is said of its members is kept, and counts once one does';
+  'no event about the group itself has arrived yet; events about its members are stored, and count when it does';
 
 const isAdded = (decision: Decision, user: PlatformUserId | undefined): boolean =>
   decision.kind !== 'settle' &&
@@ -96,8 +97,8 @@ const isAdded = (decision: Decision, user: PlatformUserId | undefined): boolean 
 
 const whyUnnamed = ({ facts: { state } }: Asked): string =>
   hasDeparted(state.registers)
-    ? 'the directory deleted the group, and no event has named it since; until one does it counts as deleted'
-    : 'no event has named the group yet, and the platform wants a name';
+    ? 'the directory deleted the group, and no later event has given it a name; until then it counts as deleted'
+    : 'no event has given the group a name yet, and the platform requires a name';
 
 /** Returns the verdict for a user that the directory does not have in the group. */
 function verdictOfStranger(asked: Asked): Verdict {
@@ -106,7 +107,7 @@ function verdictOfStranger(asked: Asked): Verdict {
   const why = whyUnwanted(asked);
   const [twin] = (user && facts.wanted?.membersByUser.get(user)) ?? [];
   if (twin !== undefined)
-    return verdict('not_wanted', `${why}; it has them in as ${twin.member}, the same person`);
+    return verdict('not_wanted', `${why}; the same person is in the group as member ${twin.member}`);
   if (user === undefined || !isPresent(asked)) return verdict('not_wanted', why);
   if (isHeld(decision, facts, user)) return verdict('held', `${why}; ${whyHeld(facts)}`);
   if (isKept(decision, user) && !hasFailed(state))
@@ -154,5 +155,5 @@ const lastTry = ({ facts: { state } }: Asked): string =>
 const refused = ({ facts: { state } }: Asked, before: string): Verdict =>
   verdict(
     'failed',
-    `${before}the platform refused the group: ${state.lastError?.message ?? 'no reason kept'}`,
+    `${before}the platform refused the group: ${state.lastError?.message ?? 'the reason is not stored'}`,
   );

@@ -23,7 +23,7 @@ export const AS_WANTED = {
  *     is clean or paused                         | nothing
  *     failed, and a write of it has no outcome   | the earlier write, with the last error
  *     failed                                     | its retry, with the last error
- *     is as wanted until a write may take effect | a last check at that write's deadline
+ *     is as wanted, a write may change it later  | a last check when that write can no longer take effect
  *     had a write that may still take effect     | the earlier write
  *     otherwise                                  | nothing: the coalescing window ends soon
  *

@@ -5,7 +5,7 @@ import { type Attribution, attribute } from '../plan/attribute.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { DriftRecord } from './ports/logs.ts';
 
-/** The time in which a report of a change is expected. The feed usually reports a change within minutes. */
+/** The time within which the feed may report a change. The feed usually reports a change within minutes. */
 export const HOPE_MS = 24 * 3_600_000;
 /**
  * The most that the platform's clock may be ahead. A later event cannot explain a difference that was found earlier.

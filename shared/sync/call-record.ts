@@ -10,7 +10,10 @@ import type { GateStore } from './ports/connections.ts';
 import type { CallOutcome } from './ports/platform.ts';
 
 export interface CallRecord {
-  /** The given gates. Each read also shows whether failing calls are recorded, without a further request. */
+  /**
+   * The given gate store. Each read of a gate also keeps its record of failing calls in memory, without a further
+   * request.
+   */
   readonly gates: GateStore;
   count(connection: ConnectionName, outcome: CallOutcome): void;
   /** Records the counts at the end of an invocation. In a healthy system this function neither reads nor writes. */
@@ -18,8 +21,8 @@ export interface CallRecord {
 }
 
 /**
- * The most tries of one record. A try fails if another worker changed the gate. After the last try, the counts stay in
- * memory for the next invocation.
+ * The maximum number of tries to write one record. A try fails if another worker changed the gate. After the last try,
+ * the counts stay in memory for the next invocation.
  */
 const MAX_TRIES = 5;
 

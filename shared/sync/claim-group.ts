@@ -18,7 +18,7 @@ interface ClaimPorts {
   readonly connections: Pick<CurrentConnections, 'current'>;
 }
 
-/** The most changes of the owner during one claim. More changes would be a fault elsewhere. */
+/** The maximum number of changes of the owner during one claim. More changes would be a fault elsewhere. */
 const MAX_RACES = 3;
 
 /**
@@ -49,7 +49,7 @@ export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise
   throw new Error(`expected to claim the platform group ${id}, but its owner changed ${MAX_RACES} times`);
 }
 
-/** Returns the owner that would keep the platform group in a claim. The function writes nothing. */
+/** Returns the owner that would keep the platform group if the group were claimed now; undefined if there is none. */
 export async function ownerOf(
   { company, id, owner }: Claiming,
   ports: {

@@ -21,13 +21,14 @@ const FIRST_REVISION = 1;
 
 /**
  * Copies a changed user to the groups that the user may be in, and returns these groups. The caller marks these groups
- * dirty and wakes them before it ends the fan-out. Every register gets the new copy first, including a register without
- * a copy. An apply that read the user before the change may still write its old copy there. The first revision needs no
- * copies, because a user without a revision is never copied. A new user needs no fan-out.
+ * dirty and wakes them before it ends the fan-out. Before that, every register gets the new copy, even a register
+ * without a copy. Otherwise an apply that read the user before the change could still write the old copy there. For the
+ * first revision no copy is written, because no register has a copy of a user without a revision.
  *
- * No group is missed. A writer that makes a member present writes IN# before the register, and wakes the group after
- * the register. The fan-out comes after the write of USER and reads IN# consistently. Either the fan-out sees the IN#,
- * or the group is woken after USER was written, and apply reads USER then.
+ * No group is missed. The item IN# records that a user is in a group. A writer that makes a member present writes IN#
+ * before the register, and wakes the group after the register. The fan-out comes after the write of USER and reads IN#
+ * consistently. Either the fan-out sees the IN#, or the group is woken after USER was written, and apply reads USER
+ * then.
  *
  *     joiner   IN# ──▶ register ──▶ marks dirty, wakes
  *     fan-out  USER (revision, fanOut) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears fanOut

@@ -9,7 +9,7 @@ import { entryOf, journalOf, OURSELVES } from './ports/logs.ts';
 import { failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { backoffMs, boundedWaitMs, FAILING_GROUPS, READS_IN_FLIGHT, REFUSED_WAIT_MS } from './tuning.ts';
 
-/** The most attempts of a conditional write of the gate. */
+/** The maximum number of attempts of a conditional write of the gate. */
 const MAX_RACES = 20;
 
 /**
@@ -96,7 +96,7 @@ const isClosedForAll = (gate: Gate): boolean =>
  *     -----------------|--------------|------------|---------------------------------------
  *     the connection's | –            | –          | gate `backoff` until Retry-After
  *     probe            | fails        | –          | gate `unauthorized` or `backoff`
- *     probe, `gate`    | succeeds     | refuse     | the same, until the groups answer
+ *     probe, `gate`    | succeeds     | refuse     | the same gate, until the groups answer
  *     anything else    | –            | –          | only the caller waits
  *
  * @param group the group of the call
@@ -141,7 +141,10 @@ async function generalFailureOf(
   }
 }
 
-/** The witness if no linked group can be fetched. Only the list then decides. */
+/**
+ * A witness is a linked group whose fetch shows whether the platform refuses all groups. This value means that there is
+ * no such group, so only the list decides.
+ */
 const LIST_ALONE = platformGroupId('*');
 
 /**

@@ -66,7 +66,10 @@ const refusedSecret = ({ secretVersion, state, refusedAtMs }: Gate) =>
     ? { version: secretVersion, atMs: refusedAtMs }
     : undefined;
 
-/** Opens the gate for all groups. If failing groups had closed the gate, it opens first for one of them, the canary. */
+/**
+ * Opens the gate for all groups. If failing groups had closed the gate, the gate opens first for one waiting group, the
+ * canary.
+ */
 async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): Promise<Gate> {
   const canary = isClosedByGroups(gate) ? await nextCanary(name, gate, ports) : undefined;
   if (canary === undefined) {
@@ -85,9 +88,9 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 }
 
 /**
- * Returns the waiting group to try first, or undefined if none waits. Groups that have not just failed come first.
+ * Returns the waiting group to try first; undefined if no group waits. Groups that have not just failed come first.
  * Among these, groups that were not tried since they changed come first. The remaining order is by due time. So every
- * group is tried in the end.
+ * group gets its turn.
  */
 async function nextCanary(
   name: ConnectionName,

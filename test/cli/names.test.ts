@@ -120,7 +120,7 @@ it('a group that only member events named is unknown, and not deleted, until a g
   expect((await cli('groups', '--state', 'unknown', '--json')).json.groups).toMatchObject([{ id: 'early' }]);
   expect((await cli('status', 'early')).stdout).toContain('unknown');
   const { stdout } = await cli('explain', 'early', 'm-ada');
-  expect(stdout).toContain('no event has told of the group itself yet');
+  expect(stdout).toContain('no event about the group itself has arrived yet');
   await publish(group('early'));
   await apply('early');
   expect(await states()).not.toContain('unknown');

@@ -178,7 +178,7 @@ describe('group that waits for the outcome of an earlier write', () => {
     const { stdout, code } = await runCli(['plan', 'g'], { ports: broken });
     expect(code).toBe(0);
     expect(stdout).toMatch(WAITS);
-    expect(stdout).toContain('what would change is unknown: GET /x answered 503');
+    expect(stdout).toContain('the next change is unknown: GET /x answered 503');
   });
 
   it('sync ends early with exit code 3 if the group waits longer than the timeout', async () => {

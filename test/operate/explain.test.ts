@@ -119,7 +119,7 @@ describe('explain', () => {
   it('reports that a removed person is still in the group as another member with their address', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'ANN'] }, { take: ['ann'], from: 'g' });
-    const because = 'the directory took them out of the group; it has them in as ANN, the same person';
+    const because = 'the directory took them out of the group; the same person is in the group as member ANN';
     expect(await explain('ann')).toMatchObject({ because, decision: { outcome: 'not_wanted' } });
   });
 

@@ -28,9 +28,9 @@ const writes = (...users: string[]) => ({
 const FAILED = { failedAtMs: 1, lastError: { message: 'because' } };
 
 it.each<[string, object, object, object?]>([
-  ['a person let go of this group', with_, { released: true }],
+  ['an operator released this group', with_, { released: true }],
   ['groups.exclude', policy({ groups: { exclude: ['*'] } }), {}],
-  ['no event has told of the group', with_, { registers: zero }],
+  ['no event about the group', with_, { registers: zero }],
   ['no such group', with_, { registers: { ...named, deleted: 'y' } }],
   ['so has the platform', with_, {}],
   ['refused the group: because', without, FAILED],

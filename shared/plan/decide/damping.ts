@@ -30,15 +30,15 @@ export function decideRest(facts: Facts): Decision | undefined {
   if (damping === undefined || passesDamping(state)) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (latestStampsOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
-  // Another write would not remove a member earlier if the guard holds the removal of that member.
+  // With a hold, or in a mode other than `sync`, a write now would not remove the member.
   const mayLeave = state.hold === undefined && treatmentOf(facts).mode === 'sync';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
   return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
 }
 
 /**
- * Returns the damping that applies now. It applies within the hour, and after more restorations than are made without a
- * wait.
+ * Returns the flap damping that applies now, otherwise undefined. After more than `RESTORED_AT_ONCE` restorations,
+ * damping applies for the rest of the hour.
  */
 function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | undefined {
   if (flapDamping === undefined || flapDamping.count <= RESTORED_AT_ONCE) return undefined;
@@ -56,7 +56,7 @@ function hasLeaver({ group }: Wanted, { base }: Views): boolean {
 }
 
 /**
- * Whether the suspected change is an operator's `sync`. It expects no version, so the group is always read from the
+ * Whether the suspected change is an operator's `sync`. A `sync` names no version, so the group is always read from the
  * platform.
  */
 export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =>
@@ -82,10 +82,10 @@ export function flapDampingAfter(
  *
  *     the last restorations                     | this restoration
  *     ------------------------------------------|----------------------------------------
- *     began two hours ago, or an operator asks  | counts as the first
+ *     began two hours ago, or an operator asked | counts as the first
  *     began within the hour                     | counts as one more
  *     were damped, and none was written since   | is not counted
- *     were damped, and one was written since    | counts for the next hour
+ *     were damped, and one was written since    | begins the next hour of damping
  *     were not damped                           | counts as the first
  */
 function countedAgain(
@@ -101,7 +101,10 @@ function countedAgain(
   return lastWriteAtMs < sinceMs + HOUR_MS ? flapDamping : { sinceMs: nowMs, count };
 }
 
-/** Whether the group already contains the wanted users and name. A write of a new directory event must not wait. */
+/**
+ * Whether the group already contains the wanted users and name. Otherwise a directory event is not written yet, and its
+ * write must not wait.
+ */
 function isWritten({ group }: Wanted, base: View | undefined, shown: ObservedGroup): boolean {
   if (base === undefined || !fieldMatches(base, 'name', group?.name ?? base.name)) return false;
   const known = new Set([...shown.users, ...base.users.keys()]);

@@ -21,8 +21,8 @@ import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /**
- * The maximum ages of the list. Many changes at once share a list. A list from before groupsync's first group may not
- * show a field, so the second read has age 0.
+ * The maximum ages of the list, tried in this order. With 5 s, many groups share one list. If no group of that list
+ * shows a field, a new list is read, because the first list may be older than groupsync's first group.
  */
 const ECHO_LISTING_AGES_MS = [5_000, 0];
 
@@ -37,9 +37,9 @@ const UNPROVEN_READ = {
  *     the platform shows                           | decision
  *     ---------------------------------------------|-----------------------------
  *     the known version and content                | undefined: nothing changed
- *     the same, after an earlier 404               | observe that nothing changed
+ *     the known version and content, after a 404   | observe that nothing changed
  *     another version within 60 s of a write       | wait
- *     the known version, fewer users, in the 60 s  | wait
+ *     the known version, fewer users, within 60 s  | wait
  *     the known version, fewer users, later        | observe: the users are hidden; wanted users are sent again
  *     another version or content, unreadable view  | observe
  *     nothing (404)                                | see `decideMissing`
@@ -64,8 +64,8 @@ export function waitForProof(facts: Facts, fetched: ObservedGroup): Wait | undef
 }
 
 /**
- * Waits if a read soon after groupsync's own write lacks users. Such a read may be older than that write, so it proves
- * no removal.
+ * Returns a wait if a fetch soon after groupsync's own write lacks users. The fetch may show the state before that
+ * write, so it proves no removal.
  */
 export function decideLacking(
   { state, nowMs, createSettleMs }: Facts,
@@ -82,9 +82,10 @@ export function decideLacking(
 }
 
 /**
- * Decides if the view cannot be read, so external changes cannot be distinguished from groupsync's changes. If external
- * members may stay, every user with a register counts as managed, including tombstones. Otherwise a member that
- * groupsync added and the directory removed would stay forever.
+ * Decides about a fetched group whose stored view cannot be read. Without the view, external members look like members
+ * that groupsync added. If external members may stay, every user with a register counts as managed, also if the
+ * register is a tombstone. Without this rule, a member that groupsync added and the directory removed would stay
+ * forever.
  */
 export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision {
   const observe = decideExternal(facts, fetched, []);
@@ -98,7 +99,8 @@ export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision
 }
 
 /**
- * Ends the suspected change. An operator's `sync` also resets the flap counter, so that a damped group is written now.
+ * Returns the decision that ends the suspected change. An operator's `sync` also resets the flap counter, so that a
+ * damped group is written now.
  */
 export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
   kind: 'observe',
@@ -108,9 +110,9 @@ export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } 
 });
 
 /**
- * Decides about external changes. The changes are recorded first and then become the group's view. Differences that the
- * policy accepts are marked in the view.
- * @param views the views that groupsync may have written: the view before, and the result of an uncertain write
+ * Decides about external changes. Apply first records the changes, and then stores the observed group as the view.
+ * Differences that the policy accepts are marked in the view.
+ * @param views the states that groupsync may have written: the stored view, and the intended result of an open write
  */
 export function decideExternal(
   facts: Facts,
@@ -175,8 +177,8 @@ function withAcceptedDrift(facts: Facts, observe: ObserveExternal): ObserveExter
 }
 
 /**
- * Returns users who were in the group after groupsync's last write, and who are missing from a read of the same
- * version.
+ * Returns the hidden users: they were in the group after groupsync's last write, and a read of the same version lacks
+ * them.
  */
 function hiddenUsers(
   [first, ...others]: readonly View[],
@@ -193,8 +195,8 @@ const weightOf = (differences: readonly Difference[]): number =>
   differences.flatMap(({ before, after }) => [before, after].flat()).length;
 
 /**
- * Returns the drift policy that applies to a difference. Two kinds are never restored under any policy: drift of a
- * group that is only observed, and additions if external members may stay.
+ * Returns the drift policy that applies to a difference. Two kinds of drift are never restored: any drift of a group in
+ * the mode `report`, and added members if external members may stay.
  */
 export function driftPolicyFor(
   { kind }: Difference,
@@ -216,8 +218,8 @@ export function stillAccepted(
 ): ReturnType<typeof validAcceptedDrift> | Read {
   if (acceptedDrift === undefined) return undefined;
   const group = wanted.group ?? NO_USERS;
-  // Tombstones and deleted users name directory members. Their platform users matter only if the policy `adopt`
-  // accepted a present user.
+  // The users that the directory removed must be read separately. They matter only if the policy `adopt` accepted an
+  // added user.
   if (acceptedDrift.policy !== 'adopt' || acceptedDrift.present.size === 0)
     return validAcceptedDrift(acceptedDrift, latestStampsOf(state, wanted), group);
   if (departed === undefined) return { kind: 'read', what: ['departed'] };

@@ -12,7 +12,7 @@ import { settle } from './settle.ts';
 
 export const endHold = (...ends: readonly ('hold' | 'approval')[]): EndHold => ({ kind: 'hold', ends });
 
-/** Settles a released platform group. Its hold ends first. */
+/** Settles a group that needs no write. A hold that is over ends first. */
 export const settleUnheld = (facts: Facts, as: SettledState): Decision =>
   isHoldOver(facts) ? endHold('hold', 'approval') : settle(as);
 
@@ -22,18 +22,18 @@ export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'>
 }
 
 /**
- * Judges every removal and every deletion of a plan, for every cause (invariant 5). The deletion of a group without
- * users is judged like a removal. The first matching line counts:
+ * Judges all removals and the deletion of a plan, independent of their cause (invariant 5). The deletion of a group
+ * without users is judged too. The first matching line counts:
  *
  *     the plan                                          | result
  *     --------------------------------------------------|-------------------------------------------------
  *     removes no user and no group                      | end a hold that is over; else the plan may be written
  *     has an approval that covers none of its removals  | end the approval
- *     has a hold that covers none of the others         | end the hold
- *     removes users that the hold stops or permits      | keep or remove them, as an operator decided
- *     removes others, and the guard has not counted them| reserve
- *     … and the guard allows them                       | the plan may be written
- *     … and only another worker's removals are too many | wait for that worker
+ *     has a hold that covers none of its other removals | end the hold
+ *     has removals that an operator decided about       | keep or remove these users, as decided
+ *     has other removals that are not reserved          | reserve
+ *     … the guard allows them                           | the plan may be written
+ *     … another worker's removals alone are too many    | wait for that worker
  *     … otherwise                                       | hold
  */
 export function guard(plan: Plan, facts: Facts): Guarded | Decision {
@@ -51,11 +51,13 @@ export function guard(plan: Plan, facts: Facts): Guarded | Decision {
 interface GuardContext {
   readonly plan: Plan;
   readonly facts: Facts;
-  /** The removals that are approved next to the hold. The guard does not judge them. */
+  /**
+   * Removals that an operator approved while other removals of the group stayed held. The guard does not judge them.
+   */
   readonly permitted: readonly PlatformUserId[];
 }
 
-/** Judges the removals that no approval next to the hold permits. */
+/** Judges the removals that the group's approval does not permit. */
 function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decision {
   const { state, settings, held: read, nowMs } = facts;
   const limits = settings.guard;
@@ -77,8 +79,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
     deletes: plan.departs,
   });
   if (verdict.superseded) return holdAll(others, current?.hold.rule ?? 'count');
-  // A write that an approved hold permits also removes the users that were approved next to the hold. The write uses up
-  // the hold and the approval.
+  // One write makes the removals of an approved hold and of the separate approval. It uses up both.
   const used = verdict.approved.length > 0 ? state.hold : state.approval;
   const consumes = used?.digest;
   const held = new Set(verdict.held);
@@ -90,8 +91,8 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
 }
 
 /**
- * Judges the deletion of a group without users. Its hold covers no user, so the decision about the hold applies to the
- * group.
+ * Judges the deletion of a group without users. Its hold lists no user, so an operator's decision about the hold
+ * applies to the deletion.
  */
 function guardEmptyDeletion(current: Hold | undefined, plan: Plan, facts: Facts): Guarded | Decision {
   const free: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
@@ -122,7 +123,9 @@ function guardEmptyDeletion(current: Hold | undefined, plan: Plan, facts: Facts)
 const sizeOf = ({ views, wanted }: Facts): number =>
   views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
 
-/** Returns the guard's verdict after the removals are in its record. */
+/**
+ * Returns the guard's verdict about the removals. If they are not reserved yet, returns the decision to reserve them.
+ */
 function judgeReserved(
   removals: number,
   size: number,
@@ -130,7 +133,7 @@ function judgeReserved(
   facts: Facts,
 ): GuardVerdict | Reserve | Wait {
   const { state, settings, reservation } = facts;
-  // Only one of the two writes can take effect, so the larger number of removals counts.
+  // Either the uncertain write or the next write can take effect, not both. So the larger number of removals counts.
   const replaces = state.uncertain?.removals;
   const atStake = Math.max(removals, replaces?.removals ?? 0);
   const deletes = plan.departs;
@@ -150,8 +153,8 @@ function judgeReserved(
 }
 
 /**
- * Whether the hold of a plan without removals ends. If the group is gone, it may come back with its held members. Its
- * hold then stays until it expires.
+ * Whether a hold ends because the plan removes nothing. A platform group that is gone may come back with its held
+ * members, so the hold stays until it expires.
  */
 function isHoldOver({ state: { hold, approval, link, previousLink }, nowMs }: Facts): boolean {
   const held = hold ?? approval;
@@ -159,9 +162,9 @@ function isHoldOver({ state: { hold, approval, link, previousLink }, nowMs }: Fa
 }
 
 /**
- * Whether only the removals of a second worker exceed the limit. Two messages may start two workers for one group, and
- * both workers reserve the same removals. If only the sum exceeds the limit, no hold is made, and the workers try again
- * one after the other.
+ * Whether the removals are within the limit if those of a second worker do not count. Two messages may start two
+ * workers for one group, and both reserve the same removals. If only the sum exceeds the limit, no hold starts, and the
+ * workers try again one after the other.
  */
 function isOnlyTwo({ recent, ...input }: GuardInput & Pick<Reservation, 'recent'>): boolean {
   const { group, connection, concurrent } = recent;

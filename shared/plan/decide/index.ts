@@ -23,7 +23,7 @@ import { decideWanted } from './write.ts';
  *     ---------------------------------------------------|------------------------------------------------
  *     has an open intent                                 | settle the intent; see `decideIntent`
  *     was released by an operator                        | see `decideRelease`, then settle excluded
- *     had an intent that the platform refused            | fail, a change the second time; gone, name taken: below
+ *     had an intent that the platform refused            | see `decideRejected`, and `decideMissing` after a 404
  *     is excluded by the settings                        | end a hold that waits, settle excluded
  *     was restored repeatedly within an hour             | wait for the rest of the hour; see `decideRest`
  *     has a suspected change                             | read the group, observe; see `decideFetched`
@@ -33,7 +33,7 @@ export function decide(facts: Facts): Decision {
   const { state, rejected, fetched } = facts;
   if (state.intent !== undefined) return decideIntent(facts, state.intent);
   if (state.released) return decideReleased(facts);
-  // The version of a group that answers 404 proves nothing. The group is not listed yet, or another client deleted it.
+  // After a 404 there is no version to compare. The platform may not show the group yet, or another client deleted it.
   if (rejected !== undefined)
     return fetched === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   const treatment = treatmentOf(facts);
@@ -48,19 +48,20 @@ const decideReleased = (facts: Facts): Decision =>
   facts.state.link === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
 
 /**
- * Settles a group that the settings exclude. A waiting hold ends, so that no operator must decide. A decided hold
- * stays, in case the group is included again.
+ * Settles a group that the settings exclude. A waiting hold ends, because its removals will not be written. A decided
+ * hold stays, in case the group is included again.
  */
 const decideExcluded = ({ state }: Facts): Decision =>
   state.hold?.decision.kind === 'waiting' ? endHold('hold') : settle('excluded');
 
 /**
- * Decides after a refusal. If names are unique, a group waits until another group gives up its name. Its other changes
- * are written.
+ * Decides after the platform refused a write. If another platform group has the sent name, a new group waits until the
+ * name is free. An existing group keeps its old name, and its other changes are written.
  */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
   const { state, listed, fetched } = facts;
-  // This fetch cannot prove yet whether the refusal was a conflict.
+  // Soon after a write, the fetch may show an old version. It cannot show yet whether the refusal was a version
+  // conflict.
   const unproven = fetched === undefined || fetched === 'gone' ? undefined : waitForProof(facts, fetched);
   if (unproven !== undefined) return unproven;
   if (name === undefined) return failing(facts);
@@ -71,9 +72,8 @@ function decideRejected(facts: Facts, { name }: Rejected): Decision {
 }
 
 /**
- * Returns the decision to fail. The version shows whether a change was a conflict, but the platform may show an old
- * version. So a change of an existing group must be refused twice. The time between the refusals is long enough for the
- * platform to show the current version.
+ * Returns the decision to fail. A change of an existing group fails only after two refusals, at least `READS_BEHIND_MS`
+ * apart. Within that time the platform may show an old version, so the first refusal may be a version conflict.
  */
 function failing({ state: { link, lastError }, nowMs }: Facts): Decision {
   const before = lastError !== undefined && ONCE_REFUSED.has(lastError.code) ? lastError : undefined;

@@ -9,14 +9,12 @@ import { decideUnlisted } from '../unlisted.ts';
 import { decideExternal, decideLacking, decideUnreadable, waitForProof } from './drift.ts';
 import { CREATE_MISSES, notShownYet } from './missing.ts';
 
-/**
- * The number of users that the platform may add to a new group, namely its installer. Another client added any further
- * users.
- */
+/** The platform may add one user to a new group. Another client added any further users. */
 const ADDED_BY_PLATFORM = 1;
 
 /**
- * Settles an open intent by its own fields and users, not by the current desired state.
+ * Decides how an open intent ends. The platform group is compared with the content of the intent, not with the current
+ * desired state.
  *
  *     the platform shows            | create              | patch, put            | delete
  *     ------------------------------|---------------------|-----------------------|----------------------
@@ -25,7 +23,7 @@ const ADDED_BY_PLATFORM = 1;
  *     perhaps an earlier state      | –                   | wait; drop if refused | see `decideDeletion`
  *     something else                | –                   | observe               | see `decideDeletion`
  *     nothing (404, not listed)     | drop after 3 misses | drop                  | see `decideDeletion`
- *     … and other groups not listed | wait                | –                     | –
+ *     … and lacks other groups too  | wait                | –                     | –
  */
 export function decideIntent(facts: Facts, intent: Intent): Decision {
   const { fetched, rejected } = facts;
@@ -70,7 +68,7 @@ function decideOutcome(facts: Facts, observed: ObservedGroup, dropped: Drop): De
     : decideOtherAfterRefusal(facts, observed, { views, dropped });
 }
 
-/** Decides if the platform shows another result than the intent would have. */
+/** Decides if the platform shows a new version that does not equal the result of the intent. */
 function decideOther(
   facts: Facts,
   observed: ObservedGroup,
@@ -84,8 +82,8 @@ function decideOther(
 }
 
 /**
- * Decides after a refused write, which changed nothing. If the group still shows the additions of the write, another
- * client added them.
+ * Decides after a refused write. The refused write changed nothing. If the group shows its additions, another client
+ * made them.
  */
 function decideOtherAfterRefusal(
   facts: Facts,
@@ -99,8 +97,8 @@ function decideOtherAfterRefusal(
 }
 
 /**
- * Returns the result that the write would have, with the platform's form of the name and the user that the platform
- * adds.
+ * Returns the view that the write would produce, with the name in the platform's form. A creation may also have one
+ * user that the platform added.
  */
 function asMade(
   prepared: View | undefined,

@@ -9,7 +9,7 @@ import { carrying } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 
-/** The number of searches without success after which a group counts as never created. */
+/** After this number of searches without a result, a group counts as never created. */
 export const CREATE_MISSES = 3;
 
 /** Ends the suspected external change, because there is no platform group to read. */
@@ -24,15 +24,15 @@ export const notShownYet = ({ createSettleMs }: Facts): Wait => ({
 });
 
 /**
- * Returns the decision for a linked group for which the platform has answered 404.
+ * Returns the decision after the platform answered 404 for the linked platform group.
  *
  *     the group                                      | decision
  *     -----------------------------------------------|--------------------------------------------------
- *     has no link any more                           | observe that there is no platform group
+ *     has no link                                    | observe that there is no platform group
  *     was created recently                           | wait; the platform may not show it yet
  *     is not proven to be gone (`decideAbsence`)     | wait, or read more evidence
  *     was deleted by groupsync or by the directory   | unlink
- *     is gone otherwise                              | unlink with a difference: deleted, or recreated
+ *     was deleted by another client                  | unlink, and record it: deleted, or recreated
  */
 export function decideMissing(facts: Facts): Decision {
   const { state, nowMs, createSettleMs } = facts;
@@ -44,7 +44,10 @@ export function decideMissing(facts: Facts): Decision {
   return absence === 'gone' ? decideUnlinking(facts, id) : absence;
 }
 
-/** Ends the link. A recreated group is another platform group with the external id of this group. */
+/**
+ * Returns the decision to end the link. The difference is `recreated` if another platform group has this group's
+ * external id, otherwise `deleted`.
+ */
 function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
   const { state, wanted, listed } = facts;
   const lateWrite = uncertainDeletion(state);
@@ -55,8 +58,7 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
     acceptedDrift: undefined,
     lateWrite,
   };
-  // If the directory has also deleted the group, or groupsync's own DELETE took effect late, no other client changed
-  // anything.
+  // No other client changed anything if the directory deleted the group, or if groupsync's own DELETE took effect late.
   if (hasDeparted(state.registers) || lateWrite !== undefined) return unlinking;
   const [again] = carrying(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
   const difference: Difference =

@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 export const TRIED: Wait = {
   kind: 'wait',
   waitMs: undefined,
-  why: { code: 'platform_rejected', message: 'users that the platform refused together are tried apart' },
+  why: { code: 'platform_rejected', message: 'the platform refused a write: its parts are tried separately' },
 };
 
 export const REFUSED: Wait = {
@@ -30,7 +30,7 @@ export const removalsRefused = (count: number, answer: string): Wait => ({
 
 const REMOVALS_REFUSED = 'removals_refused';
 
-/** The codes of errors that mean that the platform has already refused a write of the group. */
+/** Error codes which show that the platform has already refused a write of the group. */
 export const ONCE_REFUSED: ReadonlySet<string> = new Set([
   REFUSED.why.code,
   TRIED.why.code,
@@ -42,6 +42,7 @@ export const NAME_IN_USE: Wait = {
   waitMs: undefined,
   why: {
     code: 'name_in_use',
-    message: 'the platform refuses the name, which another group has: tried again until it is free',
+    message:
+      'another group has this name, so the platform refuses it: groupsync tries again until it is free',
   },
 };

@@ -71,7 +71,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
   );
 }
 
-/** Tries a refused field again when it is due, if the group is done except for that field. */
+/** Plans the write. If only refused fields differ, a refused field that is due is tried again. */
 function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): Decision {
   const decision = decidePlan(input, known, treatment);
   const due = decision.kind === 'settle' && decision.failing ? dueRefused(known) : undefined;
@@ -81,8 +81,9 @@ function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): 
 }
 
 /**
- * Returns the wanted users that count as additions if a read did not show them. During the search for refused users,
- * these are only the users that an attempt excludes. All other users may be in the group, so every attempt sends them.
+ * Returns the wanted users that count as additions while they are hidden. During the search for refused users, only the
+ * users that the attempt excludes count as additions. All other hidden users may be in the group, so every attempt
+ * sends them.
  */
 const sentAgain = (
   { isNarrowed, excluded = new Set() }: Facts,
@@ -105,8 +106,7 @@ type Drafting = Omit<DraftInput, 'held' | 'isDeletionHeld'>;
 type Known = Facts & { readonly wanted: Wanted };
 
 /**
- * Returns a decision that must come before the write (a fetch, the guard's decision), or the write, or the reason why
- * no write is needed.
+ * Returns the write, a decision that must come before the write, or the decision that applies if no write is needed.
  */
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
@@ -164,7 +164,8 @@ function whyUnwritten(
 }
 
 /**
- * Settles a group. A group with uncertain writes stays scheduled until their deadline, and is then fetched once more.
+ * Settles a group. While an uncertain write may still take effect, the group stays scheduled. After that time, apply
+ * fetches the group once more.
  */
 function settleOnceCertain(settled: Decision, facts: Facts): Decision {
   const { state, nowMs } = facts;
@@ -194,12 +195,13 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
   const adopted = decideAdoption(facts, found);
   if (adopted !== undefined) return adopted;
-  // A candidate answered 404 before and is not listed now. A wrong route would give the same result.
+  // Earlier the platform answered 404 for a candidate, and the list does not show it now. A wrong base URL would give
+  // the same result.
   const isUnproven = state.missedAtMs !== undefined && found.length === 0;
   const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
   if (absence !== 'gone') return absence;
-  // With a wrong base URL the list is empty. So the intent also names the previously linked group, so that it does not
-  // count as the created group.
+  // With a wrong base URL the list is empty. The intent therefore also names the previously linked group, which must
+  // not count as the created group.
   return {
     kind: 'write',
     plan,
@@ -209,7 +211,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   };
 }
 
-/** Returns the group of an uncertain creation that appears in the list only now. */
+/** Returns a listed group that an earlier uncertain creation made. */
 function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
   const { write, untilMs = 0 } = uncertain ?? {};
   if (write?.action !== 'create' || nowMs >= untilMs) return undefined;

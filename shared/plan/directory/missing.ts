@@ -1,12 +1,12 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** The largest share of groups that can be missing at once by real deletions. */
+/** If more than this share of the groups is missing at once, the listing counts as wrong. */
 const MAX_MISSING_SHARE = 0.05;
 
 /**
- * Whether so many groups are missing from a listing that the listing is wrong. The causes are a lost right, or an
- * administrator with access to only a part of the directory.
+ * Whether a listing counts as wrong because too many groups are missing. Possible causes are a lost permission, or an
+ * administrator who sees only a part of the directory.
  *
  *   groups known | missing                   | wrong
  *   -------------|---------------------------|------
@@ -31,7 +31,7 @@ export interface MissingEvidence {
 }
 
 /**
- * Whether a group that the directory does not find by its id was deleted. A lost right may give the same answer. So the
+ * Whether a group was deleted, after the directory did not find its id. A lost permission may give the same answer. The
  * proof is a report of the deletion, or a day of such answers while another group is readable.
  */
 export function isDeleted(

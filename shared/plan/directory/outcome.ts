@@ -5,9 +5,12 @@ import { type Difference, type GroupRead, isEqual } from './read.ts';
 /** The minimum time between two reads that confirm each other. */
 export const CONFIRMED_AFTER_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
-/** The number of short reads within an hour that are no accident. From then on, the listed members are added. */
+/**
+ * A read is short if the directory lists fewer users than it counts. After this many short reads within an hour, the
+ * listed members are added.
+ */
 export const MAX_SHORT_READS = 3;
-/** The largest size of a group that is sent as a whole snapshot. */
+/** Groups up to this size are sent as a snapshot. Larger groups are sent as changes. */
 export const LARGEST_SNAPSHOT = 1_000;
 
 /** The result of one whole read of a group. */

@@ -31,15 +31,14 @@ export interface Difference {
   /** Whether the group is new or has another name. */
   readonly isNamed: boolean;
   /**
-   * Whether a difference was set by an event after the read. That event wins, and another read must confirm the
-   * difference.
+   * Whether an event newer than the read caused a part of the difference. That event wins, and the group is read again.
    */
   readonly isSuperseded: boolean;
 }
 
 /**
- * Compares a read with desired state. An event with the stamp of the read would change exactly `added`, `removed` and
- * the name, because the later stamp wins.
+ * Compares a read with desired state. The result contains only changes that an event with the stamp of the read would
+ * make. Values with a later stamp stay.
  * @param stamp the stamp of the read
  */
 export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp): Difference {

@@ -24,9 +24,8 @@ export interface WholeRead {
 }
 
 /**
- * Returns the stored group after a whole read. Two reads that agree with desired state, at least ten minutes apart,
- * settle the group until the rolling read. Sent events are not assumed to have taken effect. The next read compares the
- * group with desired state again.
+ * Returns the reader's item of a group after a whole read. If two reads, at least ten minutes apart, agree with desired
+ * state, the next read is the daily read. If events were sent, the next read checks whether they took effect.
  */
 export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   const { group, reportedMs, sentMs, shortMs } = known;
@@ -64,7 +63,7 @@ const isShort = (outcome: ReadOutcome): boolean =>
 
 const SHORT = 'the directory lists fewer members than it counts';
 
-/** Returns the stored group after a read that did not end. */
+/** Returns the reader's item of a group after a failed read. */
 export const afterFailure = (known: ReaderGroup, problem: string, nowMs: number): ReaderGroup => ({
   ...known,
   problem,
@@ -72,26 +71,25 @@ export const afterFailure = (known: ReaderGroup, problem: string, nowMs: number)
   dueMs: nowMs + SOON_MS,
 });
 
-/** The time of failure after which an operator must check a group. */
+/** If reads of a group fail for this long, an operator must check the group. */
 const LASTING_MS = 3_600_000;
 
 /**
- * Whether an operator must check the group. A missing group does not count, because it is deleted after a day, or found
- * again.
+ * Whether an operator must check the group. A missing group does not count. After a day the group counts as deleted,
+ * unless it is found again.
  */
 export const isUnreadable = ({ failingMs, missingMs, shortMs = [] }: ReaderGroup, nowMs: number): boolean =>
   missingMs === undefined &&
   failingMs !== undefined &&
   (nowMs - failingMs >= LASTING_MS || isShortForLong({ shortMs }));
 
-/**
- * Whether the directory listed fewer members than it counts three times within an hour, without a complete list since.
- */
+/** Whether three reads within an hour were short, and no complete read followed. */
 export const isShortForLong = ({ shortMs = [] }: Pick<ReaderGroup, 'shortMs'>): boolean =>
   shortMs.length >= MAX_SHORT_READS;
 
 /**
- * Returns the stored group after a report of a change. A report that is not newer than the last report changes nothing.
+ * Returns the reader's item of a group after a report of a change. Only a report that is newer than the last report has
+ * an effect.
  */
 export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: number): ReaderGroup {
   if (reportedMs <= (known.reportedMs ?? 0)) return known;
@@ -99,7 +97,7 @@ export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: numbe
   return { ...rest, reportedMs, dueMs: nowMs };
 }
 
-/** Returns the stored state of a new group. Only its existence is known. */
+/** Returns the reader's item of a new group, which has not been read yet. */
 export const firstSeen = (group: GroupId, address: string, nowMs: number): ReaderGroup => ({
   group,
   address,

@@ -1,9 +1,10 @@
-/** The maximum clock difference, and the maximum age of the state that a directory shows. */
+/** Covers the difference between clocks, and the delay until a directory shows a change. */
 const BEHIND_MS = 60_000;
 
 /**
- * Returns the time of the stamp of a read, in milliseconds since 1970. The time is before every state that the read
- * shows, so that an event that was pushed meanwhile wins. The time is never before the last stamp sent for the group.
+ * Returns the time of the stamp of a read, in milliseconds since 1970. The time is earlier than every state that the
+ * read shows, so an event that was sent during the read wins. The time is never earlier than the last stamp that was
+ * sent for the group.
  * @param oldestPageMs the time at which the oldest used page was requested
  */
 export const stampTimeOf = (oldestPageMs: number, lastSentMs: number | undefined): number =>

@@ -21,7 +21,8 @@ export async function readPreviousLink(
   { connection, ports: { groups, claims } }: PreviousLinkReading,
 ): Promise<View | undefined> {
   const own = await previousView(state, id, groups);
-  // Under any other setting the view does not matter, because every member that the directory does not name is removed.
+  // With the membership `authoritative` the view does not matter: every member that the directory does not name is
+  // removed.
   if (own !== undefined || connection.settings.membership !== 'additive') return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));
@@ -47,8 +48,9 @@ async function previousView(
 }
 
 /**
- * Claims a platform group for adoption. External ids may differ only in form, and names prove little. If the platform
- * group has the exact id of another directory group without a platform group, it is left to that directory group.
+ * Claims a platform group for adoption. If the platform group has the exact external id of another directory group that
+ * has no platform group yet, that directory group keeps it. A match by name, or by another form of the external id,
+ * proves less.
  * @returns the directory group that keeps the platform group; undefined if the platform group is now claimed
  */
 export async function claimAdopted(

@@ -32,9 +32,12 @@ export interface ApplyReport {
   readonly drift: readonly DriftKind[];
   /** The time from the first change to the confirmed write, if that write made the group clean. */
   readonly lagMs?: number;
-  /** The platform answers 404 for the group, but it does so for too many groups. So many groups cannot all be gone. */
+  /**
+   * Whether the link is kept although the platform answers 404 for the group. The platform does so for too many groups
+   * at once.
+   */
   readonly unlinkingHeld?: boolean;
-  /** Members who keep access because the platform refuses to remove them. */
+  /** The number of members who keep access because the platform refuses to remove them. */
   readonly keepAccess?: number;
   readonly cause?: unknown;
 }
@@ -45,8 +48,8 @@ type PartialReport = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkin
 const MAX_PASSES = 3 * MAX_CONFLICTS;
 
 /**
- * Makes one platform group equal to the desired state. Only the group's name comes from the message; all other facts
- * are read now, with consistent reads.
+ * Makes one platform group equal to the desired state. The message contributes only the id of the group. All other
+ * facts are read now, with consistent reads.
  *
  *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ change, intent
  *       ──▶ platform call ──▶ view ──▶ audit ──▶ commit (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
@@ -92,8 +95,8 @@ async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Pr
 }
 
 /**
- * Runs one pass. @returns undefined if another pass follows at once; `conflicts` if conflicts have used up the calls of
- * this hour
+ * Runs one pass.
+ * @returns undefined if another pass follows at once; `conflicts` if conflicts have used up the calls of this hour
  */
 async function applyOnce(
   state: GroupState,
@@ -115,8 +118,8 @@ async function applyOnce(
 }
 
 /**
- * False if another worker runs, or the wake-up is early. An own write of this attempt does not count towards the
- * coalescing window.
+ * Whether this worker may run a pass: the group needs apply, no other worker is active, and the wake-up is not early. A
+ * later pass skips the check for an early wake-up, unless another worker changed the group.
  */
 function isForUs(
   state: GroupState | undefined,
@@ -159,15 +162,15 @@ function goesOn(
 }
 
 /**
- * Whether the platform is known to be available. The reason is an answer about this group, or the refusal of a write
- * because of its content.
+ * Whether this attempt shows that the platform is available: the platform answered a write or a fetch, or refused a
+ * write because of its content.
  */
 const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;
 
 /**
- * Returns the cached connection, which usually costs no request. If its cached state would stop the apply, the
- * connection is read again.
+ * Returns the cached connection, which usually costs no request. If the cached connection is missing or only observes,
+ * the connection is read again.
  */
 async function likely(name: ConnectionName, { connections }: ApplyPorts): Promise<Connection | undefined> {
   const known = await connections.find(name);
@@ -179,7 +182,8 @@ const needsApply = (state: GroupState): boolean =>
 
 const HOUR_MS = 3_600_000;
 /**
- * Members excluded only to isolate a rejected member are added again at once. Otherwise the next attempt is in an hour.
+ * If the platform accepted a part of the write, the other members are tried again at once. Otherwise the next attempt
+ * is in an hour.
  */
 const restMs = ({ hasWritten }: Bisection): number => (hasWritten ? 0 : HOUR_MS);
 

@@ -85,7 +85,7 @@ interface Next {
  *     the whole group (PUT)              | its changes alone, without name and external id
  *     name or external id, and members   | the members alone
  *     name and external id               | one of them
- *     one of them alone                  | its value is recorded as refused; the search continues with what is left
+ *     one of them alone                  | its value is recorded as refused; the search continues with the other parts
  *     removals and additions             | the removals
  *     additions                          | halves of them, until the refused user is found
  *     removals alone                     | nothing; the write is tried again in an hour
@@ -130,7 +130,8 @@ function nextMembers(
   { isKnown, ...bisection }: Known,
 ): Next | undefined {
   const { batches, refusals } = bisection;
-  // Only one addition is left to try. As in a write without hidden users, the platform may refuse the group itself.
+  // Only one addition and hidden users are left. The platform may refuse the group itself, so the user is not marked as
+  // refused.
   const isAlone = !(hasRemovals || bisection.hasWritten || isKnown) && additions.length === 1;
   if (isAlone && batches.length > 0 && batches.flat().every((user) => hidden.includes(user)))
     return undefined;
@@ -152,8 +153,8 @@ function withoutHidden(hidden: readonly PlatformUserId[], bisection: Bisection):
 }
 
 /**
- * Returns the fields with a name that proved to be in use in this attempt. Such a name is not sent again before the
- * members are written.
+ * Returns the fields that the write left out although their value is not recorded as refused, such as a name in use.
+ * These fields are sent only after the members are written.
  */
 function leftLately({ left = [] }: Write, { wanted, state }: PassFacts): readonly GroupField[] {
   const refused = wanted?.group ? refusedOf(wanted.group, state) : [];
@@ -195,8 +196,8 @@ async function markRefused(
 
 /**
  * Returns the search after a refusal. The first batch is tried next, unless another part must be sent first.
- * @returns `refused` if this one user is certainly the cause; undefined if the additions are not the cause, or the cause
- *   is unknown
+ * @returns `refused` if the single addition is certainly the cause; undefined if the additions are not the cause, or
+ *   the cause is unknown
  */
 function narrowed(
   additions: readonly PlatformUserId[],
@@ -209,7 +210,7 @@ function narrowed(
     batches: waiting,
     refusals: refusals + 1,
   });
-  // The platform accepted no part, so it refuses the group itself.
+  // No addition is left, or the platform accepted no part and probably refuses the group itself.
   if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
   if (hasRemovals) return again([additions, ...batches]);
   if (additions.length === 1 && (hasWritten || isKnown)) return 'refused';

@@ -39,8 +39,8 @@ export const recordOf = ({ intent, atMs, removals }: Reservation): GuardRecord =
 
 /**
  * Commits a write that the platform has answered. The answer becomes the group's view, and the intent ends. A member
- * that was sent and is not shown stays wanted until a later fetch. A member that is shown and was not sent comes from
- * another client.
+ * that the write sent and the answer lacks is marked, and stays wanted. A member that the answer shows and the write
+ * did not send was added by the platform or another client.
  */
 export async function confirmWrite(
   answered: ObservedGroup | undefined,
@@ -104,7 +104,7 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
 const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
   intent.action === 'create' && isAsPrepared ? intent.change : undefined;
 
-/** Whether the write leaves no difference that another client made. */
+/** Whether no drift is left after the write. */
 const closesDrift = ({ held, left }: Write, { external, isUndone }: Outcome): boolean =>
   held.size === 0 && external === undefined && !isUndone && left === undefined;
 
@@ -129,15 +129,15 @@ function stillUncertain(
 }
 
 /**
- * Whether no earlier write can still take effect. None can if the earlier writes were answered and this write is shown
+ * Whether the earlier uncertain writes can no longer take effect: the platform answered them, and shows this write
  * completely.
  */
 const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolean =>
   isAsPrepared && uncertain?.isAnswered === true;
 
 /**
- * Whether a successful write may still take effect. The platform may still show the state before the write, even with
- * the new version.
+ * Whether a write with a successful answer may still take effect. The answer may show the state before the write, even
+ * with the new version.
  */
 const mayTakeEffect = (
   observed: ObservedGroup | undefined,
@@ -154,7 +154,7 @@ async function judged(
     const judgement = judgeAnswer(write.plan, observed, known);
     const { wanted } = known;
     const isAnswered = !('kind' in judgement);
-    // If the answer differs from the write, the meaning of the answer depends on the persons of all members.
+    // If the answer differs from the write, the persons of all members must be known to judge the difference.
     if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
     const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
     known = await learn(question, known, context);
@@ -179,8 +179,8 @@ async function markTaken(
 }
 
 /**
- * Marks members that were sent and are not shown. Later writes still send them. A mark keeps its age, and ends when a
- * later fetch shows the member.
+ * Marks members that the write sent and the platform does not show. Later writes still send these members. A mark keeps
+ * its age, and ends when a fetch shows the member.
  */
 async function markUnshown(
   users: readonly PlatformUserId[],
@@ -199,7 +199,7 @@ async function markUnshown(
 
 /**
  * Returns the group after the write. If the answer does not show the sent content, the answer may be older than the
- * write, so the group is fetched. A fetch proves nothing if it may show a version from before the write.
+ * write, so the group is fetched. If the fetch may show a version from before the write, the answer counts.
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
@@ -226,7 +226,7 @@ function leftovers(
   const isEnded = isCertain(outcome, state);
   // An earlier write may still take effect, so the group is fetched once more.
   const needsFetchLater = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
-  // The hold was about another platform group, which this platform group replaces.
+  // The hold concerns another platform group, which this platform group replaces.
   const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
   const isLeft = [
     external !== undefined,
@@ -245,8 +245,8 @@ function leftovers(
 }
 
 /**
- * Reduces the guard's reservation by the removals that did not happen. Otherwise these removals would hold removals
- * from other groups.
+ * Reduces the guard's reservation by the removals that did not happen. Otherwise these removals would count towards the
+ * limit for other groups.
  */
 async function giveBackKept({ kept }: Outcome, { write, facts, context }: Writing): Promise<void> {
   const { reservation, state } = facts;

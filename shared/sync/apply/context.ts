@@ -26,7 +26,7 @@ export interface ApplyContext extends Reading {
   readonly opened: (id: IntentId) => void;
   /** Called with each version of the group that the platform shows. */
   readonly showed: (group: Shown) => void;
-  /** The additions that the platform refused together and that must still be tried. */
+  /** The progress of the search for the refused part of a write. */
   readonly bisection: Bisection;
 }
 
@@ -48,8 +48,8 @@ export interface Bisection {
   readonly batches: readonly (readonly PlatformUserId[])[];
   readonly refusals: number;
   /**
-   * Whether the platform accepted another write of the group meanwhile. The platform then does not refuse the group
-   * itself.
+   * Whether the platform accepted another write of the group during the search. The platform then does not refuse the
+   * group as a whole.
    */
   readonly hasWritten: boolean;
   /** Fields that wait until the members are written. Each field is then tried in a separate write. */
@@ -86,23 +86,23 @@ export type NewGroupError = Omit<GroupError, 'atMs'>;
 
 /** The result of one pass of apply. */
 export type PassResult =
-  /** The pass learnt or settled something. Apply reads the group again. */
+  /** The next pass follows at once. Apply reads the group again. */
   | { readonly kind: 'again' }
   /** Apply reads the group again, because of an external change. */
   | { readonly kind: 'conflict' }
-  /** Nothing can be decided before `waitMs`. If `waitMs` is undefined, the wait grows exponentially. */
+  /** The group waits for `waitMs`. If `waitMs` is undefined, the wait grows exponentially. */
   | {
       readonly kind: 'wait';
       readonly waitMs: number | undefined;
       readonly why: NewGroupError;
-      /** Members who keep access because the platform refuses to remove them. */
+      /** The number of members who keep access because the platform refuses to remove them. */
       readonly keepAccess?: number;
     }
   /** The calls of this hour are used up. */
   | { readonly kind: 'spent' }
   /** Another worker has changed the group's item meanwhile. */
   | { readonly kind: 'superseded' }
-  /** Nothing is left to write. The platform shows the wanted state, except for held or refused changes. */
+  /** No write is needed now. The platform shows the wanted state, except for held or refused changes. */
   | { readonly kind: 'in_sync' }
   | {
       readonly kind: 'written';

@@ -7,7 +7,10 @@ import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 
-/** Finds the group of an open creation. The groups are listed again, because the group may have appeared since. */
+/**
+ * Finds the platform group that an open creation made. The list is read again, because the group may have appeared
+ * since the last read.
+ */
 export async function findCreation<Known extends Facts & { readonly views: Views }>(
   facts: Known,
   reading: Reading,

@@ -77,7 +77,7 @@ async function isUnwrittenSince(
   return now?.intent?.id === intent?.id && now?.link?.view.id === link?.view.id;
 }
 
-/** Stores an observed group as a view for the group's pointer, unless a prepared view exists. */
+/** Returns the link to an observed group. Its view is stored first, unless a prepared view exists. */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
@@ -127,7 +127,8 @@ export async function unlink(
 }
 
 /**
- * The record is stored before the other records are counted. Two concurrent workers may both wait, but never both pass.
+ * Takes one ended link from the hourly budget, and returns whether the budget allows it. The record is stored before
+ * the other records are counted, so two concurrent workers may both wait, but never both pass.
  */
 async function drawOnBudget(
   id: PlatformGroupId,
@@ -144,9 +145,9 @@ async function drawOnBudget(
 
 /**
  * Records external changes. `report` and `adopt` settle a record at once, because the difference stays. `restore`
- * leaves the record open until apply has restored the group. The id of a record contains the view that the group
- * departed from. So a crash before the group item refers to the record creates no second record. A change that is
- * repeated after a restoration gets a new record, even under the same version.
+ * leaves the record open until apply has restored the group. The id of a record is computed from the view before the
+ * change. So after a crash, the same change gets the same record. A change that is repeated after a restoration gets a
+ * new record, even under the same version.
  */
 async function recordDrift(
   state: GroupState,

@@ -16,7 +16,7 @@ import type { ApplyContext, NewGroupError } from './context.ts';
 /**
  * Handles a failed call. A failure that concerns all groups closes the gate. Any other failure makes only this group
  * wait, for at most an hour. The fifth failing group in a row without a success also closes the gate. The message is
- * deleted in any case, so no failure uses up a receive of the message. The dirty mark remains (invariant 9).
+ * deleted in any case, so failures do not count as receives of the message. The dirty mark remains (invariant 9).
  */
 export async function handleFailure(
   state: GroupState,
@@ -25,7 +25,7 @@ export async function handleFailure(
 ): Promise<'gate_closed' | 'postponed'> {
   const { ports } = how;
   const { ref, lastError, attempts } = state;
-  // The error code keeps the earlier refusal during a failed call, so that the next refusal does not count as the
+  // An earlier refusal stays the error of the group when a call fails. Otherwise the next refusal would count as the
   // first.
   const isKept = lastError !== undefined && ONCE_REFUSED.has(lastError.code);
   const error = (isKept && lastError) || { code: failure.kind, message: failure.message };
@@ -34,8 +34,8 @@ export async function handleFailure(
     const { calledMs, mine } = how;
     const retryAtMs = affordableAtMs(nowMs, calledMs);
     const again = { retryAtMs, soonerMs: nowMs + ports.coalesceMs, error: { atMs: nowMs, ...error } };
-    // A closed gate does not count as an attempt of the group. Its calls count, because a gate may open and close
-    // repeatedly.
+    // A closed gate does not count as an attempt of the group. The group's calls count, because a gate may open and
+    // close repeatedly.
     await ports.groups.postpone(state, { ...again, attempts, calledMs, mine });
     return 'gate_closed';
   }
@@ -49,8 +49,7 @@ const isUnsent = ({ kind, call }: PlatformFailure): boolean => kind === 'unreach
 /** The error of a group while the search for refused users waits for its next attempt. */
 export const UNACCEPTABLE = {
   code: 'platform_rejected',
-  message:
-    'the platform refuses some of the users to be added: the others are in, and these are tried again in an hour',
+  message: 'the platform refuses some of the users to be added: groupsync will try these users again',
 };
 
 /** The progress of an apply for its group. */
@@ -124,7 +123,9 @@ export async function reportFieldFailure(
 
 const REJECTED = 'platform_rejected';
 
-/** The parts that distinguish failures: the text, the fields that were sent, and the removals that wait. */
+/**
+ * Two failures are the same if these parts are equal: the text, the fields that were sent, and the waiting removals.
+ */
 interface Failure {
   readonly message: string;
   readonly code?: string;

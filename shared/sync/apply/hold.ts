@@ -64,7 +64,7 @@ function recordHold(
   const { state, wanted } = facts;
   const summary = hold === undefined ? null : `${hold.removes} to remove, ${hold.keeps} stay`;
   const [before, after] = made ? [null, summary] : [summary, null];
-  const reason = made ? `more than the rule ${hold?.rule} allows` : 'it is about nothing any more';
+  const reason = made ? `more than the rule ${hold?.rule} allows` : 'it covers no planned removal any more';
   const entry = entryOf(made ? 'hold' : 'drop_hold', { kind: 'hold', before, after, reason }, context.ports);
   return context.record(state, { ...entry, ...originOf(state, wanted) });
 }
@@ -72,8 +72,8 @@ function recordHold(
 type HoldFacts = Pick<PassFacts, 'state' | 'held' | 'settings'>;
 
 /**
- * Returns the hold to record, with the approved removals next to it. One write stores the hold and the approval, so the
- * hold is always visible. The store adds the location of the sets.
+ * Returns the hold to record, and the removals that an operator approved separately. One write stores both, so the hold
+ * is always visible. The store adds the location of the sets.
  */
 export function heldBy(decision: StartHold, facts: HoldFacts, nowMs: number): HeldSets {
   const { users, approved, deletes, size } = decision;

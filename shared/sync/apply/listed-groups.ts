@@ -17,7 +17,7 @@ interface Reading {
   };
 }
 
-/** Returns the list of an attempt, with the facts that the table and the platform have about its groups. */
+/** Returns the list of this attempt with the requested facts: the owners of its groups, or the groups that it lacks. */
 export async function readOfList(
   what: readonly StoredFact[],
   facts: Facts,
@@ -36,7 +36,8 @@ export async function readOfList(
 const OWNERS_AT_ONCE = 100;
 
 /**
- * Whether the list shows a platform group that another directory group owns. Usually the first claims already show one.
+ * Whether the list shows a platform group that another directory group owns. Usually the first request already finds
+ * such a group.
  */
 async function readOwners(
   listed: Listing,
@@ -58,7 +59,8 @@ const MISSING_ASKED = 3;
 
 /**
  * Finds groups that existed before a creation and are missing from the list. A group that answers 404 does not count as
- * missing, because it may be gone. A list may lack groups that are younger than `createSettleMs`.
+ * missing, because it may be gone. Managed groups younger than `createSettleMs` are not checked, because a list may
+ * lack them.
  */
 async function readUnlisted(
   listed: Listing,

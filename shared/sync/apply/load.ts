@@ -114,7 +114,7 @@ async function readHeld({ ref, hold, approval, link }: GroupState, { ports }: Re
   return { ...held, approved };
 }
 
-/** The digest of an approval. An approval covers these removals, this platform group and this kind of write. */
+/** Returns the digest that identifies a hold: its removals, its platform group and its kind of write. */
 export function holdDigest(
   platformId: PlatformGroupId | undefined,
   kind: 'remove' | 'delete',

@@ -14,7 +14,7 @@ import { unreserve } from './write.ts';
 /**
  * Records the fetched state of the platform group.
  *
- *     the platform shows                        | what ends
+ *     the platform shows                        | apply ends
  *     ------------------------------------------|------------------------------------------------
  *     no group, and an open intent deletes it   | the intent, and the link
  *     no group                                  | the suspected change
@@ -91,9 +91,8 @@ async function observeExternal(
 }
 
 /**
- * Ends the suspected change or the earlier 404, because the group is as groupsync left it. The digest becomes the
- * digest of the fetch. The view may contain users that the platform does not show; with the digest of the view, the
- * sweep would fetch the group each hour.
+ * Ends the suspected change or the earlier 404, because the group is as groupsync left it. The digest of the fetch is
+ * stored. The view may contain hidden users, so with the digest of the view, the sweep would fetch the group each hour.
  */
 async function observeUnchanged(
   { observed, flapDamping }: Observe & { readonly observed: ObservedGroup },

@@ -42,11 +42,11 @@ export interface Attempt {
 
 /** The number of times that the client tries one call. */
 const MAX_TRIES = 4;
-/** The calls about the group that must be left for a decision. A write may need a fetch after it. */
+/** The number of calls that must remain in the hourly limit for a decision. A write may need a fetch after it. */
 const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, unlink: 1 };
 /** The decisions that need only the members of the last change. Any other decision needs all members. */
 const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'reserve', 'write', 'settle']);
-export const SPENT = { code: 'waiting', message: 'the group has had all the calls that an hour allows' };
+export const SPENT = { code: 'waiting', message: 'the hourly limit of calls for this group is reached' };
 
 /** Repeats decisions until the pass ends. Every decision uses the group's item as it was read at the beginning. */
 export async function runPass(
@@ -80,7 +80,7 @@ async function decideAndPerform(
     if ('result' in performed) return performed.result;
     facts = performed.facts;
     attempt.shown = facts.shown;
-    // A 404 is not a refusal, because it may come from a wrong route.
+    // A 404 is not a refusal, because it may come from a wrong base URL.
     attempt.hasRefused ||= facts.rejected !== undefined && facts.fetched !== 'gone';
   }
 }
@@ -162,7 +162,7 @@ const initialFacts = (
 const callsLeft = (attempt: Attempt, ports: ApplyPorts): number =>
   CALLS_AN_HOUR - calledBy(attempt, ports).length;
 
-/** Makes a decision that depends on all members only after all members are read. */
+/** Replaces a decision that depends on all members by a read of all members, if only some members were read. */
 const servedBy = (wanted: PassFacts['wanted'], decision: Decision): Decision =>
   wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
 

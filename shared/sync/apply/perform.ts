@@ -110,7 +110,7 @@ async function reserve(
 
 /**
  * Adds the deleted groups to the removals of the hour. The claims are counted only if the number of deletions reaches
- * the limit. The claim of a deleted group may have ended already, or may still be stored.
+ * the limit. The claim of a deleted group may still be stored, so each group is counted once.
  */
 export async function withDeletions(
   { deleted, ...recent }: RecentReservations,
@@ -191,7 +191,7 @@ async function settle(
 ): Promise<Performed> {
   const { state } = await unreserved(facts, context);
   const { ref, uncertain } = state;
-  // The writes did not take effect, and no longer can.
+  // The uncertain writes did not take effect, and can no longer do so.
   if (uncertain?.removals !== undefined && context.ports.clock() >= uncertain.untilMs)
     await context.ports.guard.cancel({ connection: ref.connection, ...uncertain.removals });
   // A group that will be read again is not done. The failure is reported when the group is done.

@@ -40,13 +40,13 @@ export async function planGroup(
     return planOf(ref, 'none', { note: 'there is no such group' });
   const chosen = settings === undefined ? connection : { ...connection, settings };
   const ask = (now: GroupState) => previewGroup(now, chosen, ports);
-  // The item and the views of most groups already show that they are in sync. Such groups cost no further read.
+  // For most groups, the item and the views already show that the group is in sync. Such a group costs no further read.
   const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
   const preview = await undisturbed(state, ports, ask, needsProof);
   const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());
   if (preview.unseen !== undefined && preview.decision.kind !== 'write') {
     if (waiting === undefined) throw preview.unseen;
-    const note = `what would change is unknown: ${preview.unseen.message}`;
+    const note = `the next change is unknown: ${preview.unseen.message}`;
     return planOf(ref, 'none', { note, waiting: reportWaiting(waiting) });
   }
   const clashes = await clashesOf(preview, chosen, ports);
@@ -101,7 +101,7 @@ function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPla
     case 'write': {
       const { action, changes } = decision.plan;
       const held = [...decision.held].sort();
-      const note = unseen === undefined ? null : `drawn from what was last seen: ${unseen.message}`;
+      const note = unseen === undefined ? null : `planned from the last known state: ${unseen.message}`;
       return planOf(ref, action, { changes, held, hold: (held.length > 0 && hold) || null, note });
     }
     case 'release': {

@@ -79,7 +79,7 @@ const storedOf = ({ state: { link }, nowMs }: Facts): Shown | undefined =>
 /**
  * Evaluates `ask` for a group's item, and again if the item has changed meanwhile. The views of the old item may be
  * deleted. Apply does not need this repetition, because its conditional write fails instead. If the group keeps
- * changing, the last answer counts.
+ * changing, the last result counts.
  */
 export async function undisturbed<Result>(
   state: GroupState,

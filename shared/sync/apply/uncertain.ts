@@ -33,7 +33,10 @@ export function withUncertain(
   return before === undefined || nowMs >= before.untilMs ? latest : mergeUncertain(before, latest);
 }
 
-/** Returns the record after a refusal. The refused write had replaced the reserved removals of earlier writes. */
+/**
+ * Returns the record of uncertain writes after a refused write. `owed` replaces the reserved removals of the earlier
+ * writes.
+ */
 export const stillOwed = (
   record: Uncertain | undefined,
   owed: GuardRecord | undefined,

@@ -53,7 +53,10 @@ export async function performWrite(
 
 type DeletionAnswer = Awaited<ReturnType<ApplyContext['platform']['groups']['delete']>>;
 
-/** Fetches the group after a DELETE, because the answer is evidence only. `decideDeletion` decides on the result. */
+/**
+ * Fetches the group after a DELETE, because the answer alone does not prove the deletion. `decideDeletion` decides on
+ * the result.
+ */
 async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise<Performed> {
   const { facts, context } = writing;
   const fetched = (await context.platform.groups.get(facts.state.link?.id as PlatformGroupId)) ?? 'gone';
@@ -63,7 +66,9 @@ async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise
   return isGone ? confirmWrite(undefined, writing) : { facts: known };
 }
 
-/** Ends the PATCH of a released group. The group is released next, for every answer. */
+/**
+ * Ends the intent of the PATCH that clears the external id of a released group. The next decision releases the group.
+ */
 async function confirmClearing(observed: ObservedGroup, writing: Writing): Promise<Performed> {
   const { write, intent, facts, context } = writing;
   const { intent: _, ...state } = facts.state;
@@ -143,7 +148,7 @@ async function call(
   state: GroupState,
   { platform: { groups }, ports }: ApplyContext,
 ): Promise<ObservedGroup | DeletionAnswer> {
-  // A creation has no link, and uses neither the id nor the version.
+  // For a creation there is no link, and the id and the version are not used.
   const { id, version } = (state.link ?? {}) as Link;
   // Other workers use the age of an intent to decide whether its call may still be running. So a late call is not sent.
   if (ports.clock() - intent.atMs > CALL_BEGINS_WITHIN_MS) {
@@ -174,8 +179,8 @@ function changedFields(plan: Plan, whole: WholeGroup): GroupFields {
 
 /**
  * Handles a failed write. A write that certainly did not happen ends its intent. Any other failed write keeps its
- * intent open, and a later fetch settles the intent. After a 4xx the pass may fetch the group. Another version than the
- * sent version means a conflict, the same version a refusal.
+ * intent open, and a later fetch settles the intent. After a 4xx the pass may fetch the group. A version other than the
+ * sent version means a conflict. The sent version means a refusal.
  */
 async function afterFailure(
   cause: PlatformFailure,
@@ -209,9 +214,8 @@ async function afterFailure(
 }
 
 /**
- * Whether the group must be fetched, because another client may have written first. The group was read just before the
- * write. So any status other than a conflict counts as a refusal without a fetch. Before one user or one field counts
- * as refused, the group is fetched.
+ * Whether the group must be fetched after a 4xx, because another client may have written first. A conflict status (409,
+ * 412) always needs the fetch. Any other status needs the fetch only before a single user or field counts as refused.
  */
 function needsFetch(
   { status = 0 }: PlatformFailure,
@@ -237,7 +241,7 @@ export async function unreserve(facts: PassFacts, context: ApplyContext): Promis
     await unreserved(facts, context);
 }
 
-/** Cancels the reservation of removals that are held or not wanted any more. */
+/** Cancels the guard's reservation, and returns the facts without the reservation. */
 export async function unreserved(facts: PassFacts, { ports }: ApplyContext): Promise<PassFacts> {
   const { reservation, state } = facts;
   if (reservation === undefined) return facts;

@@ -17,7 +17,7 @@ export interface Origin {
   readonly stampMs: number;
 }
 
-/** A CloudEvent whose type and data are one of `shared/contract/events/native.ts`. */
+/** A CloudEvent with a type and data of `shared/contract/events/native.ts`. */
 interface NativeEvent {
   readonly id: string;
   readonly type: string;
@@ -53,7 +53,7 @@ export function userMessages(users: readonly DirectoryUser[], origin: Origin): r
   return chunksOf(eventsOf(drafts, origin, 'u'), USERS_PER_MESSAGE).map((some) => JSON.stringify(some));
 }
 
-/** Returns the message that states a whole group. */
+/** Returns the snapshot message with all members of a group. */
 export function snapshotMessage(group: GroupRefName, members: readonly MemberId[], origin: Origin): string {
   const data = { group, members: members.map((id) => ({ id })) };
   return JSON.stringify(eventsOf([['group.snapshot', data]], origin, 's')[0]);

@@ -6,7 +6,7 @@ import { addGroup, forgetGroup, maySend, originAt, type ReaderRun, send, storeGr
 import { deletionMessage } from './events.ts';
 import { isSelected } from './reports.ts';
 
-/** Reports that the directory shows too few of the known groups. No answer of the directory is used then. */
+/** Reports that the directory shows too few of the known groups. The run then uses no answer of the directory. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
 }
@@ -34,7 +34,7 @@ export async function takeListing(run: ReaderRun): Promise<void> {
   }
 }
 
-/** Throws if too many groups are missing. A group with a reported deletion does not count as a sign of a lost right. */
+/** Throws if too many groups are missing. A group whose deletion was reported does not count. */
 function refuseWrongListing({ groups, acceptsDeletions }: ReaderRun, missing: readonly ReaderGroup[]): void {
   const unexplained = missing.filter(({ deletedMs }) => deletedMs === undefined).length;
   if (acceptsDeletions || !isListingWrong(groups.size, unexplained)) return;

@@ -16,7 +16,7 @@ export async function withOwner(known: ReaderGroup, { connection, ports }: Reade
   if ((await ports.reader.owned(name, [other])).has(other)) return own;
   const state = await ports.groups.read({ connection: name, group: other });
   if (state === undefined) return own;
-  // The reader may have corrected a group with its own id, so the latest source proves nothing.
+  // If both groups have the same id, the latest event may be a correction by the reader, so its source proves nothing.
   const isSame = other === known.group && groupExists(state.registers) && !state.released;
   return isSame || isOfAnotherSource(state) ? known : own;
 }

@@ -7,12 +7,13 @@ import type { DirectoryChange, DirectoryGroup, ReaderPosition } from '../ports/d
 import { addGroup, originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
 import { userMessages } from './events.ts';
 
-/** The number of remembered reports. It keeps their item far below 400 KB, the limit of DynamoDB. */
+/** The maximum number of remembered reports. Their item then stays far below 400 KB, the limit of DynamoDB. */
 const MAX_TAKEN = 2_000;
 
 /**
- * Records which groups the directory reports as changed. A report only names a group to read, so a missing, late or
- * repeated report makes no difference. A report that an earlier run recorded costs no call.
+ * Records which groups the directory reports as changed. A report only names a group to read, so a late or repeated
+ * report does no harm. If a report is missing, the daily read finds the change. A report that an earlier run recorded
+ * costs no call.
  * @returns the position for the next run
  */
 export async function takeReports(

@@ -12,7 +12,7 @@ import { takePushed, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
 
-/** How long another run waits after a run has died. It is longer than a function runs (15 minutes). */
+/** The lease of a dead run ends after this time. It is longer than the time limit of the function (15 minutes). */
 const LEASE_MS = 16 * 60_000;
 /** The reader finds new and missing groups within this time, even if no report names them. */
 const LISTED_EVERY_MS = 3_600_000;
@@ -36,7 +36,7 @@ export interface ReadingOptions {
  *
  * Each group stores when it is due. The next run therefore continues a first load, and every other long read.
  * @returns undefined while another run reads the directory
- * @throws DirectoryError `denied`, ListingError: nothing more is read, because answers may look empty
+ * @throws DirectoryError `denied`, or ListingError. The run then stops, because further answers may look empty.
  */
 export async function readDirectory(
   connection: Connection,
@@ -98,7 +98,7 @@ async function readWithLease(
 
 /**
  * Stores what the alarms need to know about a run: whether the reader stopped, and how many groups have incomplete
- * member lists. It reads the table once, and writes only if one of these facts has changed.
+ * member lists. The function reads the table once, and writes only if one of these facts has changed.
  */
 async function noteHealth(
   { name }: Connection,

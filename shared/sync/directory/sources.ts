@@ -25,7 +25,8 @@ export interface SourcePorts {
 }
 
 /**
- * Returns whether SCIM or events made the group as it is. No source owns a released group, because it is not written.
+ * Returns whether the latest state of the group comes from SCIM or events. No source owns a released group, because it
+ * is not written.
  */
 export const isOfAnotherSource = ({
   registers,

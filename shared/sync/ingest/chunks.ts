@@ -1,7 +1,7 @@
 import type { IncomingMessage } from './accept.ts';
 
 /**
- * Maximum length of the bodies in one chunk, in characters. It fits a thousand members of an import, which take
+ * Maximum length of the bodies in one chunk, in characters. A chunk holds a thousand members of an import, which take
  * seconds, or a dozen Okta events. The changes of one group in a chunk are one write.
  */
 const CHUNK_LENGTH = 65_536;
@@ -10,8 +10,9 @@ const CHUNK_LENGTH = 65_536;
 const PATIENCE = 5;
 
 /**
- * Splits a batch into chunks by body size, with the messages received most often first. The time may end before the last
- * chunk, for example because of an oversized message. The order keeps a message from coming last until it is dead-lettered.
+ * Splits a batch into chunks by body size, with the messages received most often first. The run may end before the last
+ * chunk, for example because of an oversized message. With this order, no message comes last each time until it is
+ * dead-lettered.
  */
 export function chunksOf(messages: readonly IncomingMessage[]): readonly (readonly IncomingMessage[])[] {
   const chunks: IncomingMessage[][] = [];

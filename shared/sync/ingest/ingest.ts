@@ -24,7 +24,7 @@ export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & SourcePorts & 
 export interface IngestReport {
   /** Messages that must be received again: a change was not stored or sent, or there was no time. */
   readonly failedMessages: ReadonlySet<string>;
-  /** How many of these were not processed because the time was up. */
+  /** The number of these messages that were not processed because the time was up. */
   readonly notStarted: number;
   /** The errors, for the log. */
   readonly causes: readonly unknown[];
@@ -38,7 +38,9 @@ export interface IngestReport {
 export interface RunTimes {
   /** After this time only the first chunk starts. */
   readonly startUntilMs?: number;
-  /** After this time no request starts, also in an open chunk. The messages of that chunk are received again. */
+  /**
+   * After this time no request starts, even in a chunk that has begun. The messages of that chunk are received again.
+   */
   readonly stopAtMs?: number;
 }
 
@@ -47,9 +49,8 @@ export interface RunTimes {
  *
  *     decode ──▶ dead-letter bad messages ──▶ registers acknowledged ──▶ rev + dirty ──▶ read clock ──▶ send
  *
- * A crash after any arrow leaves messages undeleted, so they are received again. Every write is a join that repeats
- * harmlessly. Each group is marked and woken again, unless its mark shows that it was made for this batch
- * (invariants 2 and 9).
+ * A crash after any arrow leaves messages undeleted, so they are received again. Every write can be repeated without
+ * harm. Each group is marked and woken again, unless its dirty mark was made for this batch (invariants 2 and 9).
  *
  * A hundred messages may name ten members or a hundred thousand. So the batch is processed in chunks. If a run is cut
  * off, the messages of its finished chunks are still acknowledged.

@@ -32,7 +32,10 @@ export async function withoutOwned(
   return left.size === 0 ? accepted : accepted.filter((one) => !left.has(one));
 }
 
-/** Makes the reader read the groups that it owns. @returns the events about them */
+/**
+ * Makes the reader read the groups of these events that it owns.
+ * @returns the events about groups that the reader owns
+ */
 async function takenByReader(
   name: ConnectionName,
   events: readonly AcceptedEvent[],
