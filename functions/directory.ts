@@ -12,7 +12,7 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireDirectory);
-/** Time that is reserved for the group that is being read when the time is over. */
+/** Reserved time. If the deadline comes while a group is being read, this group is still read to its end. */
 const RESERVE_MS = 120_000;
 
 /** The maximum number of groups in a message. */

@@ -11,11 +11,14 @@ import { once } from './frame/once.ts';
 
 const wired = once(wireIngest);
 
-/** Fractions of the run's time: a chunk may start until the first, and after the second the run only answers. */
+/**
+ * Fractions of the remaining time. A new chunk may start until START_UNTIL. After STOP_AT the run only returns its
+ * result.
+ */
 const START_UNTIL = 0.5;
 const STOP_AT = 0.85;
 
-/** Stores the events of messages and wakes groups. A message is received again if this was not completed in time. */
+/** Stores the events of messages and wakes groups. A message that was not completed in time is received again. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { ports, logger, metrics, config } = wired();
   const at = (part: number) => ports.clock() + part * context.getRemainingTimeInMillis();

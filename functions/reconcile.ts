@@ -25,7 +25,7 @@ export async function handler(
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),
   );
   await ports.recordCalls();
-  // Sent even if one connection failed: its fault must not look like a job that did not run.
+  // The metric is sent even if a connection failed. Otherwise the failure would look like a job that did not run.
   if (invocation.task === 'pump') {
     base.metrics.emit('PumpCompleted', 1);
     await notifyOfStage(ports).catch((error) =>

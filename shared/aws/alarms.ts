@@ -5,9 +5,9 @@ import type { Sdk } from './sdk.ts';
 const VERSIONS = { monitoring: '2010-08-01', sns: '2010-03-31' } as const;
 
 /**
- * CloudWatch and SNS, of which one command needs three operations: by AWS's query protocol, signed by the signer of a
- * client that is there already, instead of by two more clients.
- * @param to.endpoint where an emulator of AWS is
+ * Calls three operations of CloudWatch and SNS, which only one command needs. It uses AWS's query protocol and the
+ * signer of an existing client, so that two more clients need not be loaded.
+ * @param to.endpoint URL of an emulator of AWS; undefined: AWS itself
  */
 export function createAlarmClient(
   sdk: Sdk,

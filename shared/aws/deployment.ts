@@ -31,7 +31,7 @@ interface DeploymentOptions {
   readonly tableName: string;
   readonly region: string;
   readonly isLocal: boolean;
-  /** URLs that are known already, as on the local stack; the others are asked for by name, once. */
+  /** URLs that are already known, as on the local stack. Any other URL is read by the name of its queue, once. */
   readonly queueUrls: Partial<Readonly<Record<QueueKey, string>>>;
 }
 
@@ -39,7 +39,10 @@ const Redrive = z.object({ deadLetterTargetArn: z.string() });
 
 type QueueUrls = (key: QueueKey) => Promise<string | undefined>;
 
-/** URLs of the queues by their names, each asked for once. undefined if there is none of that name. */
+/**
+ * Returns a function that finds the URL of a queue by its name. Each URL is read once. It is undefined if the queue
+ * does not exist.
+ */
 export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptions): QueueUrls {
   const asked = new Map<QueueKey, Promise<string | undefined>>();
   return (key) => {
@@ -61,8 +64,7 @@ export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): Call
   const ask = async (): Promise<AuditActor> => {
     if (isLocal) return { kind: 'operator', id: `local:${user}` };
     const { Arn } = await sts.send(new GetCallerIdentityCommand({}));
-    if (Arn === undefined)
-      throw new Error('expected AWS (STS) to say whose credentials these are, got no ARN');
+    if (Arn === undefined) throw new Error('expected AWS STS to return the ARN of the credentials, got none');
     return { kind: 'operator', id: Arn, arn: Arn };
   };
   return () => {
@@ -71,7 +73,7 @@ export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): Call
   };
 }
 
-/** The deployed parts as AWS, or a local stack, describes them. */
+/** Returns functions that describe the deployed parts, as AWS or a local stack reports them. */
 export function createDeployment(
   sdk: Sdk,
   options: DeploymentOptions,
@@ -120,7 +122,7 @@ async function readTable(sdk: Sdk, { tableName: TableName, isLocal }: Deployment
     active: Table?.TableStatus === 'ACTIVE',
     indexes: (Table?.GlobalSecondaryIndexes ?? []).map(({ IndexName = '' }) => IndexName),
   };
-  // The emulator keeps neither.
+  // The emulator has no time to live and no backups.
   if (isLocal) return { ...described, timeToLive: null, recoverable: null };
   const timeToLive = await unlessUnsupported(async () => {
     const { TimeToLiveDescription: ttl } = await sdk.dynamodb.send(
@@ -149,14 +151,14 @@ async function readFunction(sdk: Sdk, key: FunctionKey, FunctionName: string): P
         return answer.EventSourceMappings ?? [];
       })
     : null;
-  // Of several, where sources have queues of their own, the one that is in trouble.
+  // A function may have several event sources. One that is not enabled is reported first.
   const source = sources?.find((one) => one.State !== 'Enabled') ?? sources?.[0];
   return { state: State, eventSource: sources === null ? undefined : (source?.State ?? 'missing') };
 }
 
 const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
 
-/** Runs deployed functions through Lambda's API and waits for their answers, up to Lambda's own 15 minutes. */
+/** Runs deployed functions through Lambda's API and waits for their results, for at most the 15 minutes of Lambda. */
 export function createFunctions(client: LambdaClient, prefix: string): Functions {
   return {
     async run(name, event) {
@@ -180,7 +182,10 @@ const UNSUPPORTED =
 
 const unlessMissing = <Result>(ask: () => Promise<Result>) => unless(MISSING, undefined, ask);
 
-/** null if the emulator does not have the operation, or the credentials do not allow it: nothing is concluded. */
+/**
+ * Returns null if the emulator does not have the operation, or if the credentials do not allow it. The state is then
+ * unknown.
+ */
 const unlessUnsupported = <Result>(ask: () => Promise<Result>) => unless(UNSUPPORTED, null, ask);
 
 async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () => Promise<Result>) {
@@ -194,7 +199,10 @@ async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () 
 
 const ASKED_FOR_MS = 5_000;
 
-/** The SCIM server of a deployment, which has one only if its settings ask for it; on the local stack it is known. */
+/**
+ * Finds the SCIM server of a deployment. A deployment has one only if its settings ask for it. On the local stack the
+ * URL is already known.
+ */
 export function createScimServer(
   sdk: Sdk,
   { prefix, scimUrl }: { readonly prefix: string; readonly scimUrl: string | undefined },
@@ -225,8 +233,8 @@ const Policy = z.object({
 });
 
 /**
- * The function's policy names the HTTP API that may call it, and the API's id is in its address. The stack's output
- * says the same, but CloudFormation is nothing that the command line needs otherwise.
+ * Returns the URL of the HTTP API that may call the function. The function's policy contains the id of the API, which
+ * is part of its URL. The stack's output has the same URL, but the command line has no CloudFormation client.
  */
 function urlFrom(policy: string | undefined): string | undefined {
   const parsed = Policy.safeParse(JSON.parse(policy ?? 'null'));

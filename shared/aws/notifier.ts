@@ -13,15 +13,15 @@ interface NotifierOptions {
   readonly sns: SNSClient;
   readonly secrets: SecretsManagerClient;
   readonly dispatcher: Dispatcher;
-  /** On the local stack: http to this machine will do. */
+  /** True on the local stack, where http to this machine is allowed. */
   readonly isLocal: boolean;
 }
 
 const ANSWERED_WITHIN_MS = 5_000;
-/** SNS takes 100 characters of ASCII as the subject of an e-mail. */
+/** SNS accepts at most 100 ASCII characters as the subject of an e-mail. */
 const MAX_SUBJECT = 100;
 
-/** Its words hold nothing of the address, which is a secret. */
+/** A notice was not sent. The message does not contain the webhook's URL, which is a secret. */
 class NotSent extends Error {
   override readonly name = 'NotTold';
 }
@@ -71,7 +71,10 @@ async function post(
   if (statusCode >= 300) throw new NotSent(`the webhook answered ${statusCode}`);
 }
 
-/** Slack reads mentions out of text, but takes them in entities for what they are; Teams takes cards. */
+/**
+ * Returns the body in the form of the webhook's service. Slack would read mentions in the text, so special characters
+ * become entities. Teams accepts cards.
+ */
 function bodyFor(host: string, notice: Notice): object {
   const text = notice.join('\n');
   if (/(?:^|\.)slack(?:-gov)?\.com$/.test(host))

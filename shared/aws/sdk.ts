@@ -5,7 +5,10 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
 
-/** Where the tool's AWS clients point: an account, by the SDK's own rules, or the emulators of a local stack. */
+/**
+ * The target of the command line's AWS clients: an account, found by the SDK's own rules, or the emulators of a local
+ * stack.
+ */
 export interface AwsTarget {
   readonly region?: string | undefined;
   readonly profile?: string | undefined;
@@ -20,7 +23,7 @@ export interface AwsTarget {
 
 export type Sdk = ReturnType<typeof createSdk>;
 
-/** A person waits: a part that cannot be reached is told after seconds, not minutes. */
+/** An operator waits, so an unreachable part must be reported after seconds. */
 const MAX_ATTEMPTS = 3;
 
 export function createSdk({ region, profile, local }: AwsTarget) {
@@ -42,7 +45,10 @@ export function createSdk({ region, profile, local }: AwsTarget) {
   return {
     ...clients,
     region: async (): Promise<string> => clients.sqs.config.region(),
-    /** Of requests to a service that has no client here. A client keeps the first name that it signs with, so it is its own. */
+    /**
+     * Returns a signer for requests to a service without a client here. It needs a new client each time, because a
+     * client keeps the first service name that it signs with.
+     */
     signer: async (signingName: string) => {
       const { config } = new STSClient(common);
       const signingRegion = await config.region();

@@ -59,10 +59,13 @@ export function createDirectorySecrets(client: SecretsManagerClient, prefix: str
   };
 }
 
-/** How long a removed secret can be brought back (Secrets Manager: 7 to 30 days). */
+/** The time in which a removed secret can be restored (Secrets Manager: 7 to 30 days). */
 const RECOVERY_DAYS = 7;
 
-/** Stores credentials in Secrets Manager, each time as a new version: to put one that was there before does nothing. */
+/**
+ * Stores credentials in Secrets Manager. An existing secret gets a new version. A secret that is being deleted is
+ * restored first.
+ */
 async function putSecret(client: SecretsManagerClient, Name: string, SecretString: string): Promise<string> {
   try {
     return (await client.send(new CreateSecretCommand({ Name, SecretString }))).VersionId ?? '';

@@ -3,8 +3,9 @@ import { WEB_IDENTITY_SECONDS } from '../contract/topology.ts';
 import { DirectoryError } from '../sync/ports/directory.ts';
 
 /**
- * Tokens of AWS STS that state the role that runs this. RS256, because not every service that verifies them knows ES384.
- * The regional endpoint of STS is used: the global one has no such call.
+ * Returns tokens of AWS STS that prove the role of this process. They are signed with RS256, because some services that
+ * verify them do not know ES384. The call needs the regional endpoint of STS, because the global endpoint does not have
+ * it.
  */
 export const createWebIdentity =
   (sts: Pick<STSClient, 'send'>) =>
@@ -23,7 +24,7 @@ export const createWebIdentity =
     throw new DirectoryError('odd', 'web identity: expected a token of AWS STS');
   };
 
-/** The others, such as a time-out, may end by themselves. */
+/** Whether AWS refuses the request. Other errors, such as a timeout, may be temporary. */
 const isRefusal = (reason: string): boolean =>
   /^(?:AccessDenied|OutboundWebIdentityFederationDisabled|SessionDurationEscalation|ValidationError|InvalidAction)/.test(
     reason,

@@ -38,10 +38,10 @@ export const Change = z.object({
 /** The result of the last check of the credential, by the daily job or by `connect`. */
 export const CredentialReport = z
   .object({
-    goodAt: nullable(instant).describe('When it was last found good; null: never checked.'),
+    goodAt: nullable(instant).describe('When the credential last passed the check; null: never.'),
     goodAgeMs: nullable(ms),
     failure: nullable(z.object({ at: instant, message: text })).describe(
-      'The failure since it was last found good.',
+      'The failed check since the last passed check; null: none.',
     ),
   })
   .describe('The result of the daily check, or of connect.');
@@ -49,7 +49,7 @@ export type CredentialReport = Answer<typeof CredentialReport>;
 
 /**
  * The state of a group for users. With `dirty`, other fields may be out of date. `unknown`: only member events named
- * it.
+ * the group.
  */
 export const GroupStateName = z.enum(GROUP_STATES);
 export type GroupStateName = z.infer<typeof GroupStateName>;
@@ -240,11 +240,11 @@ export const DirectoryGroupRow = z.object({
     .describe(
       'new: not read yet. confirming: two reads have not agreed yet. other: another source owns the group. failing: the last read did not end, or its result is not used. missing: the directory does not find the group.',
     ),
-  readAt: nullable(instant).describe('When it was last read whole.'),
-  nextAt: instant.describe('When it is read next.'),
+  readAt: nullable(instant).describe('When the whole group was last read.'),
+  nextAt: instant.describe('When the group is read next.'),
   problem: nullable(text),
   below: count.describe('Groups within this group that were read together with it.'),
-  other: nullable(text).describe('Id of the same group, by id or by name, if another source owns it.'),
+  other: nullable(text).describe('Id of the group of another source that has the same id or the same name.'),
   differs: nullable(z.object({ added: count, removed: count, isNamed: z.boolean() })).describe(
     'How the group of the other source differs from the directory: members to be added and removed, and the name.',
   ),
@@ -259,13 +259,15 @@ export const DirectoryStatus = z.object({
   states: z.record(z.enum(DIRECTORY_GROUP_STATES), count),
   due: count.describe('Groups that the next run reads.'),
   otherSource: count.describe('Groups that SCIM or events own. The reader compares them.'),
-  differing: count.describe('Of these, the groups that differ from the directory.'),
+  differing: count.describe('Groups of other sources that differ from the directory.'),
   oldestReadAt: nullable(instant).describe('When the group that waits longest was last read.'),
   stopped: nullable(z.object({ since: instant, reason: text })).describe(
     'Why the reader has stopped: a right or too many groups are missing.',
   ),
   short: count.describe('Groups for which the directory repeatedly lists fewer members than it counts.'),
-  freshness: nullable(SourceReport).describe('When the directory was last read, and when it is expected.'),
+  freshness: nullable(SourceReport).describe(
+    'When the directory was last read, and when the next read is expected.',
+  ),
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;
 
@@ -284,7 +286,7 @@ export const DirectoryPreview = z.object({
       }),
     )
     .describe('The first of the selected groups, read whole.'),
-  others: z.array(text).describe('Ids of groups that SCIM or events own: groupsync directory takeover.'),
+  others: z.array(text).describe('Ids of groups that SCIM or events own. See groupsync directory takeover.'),
   adoptable: nullable(count).describe(
     'Existing platform groups that the first run would adopt; null: the platform could not be read.',
   ),
@@ -389,10 +391,10 @@ export const DirectoryReadReport = z.object({
   groups: count,
   reported: count.describe('Changes that the directory reported.'),
   read: count.describe('Groups that were read whole.'),
-  sent: count.describe('Groups that differed, and were sent.'),
+  sent: count.describe('Groups that differed, and for which events were sent.'),
   failed: count,
   waiting: count.describe('Groups that the next run reads.'),
-  unreadable: z.array(text).describe('Groups that an operator has to look at.'),
+  unreadable: z.array(text).describe('Groups that need an operator.'),
 });
 
 export const PlanEffect = z.object({
@@ -455,10 +457,10 @@ export type ExplainedRule = Answer<typeof ExplainedRule>;
 export const Explanation = z.object({
   group: text,
   member: text,
-  present: z.boolean().describe("In the platform's group, as it was last written or read."),
+  present: z.boolean().describe("The platform's group, as last written or read, contains the member."),
   /** The whole answer in one sentence. */
   because: text,
-  wanted: z.boolean().describe('The directory has them in the group.'),
+  wanted: z.boolean().describe('The member is in the group in the directory.'),
   events: z.array(ExplainedEvent),
   match: z.object({
     rules: z.array(ExplainedRule),
@@ -544,8 +546,8 @@ const GroupMember = z.object({
   name: nullable(text),
   email: nullable(text),
   user: nullable(text).describe('The id on the platform; null if it is not known.'),
-  wanted: z.boolean().describe('The directory has them in the group.'),
-  present: z.boolean().describe("In the platform's group, as last written or read."),
+  wanted: z.boolean().describe('The member is in the group in the directory.'),
+  present: z.boolean().describe("The platform's group, as last written or read, contains the user."),
   outcome: text.describe('The outcome as in `explain`. `external`: a user that another client added.'),
   because: text,
 });
@@ -675,7 +677,7 @@ export type AdoptionPlan = Answer<typeof AdoptionPlan>;
 /** The employee id (`userId` or `id`) that the platform's groups hold. */
 const MemberIds = z.object({
   field: nullable(z.enum(['userId', 'id'])).describe(
-    'The memberIdField that the groups show; null: they do not show it.',
+    'The memberIdField whose ids the groups contain; null: not certain.',
   ),
   users: count.describe('Distinct ids in the groups.'),
   userId: count.describe('Ids that are the userId of a checked employee, and the id of none.'),
@@ -743,15 +745,17 @@ const ImportComparison = z.object({
     z.object({
       kind: z.enum(['added', 'removed', 'unmatched']),
       group: text,
-      groupName: text.describe('As the file has it.'),
+      groupName: text.describe('The name in the file.'),
       member: text,
       email: nullable(text).describe(
-        'As in the file; null also for a member that the file does not contain.',
+        'The address in the file; null also for a member that the file does not contain.',
       ),
     }),
   ),
   held: z.array(text).describe('Groups whose removals the guard would hold.'),
-  renamed: z.array(z.object({ group: text, before: text, groupName: text.describe('As the file has it.') })),
+  renamed: z.array(
+    z.object({ group: text, before: text, groupName: text.describe('The name in the file.') }),
+  ),
   clashes: nullable(z.array(AdoptedPair)).describe(
     'Unmanaged groups on the platform that new groups of the file would duplicate; null: the platform could not be read.',
   ),
@@ -774,7 +778,7 @@ export const ImportReport = EventsReport.extend({
   columns: text
     .optional()
     .describe('A value for --columns, if the headings are unusual and their meaning is certain.'),
-  delimiter: text.optional().describe('The separator, if with it the first line certainly is a header.'),
+  delimiter: text.optional().describe('The separator with which the first line is certainly a header.'),
   skipLines: count.optional().describe('The number of lines before the header, if one is certain.'),
   /** False if nothing was sent: a dry run, errors, or an operator who answered no. */
   sent: z.boolean(),

@@ -96,7 +96,10 @@ export function differingSettings(before: ConnectionSettings, after: ConnectionS
     .filter((one) => one.before !== one.after);
 }
 
-/** The settings as one person read them and wants them, and as another person has changed them meanwhile (`now`). */
+/**
+ * Three versions of the settings. One person read them (`read`) and wants them changed (`wanted`). Another person has
+ * changed them meanwhile (`now`).
+ */
 interface Versions<Value = ConnectionSettings> {
   readonly read: Value;
   readonly wanted: Value;

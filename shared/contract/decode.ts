@@ -26,7 +26,10 @@ export interface MessageToDecode {
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
   /** If given: earlier events of the connection are too old. */
   readonly eventsSinceMs?: (connection: ConnectionName) => number;
-  /** If given: the reason why an attempt to store the event with this stamp failed; undefined for all other events. */
+  /**
+   * If given, returns the reason why an attempt to store the event with this stamp failed; undefined for all other
+   * events.
+   */
   readonly unstorable?: (stamp: Stamp) => string | undefined;
 }
 

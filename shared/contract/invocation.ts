@@ -9,7 +9,8 @@ const named = z
 const connection = named.optional();
 
 /**
- * The payload that schedules and the command line send to `reconcile`. Without a connection it is for all connections.
+ * The payload that schedules and the command line send to `reconcile`. Without a connection, the task runs for all
+ * connections.
  */
 export const ReconcileInvocation = z.lazy(() =>
   z.object({

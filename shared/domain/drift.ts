@@ -17,8 +17,8 @@ export const DRIFT_KINDS = [
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
 /**
- * The prefix of record ids that sort by the time of the difference. These ids sort after ids without a time, which are
- * hashes.
+ * The prefix of the ids of drift records that contain the time of the difference. Other ids are hashes, and sort before
+ * these ids.
  */
 export const DATED = 'g';
 

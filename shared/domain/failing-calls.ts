@@ -10,7 +10,7 @@ export const FailingCalls = z.lazy(() =>
     total: number,
     failed: number,
     lastFailedMs: number,
-    /** The time at which a call last succeeded since then. */
+    /** The time of the last successful call after `sinceMs`. */
     lastGoodMs: number.exactOptional(),
     /** The status of the last failure, or the class of its error. */
     reason: text,
@@ -29,7 +29,7 @@ export interface CallOutcomes {
 
 /** If some calls fail and others succeed, the record stays for this time after the last failure. */
 const MIXED_MS = 15_000;
-/** Retries are at most an hour apart, plus one hour if a group has used up its calls. */
+/** A failed call is retried within an hour, or within two hours if its group has used up its calls of the hour. */
 const LONGEST_SILENCE_MS = 2 * 3_600_000;
 /** The minimum time between two writes of the record by one worker during an outage. */
 const RECORDED_EVERY_MS = 5_000;

@@ -24,8 +24,8 @@ export const Gate = z.lazy(() =>
     /** The only group that may be written while the gate is half-open. */
     canary: groupText.exactOptional(),
     /**
-     * The group that is fetched as a test, together with the list. The witness is set if `/me` works but the platform
-     * refuses its groups.
+     * Set if `/me` works but the platform refuses the calls for groups. The check of the gate then fetches this group
+     * and the list of groups too.
      */
     witness: platformGroupText.exactOptional(),
     /**

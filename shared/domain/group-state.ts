@@ -75,8 +75,8 @@ const Intent = z.lazy(() =>
     /** For `create`: groups that had the same spokeId or name before the POST, so the POST did not create them. */
     known: z.array(platformGroupText).exactOptional(),
     /**
-     * For `create`: the number of groups in an unspecified form and without an external id that existed before the
-     * POST. The number is present if `known` does not name all of these groups.
+     * For `create`: the number of malformed groups without an external id that existed before the POST. The number is
+     * present if `known` does not name all of these groups.
      */
     oddBefore: number.exactOptional(),
     /**
@@ -158,7 +158,10 @@ const FailureReport = z.lazy(() =>
   }),
 );
 
-/** The members in the directory, including pending ones; the members confirmed on the platform; the pending members. */
+/**
+ * `wanted`: members in the directory, with the pending ones. `applied`: members confirmed on the platform. `pending`:
+ * pending members.
+ */
 const MemberCounts = z.lazy(() => z.object({ wanted: number, applied: number, pending: number }));
 export type MemberCounts = Frozen<z.infer<typeof MemberCounts>>;
 
@@ -280,7 +283,9 @@ export const GroupItem = z.lazy(() =>
      * The rev and the view with which the group was last in sync. Each member was then exactly one user of that view.
      */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
-    /** The members that the first mark after that rev changed. The list is absent if the mark changed anything else. */
+    /**
+     * The members that the first mark after `inSync.rev` changed. The list is absent if the mark changed anything else.
+     */
     changedMembers: z.array(ChangedMember).exactOptional(),
     /** The digest of the group's latest batch. The whole batch was stored before the group was marked. */
     batchDigest: text.exactOptional(),
@@ -310,7 +315,7 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly lastWriteAtMs?: number;
 }
 
-/** The most that a read of the platform may be out of date, because a copy may answer the read. */
+/** A replica of the platform may answer a read. The response is then out of date by at most this time. */
 export const READS_BEHIND_MS = 60_000;
 
 /** The reason why a member cannot be written yet. */
@@ -320,14 +325,11 @@ export type PendingCause = z.infer<typeof PendingCause>;
 export interface PendingMark {
   readonly cause: PendingCause;
   readonly sinceMs: number;
-  /**
-   * For `refused`: the revision of the person that the platform refused with a 4xx. The member is tried again when the
-   * revision changes.
-   */
+  /** For `refused`: a write with this revision of the person succeeded, but the platform then did not show the user. */
   readonly personRevision?: number;
   /**
-   * For `refused`: the revision of the person that a successful write sent last and that the platform then did not
-   * show.
+   * For `refused`: the user of this member after the last write. The write with this revision of the person succeeded,
+   * but the platform then did not show the user.
    */
   readonly unshown?: { readonly revision: number; readonly atMs: number };
 }

@@ -44,8 +44,8 @@ export function unknownGroups(contents: Contents): readonly GroupId[] {
 }
 
 /**
- * Returns the users of a group and of all groups within it, each with one register. That register is the latest
- * register that counts, or else the register that ended last. The pending marks are those of the outer group.
+ * Returns the users of a group and of all groups within it. Each user has one register: the latest register that
+ * counts, or if none counts, the register that ended last. Pending marks come only from the outer group.
  * @param contents the outer group and all groups within it
  */
 export function flattenedMembers(outer: GroupId, contents: Contents): readonly StoredMember[] {
@@ -72,8 +72,8 @@ interface Reach {
 }
 
 /**
- * Returns the reached groups. Groups within the outer group come first, because such a group may also have left on
- * another path.
+ * Returns each group that the outer group contains or has contained, with its path. If the outer group contains a group
+ * on one path and has lost it on another, the path that still exists is returned.
  */
 function reachedFrom(outer: GroupId, contents: Contents): ReadonlyMap<GroupId, Reach> {
   const reached = new Map<GroupId, Reach>([[outer, { via: undefined, ended: undefined }]]);

@@ -36,9 +36,9 @@ export const ReaderGroup = z.lazy(() =>
     other: groupText.exactOptional(),
     /** The difference between the group of the other source and the last whole read. */
     differs: z.object({ added: number, removed: number, isNamed: z.boolean() }).exactOptional(),
-    /** The time since which no read has ended and was used. */
+    /** The time of the first failed or unused read, if no later read was used. */
     failingMs: number.exactOptional(),
-    /** The reason why the last read did not end, or is not used. */
+    /** The reason why the last read failed or was not used. */
     problem: text.exactOptional(),
   }),
 );

@@ -125,7 +125,8 @@ export function readStamp(text: string): StampParts | undefined {
     source: utf8OfHex(source),
     operation: Number(operation),
   };
-  // The whole check is to make the stamp again. Calendar, length prefix, leading zeros and encoding have one form each.
+  // To check every part, the stamp is made again from its parts. Each part has only one correct form, so the texts must
+  // be equal.
   const isCanonical = normaliseInstant(time) === time && sequence.length <= MAX_SEQUENCE_DIGITS;
   return isCanonical && makeStamp(parts) === text ? parts : undefined;
 }

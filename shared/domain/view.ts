@@ -18,8 +18,8 @@ export interface View extends WrittenFields {
 }
 
 /**
- * Returns the view for a plan. Hidden users, who may be in the group, count as members unless they are wanted. Wanted
- * users are sent again.
+ * Returns the view that a plan starts from. A hidden user (`unshown`) may be in the group. If the user is not wanted,
+ * the user counts as a member, so that a write removes the user. If the user is wanted, a write sends the user again.
  */
 export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
   const unwanted = [...(view.unshown ?? [])].filter(([user]) => !wanted?.has(user));

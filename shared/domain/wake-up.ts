@@ -39,7 +39,9 @@ export interface Moment {
 const latestMs = ({ nowMs, coalesceMs }: Moment): number =>
   nowMs + coalesceMs + DELIVERY_MS + CLOCKS_APART_MS;
 
-/** Whether a pending wake-up covers a change made now. Its worker starts soon, or it runs now and reads the change. */
+/**
+ * Whether a pending wake-up covers a change made now. Its worker starts soon, or is starting now, and reads the change.
+ */
 export const coversChange = (wakeAtMs: number, moment: Moment): boolean =>
   wakeAtMs >= moment.nowMs - WAKE_GRACE_MS && wakeAtMs <= latestMs(moment);
 
@@ -59,7 +61,8 @@ export const isAtWork = (
   nowMs - intent.atMs < AT_WORK_MS;
 
 /**
- * Whether a message came twice or too late. A later wake-up is then scheduled, for a retry or the end of the window.
+ * Whether a message came before the scheduled wake-up of its group. The message was then delivered twice or late, and
+ * the wake-up waits for a retry or for the end of the coalescing window.
  */
 export function isEarly({ wakeAtMs = 0, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean {
   const windowEndMs = Math.min(wakeAtMs, lastWriteAtMs + moment.coalesceMs);

@@ -3,7 +3,7 @@ import type { OAuthClient, OAuthServer, TokenReply } from '../sync/ports/oauth.t
 
 const GRANT = 'client_credentials';
 
-/** The token endpoint by `@node-oauth/oauth2-server`, which is loaded when the first client asks for a token. */
+/** The token endpoint. It uses `@node-oauth/oauth2-server`, which is loaded when the first client requests a token. */
 export function createOAuthServer(): OAuthServer {
   return {
     async answer({ headers, form }, clientOf) {
@@ -24,7 +24,10 @@ export function createOAuthServer(): OAuthServer {
   };
 }
 
-/** The library asks who the client is, then for the text of a token. There are no users and no scopes here. */
+/**
+ * Returns the functions that the library calls: to find the client, and to get the text of a token. There are no users
+ * and no scopes.
+ */
 function modelOf(
   clientOf: (id: string, secret: string) => Promise<OAuthClient | undefined>,
 ): OAuth2Server.ClientCredentialsModel {
@@ -36,7 +39,7 @@ function modelOf(
     },
     getUserFromClient: async ({ id }) => ({ id }),
     generateAccessToken: async () => client?.issue() ?? '',
-    // `issue` has stored it already.
+    // `issue` has already stored the token.
     saveToken: async ({ accessToken, accessTokenExpiresAt }, of, user) => ({
       accessToken,
       ...(accessTokenExpiresAt && { accessTokenExpiresAt }),
@@ -53,7 +56,7 @@ const replyOf = (status: number, { headers = {}, body }: OAuth2Server.Response):
   body,
 });
 
-/** What the client did wrong. The library turns each error of the model into one with a code of 500 or more. */
+/** Whether the error is a fault of the client. The library gives every error of the model a code of 500 or more. */
 const isRefusal = (error: unknown): error is OAuth2Server.OAuthError =>
   error instanceof Error && 'code' in error && Number(error.code) >= 400 && Number(error.code) < 500;
 

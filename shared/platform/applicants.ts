@@ -13,14 +13,14 @@ import { employeePages } from './records.ts';
 const TIMEOUT_MS = 10_000;
 /** The id of a group that does not exist on any platform. */
 const NO_GROUP = 'groupsync-permission-check';
-/** Statuses about the call itself, which show that no scope was missing. */
+/** Failure kinds that show that the call was not refused for a missing scope. */
 const ANSWERS: ReadonlySet<string> = new Set(['not_found', 'rejected']);
-/** A person waits at the other end. */
+/** An operator waits for the result of these calls. */
 const PATIENCE_MS = 15_000;
 
 type ApplicantsOptions = Omit<PlatformsOptions, 'onAttempt'>;
 
-/** The platform for a credential that is to be tried, before or without a connection that uses it. */
+/** Creates the platform for a credential that is only tried: no connection has to use the credential yet. */
 export function createApplicants(options: ApplicantsOptions): Applicants {
   return {
     present: (baseUrl, token) => applicant(baseUrl, staticBearer(token), options),
@@ -69,7 +69,7 @@ function applicant(baseUrl: string, credential: Credential, options: ApplicantsO
   };
 }
 
-/** @throws PlatformFailure if the answer says nothing of permissions */
+/** @throws PlatformFailure if the response does not show whether the permission exists */
 async function isForbidden(ask: () => Promise<unknown>): Promise<boolean> {
   const failure = await failureIn(ask);
   if (failure === undefined || ANSWERS.has(failure.kind)) return false;
@@ -77,7 +77,7 @@ async function isForbidden(ask: () => Promise<unknown>): Promise<boolean> {
   throw failure;
 }
 
-/** The platform's Date header has whole seconds, so half a second of doubt remains. No credential is sent. */
+/** The platform's Date header has whole seconds, so the result can be wrong by half a second. No credential is sent. */
 async function skewOf(baseUrl: string, dispatcher: Dispatcher, clock: () => number) {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const { headers, body } = await request(`${baseUrl}/platform/api/me`, { dispatcher, signal });

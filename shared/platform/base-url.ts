@@ -3,9 +3,9 @@ import { parsedUrl } from '../contract/url.ts';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Checks an address that a secret will be sent to: https, or http to this machine only, and no user, password, query
- * or fragment in it. The path keeps no slash at its end.
- * @throws TypeError naming what is wrong; never with the address itself, which may hold a password.
+ * Checks a URL to which a secret will be sent. Allowed: https to any host, or http to this machine. Not allowed: a
+ * user, a password, a query or a fragment. Slashes at the end of the path are removed.
+ * @throws TypeError that describes the fault. The message never contains the URL, because the URL may hold a password.
  */
 export function parseSecureUrl(text: string, what: string) {
   const url = parsedUrl(text);

@@ -1,12 +1,12 @@
 import type { CallOutcome } from '../sync/ports/platform.ts';
 import type { AttemptFacts } from './call.ts';
 
-/** Statuses below 500 that refuse the call regardless of its content. */
+/** Statuses below 500 with which the platform refuses a call whatever its content is. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 
 /**
- * The outcome of a call, from its last attempt. An answer about the content, such as 404, 409 or 422, counts as a success,
- * because the platform works.
+ * Returns the outcome of a call after its last attempt. A response about the content, such as 404, 409 or 422, counts
+ * as a success, because it shows that the platform works.
  * @returns undefined if another attempt follows, or if the caller ended the call
  */
 export function outcomeOf({

@@ -3,7 +3,7 @@ import type { Decoding } from './decode.ts';
 import { InvalidRequestError } from './errors.ts';
 import type { RetryMethod } from './retry.ts';
 
-/** A method and a path as the specification writes it; `{names}` stand for identifiers. */
+/** A method and a path in the form of the specification. `{name}` in the path stands for an identifier. */
 export interface Endpoint {
   readonly method: RetryMethod;
   readonly path: string;
@@ -12,9 +12,9 @@ export interface Endpoint {
 export type QueryValue = string | number | boolean | undefined;
 
 /**
- * Fills the path's `{names}` and adds the query. Every identifier is percent-encoded as one segment, so that no id can
- * point at another resource.
- * @throws TypeError if an id is missing, empty, `.`, `..`, or no well-formed Unicode.
+ * Replaces each `{name}` in the path by its identifier, and adds the query. Each identifier is percent-encoded as one
+ * path segment. So an identifier cannot lead to another resource.
+ * @throws TypeError if an identifier is missing, empty, `.`, `..`, or not well-formed Unicode
  */
 export function targetOf(
   endpoint: Endpoint,
@@ -31,7 +31,8 @@ export function targetOf(
 
 function segment(name: string, id: string | undefined): string {
   if (typeof id !== 'string' || id === '') throw new TypeError(`${name}: expected an id that is not empty`);
-  // A dot segment survives percent-encoding, and the next component that handles the URL resolves it (RFC 3986 5.2.4).
+  // Percent-encoding does not change a dot segment. The next component that handles the URL would resolve it (RFC 3986,
+  // 5.2.4).
   if (id === '.' || id === '..') throw new TypeError(`${name}: "." and ".." cannot be an id in a path`);
   try {
     return encodeURIComponent(id);
@@ -40,16 +41,16 @@ function segment(name: string, id: string | undefined): string {
   }
 }
 
-/** What every method of the client accepts besides its own arguments. */
+/** The options that every method of the client accepts. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Instant (milliseconds since 1970) by which the call ends, retries and waits included. */
+  /** The call ends at this time (milliseconds since 1970), with all its attempts and waits. */
   readonly deadlineMs?: number | undefined;
-  /** Limit of one try, in milliseconds. */
+  /** Time limit of one attempt, in milliseconds. */
   readonly timeoutMs?: number | undefined;
-  /** Tries at most; default: the client's. */
+  /** The highest number of attempts. Default: the client's. */
   readonly maxAttempts?: number | undefined;
-  /** Told of each try. */
+  /** Called before each attempt. */
   readonly onTry?: (() => void) | undefined;
 }
 
@@ -65,32 +66,37 @@ export interface Call<T> {
   readonly endpoint: Endpoint;
   readonly ids?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, QueryValue>>;
-  /** What is sent, and the schema that it must pass first: nothing is sent that the specification does not allow. */
+  /**
+   * The value to send, and the schema that checks it first. A value that the specification does not allow is not sent.
+   */
   readonly body?: RequestBody;
   readonly decoding: Decoding<T>;
-  /** True if a slow answer is asked for again in smaller pieces by the caller, not as it is by us. */
+  /**
+   * True if the caller itself repeats a request that was too slow, with a smaller page. The client then does not repeat
+   * it.
+   */
   readonly canShrink?: boolean;
 }
 
 export type Caller = <T>(call: Call<T>, options?: CallOptions) => Promise<T>;
 
-/** Told after each try; for logs and metrics. Never holds an id, a body or a token. */
+/** Facts about one attempt, for logs and metrics. They never contain an id, a body or a token. */
 export interface AttemptFacts {
   readonly method: string;
   readonly pathTemplate: string;
-  /** From 1. */
+  /** The first attempt is 1. */
   readonly attempt: number;
   readonly durationMs: number;
   readonly status?: number | undefined;
-  /** The error's class where it failed. */
+  /** The class of the error, if the attempt failed. */
   readonly error?: string | undefined;
-  /** Set where another try follows after this wait. */
+  /** The wait before the next attempt, in milliseconds; undefined if no attempt follows. */
   readonly waitMs?: number | undefined;
-  /** Optional fields that were left out because their form is not the specified one. */
+  /** Optional fields that were dropped because they do not have the specified form. */
   readonly ignoredFields?: readonly string[] | undefined;
 }
 
-/** Path and query of a call. @throws InvalidRequestError if an id cannot stand in a path. */
+/** Returns the path and query of a call. @throws InvalidRequestError if an id cannot be part of a path */
 export function checkedTarget<T>({ endpoint, ids, query }: Call<T>): string {
   try {
     return targetOf(endpoint, ids, query);
@@ -99,14 +105,16 @@ export function checkedTarget<T>({ endpoint, ids, query }: Call<T>): string {
   }
 }
 
-/** The body as it is sent, or none. @throws InvalidRequestError naming the field. */
+/**
+ * Returns the body as JSON, or undefined if the call has none. @throws InvalidRequestError with the name of the field
+ */
 export function checkedBody<T>({ endpoint, body }: Call<T>): string | undefined {
   if (body === undefined) return undefined;
   const json = JSON.stringify(checked(body.schema, body.value, endpoint));
   return body.finish === undefined ? json : body.finish(json);
 }
 
-/** Checks what is about to be sent. @throws InvalidRequestError naming the field. */
+/** Checks a value before it is sent. @throws InvalidRequestError with the name of the field */
 export function checked<T>(schema: z.ZodType<T>, value: unknown, endpoint: Endpoint): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -19,32 +19,32 @@ import type { ActivityNames } from './resources/activity.ts';
 import { decideRetry, type RetryFailure } from './retry.ts';
 
 export interface Limits {
-  /** Limit of one try, in milliseconds. Default 10,000. */
+  /** Time limit of one attempt, in milliseconds. Default 10,000. */
   readonly timeoutMs: number;
-  /** How long a call without a deadline may take in all, waits included, in milliseconds. Default 60,000. */
+  /** Time limit of a call without a deadline, in milliseconds. It includes all waits. Default 60,000. */
   readonly patienceMs: number;
-  /** Tries of one call. Default 4. */
+  /** The highest number of attempts of one call. Default 4. */
   readonly maxAttempts: number;
-  /** Calls in flight, and connections. Default 8. */
+  /** The highest number of calls at the same time, and of connections. Default 8. */
   readonly concurrency: number;
-  /** Largest answer that is read, decompressed. Default 64 MiB. */
+  /** The highest size of a response body after decompression, in bytes. Default 64 MiB. */
   readonly maxBodyBytes: number;
 }
 
 export interface PlatformClientOptions extends Partial<Limits> {
-  /** https, or http for loopback; a path is kept as a prefix. No user, query or fragment. */
+  /** https, or http to this machine. The client puts the URL's path before every path. No user, query or fragment. */
   readonly baseUrl: string;
   readonly credential: Credential;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** In [0, 1); spreads retries. */
+  /** At least 0 and below 1. Spreads the retries of several callers in time. */
   readonly random: () => number;
-  /** Rejects when the signal fires. */
+  /** Rejects if the signal fires during the wait. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Default: an undici Agent of our own, made at the first call and ended by `close`. */
+  /** Default: an undici Agent that the first call creates and `close` closes. */
   readonly dispatcher?: Dispatcher | undefined;
   readonly activity?: Partial<ActivityNames> | undefined;
-  /** Our version, for `User-Agent: groupsync/<version>`. */
+  /** The version of groupsync, for the header `User-Agent: groupsync/<version>`. */
   readonly version?: string | undefined;
   readonly onAttempt?: ((facts: AttemptFacts) => void) | undefined;
 }
@@ -52,7 +52,7 @@ export interface PlatformClientOptions extends Partial<Limits> {
 type CallerSettings = Omit<PlatformClientOptions, 'dispatcher' | keyof Limits> &
   Limits & { readonly origin: string; readonly basePath: string; readonly dispatcher: () => Dispatcher };
 
-/** What stays the same over the tries of one call. */
+/** The part of a call that all its attempts share. */
 interface Prepared<T> {
   readonly call: Call<T>;
   readonly request: Omit<ExchangeRequest, 'headers' | 'timeoutMs' | 'secrets'>;
@@ -61,8 +61,9 @@ interface Prepared<T> {
 }
 
 /**
- * The one way to the platform: checks what is sent, authorizes, bounds the calls in flight, retries by `retry.ts`,
- * turns answers into values and everything else into one of `errors.ts`.
+ * Every call to the platform passes through this function. It checks the request, adds the token, limits the number of
+ * concurrent calls, and retries by the rules of `retry.ts`. It returns the decoded value, or throws an error of
+ * `errors.ts`.
  */
 export function createCaller(settings: CallerSettings): Caller {
   const limiter = createLimiter(settings.concurrency);
@@ -93,7 +94,8 @@ async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prep
       report({ status: outcome.status, ignoredFields: outcome.ignoredFields });
       return outcome.value;
     }
-    // A 401 says that nothing was done; a fresh token makes it another call, so it costs no try's wait.
+    // A 401 means that the platform did nothing. With a new token the call is repeated immediately, without the wait of
+    // a retry.
     const renews: boolean = outcome instanceof UnauthorizedError && !renewed;
     renewed ||= renews;
     const again = renews && (await credential.renewAfter(token, signal));
@@ -104,7 +106,7 @@ async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prep
   }
 }
 
-/** Sends the request and decodes its answer. @throws PlatformError for every other outcome */
+/** Sends the request and decodes its response. @throws PlatformError for every other outcome */
 async function tryOnce<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>, token: string) {
   const { method, pathTemplate } = prepared.request;
   const answer = await send(settings, limiter, prepared, token);
@@ -148,11 +150,11 @@ function headersOf(settings: CallerSettings, token: string, body: string | undef
   };
 }
 
-/** The caller requests the same data again in smaller pages. */
+/** True if the caller will request the same data again in smaller pages. */
 const asksForLess = <T>({ canShrink }: Call<T>, error: PlatformError): boolean =>
   canShrink === true && isTooSlow(error);
 
-/** Milliseconds until the next try, or undefined if there is none. */
+/** Milliseconds until the next attempt, or undefined if no attempt follows. */
 function waitAfter<T>(
   error: PlatformError,
   attempt: number,
@@ -174,7 +176,7 @@ function waitAfter<T>(
 
 function failureOf(error: PlatformError): RetryFailure {
   const broken = error instanceof TimeoutError || error instanceof NetworkError;
-  // An answer that began well and broke off says no more than none: a read may be repeated, a write was done.
+  // A 2xx response that broke off counts as no response: a read may be repeated, and a write may have taken effect.
   if (broken && (error.status === undefined || error.status < 300)) {
     return { sent: error.sent === 'no' ? 'no' : 'maybe' };
   }
@@ -192,7 +194,10 @@ async function pause(settings: CallerSettings, ms: number, after: PlatformError,
   }
 }
 
-/** Runs work when a slot is free, first come first served. Rejects with the signal's reason where it fires before. */
+/**
+ * Runs work when a slot is free, in the order of the calls. Rejects with the signal's reason if the signal fires
+ * before.
+ */
 type Limiter = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 export function createLimiter(concurrency: number): Limiter {
@@ -205,7 +210,7 @@ export function createLimiter(concurrency: number): Limiter {
   };
   return async (work, signal) => {
     if (free > 0) free -= 1;
-    // A slot is handed over, not freed, so no other call can take it in between.
+    // The previous call passes its slot to this one directly, so no other call can take the slot in between.
     else await turn(waiting, signal);
     try {
       return await work();

@@ -10,12 +10,13 @@ import { Address, amount, CalendarDate, flag, openEnum, text } from './schemas/f
 export type PlatformClient = ReturnType<typeof createPlatformClient>;
 
 /**
- * A client of the Workforce Platform, for one credential and so for one company.
+ * A client of the Workforce Platform for one credential, and so for one company.
  *
- * Every method takes `{signal, deadlineMs, timeoutMs}` last and fails with a PlatformError of `errors.ts`:
- * InvalidRequestError, BadRequestError, UnauthorizedError, ForbiddenError, NotFoundError, ConflictError,
- * RateLimitedError, ServerError, TimeoutError, NetworkError, AbortedError, UnexpectedStatusError, UnexpectedBodyError.
- * @throws TypeError if an option is not as described.
+ * The last argument of every method is `{signal, deadlineMs, timeoutMs}`. Every failure is a PlatformError of
+ * `errors.ts`: InvalidRequestError, BadRequestError, UnauthorizedError, ForbiddenError, NotFoundError, ConflictError,
+ * RateLimitedError, ServerError, TimeoutError, NetworkError, AbortedError, UnexpectedStatusError or
+ * UnexpectedBodyError.
+ * @throws TypeError if an option is not valid
  */
 export function createPlatformClient(options: PlatformClientOptions) {
   const { call, close } = openCaller(options);
@@ -31,7 +32,7 @@ export function createPlatformClient(options: PlatformClientOptions) {
 /** `PAY_PERIOD` is a custom pay period. */
 const SalaryUnit = openEnum(['HOUR', 'DAY', 'WEEK', 'MONTH', 'PAY_PERIOD']);
 
-/** Workforce Platform API, Candidate, as the platform answers it. */
+/** A candidate in a response of the platform (Workforce Platform API, Candidate). */
 const Candidate = z.object({
   name: text,
   email: text,
@@ -53,8 +54,9 @@ const Candidate = z.object({
 const required = z.string().min(1);
 
 /**
- * A candidate to push. `startDate` is YYYY-MM-DD, `currency` an ISO 4217 code, `salaryPerUnit` the pay per `salaryUnit`,
- * `signingBonus` has at most two decimal digits, `department` and `workLocation` are ids of the company's lists.
+ * A candidate to push. `startDate` is YYYY-MM-DD, and `currency` is an ISO 4217 code. `salaryPerUnit` is the pay per
+ * `salaryUnit`. `signingBonus` has at most two decimal digits. `department` and `workLocation` are ids from the
+ * company's lists.
  */
 const NewCandidate = z.strictObject({
   name: required,
@@ -83,24 +85,27 @@ const NewCandidate = z.strictObject({
 });
 type NewCandidate = z.infer<typeof NewCandidate>;
 
-/** Judged on the digits that will be sent, not on a binary fraction. */
+/** Checks the decimal digits that will be sent. The binary value of the number may differ from them. */
 function hasCents(value: number): boolean {
   return /^\d+(\.\d{1,2})?$/.test(String(value));
 }
 
 const PUSH: Endpoint = { method: 'POST', path: '/platform/api/ats_candidates/push_candidate' };
 
-/** Workforce Platform API, Candidates (OAuth applications only; customer API keys are a ForbiddenError). */
+/**
+ * Workforce Platform API, Candidates. Only OAuth applications may call it: a customer API key gets a ForbiddenError.
+ */
 const candidatesResource = (call: Caller) => ({
   /**
-   * `POST /ats_candidates/push_candidate`: pushes a candidate into onboarding; answers the candidate as recorded.
-   * Repeated only if the first try provably did nothing. @throws BadRequestError, ForbiddenError
+   * `POST /ats_candidates/push_candidate`: pushes a candidate into onboarding, and returns the candidate as recorded.
+   * The call is repeated only if the first attempt certainly had no effect.
+   * @throws BadRequestError, ForbiddenError
    */
   push: (value: NewCandidate, options?: CallOptions) =>
     call({ endpoint: PUSH, body: { schema: NewCandidate, value }, decoding: { schema: Candidate } }, options),
 });
 
-/** Workforce Platform API, Work location. The standalone list gives no `id`. */
+/** Workforce Platform API, Work location. The list `GET /work_locations` gives no `id`. */
 const WorkLocation = z.object({ id: text, nickname: text, address: Address.nullish() });
 
 /** Workforce Platform API, Organisation unit: a department, team or level; `parent` is the id of the unit above. */
@@ -160,17 +165,17 @@ function companyResource(call: Caller) {
   return {
     /** `GET /companies/current`: the company that the credential belongs to. */
     current: (options?: CallOptions) => call({ endpoint: CURRENT, decoding: { schema: Company } }, options),
-    /** `GET /work_locations`: nickname and address; no id, which only the company object has. */
+    /** `GET /work_locations`: nickname and address, but no id. Only the company object contains the ids. */
     workLocations: createListing(call, { endpoint: of('work_locations'), items: z.array(WorkLocation) }),
     departments: createListing(call, { endpoint: of('departments'), items: units }),
     teams: createListing(call, { endpoint: of('teams'), items: units }),
     /** `GET /levels`: fixed positions, such as manager or executive. */
     levels: createListing(call, { endpoint: of('levels'), items: units }),
-    /** `GET /custom_fields`: definitions; employees carry the values under the definition's title. */
+    /** `GET /custom_fields`: the definitions. An employee carries each value under the title of its definition. */
     customFields: createListing(call, { endpoint: of('custom_fields'), items: z.array(CustomField) }),
     /**
-     * `GET /company_leave_types`, not paginated. The specification lets it be filtered by `managedBy` without saying
-     * where that goes; it is sent as a query parameter.
+     * `GET /company_leave_types`, not paginated. The specification has a filter `managedBy`, but does not say where it
+     * is sent. It is sent as a query parameter.
      */
     leaveTypes: async (given: z.input<typeof LeaveTypesQuery> = {}, options?: CallOptions) => {
       const query = checked(LeaveTypesQuery, given, LEAVE_TYPES);

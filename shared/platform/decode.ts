@@ -5,29 +5,29 @@ import { excerptOf } from './redact.ts';
 export interface Decoding<T> {
   readonly schema: z.ZodType<T>;
   /**
-   * True if every field matters, because what we write next depends on it (groups); or those paths that do.
-   * Elsewhere an optional field of another form than specified is left out and reported: one odd photo must not hide
-   * ten thousand people.
+   * Paths at which a malformed field is an error. True: every path, because the next write depends on the fields
+   * (groups). At all other paths a malformed optional field is dropped and reported. So one malformed photo does not
+   * hide ten thousand people.
    */
   readonly exact?: boolean | ((path: Path) => boolean);
-  /** Which paths of a value that was read are odd, and were left out of it; they are reported. */
+  /** Returns the paths of malformed parts that the schema dropped. They are reported. */
   readonly oddOf?: (value: T) => readonly string[];
   /** Rewrites the text before it is parsed. */
   readonly prepare?: (text: string) => string;
-  /** Wraps the parsed JSON in the envelope of the schema, if the platform uses several envelopes. */
+  /** Puts the parsed JSON into the envelope that the schema expects, because some platforms use another envelope. */
   readonly envelope?: (raw: unknown) => unknown;
-  /** Member of an envelope that is null on success. */
+  /** The member of the envelope that holds an error. It is null if the call succeeded. */
   readonly errorMember?: string;
-  /** True if the body is not specified: nothing is parsed. */
+  /** True if the specification does not define the body. The body is then not parsed. */
   readonly ignoreBody?: boolean;
 }
 
 type Path = readonly PropertyKey[];
 
 /**
- * Reads a 2xx answer: its value, and the paths of fields that were left out because of their form.
- * @throws UnexpectedBodyError naming the field, where the text is no JSON or a field that must be there is not;
- * ReportedError if the envelope holds an error.
+ * Decodes a 2xx response into its value, and the paths of fields that were dropped because they are malformed.
+ * @throws UnexpectedBodyError if the text is not JSON or a required field is missing or malformed;
+ * ReportedError if the envelope holds an error
  */
 export function decode<T>(
   text: string,
@@ -60,7 +60,10 @@ function parse<T>(text: string, { prepare, envelope }: Decoding<T>, facts: Platf
   return envelope === undefined ? raw : envelope(raw);
 }
 
-/** Half a character has no UTF-8 form, so it could not be stored as it is; a platform that cuts texts leaves one. */
+/**
+ * The escape of one half of a surrogate pair. A platform that cuts texts may send a half alone, which has no UTF-8 form
+ * and cannot be stored.
+ */
 const HALF = /\\u[dD][89a-fA-F]/;
 const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value);
 
@@ -68,15 +71,15 @@ function parseJson(text: string, facts: PlatformErrorFacts): unknown {
   try {
     return JSON.parse(text, HALF.test(text) ? wellFormed : undefined) as unknown;
   } catch {
-    // The parser's own message quotes the text, which may hold anything.
-    const got = text.trim() === '' ? 'an empty body' : `${text.length} characters that are none`;
+    // The parser's own message quotes the text, which may contain a secret.
+    const got = text.trim() === '' ? 'an empty body' : `${text.length} characters that are not JSON`;
     throw new UnexpectedBodyError(`expected JSON, got ${got}`, facts);
   }
 }
 
 /**
- * Takes the named field at a path out of what was parsed, in place: there may be as many as the answer has bytes. An item
- * of a list stays as it is: without it the list would be shorter.
+ * Removes the field at `path` from the parsed JSON. It changes the JSON in place, because a response may have very many
+ * such fields. An item of a list is not removed: the list would become shorter.
  */
 function leaveOut(raw: unknown, path: Path): void {
   const holder = path.slice(0, -1).reduce(memberOf, raw);
@@ -99,14 +102,14 @@ function memberOf(value: unknown, key: PropertyKey): unknown {
     : undefined;
 }
 
-/** The shape of the value at a path, or of the nearest value above it. */
+/** Describes the form of the value at a path. If there is no value, it describes the value above the path. */
 function shapeAt(raw: unknown, path: Path): string {
   const value = path.reduce(memberOf, raw);
   if (value !== undefined || path.length === 0) return shapeOf(value);
   return `nothing in ${shapeOf(path.slice(0, -1).reduce(memberOf, raw))}`;
 }
 
-/** Names a value's form and its keys, never its content. */
+/** Describes the type of a value and its keys, but never its content. */
 function shapeOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -116,7 +119,7 @@ function shapeOf(value: unknown): string {
   return `an object with ${keys.length === 0 ? 'no keys' : `keys ${keys.slice(0, 20).join(', ')}`}`;
 }
 
-/** `[3].users[0]`, `data.events`. */
+/** Examples: `[3].users[0]`, `data.events`. */
 function formatPath(path: Path): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`;

@@ -3,27 +3,34 @@ import { retryAfterOf } from './retry.ts';
 
 /**
  * Whether the request can have reached the platform.
- * `no`: it provably did not (refused connection, unknown host, failed handshake, not sent at all).
- * `maybe`: it was sent, or was being sent, and no answer came. `answered`: an HTTP answer came, whatever it says.
+ *   no        it certainly did not: connection refused, unknown host, failed handshake, or not sent
+ *   maybe     it was sent at least in part, and no response came
+ *   answered  an HTTP response came, with any status
  */
 export type Sent = 'no' | 'maybe' | 'answered';
 
 /** The facts in every error of the client. They never contain a token, an e-mail address or a whole body. */
 export interface PlatformErrorFacts {
   readonly method: string;
-  /** The path as the specification writes it (`/platform/api/groups/{groupId}`), so that errors group by endpoint. */
+  /**
+   * The path in the form of the specification (`/platform/api/groups/{groupId}`), so that errors can be grouped by
+   * endpoint.
+   */
   readonly pathTemplate: string;
   readonly sent: Sent;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  /** The beginning of the answer, at most 500 characters, redacted. */
+  /** The beginning of the response body, redacted, with at most 500 characters. */
   readonly excerpt?: string | undefined;
-  /** How long the platform asked us to wait. */
+  /** The wait that the platform asked for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** Any failed call. The subclass says what happened; `sent` and `mayHaveTakenEffect` say what may be done about it. */
+/**
+ * A failed call. The subclass gives the kind of failure. `mayHaveTakenEffect` decides whether a write may have been
+ * done.
+ */
 export class PlatformError extends Error {
   declare readonly method: string;
   declare readonly pathTemplate: string;
@@ -46,36 +53,36 @@ function describe(what: string, facts: PlatformErrorFacts): string {
   return `${facts.method} ${facts.pathTemplate}${status}: ${what}${wait}${request}${excerpt}`;
 }
 
-/** Our own arguments are not what the specification allows; nothing was sent. */
+/** An argument of the call is not allowed by the specification. Nothing was sent. */
 export class InvalidRequestError extends PlatformError {}
-/** 400 or 422: the platform refuses the content. Some platforms answer a stale group version like this too. */
+/** 400 or 422: the platform refuses the content. Some platforms also answer a stale group version with one of them. */
 export class BadRequestError extends PlatformError {}
-/** 401: the credential is expired or revoked. A state of the connection, not of one call. */
+/** 401: the credential is expired or revoked. It affects every call of the connection. */
 export class UnauthorizedError extends PlatformError {}
-/** The token endpoint says `invalid_grant`: the refresh token is no longer good (RFC 6749 section 5.2). */
+/** The token endpoint answered `invalid_grant`: the refresh token is not valid any more (RFC 6749 section 5.2). */
 export class InvalidGrantError extends UnauthorizedError {}
 /** 403: the credential lacks a permission. */
 export class ForbiddenError extends PlatformError {}
-/** 404: no such record for this company. */
+/** 404: the company has no such record. */
 export class NotFoundError extends PlatformError {}
-/** 409 or 412: the record changed since the version that was sent. */
+/** 409 or 412: the record has changed since the version in the request. */
 export class ConflictError extends PlatformError {}
-/** 429: too many calls. `retryAfterMs` is set if the platform states a wait. Nothing was done. */
+/** 429: too many calls. The platform did nothing. `retryAfterMs` is set if the response contains a wait. */
 export class RateLimitedError extends PlatformError {}
 /** 5xx. A write may have taken effect. */
 export class ServerError extends PlatformError {}
-/** No whole answer in time (also 408). A write may have taken effect unless `sent` is `no`. */
+/** No complete response in time, or status 408. A write may have taken effect, except if `sent` is `no`. */
 export class TimeoutError extends PlatformError {}
-/** No connection, or it broke. A write may have taken effect unless `sent` is `no`. */
+/** The connection failed or broke. A write may have taken effect, except if `sent` is `no`. */
 export class NetworkError extends PlatformError {}
 /** The caller's own signal ended the call. */
 export class AbortedError extends PlatformError {}
-/** Any other status: another 4xx, or a redirect, which is never followed. */
+/** Any other status, for example another 4xx, or a redirect. Redirects are never followed. */
 export class UnexpectedStatusError extends PlatformError {}
-/** A 2xx answer whose error member is not null (company activity). */
+/** A 2xx response whose error member is not null (only the company activity has this member). */
 export class ReportedError extends PlatformError {}
 
-/** A 2xx answer that is not what the specification says: `field` is the path of the first thing that is wrong. */
+/** A 2xx response that differs from the specification. `field` is the path of the first difference. */
 export class UnexpectedBodyError extends PlatformError {
   readonly field: string | undefined;
 
@@ -86,8 +93,8 @@ export class UnexpectedBodyError extends PlatformError {
 }
 
 /**
- * Whether a write that ended in this error may have been done all the same. False only if it provably was not:
- * it never left, or the platform definitely rejected it.
+ * Whether a write that ended with this error may have taken effect. False only if it certainly did not: the request was
+ * never sent, or the platform rejected it.
  */
 export function mayHaveTakenEffect(error: PlatformError): boolean {
   if (error.sent !== 'answered') return error.sent === 'maybe';
@@ -95,27 +102,33 @@ export function mayHaveTakenEffect(error: PlatformError): boolean {
   return status < 300 || status >= 500 || status === 408;
 }
 
-/** Of an answer 2xx that says something else than is specified. */
+/** The facts for an error about the body of a 2xx response. */
 export const answered = ({ method, path }: { readonly method: string; readonly path: string }) =>
   ({ method, pathTemplate: path, sent: 'answered', status: 200 }) as const;
 
-/** A page that the platform or a gateway could not give in time: a smaller one may come through. */
+/** True if the platform or a gateway could not send the page in time. A smaller page may succeed. */
 export function isTooSlow(error: unknown): boolean {
   return error instanceof TimeoutError || (error instanceof ServerError && error.status === 504);
 }
 
-/** Whether one item may have failed the page: a record that the platform cannot return, or whose form is not as specified. */
+/**
+ * True if one item may have caused the failure of its page: the platform cannot return the record, or the record is
+ * malformed.
+ */
 export function isOfItsItems(error: unknown): boolean {
   return error instanceof ServerError || error instanceof UnexpectedBodyError || isTooSlow(error);
 }
 
-/** For `catch`: a failure of the platform becomes a value, and any other error is thrown. */
+/** For `catch`: returns an error of the platform as a value, and throws every other error again. */
 export function orPlatformError(error: unknown): PlatformError {
   if (error instanceof PlatformError) return error;
   throw error;
 }
 
-/** The error of an HTTP answer outside 2xx. `headers` have lower-case names; `nowMs` turns a Retry-After date into a wait. */
+/**
+ * Creates the error for a response outside 2xx. The names in `headers` are lower case. `nowMs` converts a Retry-After
+ * date into a wait.
+ */
 export function errorOfStatus(
   facts: PlatformErrorFacts & { readonly status: number },
   headers: Readonly<Record<string, string | undefined>>,

@@ -7,11 +7,11 @@ import { AbortedError, NetworkError, TimeoutError, UnexpectedBodyError } from '.
 import { MAX_EXCERPTED, safeCause } from './redact.ts';
 import type { RetryMethod } from './retry.ts';
 
-/** One HTTP request, whole: what goes on the wire, and by what name errors call it. */
+/** One HTTP request, and `pathTemplate`, which names its endpoint in errors. */
 export interface ExchangeRequest {
   readonly method: RetryMethod;
   readonly origin: string;
-  /** Path and query as sent. */
+  /** Path and query in the form in which they are sent. */
   readonly path: string;
   readonly pathTemplate: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface ExchangeRequest {
   readonly secrets: readonly string[];
 }
 
-/** The answer, of any status. Header names are lower case; of a repeated header the first counts. */
+/** A response with any status. Header names are lower case. If a header is repeated, the first value counts. */
 export interface ExchangeResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -33,9 +33,9 @@ export interface ExchangeResponse {
 const REQUEST_ID_HEADERS = ['x-request-id', 'x-correlation-id', 'x-amzn-requestid', 'x-amz-cf-id', 'cf-ray'];
 
 /**
- * Sends one request, once, and reads the whole answer within `timeoutMs`. Redirects are not followed.
- * @throws TimeoutError, NetworkError, AbortedError with `sent`; UnexpectedBodyError if the answer is too large or
- * cannot be read as text.
+ * Sends one request once, and reads the whole response within `timeoutMs`. Redirects are not followed.
+ * @throws TimeoutError, NetworkError or AbortedError, each with `sent`; UnexpectedBodyError if the response is too
+ * large or is not valid text
  */
 export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<ExchangeResponse> {
   if (request.signal?.aborted) throw abortedError(request, 'no');
@@ -49,7 +49,7 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
       headers: request.headers,
       body: request.body ?? null,
       signal: limit.signal,
-      // The limit above covers the whole exchange; undici's own timers would only repeat it more coarsely.
+      // The time limit above covers the whole exchange, so undici's own, coarser timers are switched off.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -60,7 +60,7 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
       return { ...answered, text: await readBody(response.body, answered.headers, whole, facts) };
     }
     const part = { max: MAX_EXCERPTED, whole: false };
-    // The status is the news; an error's body that breaks off only costs the excerpt.
+    // The status decides which error this is. If the body breaks off, only the excerpt is lost.
     const text = await readBody(response.body, answered.headers, part, facts).catch(() => '');
     if (limit.reason() === 'aborted') throw abortedError(request, 'answered', answered);
     return { ...answered, text };
@@ -71,7 +71,7 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
   }
 }
 
-/** What an error about this answer says. */
+/** The facts about a response that an error of it contains. */
 export function factsOf(
   request: Pick<ExchangeRequest, 'method' | 'pathTemplate'>,
   answer: { readonly status: number; readonly headers: ExchangeResponse['headers'] },
@@ -82,10 +82,10 @@ export function factsOf(
   return { method, pathTemplate, sent: 'answered', status: answer.status, requestId };
 }
 
-/** Node's timers take no more, and fire at once for anything above. */
+/** The longest time that a timer of Node accepts. A longer timer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** One signal for the caller's signal and the time limit. It also shows which of them fired. */
+/** Joins the caller's signal and the time limit into one signal, which also shows which of the two fired. */
 function startTimeLimit(request: ExchangeRequest) {
   const controller = new AbortController();
   const timeout = AbortSignal.timeout(Math.min(Math.max(1, Math.ceil(request.timeoutMs)), LONGEST_TIMER_MS));
@@ -96,7 +96,8 @@ function startTimeLimit(request: ExchangeRequest) {
   return {
     signal: controller.signal,
     reason: (): 'timeout' | 'aborted' | undefined => controller.signal.reason,
-    // Not left to AbortSignal.any: a caller's signal that outlives many calls would keep them all.
+    // Removes the listeners. With AbortSignal.any, a caller's signal that lives longer than many calls would keep all
+    // of them in memory.
     stop() {
       timeout.removeEventListener('abort', onTimeout);
       request.signal?.removeEventListener('abort', onAbort);
@@ -130,7 +131,7 @@ function baseFacts(request: ExchangeRequest, sent: Sent, answered?: Parameters<t
   return { method: request.method, pathTemplate: request.pathTemplate, sent };
 }
 
-/** Errors of these codes come before a byte of the request is written, whichever call of the system reports them. */
+/** Error codes that occur before the first byte of the request is written. */
 const BEFORE_SENDING = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -148,7 +149,10 @@ const BEFORE_SENDING = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** True only if it is certain. A socket that failed while connecting carried nothing; of the rest we cannot know. */
+/**
+ * True only if the request certainly was not sent. A socket that failed in `connect` carried no data. All other errors
+ * leave it open.
+ */
 function neverLeft(thrown: unknown): boolean {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return thrown.errors.every(neverLeft);
   const code = codeOf(thrown);
@@ -165,7 +169,7 @@ function codeOf(thrown: unknown): string | undefined {
 const firstValues = (headers: Record<string, string | string[] | undefined>): ExchangeResponse['headers'] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value].flat()[0]]));
 
-/** What we ask for in `Accept-Encoding`, and can undo. */
+/** The encodings that groupsync accepts and can decompress. */
 export const ACCEPTED_ENCODINGS = 'gzip, br';
 
 type Undo = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
@@ -178,15 +182,18 @@ const DECOMPRESS: ReadonlyMap<string, Undo> = new Map([
 ]);
 
 interface BodyLimit {
-  /** Bytes, before and after decompression. */
+  /** In bytes. The limit applies before decompression and again after it. */
   readonly max: number;
-  /** True: more than `max` is an error. False: the rest is dropped (an error's excerpt needs only the beginning). */
+  /**
+   * True: a body above `max` is an error. False: the rest is dropped, because an error's excerpt needs only the
+   * beginning.
+   */
   readonly whole: boolean;
 }
 
 /**
- * Reads an answer as UTF-8 text, never holding more than `limit.max` bytes.
- * @throws UnexpectedBodyError if it is larger, wrongly compressed, or no UTF-8 (only if the whole is wanted).
+ * Reads a body as UTF-8 text. It never holds more than `limit.max` bytes.
+ * @throws UnexpectedBodyError if `limit.whole` is true and the body is too large, wrongly compressed, or not UTF-8
  */
 export async function readBody(
   body: Readable,
@@ -208,7 +215,7 @@ export async function readBody(
 async function collect(body: Readable, limit: BodyLimit, facts: PlatformErrorFacts): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Leaving the loop early destroys the stream, and with it the connection: the rest is never read.
+  // An early end of the loop destroys the stream and its connection, so the rest of the body is never read.
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;

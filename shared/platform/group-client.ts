@@ -10,7 +10,7 @@ import { text } from './schemas/field.ts';
 
 export type GroupClient = ReturnType<typeof createGroupClient>;
 
-/** What keeping groups equal needs of the client, and no more: the schemas of the rest cost each cold start. */
+/** The part of the client that the synchronization needs. The other schemas would slow down each cold start. */
 export const createGroupClient = (options: PlatformClientOptions) =>
   groupClient(openCaller(options).call, options);
 
@@ -24,8 +24,9 @@ export function groupClient(call: Caller, options: PlatformClientOptions) {
 }
 
 /**
- * A caller, and what ends our own connections; an injected dispatcher is its owner's to close.
- * @throws TypeError if an option is not as described.
+ * Returns the function that calls the platform, and a function that closes the connections. If a dispatcher was passed
+ * in `options`, its owner closes it.
+ * @throws TypeError if an option is not valid
  */
 export function openCaller(options: PlatformClientOptions) {
   const { origin, path: basePath } = parseSecureUrl(options.baseUrl, 'baseUrl');
@@ -36,7 +37,10 @@ export function openCaller(options: PlatformClientOptions) {
   return { call, close: own.close };
 }
 
-/** Shorter than any try, so that a failed connection is distinguished from a lost request. */
+/**
+ * Shorter than the default limit of an attempt. A failed connection then ends with its own error, which shows that
+ * nothing was sent.
+ */
 const CONNECT_TIMEOUT_MS = 3000;
 
 function ownAgent(connections: number) {
@@ -64,7 +68,7 @@ function positive(value: number, name: string): number {
   throw new TypeError(`${name}: expected a whole number above 0, got ${value}`);
 }
 
-/** Workforce Platform API, Current user. `company` is the company's id. */
+/** Workforce Platform API, Current user. `company` is the id of the company. */
 const CurrentUser = z.lazy(() =>
   z.object({ id: z.string().min(1), workEmail: text, company: z.string().min(1) }),
 );
@@ -75,10 +79,10 @@ const ME: Endpoint = { method: 'GET', path: '/platform/api/me' };
 const MARK_INSTALLED: Endpoint = { method: 'POST', path: '/platform/api/mark_app_installed' };
 
 const currentUserResource = (call: Caller) => ({
-  /** `GET /me`: id, workEmail and company (id) of the user that owns the token. */
+  /** `GET /me`: the user that owns the token, with id, workEmail and the id of the company. */
   me: (options?: CallOptions) =>
     call({ endpoint: ME, decoding: { schema: CurrentUser, exact: true } }, options),
-  /** `POST /mark_app_installed`, without a body and without scopes: `{ok: true}`. */
+  /** `POST /mark_app_installed`: needs no body and no scope, and returns `{ok: true}`. */
   markInstalled: (options?: CallOptions) =>
     call({ endpoint: MARK_INSTALLED, decoding: { schema: Installation, exact: true } }, options),
 });

@@ -8,18 +8,18 @@ import { type Credential, staticBearer } from './credential.ts';
 import { UnauthorizedError } from './errors.ts';
 import { type OAuthOptions, oauthCredential, UNSENT } from './oauth.ts';
 
-/** Longer than a token request takes. The lease of a worker that died blocks the others no longer than this. */
+/** Longer than a token request takes. If a worker dies, its lease blocks the other workers for at most this time. */
 const LEASE_MS = 30_000;
 const LEASE_NAME = 'oauth';
 const LOOK_AGAIN_MS = 500;
 
-/** What is known of the tokens in use, kept up to date, and whether they may be refreshed. */
+/** The secret in use, and whether its tokens may be refreshed. */
 interface Tokens {
   readonly inUse: SecretInUse;
   readonly mayRefresh: (cause: RefreshCause) => boolean;
 }
 
-/** The credential of a connection's secret. @param tokens the store for refreshed tokens */
+/** Creates the credential for a connection's secret. @param tokens receives the version of refreshed tokens */
 export const credentialFor = (
   name: ConnectionName,
   secret: SecretValue,
@@ -31,8 +31,8 @@ export const credentialFor = (
     : oauthCredential(oauthOptions(name, secret, options, tokens));
 
 /**
- * OAuth by the connection's secret: both tokens are stored there, so that the next worker starts with a fresh one, and
- * only one worker refreshes at a time, because a refresh may make the old refresh token void.
+ * OAuth tokens of a connection's secret. New tokens are stored in the secret, so that the next worker starts with them.
+ * Only one worker refreshes at a time, because a refresh may make the old refresh token invalid.
  */
 function oauthOptions(
   name: ConnectionName,
@@ -41,7 +41,8 @@ function oauthOptions(
   tokens?: Tokens,
 ): OAuthOptions {
   const { clientId, clientSecret, tokenUrl } = secret;
-  // A version that a worker made is no new secret: what is learnt of the tokens in it counts for it.
+  // A version that groupsync stored after a refresh holds the same credentials. So the platform's responses count for
+  // the new version.
   const note = (version: string, storedAtMs: number | undefined) => {
     if (tokens !== undefined && version !== '') Object.assign(tokens.inUse, { version, storedAtMs });
   };
@@ -60,7 +61,7 @@ function oauthOptions(
     mayRefresh: tokens?.mayRefresh,
     reread: async () => {
       const { value, version } = await options.secrets.read(name);
-      // An operator stored a static token. It stays, and is used when the platform is opened again.
+      // An operator has stored a static token. It is used when the platform is opened again.
       if ('token' in value) throw new UnauthorizedError('a static token was stored meanwhile', UNSENT);
       note(version, value.storedAtMs);
       return value;
@@ -69,7 +70,9 @@ function oauthOptions(
   };
 }
 
-/** Waits while another worker refreshes. `reread` then finds the tokens that it stored, and no refresh is needed. */
+/**
+ * Waits while another worker refreshes. `reread` then finds the tokens of that worker, so no second refresh is needed.
+ */
 async function withLease<Result>(
   connection: ConnectionName,
   work: () => Promise<Result>,
@@ -90,18 +93,26 @@ async function withLease<Result>(
   }
 }
 
-/** Credentials that were refreshed once and are still refused are refreshed again this seldom. */
+/**
+ * If the platform still refuses credentials after one refresh, they are refreshed again after this time at the
+ * earliest.
+ */
 const REFUSED_REFRESH_MS = 3_600_000;
-/** Tokens that any worker has stored this lately and that were never seen to work are not refreshed for a refusal. */
+/**
+ * A worker may have stored new tokens a moment ago. If `/me` has not accepted them yet, a refusal causes no refresh for
+ * this time.
+ */
 const STORED_LATELY_MS = 900_000;
 
 /** The secret that a connection's platform was opened with. */
 export interface SecretInUse {
-  /** The latest version with these credentials: the one that groupsync stored after a refresh, if there is one. */
+  /**
+   * The latest version with these credentials: the version that groupsync stored after a refresh, or the operator's.
+   */
   version: string;
-  /** When one of our workers stored it; undefined if a person did. */
+  /** When groupsync stored this version; undefined if an operator stored it. */
   storedAtMs: number | undefined;
-  /** By `/me`. */
+  /** True after the call `/me` accepted it. */
   wasAccepted: boolean;
 }
 
@@ -110,13 +121,14 @@ export type RefreshCause = 'expired' | 'refused';
 interface Refused {
   readonly version: string;
   readonly atMs: number;
-  /** `/me` accepts it all the same. */
+  /** True if `/me` accepts this version, although the calls for groups refuse it. */
   readonly isAtGroups: boolean;
 }
 
 /**
- * Which version of each connection's secret the platform refused, and since when: one refresh belongs to a version, or
- * every look at a closed gate would store another version, which looks like a new secret to the next.
+ * Remembers, for each connection, the version of the secret that the platform refused, and since when. A refused
+ * version is refreshed only once. Otherwise each check of a closed gate would store another version, and the next check
+ * would take it for a new secret.
  */
 export function refusedSecrets(clock: () => number) {
   const refused = new Map<ConnectionName, Refused>();
@@ -129,21 +141,21 @@ export function refusedSecrets(clock: () => number) {
     mayRefresh(name: ConnectionName, cause: RefreshCause, inUse: SecretInUse): boolean {
       const { version, storedAtMs = Number.NEGATIVE_INFINITY, wasAccepted } = inUse;
       const known = refusalOf(name, version);
-      // If `/me` accepts the token, a new token would not help. Once `/me` refuses it too, it is an ordinary refusal.
+      // If `/me` accepts the token, a new token would not help. After `/me` refuses it too, the usual rules apply.
       if (known !== undefined && (!known.isAtGroups || (cause === 'refused' && wasAccepted))) return false;
       return cause === 'expired' || wasAccepted || clock() - storedAtMs >= STORED_LATELY_MS;
     },
-    /** @returns since when it is, its latest refresh included */
+    /** @returns the time of the remembered refusal of this version; now if none is remembered */
     note(name: ConnectionName, { version, wasAccepted }: SecretInUse): number {
       const { atMs = clock() } = refusalOf(name, version) ?? {};
       refused.set(name, { version, atMs, isAtGroups: wasAccepted });
       return atMs;
     },
-    /** Another worker found it refused. */
+    /** Records a refusal that another worker found. */
     learn(name: ConnectionName, { version, atMs = clock() }: KnownRefusal, isAtGroups: boolean) {
       if (refused.get(name)?.version !== version) refused.set(name, { version, atMs, isAtGroups });
     },
-    /** `/me` accepts it, which says nothing of the groups. */
+    /** `/me` accepted the secret. That ends a refusal by `/me`, but not a refusal by the calls for groups. */
     accepted(name: ConnectionName) {
       if (refused.get(name)?.isAtGroups === false) refused.delete(name);
     },
@@ -157,9 +169,9 @@ export interface PlatformsOptions {
   readonly clock: () => number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** A refresh of OAuth tokens is one worker's business at a time. */
+  /** Only one worker refreshes a connection's OAuth tokens at a time. */
   readonly leases: Leases;
-  /** Connections to every platform, kept alive between invocations. */
+  /** HTTP connections to all platforms. They stay open between invocations. */
   readonly dispatcher: Dispatcher;
   readonly onAttempt?: ((facts: AttemptFacts, connection: ConnectionName) => void) | undefined;
 }

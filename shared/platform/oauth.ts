@@ -17,10 +17,10 @@ import { ACCEPTED_ENCODINGS, type ExchangeResponse, exchange, factsOf } from './
 import { excerptOf, safeCause } from './redact.ts';
 
 /**
- * An OAuth credential that keeps itself fresh (RFC 6749 section 6): refreshed ahead of expiry, once for any number of
- * concurrent calls, and after a 401. A new refresh token replaces the old one; where none comes the old one stays.
- * Errors of the token endpoint have `sent: 'no'`, for the call that needed the token was not sent.
- * @throws InvalidGrantError, UnauthorizedError and the others of `errors.ts`, from the calls that need a token.
+ * An OAuth credential that refreshes its own access token (RFC 6749 section 6): before the token expires, and after a
+ * 401. Concurrent calls share one refresh. A new refresh token replaces the old one. If the response has none, the old
+ * one stays. Errors of the token endpoint have `sent: 'no'`, because the call that needed the token was not sent.
+ * @throws InvalidGrantError, UnauthorizedError and other errors of `errors.ts`, from the calls that need a token
  */
 export function oauthCredential(options: OAuthOptions): Credential {
   parseSecureUrl(options.tokenUrl, 'tokenUrl');
@@ -32,7 +32,7 @@ export function oauthCredential(options: OAuthOptions): Credential {
     refreshing ??= renew(options, state).finally(() => {
       refreshing = undefined;
     });
-    // One caller giving up must not end the refresh of all: each waits with its own signal.
+    // All callers share one refresh. If one caller ends its call, the refresh continues for the others.
     return abortable(refreshing, signal);
   };
   return {
@@ -53,14 +53,17 @@ export function oauthCredential(options: OAuthOptions): Credential {
   };
 }
 
-/** Stands for the path in errors. */
+/** Used in errors instead of the path. */
 const TOKEN_ENDPOINT = '(token endpoint)';
-/** The call that needed a token was not sent. */
+/** Facts for an error of the token endpoint: the call that needed the token was not sent. */
 export const UNSENT = { method: 'POST', pathTemplate: TOKEN_ENDPOINT, sent: 'no' } as const;
 
 interface State {
   tokens: OAuthTokens;
-  /** Refreshed tokens that were not stored. They must be kept, because the old refresh token may be invalid. */
+  /**
+   * Tokens of a refresh that could not be stored yet. They must be kept, because the old refresh token may be invalid
+   * now.
+   */
   unsaved: { readonly old: OAuthTokens; readonly fresh: OAuthTokens } | undefined;
 }
 
@@ -69,12 +72,15 @@ function isFresh(tokens: OAuthTokens, nowMs: number): boolean {
   return tokens.refreshAtMs === undefined || nowMs < tokens.refreshAtMs;
 }
 
-/** Refreshes, unless another process has. Tokens that are new are stored before the lease ends and before they are used. */
+/**
+ * Refreshes, if no other process has done so. New tokens are stored before the lease ends and before a call uses them.
+ */
 function renew(options: OAuthOptions, state: State): Promise<void> {
   const exclusively = options.exclusively ?? ((work) => work());
   return exclusively(async () => {
     const stored = (await options.reread?.()) ?? state.tokens;
-    // If the old refresh token is gone, our write succeeded without an answer, or another worker has stored tokens since.
+    // True if there are no unsaved tokens, or the stored refresh token has changed. It changes if our write succeeded
+    // without a response, or if another worker stored tokens.
     if (state.unsaved?.old.refreshToken !== stored.refreshToken) {
       if (stored.accessToken !== state.tokens.accessToken && isFresh(stored, options.clock())) {
         Object.assign(state, { tokens: stored, unsaved: undefined });
@@ -83,7 +89,8 @@ function renew(options: OAuthOptions, state: State): Promise<void> {
       state.unsaved = await freshTokens(options, stored);
     }
     const { old, fresh } = state.unsaved;
-    // Secrets Manager keeps a hundred versions of a day. Where the refresh token stays good, others can do without the rest.
+    // Secrets Manager keeps about a hundred versions per day, so storing may fail. The failure matters only if the
+    // refresh token is new: otherwise other workers can refresh with the old one.
     const isVital = fresh.refreshToken !== old.refreshToken;
     if (!isSame(fresh, old)) await options.onTokens(fresh).catch((error) => isVital && Promise.reject(error));
     Object.assign(state, { tokens: fresh, unsaved: undefined });
@@ -97,7 +104,7 @@ async function freshTokens(options: OAuthOptions, stored: OAuthTokens) {
   try {
     return { old: stored, fresh: await requestTokens(options, stored) };
   } catch (error) {
-    // Someone may have rotated the token between our reading and our request.
+    // Another client may have replaced the refresh token between our read and our request.
     const again = error instanceof InvalidGrantError ? await options.reread?.() : undefined;
     if (again === undefined || again.refreshToken === stored.refreshToken) throw error;
     return { old: again, fresh: await requestTokens(options, again) };
@@ -117,30 +124,35 @@ function abortable(work: Promise<void>, signal: AbortSignal | undefined): Promis
   });
 }
 
-/** What a refresh leaves behind, to be stored together; without `refreshAtMs` where the platform tells no life. */
+/**
+ * The tokens after a refresh, which are stored together. `refreshAtMs` is missing if the platform gives no lifetime.
+ */
 export type OAuthTokens = Pick<OAuthSecret, 'refreshToken' | 'accessToken' | 'refreshAtMs'>;
 
 export interface OAuthOptions {
-  /** https, or http for loopback. */
+  /** https, or http to this machine. */
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly tokens: OAuthTokens;
   readonly clock: () => number;
   readonly dispatcher: () => Dispatcher;
-  /** Limit of the token request, in milliseconds. Default 10,000. */
+  /** Time limit of the token request, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Stores new tokens. Awaited before they are used: a rotated refresh token that is lost ends the connection. */
+  /**
+   * Stores new tokens. It must end before the tokens are used: without the new refresh token, the connection cannot
+   * continue.
+   */
   readonly onTokens: (tokens: OAuthTokens) => Promise<void>;
-  /** Reads what another process may have stored since; asked before each refresh and after `invalid_grant`. */
+  /** Reads the tokens that another process may have stored. Called before each refresh and after `invalid_grant`. */
   readonly reread?: (() => Promise<OAuthTokens>) | undefined;
-  /** false if these credentials had their one refresh, and were refused again; asked before each refresh. */
+  /** Called before each refresh. False if these credentials were refreshed once and then refused again. */
   readonly mayRefresh?: ((cause: 'expired' | 'refused') => boolean) | undefined;
-  /** Runs a refresh while no other process does (a lease). */
+  /** Runs a refresh while no other process refreshes (a lease). */
   readonly exclusively?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-/** How long before its end a token is refreshed: longer than any one call. */
+/** How long before its expiry a token is refreshed. It is longer than any single call. */
 const AHEAD_MS = 60_000;
 
 const TokenAnswer = z.lazy(() =>
@@ -152,7 +164,10 @@ const TokenAnswer = z.lazy(() =>
 );
 const ErrorAnswer = z.lazy(() => z.looseObject({ error: z.string() }));
 
-/** One `grant_type=refresh_token` request, never repeated by itself: the first may have rotated the token. */
+/**
+ * Sends one `grant_type=refresh_token` request. It is never repeated by itself, because the first request may have
+ * replaced the refresh token.
+ */
 async function requestTokens(options: OAuthOptions, old: OAuthTokens): Promise<OAuthTokens> {
   const secrets = secretsOf(options, old);
   const url = new URL(options.tokenUrl);
@@ -172,7 +187,7 @@ async function requestTokens(options: OAuthOptions, old: OAuthTokens): Promise<O
     maxBodyBytes: 2 ** 20,
     secrets,
   }).catch((error: unknown) => {
-    // The call that needed the token was not sent.
+    // The call that needed the token was not sent, whatever happened to the token request.
     throw error instanceof PlatformError ? Object.assign(error, { sent: 'no' as const }) : error;
   });
   const facts = { ...factsOf({ method: 'POST', pathTemplate: TOKEN_ENDPOINT }, answer), sent: 'no' as const };
@@ -183,7 +198,7 @@ async function requestTokens(options: OAuthOptions, old: OAuthTokens): Promise<O
     refresh_token: refreshToken = old.refreshToken,
     expires_in: life,
   } = value;
-  // A minute before the end, or after nine tenths of a short life.
+  // One minute before expiry. If the lifetime is below ten minutes, after nine tenths of it.
   const lifeMs = life === undefined ? undefined : life * 1000 - Math.min(AHEAD_MS, life * 100);
   return { accessToken, refreshToken, refreshAtMs: lifeMs && options.clock() + lifeMs };
 }
@@ -203,10 +218,12 @@ function refusal(
   const code = errorCode(answer.text);
   const full = { ...facts, excerpt: excerptOf(code ?? answer.text, secrets) };
   if (code === 'invalid_grant') return new InvalidGrantError('the refresh token is no longer good', full);
-  // Whatever else is wrong with our own credentials is a state of the connection as well.
+  // Other errors of the token endpoint with 400 or 401 also concern the credentials, so the whole connection is
+  // affected.
   if (answer.status === 400 || answer.status === 401)
     return new UnauthorizedError('no token was given', full);
-  // A 404 of the token endpoint says nothing about a group or a person. The other statuses mean the same as the platform's.
+  // A 404 of the token endpoint says nothing about a group or a person. The statuses in the list mean the same as those
+  // of the platform.
   if (answer.status < 500 && ![402, 403, 408, 429].includes(answer.status))
     return new ServerError('no token was given', full);
   return errorOfStatus(full, answer.headers, nowMs);
@@ -220,7 +237,7 @@ function errorCode(text: string): string | undefined {
   }
 }
 
-/** Texts that must not show: present tokens, those of the start, and the client's secret in both forms. */
+/** Texts that must never be shown: the present tokens, the first tokens, and the client secret in both its forms. */
 export function secretsOf(options: OAuthOptions, tokens: OAuthTokens): string[] {
   const { clientId, clientSecret, tokens: first } = options;
   const known = [first, tokens].flatMap(({ refreshToken, accessToken }) => [refreshToken, accessToken]);

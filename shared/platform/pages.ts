@@ -11,13 +11,15 @@ import {
 } from './errors.ts';
 import { PageQuery } from './schemas/field.ts';
 
-/** A list that is read page by page. */
+/** A list that the client reads page by page. */
 export interface Listing<T, Query extends PageQuery = PageQuery> {
-  /** Every item, one after another. Holds one page in memory. */
+  /** Returns each item in turn. Only one page is in memory. */
   list(query?: Query, options?: CallOptions): AsyncGenerator<T, void, undefined>;
-  /** The same, page by page; no page is empty. */
+  /** Returns the items page by page. No page is empty. */
   pages(query?: Query, options?: CallOptions): AsyncGenerator<readonly T[], void, undefined>;
-  /** The same, with the error in place of each position for which the platform keeps failing. */
+  /**
+   * Like `pages`, but returns an error for each position for which the platform keeps failing, and continues after it.
+   */
   pagesPassingOver(
     query?: Query,
     options?: CallOptions,
@@ -28,7 +30,7 @@ export interface ListingOptions<T> {
   readonly endpoint: Endpoint;
   readonly items: z.ZodType<T[]>;
   readonly prepare?: (text: string) => string;
-  /** Checks the whole query and gives the parameters as they are sent; default: `limit` and `offset` alone. */
+  /** Checks the query and returns the parameters to send. Default: only `limit` and `offset`. */
   readonly query?: z.ZodType<{ limit: number; offset: number } & Record<string, QueryValue>>;
 }
 
@@ -64,37 +66,43 @@ export function createListing<T, Query extends PageQuery>(
 export interface PageWanted {
   readonly limit: number;
   readonly offset: number;
-  /** A larger page that begins or ends here has failed. */
+  /** True if a larger page failed that contained this position. */
   readonly isNarrowed?: boolean;
 }
 
-/** Tries of a narrowed page: few, because there are many narrowed pages, and the next run reads a failed position again. */
+/**
+ * The number of attempts for a narrowed page. It is small, because there are many such pages, and the next run reads a
+ * failed position again.
+ */
 const NARROWED_ATTEMPTS = 2;
 
 export interface PagesOptions<T> extends PageWanted {
   readonly endpoint: Endpoint;
   readonly fetchPage: (page: PageWanted) => Promise<readonly T[]>;
-  /** For a position that keeps failing, returns its error, and continues after it. Default: the list fails. */
+  /**
+   * If true, a position that keeps failing gives its error, and reading continues after it. Default: the whole list
+   * fails.
+   */
   readonly passesOver?: boolean;
 }
 
-/** The next offset of a list, and the number of requested items. */
+/** The next offset of a list, and the number of items to request. */
 interface Place extends PageWanted {
-  /** The largest page to request: smaller than a page that was too slow. */
+  /** The highest page size to request. It is smaller than a page that was too slow. */
   readonly ceiling: number;
-  /** An item before this offset (exclusive) makes its page fail; undefined if no such item is known. */
+  /** An item before this offset makes its page fail; undefined if no such item is known. */
   readonly faultyBefore: number | undefined;
-  /** Failed requests for a single item since the last successful page. */
+  /** The number of failed requests for a single item since the last successful page. */
   readonly failedInARow: number;
 }
 
-/** After this number the whole list counts as failed. The number of skipped positions doubles each time, 64 in total. */
+/** After this number the whole list fails. The number of skipped positions doubles each time, up to 64 in total. */
 const MOST_FAILED_IN_A_ROW = 8;
 
 /**
- * Reads pages until an empty one: a short page is not the end, for the platform may give fewer items than asked for.
- * The offset moves by what came, so nothing is skipped. A page that is too slow is asked for again, at the same offset,
- * half as large; after that the size grows back, but stays below what failed.
+ * Reads pages until an empty one. A short page is not the end, because the platform may return fewer items than
+ * requested. The offset grows by the number of received items, so nothing is skipped. A page that was too slow is
+ * requested again with half the size. Later pages grow again, but stay smaller than the page that was too slow.
  */
 export async function* readPages<T>(
   options: PagesOptions<T>,
@@ -120,14 +128,14 @@ export async function* readPages<T>(
 
 interface ReadPage<T> {
   readonly page: readonly T[];
-  /** As it was asked for. */
+  /** The page size that was requested. */
   readonly limit: number;
 }
 
 /**
- * An endpoint that knows no offset gives its first page for ever. Unless it is as long as it was asked to be (and may have
- * been cut), it was the whole list.
- * @throws UnexpectedBodyError if it may have been cut
+ * True if an endpoint ignores the offset and has returned its first page again. That page was then the whole list. A
+ * page as long as its limit may have been cut, so it proves nothing.
+ * @throws UnexpectedBodyError if the repeated page is as long as its limit
  */
 function isWholeListAgain<T>(
   page: readonly T[],
@@ -136,13 +144,13 @@ function isWholeListAgain<T>(
 ): boolean {
   if (!isDeepStrictEqual(page, previous.page)) return false;
   if (page.length !== previous.limit) return true;
-  const what = `expected other items at offset ${offset}, got the page before it again`;
+  const what = `expected other items at offset ${offset}, got the previous page again`;
   throw new UnexpectedBodyError(what, answered(endpoint));
 }
 
 /**
- * Halves the page; if the page is a single failing item, continues after it.
- * @throws the error if neither can help
+ * Returns the next place after a failed page: half the page size, or after a single failing item the next position.
+ * @throws the error if no smaller page can help and the position must not be skipped
  */
 function afterFailure(
   place: Place,

@@ -9,11 +9,14 @@ import { credentialFor, refusedSecrets } from './oauth-secret.ts';
 import { type Calling, failureOf } from './platform-failure.ts';
 import { feedPages, readableEmployees, recordOf } from './records.ts';
 
-/** A secret is read again after this time, because each read costs money. A refused secret is read again immediately. */
+/**
+ * A secret is read again after this time, because each read costs money. A secret that was refused is read again at
+ * once.
+ */
 const SECRET_AGE_MS = 3_600_000;
 /**
- * The time after the start of a call within which a wait for a retry must end. If the platform asks for a longer wait, the
- * call fails, and the gate closes until the end of that wait.
+ * Limit for one call with all its retries. If the platform asks for a longer wait, the call fails, and the gate closes
+ * until the end of that wait.
  */
 const PATIENCE_MS = 20_000;
 
@@ -45,7 +48,7 @@ export function createPlatforms(options: PlatformsOptions): Platforms {
       const refused = [unlessSecret, refusedSecret?.version, refusedAtGroups?.version];
       const isGood = known !== undefined && !refused.includes(known.platform.secretVersion);
       if (isGood && nowMs - known.secretReadAtMs < SECRET_AGE_MS) return known.platform;
-      // The groups of one batch open the platform at the same time: one read of the secret serves them all.
+      // All groups of one batch open the platform at the same time. They share one read of the secret.
       const pending = opening.get(key);
       if (pending !== undefined) return pending;
       const platform = reopen(connection, key, nowMs).finally(() => opening.delete(key));
@@ -71,8 +74,8 @@ async function readSecret(connection: Connection, secrets: Secrets): Promise<Sec
 }
 
 /**
- * Connects with a secret. A credential of another company is refused after the call `/me` and before any other call.
- * Otherwise the people of this company would be written into the groups of the other one.
+ * Connects with a secret. The first call is `/me`. If the credential belongs to another company, it is refused here.
+ * Otherwise groupsync would write this company's people into the groups of the other company.
  */
 async function connect(
   connection: Connection,
@@ -127,8 +130,8 @@ async function connect(
 }
 
 /**
- * Returns the client that `make` creates. `make` throws if the stored token contains a line break, or if no secret may be
- * sent to the base URL. That error becomes a PlatformFailure.
+ * Returns the client that `make` creates. `make` throws if the token contains a line break, or if the base URL is not
+ * safe for a secret. That error becomes a PlatformFailure.
  */
 function usable<Client>(secretVersion: string, make: () => Client): Client {
   try {
@@ -141,7 +144,7 @@ function usable<Client>(secretVersion: string, make: () => Client): Client {
 
 interface Opened {
   readonly call: Calling;
-  /** Asks who the credential belongs to, and fails if it is not the connection's company. */
+  /** Asks the platform for the company of the credential. Fails if it is not the company of the connection. */
   readonly identify: () => Promise<void>;
   readonly inUse: SecretInUse;
   readonly clock: () => number;

@@ -12,16 +12,19 @@ import type { Employee } from './resources/employees.ts';
 
 type Wanted = Parameters<Platform['employees']>[0];
 
-/** States that `include_terminated` lists; people before their first day appear only with `send_all_roles`. */
+/** The states that `include_terminated` lists. People before their first day appear only with `send_all_roles`. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
-/** Employees for the people index, page by page. Includes terminated ones: a leaver must be stated, not concluded. */
+/**
+ * Reads employees for the people index, page by page. The pages include terminated employees: a missing employee does
+ * not prove that the person has left.
+ */
 export async function* employeePages(client: GroupClient, wanted: Wanted, call: Calling) {
   for await (const page of calling(client.employees.pagesAll(listOf(wanted)), call))
     yield page.map((employee) => recordOf(employee, wanted.fields));
 }
 
-/** The same, with the failure in place of each position for which the platform keeps failing. */
+/** Like `employeePages`, but returns the failure for each position for which the platform keeps failing. */
 export async function* readableEmployees(client: GroupClient, wanted: Wanted, call: Calling) {
   for await (const page of calling(client.employees.pagesAllPassingOver(listOf(wanted)), call)) {
     if (!(page instanceof PlatformError)) yield page.map((employee) => recordOf(employee, wanted.fields));
@@ -35,7 +38,7 @@ export async function* readableEmployees(client: GroupClient, wanted: Wanted, ca
 const listOf = ({ states, isEveryone = false }: Wanted) =>
   isEveryone || states.some((state) => !LISTED_STATES.has(state)) ? { sendAllRoles: true } : {};
 
-/** What one answer says of an employee, in the people index's terms. */
+/** Returns the part of an employee response that the people index stores. */
 export function recordOf(employee: Employee, fields: readonly EmployeeField[]): EmployeeRecord {
   const { id, userId, roleState } = employee;
   const values = fields.flatMap((field): [EmployeeField, string | null][] => {
@@ -50,7 +53,10 @@ export function recordOf(employee: Employee, fields: readonly EmployeeField[]): 
   };
 }
 
-/** undefined: the answer does not say. The specification leaves the form of custom field values open. */
+/**
+ * Returns undefined if the response does not contain the field. The specification leaves the form of custom field
+ * values open.
+ */
 function fieldValueOf(employee: Employee, field: EmployeeField): string | null | undefined {
   if (field.kind === 'field') return employee[field.name];
   const value = employee.customFields?.[field.title];
@@ -62,14 +68,16 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 const textOf = (value: unknown): string | null | undefined =>
   typeof value === 'number' ? String(value) : typeof value === 'string' || value === null ? value : undefined;
 
-/** The feed as reconcile needs it: the changed groups and the initiators. An unknown event type is data, not an error. */
+/**
+ * Reads the activity feed for reconcile: the changed groups and the initiators. An unknown event type is not an error.
+ */
 export async function* feedPages(client: GroupClient, start: FeedStart, call: Calling) {
   for await (const { events, next, done } of calling(client.activity.follow(start), call)) {
     yield { events: events.map(eventOf), next, done };
   }
 }
 
-/** Thousands of ids, and what fifty events tell, are kept in one item: each stays short. */
+/** Many events are stored in one item, so each text is shortened. */
 function eventOf({ id, timestamp, subjects, initiator, event_type: type }: ActivityEvent): FeedEvent {
   return {
     id: id.length <= LONGEST_TEXT ? id : createHash('sha256').update(id).digest('base64url'),

@@ -1,21 +1,23 @@
 const EXCERPT_CHARACTERS = 500;
 const MASK = '[redacted]';
 
-// Repeats are bounded, so that a hostile answer costs no more than linear time.
+// The number of repeats is bounded, so that a hostile response costs at most linear time.
 
-/** C0, DEL and C1 controls, line and paragraph separators, and the marks that reorder text on a screen. */
+/**
+ * The C0, DEL and C1 controls, line and paragraph separators, and the marks that change the text direction on a screen.
+ */
 const CONTROLS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu;
 const AUTHORIZATION = /\b(bearer|basic)(\s+|%20|\+)["']?[^\s"',;<>]+/gi;
 const SECRET_MEMBER =
   /(["']?(?:[\w-]{0,40}(?:token|secret|password|api[_-]?key)|authorization)["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&}\]<>]+)/gi;
 const EMAIL = /[^\s"'<>(),;:=[\]{}@]{1,64}(?:@|%40)[^\s"'<>(),;:=[\]{}@&?]{1,253}/gi;
 const JWT = /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g;
-/** Longer than any known id: such a text may be a token. */
+/** A run of characters that is longer than any known id may be a token. */
 const LONG_RUN = /[A-Za-z0-9_+/=~-]{41,}/g;
 
 /**
- * Takes out of a text what must not be logged: the secrets named, anything that looks like a token or an
- * `Authorization` value, and e-mail addresses. Control characters become one space. Ids stay.
+ * Removes from a text everything that must not be logged: the given secrets, texts that look like a token or an
+ * `Authorization` value, and e-mail addresses. A run of control characters becomes one space. Ids stay.
  */
 export function redact(text: string, secrets: readonly string[] = []): string {
   let clean = text;
@@ -29,10 +31,13 @@ export function redact(text: string, secrets: readonly string[] = []): string {
     .replace(LONG_RUN, MASK);
 }
 
-/** Enough to fill an excerpt, however much of it the redaction takes. */
+/** Long enough for an excerpt, even after redaction has shortened the text. */
 export const MAX_EXCERPTED = 8192;
 
-/** The redacted beginning of an answer, at most 500 characters. Redaction comes first: a cut token would slip through. */
+/**
+ * Returns the redacted beginning of a response, with at most 500 characters. It redacts before it cuts, because a cut
+ * token might not be recognized.
+ */
 export function excerptOf(body: string, secrets: readonly string[] = []): string {
   const clean = redact(body.slice(0, MAX_EXCERPTED), secrets).trim();
   const beginning = clean.slice(0, EXCERPT_CHARACTERS - 1).toWellFormed();
@@ -40,8 +45,9 @@ export function excerptOf(body: string, secrets: readonly string[] = []): string
 }
 
 /**
- * A copy of what a library threw, safe to keep as `cause`: name, code, redacted message and stack, and the same of its own
- * cause. Libraries put request headers into messages and properties; the copy holds none of their properties.
+ * Copies an error of a library, so that it is safe as a `cause`. The copy has the name, the code, the redacted message
+ * and stack, and a copy of the inner cause. It has no other properties, because libraries put request headers into
+ * them.
  */
 export function safeCause(thrown: unknown, secrets: readonly string[] = [], depth = 3): unknown {
   if (!(thrown instanceof Error)) return undefined;
@@ -53,7 +59,9 @@ export function safeCause(thrown: unknown, secrets: readonly string[] = [], dept
   return typeof code === 'string' ? Object.assign(copy, { code }) : copy;
 }
 
-/** Redacts the message of a stack and keeps its lines. Frames are file names and contain no secret. */
+/**
+ * Redacts the message at the beginning of a stack and keeps the lines. The frames are file names and contain no secret.
+ */
 function redactLines(stack: string, secrets: readonly string[]): string {
   return stack
     .split('\n')

@@ -1,27 +1,27 @@
 /*
- * When a failed call may be sent again.
+ * Whether a failed call may be sent again.
  *
  *   what happened                          GET     PUT PATCH DELETE   POST
  *   ------------------------------------------------------------------------
- *   never left (refused, unknown host,     again   again              again     nothing was done
- *   failed handshake)
+ *   not sent: connection refused,          again   again              again     nothing was done
+ *   unknown host, failed handshake
  *   429                                    again   again              again     refused before any work (RFC 6585, 4)
  *   503 with Retry-After                   again   again              stop      (a)
- *   sent and no answer: timeout, reset     again   stop               stop      may have been done
- *   408, 500, 502, 503 without, 504        again   stop               stop      may have been done
- *   other 4xx, 3xx, a body we cannot read  stop    stop               stop      waiting does not help
+ *   sent, no response: timeout, reset      again   stop               stop      the write may have taken effect
+ *   408, 5xx other than the 503 above      again   stop               stop      the write may have taken effect
+ *   other 4xx, 3xx, an unreadable body     stop    stop               stop      another attempt does not help
  *
- * (a) The header says that the server chose not to serve (RFC 9110, 15.6.4), but a proxy may add it to any 503. Should
- *     the first try have been done after all, a repeated PUT or PATCH meets its own version and shows as a conflict,
- *     a repeated DELETE as 404, and both callers settle by reading. A repeated POST would make a second group.
+ * (a) The header means that the server chose not to serve the request (RFC 9110, 15.6.4), but a proxy may add it to
+ *     any 503. So the first attempt may have taken effect. A repeated PUT or PATCH then gets a conflict, and a repeated
+ *     DELETE gets a 404. Their callers read the group to settle it. A repeated POST would create a second group.
  *
- * A wait is Retry-After where there is one, else exponential backoff with full jitter. A wait that the time left does
- * not hold stops, and the error carries retryAfterMs, so that the caller can come back later.
+ * The wait is Retry-After if the response has one, else exponential backoff with full jitter. If the wait would end
+ * after the deadline, the call stops. Its error carries retryAfterMs, so that the caller can try again later.
  */
 
 export type RetryMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What went wrong: an answer's status, or no answer (`sent` says whether the request can have arrived). */
+/** The cause of a failure: the status of a response, or no response (`sent`: whether the request can have arrived). */
 export type RetryFailure =
   | { readonly status: number; readonly retryAfterMs?: number | undefined }
   | { readonly sent: 'no' | 'maybe' };
@@ -29,13 +29,13 @@ export type RetryFailure =
 export interface RetryQuestion {
   readonly method: RetryMethod;
   readonly failure: RetryFailure;
-  /** How many tries were made so far, the failed one included. */
+  /** The number of attempts so far, with the failed one. */
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly nowMs: number;
-  /** Instant after which nothing may be waited for any more. */
+  /** A wait must end before this time (milliseconds since 1970). */
   readonly deadlineMs: number;
-  /** In [0, 1). */
+  /** At least 0 and below 1. */
   readonly random: number;
 }
 
@@ -45,10 +45,12 @@ type RetryDecision =
 
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_CAP_MS = 20_000;
-/** Spreads callers that got the same Retry-After. */
+/**
+ * A random part of up to this time is added to Retry-After, so that several callers do not return at the same moment.
+ */
 const SPREAD_MS = 250;
 
-/** Decides by the table above. Pure: the same question has the same answer. Waits are milliseconds. */
+/** Decides by the table above. A pure function. Waits are in milliseconds. */
 export function decideRetry(question: RetryQuestion): RetryDecision {
   const verdict = judge(question.method, question.failure);
   if (verdict !== 'again') return { stop: verdict };
@@ -74,23 +76,26 @@ function waitFor({ failure, attempt, random }: RetryQuestion): number {
 }
 
 const SECONDS = /^\d+(?:\.\d+)?$/;
-/** IMF-fixdate, the obsolete RFC 850 form, or asctime: each begins with a day's name (RFC 9110 section 5.6.7). */
+/**
+ * An IMF-fixdate, an RFC 850 date (obsolete) or an asctime date. Each begins with the name of a day (RFC 9110 section
+ * 5.6.7).
+ */
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 900_000;
 
 /**
- * Milliseconds that a `Retry-After` header asks for: seconds or an HTTP date (RFC 9110 section 10.2.3), from a second
- * to a quarter of an hour: no answer stops a connection for longer. A header that is neither form is undefined, as if it
- * were absent.
+ * Returns the wait of a `Retry-After` header in milliseconds. The header has seconds or an HTTP date (RFC 9110 section
+ * 10.2.3). The wait is at least one second. It is at most 15 minutes, so no response can stop a connection for longer.
+ * A header of any other form counts as absent.
  */
 export function retryAfterOf(header: string | undefined, nowMs: number): number | undefined {
   const text = header?.trim();
   if (text === undefined || text === '') return undefined;
   if (SECONDS.test(text)) return bounded(Math.ceil(Number(text) * 1000));
   if (!HTTP_DATE.test(text)) return undefined;
-  // asctime names no zone and means GMT; without this it would be read in the machine's own.
+  // An asctime date has no time zone and means GMT. Without this suffix it would be read in the machine's time zone.
   const atMs = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(atMs) ? undefined : bounded(atMs - nowMs);
 }

@@ -3,7 +3,10 @@ import { LONGEST_DELAY_SECONDS } from '../contract/topology.ts';
 import type { ApplyQueue } from '../sync/ports/queues.ts';
 import { sendAll, sendable } from './sqs-batch.ts';
 
-/** The message group is the connection: the backlog of one company does not delay the messages of others (SQS fair queues). */
+/**
+ * Creates the queue of apply messages. The message group is the connection, so the backlog of one company does not
+ * delay the messages of others (SQS fair queues).
+ */
 export const createApplyQueue = (client: SQSClient, queueUrl: () => Promise<string>): ApplyQueue => ({
   async wake(groups) {
     if (groups.length === 0) return [];

@@ -5,12 +5,15 @@ import { MAX_BYTES, type Outgoing, sendAll, sendable, sizeOf, textAttributes } f
 
 export interface DeadLetterQueueOptions {
   readonly queueUrl: string;
-  /** Which function sends to the dead-letter queue. */
+  /** The function that sends to the dead-letter queue. */
   readonly source: 'ingest' | 'apply';
   readonly clock: () => number;
 }
 
-/** Characters of a text attribute: of the reason as many as leave the body whole. */
+/**
+ * Lengths of text attributes, in characters. The reason has the first of `REASON_LENGTHS` that leaves room for the
+ * whole body.
+ */
 const MAX_TEXT = 500;
 const MAX_PAST = 40;
 const REASON_LENGTHS = [MAX_TEXT, 60];
@@ -19,7 +22,8 @@ export function createDeadLetterQueue(client: SQSClient, options: DeadLetterQueu
   return {
     async send(deadLetters) {
       const messages = new Map(deadLetters.map((deadLetter) => [deadLetter, messageOf(deadLetter, options)]));
-      // SQS moves the whole message in the end: sending to the dead-letter queue other parts of it until then would repeat them.
+      // If one part of a message does not fit, no part of that message is sent. SQS later moves the whole message to
+      // the dead-letter queue, which would repeat the parts that were sent.
       const left = new Set(deadLetters.filter((one) => !messages.get(one)).map(({ messageId }) => messageId));
       const sent = deadLetters.filter(({ messageId }) => !left.has(messageId));
       const outgoing = sent.flatMap((deadLetter) => messages.get(deadLetter) ?? []);
@@ -30,7 +34,7 @@ export function createDeadLetterQueue(client: SQSClient, options: DeadLetterQueu
   };
 }
 
-/** undefined: it does not fit into one message with the little that must be said of it. */
+/** Returns undefined if the message does not fit into one SQS message, even with a short reason. */
 function messageOf(deadLetter: RejectedMessage, options: DeadLetterQueueOptions): Outgoing | undefined {
   return REASON_LENGTHS.map((length) => ({
     MessageBody: sendable(deadLetter.body),
@@ -57,10 +61,10 @@ function attributesOf(deadLetter: RejectedMessage, { source, clock }: DeadLetter
   });
 }
 
-/** SQS refuses control characters in attributes, and half characters anywhere. */
+/** Replaces the characters that SQS refuses in attributes: control characters and lone surrogates. */
 const printable = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
   text.replace(/[\u0000-\u001f\u007f-\u009f\ud800-\udfff\ufffe\uffff]/gu, ' ');
 
-/** The beginning of a text, never ending in half of a character, which SQS refuses. */
+/** Returns the beginning of a text. It never ends with half of a surrogate pair, which SQS refuses. */
 const start = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '');

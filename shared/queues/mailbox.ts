@@ -13,9 +13,12 @@ import type { DeadMessage, Mailbox } from '../sync/ports/queues.ts';
 
 export interface MailboxOptions {
   readonly name: 'events' | 'apply';
-  /** Asked for at the first call. @throws where there is no such queue */
+  /** Called at the first request. @throws Error if the queue does not exist */
   readonly queueUrl: () => Promise<string>;
-  /** The queue of a name, where it takes messages of one connection alone; of the reader's, that of the message's attribute. */
+  /**
+   * Returns the connection of a queue whose messages all belong to one connection. In the reader's queue, an attribute
+   * of each message names its connection.
+   */
   readonly bindingOf?: (
     queue: string | undefined,
     connection: string | undefined,
@@ -24,17 +27,19 @@ export interface MailboxOptions {
 
 type Receipts = readonly Pick<DeadMessage, 'receipt'>[];
 
-/** A short long poll: unlike a short poll it asks every server of the queue, so that a message is not overlooked. */
+/**
+ * A long poll of one second. Unlike a short poll, it asks every server of the queue, so that no message is overlooked.
+ */
 const WAIT_SECONDS = 1;
-/** SQS takes and gives ten messages at a time (Amazon SQS quotas). */
+/** SQS sends and accepts at most ten messages at a time (Amazon SQS quotas). */
 const BATCH = 10;
 const REQUESTS_IN_FLIGHT = 8;
-/** The SDK repeats requests that fail, not entries of one that failed in part. */
+/** The SDK repeats failed requests, but not the failed entries of a request. */
 const TRIES = 3;
 
 /** A dead-letter queue on SQS. */
 export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: MailboxOptions): Mailbox {
-  /** Of a receipt that has run out SQS says so in its answer, and we pass it over. */
+  /** Sets the visibility timeout. SQS reports an expired receipt in its answer, and such an entry is ignored. */
   const hide = async (messages: Receipts, VisibilityTimeout: number) => {
     const QueueUrl = await queueUrl();
     await pMap(
@@ -128,7 +133,8 @@ function messageOf({
     sentAtMs,
     code: text(MESSAGE_ATTRIBUTES.errorCode) ?? 'retries_exhausted',
     message:
-      text(MESSAGE_ATTRIBUTES.errorMessage) ?? 'the function failed on it again and again; its log says why',
+      text(MESSAGE_ATTRIBUTES.errorMessage) ??
+      'the function failed on every attempt; its log shows the reason',
     failedAtMs,
     failures: isAgain ? Number(times) + 1 : 1,
     firstFailedAtMs: isAgain ? Date.parse(first) : failedAtMs,

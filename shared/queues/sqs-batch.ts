@@ -4,11 +4,11 @@ import pMap from 'p-map';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { EventSender, OutgoingEvent, SendOutcome } from '../sync/ports/queues.ts';
 
-/** The events queues, for messages of operators. The result of each message is returned. */
+/** Sends messages to the events queues, and returns the outcome of each message. */
 export const createEventSender = (
   client: SQSClient,
   queueUrl: () => Promise<string>,
-  /** Who sends them by hand, kept with what they say. */
+  /** Returns the operator who sends the messages by hand. The operator's id becomes a message attribute. */
   caller?: () => Promise<{ readonly id: string }>,
 ): EventSender => ({
   async send(messages) {
@@ -46,12 +46,12 @@ function outgoingOf(
 const BATCH_SIZE = 10;
 const BATCHES_IN_FLIGHT = 8;
 
-/** A message, and a batch of them, may carry this much, bodies and attributes together (Amazon SQS quotas: 1 MiB). */
+/** The maximum size of a message, and of a batch, with bodies and attributes (Amazon SQS quotas: 1 MiB). */
 export const MAX_BYTES = 1_048_576;
 
 export type Outgoing = Omit<SendMessageBatchRequestEntry, 'Id'>;
 
-/** Sends messages in as few requests as fit: what became of each, in their order; never throws. */
+/** Sends messages in as few requests as possible. Returns the outcome of each message, in their order. Never throws. */
 async function sendEach(client: SQSClient, QueueUrl: string, messages: readonly Outgoing[]) {
   const outcomes: SendOutcome[] = messages.map(() => ({ refused: 'not sent' }));
   const sendPositions = async (positions: readonly number[]) => {
@@ -65,7 +65,7 @@ async function sendEach(client: SQSClient, QueueUrl: string, messages: readonly 
 
 type BatchOutcomes = Map<string | undefined, SendOutcome>;
 
-/** One request. @returns the outcome of each message by its id in the request; never throws */
+/** Sends one request. Never throws. @returns the outcome of each message by its id in the request */
 async function sendBatch(client: SQSClient, QueueUrl: string, Entries: SendMessageBatchRequestEntry[]) {
   try {
     const request = new SendMessageBatchCommand({ QueueUrl, Entries });
@@ -80,7 +80,7 @@ async function sendBatch(client: SQSClient, QueueUrl: string, Entries: SendMessa
   }
 }
 
-/** @returns the positions of those that SQS did not accept, whatever the reason; never throws */
+/** Never throws. @returns the positions of the messages that SQS did not accept, for any reason */
 export async function sendAll(...sending: Parameters<typeof sendEach>): Promise<ReadonlySet<number>> {
   const outcomes = await sendEach(...sending);
   return new Set([...outcomes.keys()].filter((position) => outcomes[position]?.messageId === undefined));
@@ -104,11 +104,13 @@ function batchesOf(messages: readonly Outgoing[]): readonly number[][] {
   return batches;
 }
 
-/** SQS refuses these two code points raw, and an empty body; in JSON an escape says the same. */
+/** Replaces two code points that SQS refuses by their JSON escapes, and an empty body by a space. */
 export const sendable = (body: string): string =>
   body === '' ? ' ' : body.replace(/[\ufffe\uffff]/g, (point) => `\\u${point.charCodeAt(0).toString(16)}`);
 
-/** SQS takes no attribute without a value. */
+/**
+ * Returns the texts as message attributes. Empty texts are dropped, because SQS refuses an attribute without a value.
+ */
 export function textAttributes(texts: Readonly<Record<string, string | undefined>>) {
   const attributes: Record<string, MessageAttributeValue> = {};
   for (const [name, text] of Object.entries(texts)) {
@@ -117,7 +119,7 @@ export function textAttributes(texts: Readonly<Record<string, string | undefined
   return attributes;
 }
 
-/** As SQS counts: the body, and each attribute's name, type and value. */
+/** Returns the size as SQS counts it: the body, and the name, type and value of each attribute. */
 export function sizeOf({ MessageBody = '', MessageAttributes = {} }: Outgoing): number {
   let bytes = Buffer.byteLength(MessageBody);
   for (const [name, { DataType = '', StringValue = '' }] of Object.entries(MessageAttributes)) {

@@ -58,7 +58,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     directoryMinutes: minutes('directoryMinutes'),
     /** Notification targets: `webhook` and ARNs of topics. */
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
-    /** In AWS, not on the local stack. */
+    /** True in AWS, false on the local stack. */
     isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
     queueUrls: {
       events: url('eventsQueueUrl'),

@@ -68,7 +68,7 @@ const MAX_CAUSES = 5;
  */
 export const errorFields = (error: unknown) => ({ error: chainOf(error) });
 
-/** The same as an error that a function throws. Lambda logs such an error completely. */
+/** Like `errorFields`, but as an error that a function throws. Lambda logs such an error completely. */
 export const loggable = (error: unknown): Error =>
   new Error(chainOf(error).map(impersonal).join(', because of '));
 

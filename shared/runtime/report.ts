@@ -57,7 +57,7 @@ export function reportApply(report: ApplyReport, { logger, metrics }: Telling): 
   });
 }
 
-/** groupsync's own table or queue failed. The message is received again. */
+/** Reports a failure of groupsync's own table or queue. SQS delivers the message again. */
 export function reportCrash(ref: GroupRef, error: unknown, { logger, metrics }: Telling): void {
   metrics.emit('ApplyFailures', 1, 'retry');
   logger.error('not applied', { connection: ref.connection, group: ref.group, ...errorFields(error) });
@@ -74,7 +74,7 @@ export function reportOdd({ pathTemplate, ignoredFields = [] }: AttemptFacts, lo
   if (what !== undefined && ignoredFields.length > 0) logger.warn(what, { count: ignoredFields.length });
 }
 
-/** Ages up to these are normal: the feed is read every few minutes, and the credential is checked every day. */
+/** Ages up to these values are normal. The feed is read every few minutes, and the credential is checked every day. */
 const USUAL = { feedAgeSeconds: 3_600, uncheckedSeconds: 25 * 3_600 };
 
 /** A metric is billed for each hour in which it is sent, and alarms treat missing data as healthy. So only faults are sent. */

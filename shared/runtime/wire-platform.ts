@@ -22,13 +22,15 @@ import { storesOver } from './stores.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 const CONNECTIONS_PER_ORIGIN = 16;
-/** Shorter than any call, so that an unreachable platform is distinguished from one that does not answer. */
+/**
+ * Shorter than the usual limit of a call. So an unreachable platform is distinguished from one that does not answer.
+ */
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
- * V8 optimises undici's WebAssembly parser in the background after this budget. With V8's default (1.8 million, 13
- * million in Node 24), this takes 100 ms of a new worker. The flag is set as late as possible, because a flag makes V8
- * compile Node's own modules again.
+ * The budget after which V8 optimizes undici's WebAssembly parser in the background. With V8's default (1.8 million, 13
+ * million in Node 24), the optimization takes 100 ms of a new worker. The flag is set as late as possible, because
+ * setting a flag makes V8 compile Node's own modules again.
  */
 const WASM_BUDGET = '--wasm-tiering-budget=200000000';
 

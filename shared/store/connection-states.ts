@@ -9,7 +9,7 @@ import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { feedKey, gateKey, healthKey, leaseKey, noticesKey } from './keys.ts';
 import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
 
-/** `change` counts the changes. A write made from an old reading is refused. */
+/** `change` counts the writes. A write that is based on an older state is refused. */
 const GateItem = z.lazy(() => Gate.unwrap().extend({ change: number }));
 
 export function createGateStore(table: Table): GateStore {
@@ -65,7 +65,10 @@ export function createNoticeStore(table: Table): NoticeStore {
   };
 }
 
-/** Tokens only grow. After a later holder of the lease has begun, the stored token refuses every earlier holder. */
+/**
+ * The tokens of a lease only grow. A new holder of the lease stores its token first. After that, the writes of earlier
+ * holders are refused.
+ */
 export function createFeedStore(table: Table): FeedStore {
   return {
     async read(connection) {

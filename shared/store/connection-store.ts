@@ -14,7 +14,7 @@ const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactO
  * Creates a store that caches connections for `rememberMs`, because connections change rarely and every batch reads
  * them. A missing connection is not cached. Otherwise a read before `connect` would make ingest reject the first
  * events.
- * @param onUnknown called once with settings that a newer release wrote
+ * @param onUnknown called once per connection, with the names of stored settings that this release does not know
  */
 export function createConnectionStore(
   table: Table,
@@ -42,7 +42,7 @@ export function createConnectionStore(
     return connection;
   };
   const tombstoneOf = (name: ConnectionName) =>
-    storedAt(table, tombstoneKey(name), Tombstone, 'what is kept of a removed connection');
+    storedAt(table, tombstoneKey(name), Tombstone, 'the tombstone of a removed connection');
   const currentOr = async (name: ConnectionName, onUnreadable: Parameters<ConnectionStore['list']>[0]) => {
     try {
       return await current(name);
@@ -111,7 +111,8 @@ export function createConnectionStore(
     },
 
     async companyOf(name) {
-      // The order matters: a name is kept before its connection is removed, so one of the two is always found.
+      // The order matters. `keepName` stores the company before `remove` deletes the connection, so one of the two
+      // reads finds it.
       return ((await current(name)) ?? (await tombstoneOf(name)))?.company;
     },
   };

@@ -71,7 +71,7 @@ export function createDesiredStore(table: Table): DesiredStore {
       return presence === 'present' ? { member, left: stamp as Stamp } : { member };
     },
 
-    /** Writes without a condition share requests, with 25 items in each. */
+    /** These writes have no condition, so one request can carry 25 of them. */
     async joinNew(ref, entries, nowMs) {
       await Promise.all(entries.map(({ member }) => noteMembership(ref, member)));
       const items = entries.map((entry) => ({

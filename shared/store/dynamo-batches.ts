@@ -83,8 +83,8 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
 type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
 
 /**
- * Fails if the SDK would send the command again, unless DynamoDB refused the command. A request without an answer may
- * still be executed.
+ * Fails if the SDK would send the command again after a request without an answer, because that request may still be
+ * executed. A command that DynamoDB refused may be sent again.
  */
 function sendOnce(command: BatchWriteItemCommand): void {
   let isUnanswered = false;
@@ -101,13 +101,13 @@ function sendOnce(command: BatchWriteItemCommand): void {
   );
 }
 
-/** Whether DynamoDB refused a request. DynamoDB does so when it throttles, for example. */
+/** Whether DynamoDB refused the request, for example because it throttles. */
 const isAnswered = (error: unknown): boolean =>
   error instanceof DynamoDBServiceException && error.$fault === 'client';
 
 /**
- * Writes have no condition, because BatchWriteItem has none. A value that cannot be encoded fails alone, before it
- * joins a batch.
+ * Returns a function that writes one item without a condition, because BatchWriteItem has no conditions. A value that
+ * cannot be encoded fails alone, before it joins a batch.
  */
 const sending = (send: (item: Outgoing) => Promise<undefined>) => async (item: Item, isOnce: boolean) =>
   send({ pk: item.pk, sk: item.sk, wire: toWire(item), isOnce });
@@ -136,8 +136,8 @@ export function unstorable(cause: unknown): UnstorableError | undefined {
 const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 
 /**
- * No request may name a key twice. Of two writes of one item the later one stays, as if the two writes had been sent in
- * order.
+ * Keeps the last entry of each key, because a request must not name a key twice. If two writes have the same key, the
+ * later write would replace the earlier one in any case.
  */
 const byKey = <Entry extends Key>(entries: readonly Entry[]): readonly Entry[] => [
   ...new Map(entries.map((entry) => [nameOf(entry), entry])).values(),

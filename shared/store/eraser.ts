@@ -95,7 +95,7 @@ export function createEraser(table: Table): Eraser {
 
   /**
    * Whether the member has left: no identity provider lists the member, no employee matches, and all memberships ended
-   * long ago.
+   * before `overMs`.
    */
   const hasLeft = async (connection: ConnectionName, user: UserState, overMs: number) => {
     // The user has values, and no value has changed since `overMs`.
@@ -192,13 +192,19 @@ async function belongs(
 /** The actor of an entry: an id in the directory, or a role on the platform. The name may be absent. */
 const Actor = z.lazy(() => z.record(z.string(), z.nullable(z.string())));
 
-/** Only this function reads a key. The decoding is safe because names of connections contain no `#`. */
+/**
+ * Whether an item belongs to the connection. Some kinds of items name the connection in an attribute, and all others in
+ * their key. The name of a connection contains no `#`, so the key can be split.
+ */
 function isOf(connection: ConnectionName, item: Item): boolean {
   const [kind = '', name] = item.pk.split('#');
   return kind === 'ST' || kind === 'L' ? item['connection'] === connection : name === connection;
 }
 
-/** Keeps the name reserved for its company, and keeps the audit entry of the erasure with its actor. */
+/**
+ * Whether the erasure keeps an item: the tombstone, which reserves the name for its company, the journal's item, and
+ * the audit entry of the erasure.
+ */
 const isKept = (connection: ConnectionName, { pk, sk, action }: Item): boolean =>
   [tombstoneKey(connection), journalKey(journalOf(connection))].some(
     (kept) => kept.pk === pk && kept.sk === sk,

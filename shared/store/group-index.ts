@@ -19,8 +19,8 @@ export async function* queryIndex(
       .query({ partition, index: true, ...(between && { between }) })
       [Symbol.asyncIterator]();
     const first = pages.next();
-    // A failure reaches the reader that awaits this page. A reader that stops earlier must not get an unhandled
-    // rejection.
+    // The reader that awaits this page gets its error. If the reader stops earlier, the error must not become an
+    // unhandled rejection.
     first.catch(() => undefined);
     return { pages, first };
   });

@@ -46,7 +46,7 @@ const LINK = ['link', 'refusedFields'] as const;
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
-/** Returns the attributes that every commit removes, for a clean and for a dirty group. */
+/** Returns the attributes that a commit removes in any case, whether or not the group is clean afterwards. */
 const removedBy = (
   seen: GroupState,
   { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
@@ -63,7 +63,7 @@ const removedBy = (
   ...refusalExplainedBy(found),
 ];
 
-/** Returns the change that every commit makes, for a clean and for a dirty group. */
+/** Returns the change that a commit makes in any case, whether or not the group is clean afterwards. */
 const writtenBy = (commit: Commit): Change => {
   const { seen, platform, found, settled, counts, writtenAtMs, calledMs } = commit;
   const { createdAtMs = seen.link?.createdAtMs } = commit;
@@ -134,8 +134,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
   /** Writes the set of a hold. */
   async function recorded(ref: GroupRef, { hold, users }: HeldRemovals) {
-    // This time is longer than an operator leaves a hold undecided. If the set has expired, the removals are held
-    // again.
+    // The set is kept 400 days longer than the hold. If the set is missing after that, the removals are held again.
     const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
     const lines = [...users].sort().map(encodeURIComponent);
     const keyOf = (n: number) => heldChunkKey(ref, hold.digest, n);

@@ -54,8 +54,8 @@ export const decisionIs = ({ digest, decision }: Hold): Condition =>
   );
 
 /**
- * Limits of the lists on the group item. The limits are far above the usual number of entries and far below the size of
- * an item.
+ * Limits of the lists on the group item. They are far above the usual number of entries, and far below the size of an
+ * item.
  */
 const MAX_OPEN_DRIFT = 500;
 const MAX_UNATTRIBUTED = 100;
@@ -117,8 +117,9 @@ export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs +
 
 /**
  * Returns the change that marks a group dirty. One write sets rev, the dirty mark and the wake-up, so that a crash
- * cannot separate them. A wake-up that is already scheduled stays unless `isAtOnce`; the requeue job then runs a little
- * later than it could. Further attributes of the same write go into `set` and `remove`.
+ * cannot separate them. A wake-up that is already scheduled keeps its time, except if `isAtOnce` is set. Its place in
+ * the index moves all the same, so the requeue job may find a lost wake-up a little later. Further attributes of the
+ * same write go into `set` and `remove`.
  */
 export const dirtying = (
   ref: GroupRef,

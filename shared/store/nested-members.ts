@@ -12,15 +12,15 @@ import { parseGroup, parseMember } from './group-item.ts';
 import { groupKey, MEMBER_PREFIX } from './keys.ts';
 import { itemsOf, type Table } from './table.ts';
 
-/** Returns the group's own member registers. The registers of nested groups are included. */
+/** Returns the group's own member registers. A nested group is one of these registers. Its members are not included. */
 export async function ownMembers(table: Table, ref: GroupRef): Promise<readonly StoredMember[]> {
   const items = await itemsOf(table, { partition: groupKey(ref).pk, prefix: MEMBER_PREFIX });
   return items.map(parseMember);
 }
 
 /**
- * Returns the users of the group and of all groups within it. A change of an inner group marks the groups around it
- * after its registers, so a change that is not read here causes another read.
+ * Returns the users of the group and of all groups within it. A change of an inner group first changes its registers,
+ * and then marks the groups around it dirty. So a change that this read misses causes another read.
  * @throws Error if there are too many groups or members to read together
  */
 export async function membersWithin(

@@ -19,10 +19,11 @@ const WRITES_IN_FLIGHT = 8;
 const READS_IN_FLIGHT = 32;
 
 /**
- * A PERSON item holds the truth. P# items point from a value to the roles that may hold it; PU# items point from a user
- * id to its roles. A pointer is written before its person, and deleted after that person has changed. So a search finds
- * all roles with the value, and sometimes a role that no longer holds it. The PERSON item then decides. A pointer names
- * the revision that it was written for, so that a slow refresh does not delete a pointer that a later refresh needs.
+ * A PERSON item is authoritative. P# items point from a value to the roles that may have it. PU# items point from a
+ * user id to its roles. A pointer is written before its person, and deleted after that person has changed. So a search
+ * finds all roles with the value, and sometimes a role that no longer has it. The PERSON item then decides. A pointer
+ * contains the revision for which it was written, so that a slow refresh does not delete a pointer that a later refresh
+ * needs.
  */
 export function createPeopleStore(table: Table, ahead = new Map<string, readonly RoleId[]>()): PeopleStore {
   const read = async (connection: ConnectionName, roles: readonly RoleId[]) => {
@@ -45,7 +46,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       await Promise.all(roles.map((role) => table.put(boundMemberItem(connection, role, noting, false))));
     const people = [...(await read(connection, roles)).values()];
     const found = people.filter(({ values }) => values.get(field) === value);
-    // The answer read ahead may be stale, because the value may have moved to another person since.
+    // The pointers that were read ahead may be out of date, because the value may have moved to another person since.
     return asked?.length && found.length === 0 ? holding(connection, field, value, noting) : found;
   };
 

@@ -13,7 +13,10 @@ import {
 } from './keys.ts';
 import { any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
-/** Tokens only grow. After a later holder of the lease has begun, the items refuse every earlier holder. */
+/**
+ * The tokens of a lease only grow. A new holder of the lease stores its token first. After that, the writes of earlier
+ * holders are refused.
+ */
 export function createReaderStore(table: Table): ReaderStore {
   return {
     async begin(connection, { token }) {

@@ -1,20 +1,20 @@
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
 
-/** For this long a name that another process changed may be shown as it was, milliseconds. */
+/** If another process changes a name, this process may show the old name for this time. */
 const REMEMBERED_MS = 60_000;
-/** The most names that are remembered. Beyond this number, all are read again. */
+/** The highest number of remembered names. If it is exceeded, all names are forgotten and read again. */
 const MOST_REMEMBERED = 50_000;
 
 interface Description {
-  /** undefined: there is no such resource. */
+  /** undefined if the resource does not exist. */
   readonly display: string | undefined;
   readonly readAtMs: number;
 }
 
 /**
- * Remembers in this process how members of groups are shown, so that a group of hundreds is shown without a read of each
- * member. A change by this process is shown at once, one by another process within a minute.
+ * Remembers the display names of group members in this process. A group with hundreds of members is then shown without
+ * a read of each member. A change by this process is visible at once, and a change by another process within a minute.
  */
 export function createScimDescriptions(read: ScimStore['read']) {
   const remembered = new Map<string, Description>();
@@ -31,7 +31,7 @@ export function createScimDescriptions(read: ScimStore['read']) {
     const descriptions = new Map(
       ids.map((id) => [id, { display: displayOf(found.get(id)), readAtMs: nowMs }] as const),
     );
-    // A change during the read may not be in what was read.
+    // If this process changed a resource during the read, the result may be out of date and is not remembered.
     if (changes !== before) return descriptions;
     if (remembered.size + ids.length > MOST_REMEMBERED) remembered.clear();
     for (const [id, description] of descriptions) remembered.set(keyOf(connection, type, id), description);

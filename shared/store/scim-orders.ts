@@ -26,7 +26,7 @@ interface Entry {
   readonly createdMs: number;
 }
 
-/** The entries, and the time at which the query for the newest of them began. */
+/** The entries, and the time at which the latest query for entries began. */
 interface Listing {
   readonly entries: readonly Entry[];
   readonly readAtMs: number;
@@ -41,11 +41,12 @@ interface Known {
 }
 
 /**
- * Remembers in this process which resources exist. A page of many thousands then costs two small reads besides its own.
+ * Remembers in this process which resources exist. A request for one page of many thousands of resources then needs only
+ * two small reads more.
  *
  *     removed    raises a generation in the table. If another process raised it, this process reads all
  *                resources again
- *     new        ids sort by creation time, so new ones are at the end. The ids of the last minute are read each time.
+ *     new        ids sort by creation time, so new ones are at the end. The ids of the last minute are read each time
  */
 export function createScimOrders(table: Table) {
   const known = new Map<string, Known>();
@@ -87,7 +88,7 @@ export function createScimOrders(table: Table) {
       return orderOf(loaded);
     },
 
-    /** Records a removal after it is made and before its client gets an answer. */
+    /** Records a removal. It is called after the removal, and before the client gets an answer. */
     async note(connection: ConnectionName, change: OrderChange): Promise<void> {
       const noted = await table.update(orderKey(connection, change.type), { add: { generation: 1 } });
       const { changes } = known.get(nameOf(connection, change.type)) ?? {};
@@ -113,7 +114,7 @@ function orderOf({ listing, changes }: Known): ScimOrder {
   };
 }
 
-/** The first entries. Every request that could add an entry between them had ended when they were read. */
+/** Returns the first entries, up to the last minute before the read. No later request can add an entry between them. */
 function settledOf({ entries, readAtMs }: Listing): readonly Entry[] {
   const recent = entries.findIndex(({ createdMs }) => createdMs > readAtMs - MAX_REQUEST_MS);
   return recent === -1 ? entries : entries.slice(0, recent);

@@ -54,7 +54,8 @@ export function createScimStore(table: Table): ScimStore {
         descriptions.forget(connection, resource);
         return isNew;
       }
-      // Writes of members may end at any moment, so this write changes only the writes that it begins or forgets.
+      // Writes of members may end at any moment. So this write changes only the marks of the writes that it begins or
+      // forgets.
       const begun = [...writes].filter(([id]) => !seen.writes.has(id));
       const forgotten = [...seen.writes.keys()].filter((id) => !writes.has(id));
       const change = {
@@ -204,13 +205,13 @@ const writeName = (id: string): string => `${WRITE_PREFIX}${id}`;
 
 /** DynamoDB takes expressions of at most 4 KB, which is about 600 removals. Each write needs two removals. */
 const MAX_REMOVALS = 100;
-/** Returns the attributes of the first ids. Each write begins at most one write, so the next writes remove the rest. */
+/** Returns the attributes of the first ids. Each save begins at most one write, so later saves remove the other ids. */
 const removals = (ids: readonly string[]): readonly string[] =>
   ids.slice(0, MAX_REMOVALS).flatMap((id) => [writeName(id), `${HELD_PREFIX}${id}`]);
 
 /**
- * Attributes of whole lists that are being written, one per write: the stamps of its revision, and the place of its
- * lists.
+ * Attributes of whole lists that are being written, one per write. Each has the stamps of its revision, and the place
+ * of the lists before and after.
  */
 const HELD_PREFIX = 'held_';
 

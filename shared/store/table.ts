@@ -15,8 +15,9 @@ export type Attributes = { readonly [name: string]: Value };
 export type Item = Key & Attributes;
 
 /**
- * A condition on the stored item, without which the write does not happen. A name is the name of an attribute, or a
- * path into it (`hold.digest`). Only scalars are compared, because emulators treat equal lists and maps as different.
+ * A condition on the stored item. If the condition does not hold, nothing is written. A name is the name of an
+ * attribute, or a path into it (`hold.digest`). Only scalars are compared, because emulators treat equal lists and maps
+ * as different.
  */
 export type Condition =
   | { readonly kind: 'exists' | 'missing'; readonly name: string }
@@ -78,11 +79,11 @@ export interface Table {
   getMany(keys: readonly Key[]): Promise<readonly Item[]>;
   /** Returns pages of items in the order of the sort key. */
   query(request: QueryRequest): AsyncIterable<readonly Item[]>;
-  /** Returns all items of the table, or of one part of it, in pages. A scan is for items that no known key finds. */
+  /** Returns all items of the table, or of one part of it, in pages. It is for items whose keys are unknown. */
   scan(part?: Part): AsyncIterable<readonly Item[]>;
   /**
-   * @param sent `once`: for an item without a condition that later requests change. The put is not repeated if no
-   *   answer comes, because a late copy could overwrite those changes; the caller fails instead
+   * @param sent `once`: the put is not repeated if no answer comes, and fails instead. It is for an item without a
+   * condition that later requests change: a late copy of the put could overwrite their changes.
    */
   put(item: Item, when?: Condition, sent?: 'once'): Promise<boolean>;
   /**

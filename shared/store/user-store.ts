@@ -12,7 +12,10 @@ import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { boundMemberItem, IN_PREFIX, indexPartition, keyPart, memberKey, shardOf, userKey } from './keys.ts';
 import { all, any, eachOf, equal, exists, type Item, less, missing, type Table } from './table.ts';
 
-/** The most concurrent writes of one user between a read and a write. A higher number would be a fault elsewhere. */
+/**
+ * The highest number of attempts to write one user while other writes change the user. More attempts would show a fault
+ * elsewhere.
+ */
 const MAX_RACES = 50;
 const WRITES_IN_FLIGHT = 32;
 
@@ -232,7 +235,7 @@ function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: Read
   return new Map(ranked.slice(0, MAX_ATTRIBUTES_PER_MEMBER));
 }
 
-/** The condition that no other write happened since the user was read. */
+/** The condition that no other write has changed the user since it was read. */
 const isStill = (user: UserState | undefined) =>
   user === undefined ? missing('pk') : equal('writes', user.writes);
 

@@ -27,10 +27,7 @@ import type { Item, Key, Table } from './table.ts';
  * A view up to this size needs no request of its own. A larger size would make every write of the group more expensive.
  */
 const INLINE_VIEW_BYTES = 1_024;
-/**
- * The square of the number of buckets of a view as large as an inline view. A bucket is then about as large as its
- * head.
- */
+/** A view has about √(SQUARE × its bytes / INLINE_VIEW_BYTES) buckets. A bucket is then about as large as the head. */
 const SQUARE = 32;
 const HEADS_REMEMBERED = 200;
 /** Every write has ended or failed after this time. */
@@ -38,8 +35,8 @@ const CHUNK_AGE_MS = 3_600_000;
 
 export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTES) {
   /**
-   * Heads, by hash, of views that were recently written or read without a gap. Only buckets of these views are taken
-   * over.
+   * The lines of heads, by the hash of the head. They belong to views that this process recently wrote, or read
+   * completely. A new view takes over buckets from these views only.
    */
   const whole = new Map<string, readonly string[]>();
   const remember = (hash: string, lines?: readonly string[]) => {
@@ -68,7 +65,8 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       uncertain?.write?.change,
     ];
     const pointers = ours.filter((pointer) => pointer !== undefined);
-    // Another worker may have discarded a missing head. The buckets that the view after it took over are then unknown.
+    // If a head is missing, another worker has discarded it. The buckets in use are then unknown, so nothing is
+    // deleted.
     const { isWhole, keys } = await bucketsOf(ref, pointers);
     const inUse = new Set([...pointers.map(({ id }) => id), ...keys.map(nameIn)]);
     return (key: Key) => isWhole && !inUse.has(nameIn(key));
@@ -158,8 +156,8 @@ const nameIn = ({ sk }: Key): string => sk.split('#')[1] ?? '';
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);
 
 /**
- * Returns a power of two. A group that changes in size keeps its number until four times more or fewer buckets would be
- * right.
+ * Returns the number of buckets, a power of two. If the size of a view changes, the number stays until the right number
+ * is four times larger or smaller.
  */
 function bucketCount(square: number, before: number): number {
   const right = 2 ** Math.floor(Math.log2(square) / 2);
@@ -233,7 +231,7 @@ function viewFrom([name = '', ...lines]: readonly string[]): View {
   };
 }
 
-/** Writes `+` for a user who may be added, `-` for a user who may be removed. */
+/** `+` for a user whom the writes may add, `-` for a user whom they may remove. */
 function* changeLines({ added, removed }: UserChange): Iterable<string> {
   for (const user of added) yield `+${encodeURIComponent(user)}`;
   for (const user of removed) yield `-${encodeURIComponent(user)}`;

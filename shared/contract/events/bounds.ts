@@ -8,7 +8,7 @@ export const MAX_JSON_DEPTH = 32;
 export const MAX_EVENTS_PER_MESSAGE = 10_000;
 export const MAX_MEMBERS_PER_EVENT = 20_000;
 export const MAX_ID_LENGTH = 512;
-/** Two ids as hex of their UTF-8, and the other parts. A stamp is stored with each member, like the actor. */
+/** Enough for two ids as hex of their UTF-8, and for the other parts. A stamp is stored with each member. */
 export const MAX_STAMP_LENGTH = 6_400;
 export const MAX_ARN_LENGTH = 2_048;
 export const MAX_NAME_LENGTH = 1_024;

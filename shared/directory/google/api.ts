@@ -30,7 +30,7 @@ export function createApi(baseUrl: string, tokens: AccessTokens, world: Director
     const answer = await exchange({ method: 'GET', url, operation, headers }, world);
     return { token, answer };
   };
-  /** Sends the request again with a new token after a 401, because a token may be refused before its end. */
+  /** Sends the request again with a new token after a 401, because Google may refuse a token before it expires. */
   const sendWithFreshToken = async (url: string, operation: string) => {
     const { token, answer } = await send(url, operation);
     if (answer.status !== 401) return answer;

@@ -4,7 +4,7 @@ import { type Call, type Caller, type CallOptions, checked, type Endpoint } from
 import { answered, InvalidRequestError, UnexpectedBodyError } from '../errors.ts';
 import { openEnum, text } from '../schemas/field.ts';
 
-/** An entry that is not an object is read as an empty object, so that it does not hide the other entries. */
+/** Reads an entry that is not an object as an empty object, so that the other entries can still be read. */
 const listed = <Item extends z.ZodType>(item: Item) =>
   z.preprocess((list) => (Array.isArray(list) ? list.map(orNothing) : list), z.array(item));
 
@@ -30,8 +30,8 @@ const Initiator = z.lazy(() =>
 );
 
 /**
- * Workforce Platform API, Activity event, under the specification's own names. Types appear that the specification does
- * not list: an unknown `event_type`, subject or initiator is data.
+ * Workforce Platform API, Activity event, with the names of the specification. A platform may send types that the
+ * specification does not list. An unknown `event_type`, subject or initiator is not an error.
  */
 const ActivityEvent = z.lazy(() =>
   z.object({
@@ -59,14 +59,15 @@ export type ActivityEvent = z.infer<typeof ActivityEvent> & { readonly id: strin
 const isKnown = (event: z.infer<typeof ActivityEvent>): event is ActivityEvent => event.id !== undefined;
 
 /**
- * The last page of a feed may have a few malformed events only. If it has this many, at least one must be as specified.
+ * A shorter page may contain only malformed events, for example the last page of a feed. A page with this many events
+ * needs at least one event with an id.
  */
 const MANY_EVENTS = 10;
 
 /**
- * The feed's envelope: `{data: {events, next}, error}` as specified. Some platforms send `data` or `events` as null, which is an
- * empty page. A null, absent or empty `next` all mean "no more for now". An odd event must not hide all others
- * for as long as the feed tells of it; a list of many of nothing else is no list of events.
+ * The feed's envelope: `{data: {events, next}, error}`. Some platforms send null as `data` or `events`, which means an
+ * empty page. If `next` is null, absent or empty, there are no more events now. One malformed event must not hide the
+ * others. But a long list of malformed entries only is not a list of events.
  */
 const ActivityEnvelope = z.lazy(() => {
   const events = listed(ActivityEvent).refine((list) => list.length < MANY_EVENTS || list.some(isKnown), {
@@ -83,7 +84,7 @@ function envelopeOf(raw: unknown): unknown {
 
 const FEED: Endpoint = { method: 'GET', path: '/platform/api/company_activity' };
 
-/** Names that the specification leaves open, and the page size (1 to 1000). */
+/** Parameter names that the specification leaves open, and the page size (1 to 1000). */
 export type ActivityNames = Readonly<ConnectionSettings['activity']>;
 
 export const DEFAULT_ACTIVITY: ActivityNames = {
@@ -95,7 +96,7 @@ export const DEFAULT_ACTIVITY: ActivityNames = {
 
 const MAX_PAGE_SIZE = 1_000;
 
-/** @throws TypeError for a page size that the platform does not give. */
+/** @throws TypeError if the page size is not allowed */
 export function activityNames(given: Partial<ActivityNames> = {}): ActivityNames {
   const names = { ...DEFAULT_ACTIVITY, ...given };
   if (Number.isInteger(names.pageSize) && names.pageSize > 0 && names.pageSize <= MAX_PAGE_SIZE) return names;
@@ -105,15 +106,16 @@ export function activityNames(given: Partial<ActivityNames> = {}): ActivityNames
 }
 
 /**
- * Where to begin: after a cursor that an earlier page gave, or at an instant (milliseconds since 1970, inclusive, less
- * than 90 days ago; default: as far back as the platform goes), optionally up to another.
+ * The start of reading. Either a cursor of an earlier page, or a time range in milliseconds since 1970. `sinceMs` is
+ * inclusive and less than 90 days ago. Without `sinceMs` the feed begins with its oldest event. Without `untilMs` it
+ * has no end.
  */
 type ActivityStart =
   | { readonly cursor: string }
   | { readonly sinceMs?: number | undefined; readonly untilMs?: number | undefined };
 
 const WINDOW_MS = 90 * 24 * 3_600_000;
-/** A feed may give a new cursor with nothing behind it for ever; after this many the rest can wait for the next run. */
+/** A feed may return new cursors without any event forever. After this number of empty pages, the next run reads on. */
 const MAX_EMPTY_PAGES = 20;
 
 interface Settings {
@@ -124,12 +126,12 @@ interface Settings {
 /** Workforce Platform API, Company activity. */
 export const activityResource = (call: Caller, settings: Settings) => ({
   /**
-   * `GET /company_activity`, page after page until there is no more for now; at least one page. The first request
-   * carries the start date, every later one the cursor alone. The end may repeat events that were read before. `next`
-   * is the cursor to store once a page's events are recorded, null if none has come yet; `done` marks the last page.
-   * An event without an id is left out.
+   * `GET /company_activity`: reads at least one page, and continues until there are no more events. The first request
+   * carries the start date, and each later request only the cursor. The last page may repeat earlier events. `next` is
+   * the cursor to store after the events are recorded; null if no cursor has come yet. `done` marks the last page. An
+   * event without an id is dropped.
    * @throws ReportedError if the envelope's `error` is not null; UnexpectedBodyError for another envelope;
-   * InvalidRequestError for a start 90 days ago or longer.
+   * InvalidRequestError if the start is 90 days ago or longer
    */
   follow: (start: ActivityStart = {}, options?: CallOptions) => follow(call, settings, start, options),
 });
@@ -142,7 +144,7 @@ async function* follow(call: Caller, settings: Settings, start: ActivityStart, o
     const { events: told, next }: Feed = await call({ endpoint: FEED, query, decoding }, options);
     const events = told.filter(isKnown);
     emptyPages = events.length === 0 ? emptyPages + 1 : 0;
-    // Null, absent, empty, and the same cursor again all mean that there is no more.
+    // If `next` is null, absent or empty, or is the same cursor again, there are no more events.
     const ended = next === null || next === cursor;
     if (!ended) refuseCircle(next, seen);
     cursor = next ?? cursor;
@@ -157,16 +159,16 @@ async function* follow(call: Caller, settings: Settings, start: ActivityStart, o
 const cursorOf = (start: ActivityStart): string | null =>
   'cursor' in start ? checked(z.string().min(1), start.cursor, FEED) : null;
 
-/** @throws UnexpectedBodyError if an earlier page gave the same cursor: the pages would never end */
+/** @throws UnexpectedBodyError if an earlier page gave the same cursor, because reading would never end */
 function refuseCircle(next: string, seen: ReadonlySet<string>): void {
   const circle = 'expected data.next to move on, got a cursor of an earlier page';
   if (seen.has(next)) throw new UnexpectedBodyError(circle, answered(FEED), 'data.next');
 }
 
-/** Made once: a schema costs more than the request that it checks. */
+/** The schema is made once, because making it costs more than the check of a request. */
 const Start = z.lazy(() => z.strictObject({ sinceMs: z.int().optional(), untilMs: z.int().optional() }));
 
-/** The first request: dates in UTC with milliseconds, as RFC 3339 writes them. */
+/** The query of the first request. Dates are RFC 3339 times in UTC with milliseconds. */
 function firstQuery(start: ActivityStart, { names, clock }: Settings): Record<string, string> {
   const { sinceMs, untilMs } = checked(Start, start, FEED);
   if (sinceMs !== undefined && sinceMs <= clock() - WINDOW_MS) {
@@ -189,7 +191,8 @@ const decoding: Call<Feed>['decoding'] = {
   })),
   envelope: envelopeOf,
   errorMember: 'error',
-  // An odd detail of an event is left out; an odd cursor must not look like the end of the feed.
+  // Other malformed details of an event are dropped. A malformed cursor is an error, because it would look like the end
+  // of the feed.
   exact: (path) => path.join('.') === 'data.next',
   oddOf: ({ events }) => events.flatMap((event, at) => (isKnown(event) ? [] : [`data.events[${at}].id`])),
 };

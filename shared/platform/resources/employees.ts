@@ -44,7 +44,7 @@ const fields = () => ({
   department: text,
   workLocation: Address.nullish(),
   worklocationNickname: text,
-  /** The active list spells it this way. */
+  /** The spelling of `worklocationNickname` in the active list. */
   workLocationNickname: text,
   spokeId: text,
   endDate: text,
@@ -65,14 +65,16 @@ const fields = () => ({
 
 type Nicknames = { worklocationNickname?: unknown; workLocationNickname?: unknown };
 
-/** Two spellings, one field; where neither came, none is made up. */
+/** The platform spells this field in two ways. The result has one spelling. If both are absent, it stays absent. */
 function oneNickname<T extends Nicknames>(employee: T): Omit<T, 'workLocationNickname'> {
   const { workLocationNickname: other, ...rest } = employee;
   if (rest.worklocationNickname !== undefined || other === undefined) return rest;
   return { ...rest, worklocationNickname: other };
 }
 
-/** Workforce Platform API, Employee. Only the id is sure to be there: scopes decide on the rest. */
+/**
+ * Workforce Platform API, Employee. Only the id is guaranteed. The credential's scopes decide which other fields come.
+ */
 const Employee = z.lazy(() => z.object(fields()).transform(oneNickname));
 export type Employee = z.infer<typeof Employee>;
 
@@ -83,7 +85,9 @@ const ActiveEmployee = z.lazy(() =>
     .transform(oneNickname),
 );
 
-/** `ein`: employer identification number. `sendAllRoles`: every employee of the company, bypassing access rules. */
+/**
+ * `ein`: the employer identification number. `sendAllRoles`: every employee of the company, without the access rules.
+ */
 const AllEmployeesQuery = z.lazy(() =>
   PageQuery.unwrap()
     .extend({ ein: z.int().min(0).optional(), sendAllRoles: z.boolean().optional() })
@@ -96,8 +100,8 @@ const ALL: Endpoint = { method: 'GET', path: '/platform/api/employees/include_te
 const ONE: Endpoint = { method: 'GET', path: '/platform/api/employees/{employeeId}' };
 
 /**
- * Workforce Platform API, Employees. Which fields come depends on the credential's scopes; an absent field says
- * nothing about the person.
+ * Workforce Platform API, Employees. The credential's scopes decide which fields come. An absent field says nothing
+ * about the person.
  */
 export function employeesResource(call: Caller) {
   const all = createListing<Employee, AllEmployeesQuery>(call, {
@@ -106,16 +110,19 @@ export function employeesResource(call: Caller) {
     query: AllEmployeesQuery,
   });
   return {
-    /** `GET /employees`: each active employee provisioned to the application. */
+    /** `GET /employees`: all active employees that are provisioned to the application. */
     ...createListing(call, { endpoint: ACTIVE, items: z.array(ActiveEmployee) }),
     /**
-     * `GET /employees/include_terminated`: active and terminated employees. `ein` keeps to one employer identification
-     * number; `sendAllRoles` gives every employee of the company, bypassing access rules.
+     * `GET /employees/include_terminated`: active and terminated employees. `ein` selects the employees of one employer
+     * identification number. `sendAllRoles` returns every employee of the company, without the access rules.
      */
     listAll: all.list,
-    /** The same, page by page. */
+    /** Like `listAll`, but page by page. */
     pagesAll: all.pages,
-    /** The same, but skips positions for which the platform keeps failing. */
+    /**
+     * Like `pagesAll`, but returns an error for each position for which the platform keeps failing, and continues after
+     * it.
+     */
     pagesAllPassingOver: all.pagesPassingOver,
     /** `GET /employees/{employeeId}`: one employee by role id. @throws NotFoundError if there is none. */
     get: (employeeId: string, options?: CallOptions) =>

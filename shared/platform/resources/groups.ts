@@ -10,9 +10,9 @@ const filled = z.string().min(1);
 const version = z.union([filled, z.number()]);
 
 /**
- * Workforce Platform API, Group. All of it must be there but the fields other than the name: a response without `users` read as an empty
- * list would empty the group at the next write. `users` may hold ids of no user. `version` is opaque, and
- * a string or a number.
+ * Workforce Platform API, Group. The fields below must be present, except `spokeId` and the additional fields. If a
+ * response without `users` were read as an empty list, the next write would empty the group. `users` may contain ids of
+ * users who do not exist. `version` is an opaque string or number.
  */
 const Group = z.lazy(() =>
   z.object({
@@ -28,14 +28,14 @@ const Group = z.lazy(() =>
   }),
 );
 
-/** Of a listed group of another form, what still can be read. */
+/** The readable part of a malformed group in a list. */
 const OddGroup = z.lazy(() =>
   z.object({ id: z.string().min(1).transform(platformGroupId), spokeId: z.string().nullable().catch(null) }),
 );
 
 /**
- * A list is read element by element: one malformed group, which may be unmanaged, must not hide the others. `undefined`
- * stands for an element without an id. A list that contains only such elements is not a list of groups.
+ * Reads a list element by element, so that one malformed group does not hide the others. It may be an unmanaged group.
+ * `undefined` stands for an element without an id. A list that contains only such elements is not a list of groups.
  */
 const GroupList = z.lazy(() =>
   z
@@ -52,15 +52,15 @@ const content = () => ({
   users: z.array(filled).readonly(),
 });
 
-/** Body of a new group. `spokeId` is the group's id in our application. */
+/** Body of a new group. `spokeId` is the id that groupsync gives the group. */
 const NewGroup = z.lazy(() => z.strictObject({ ...content(), spokeId: filled }));
 type NewGroup = z.infer<typeof NewGroup>;
 
-/** Body of a replacement: always whole, since a PUT updates the fields that are missing too. */
+/** Body of a replacement. It is always complete, because a PUT also changes the fields that are missing in it. */
 const GroupReplacement = z.lazy(() => z.strictObject({ ...content(), version }));
 type GroupReplacement = z.infer<typeof GroupReplacement>;
 
-/** Body of a change: the version it was computed from, and only what changes; at least one field. */
+/** Body of a change: the version from which the change was computed, and at least one changed field. */
 const GroupChange = z.lazy(() =>
   z
     .strictObject(content())
@@ -80,7 +80,7 @@ const REPLACE: Endpoint = { method: 'PUT', path: '/platform/api/groups/{groupId}
 const CHANGE: Endpoint = { method: 'PATCH', path: '/platform/api/groups/{groupId}' };
 const DELETE: Endpoint = { method: 'DELETE', path: '/platform/api/groups/{groupId}' };
 
-/** A group is read exactly: no field of another form is left out in silence, for what we write next depends on it. */
+/** A malformed field of a group is an error. It is not dropped, because the next write depends on it. */
 const decoding = { schema: Group, exact: true, prepare: holdVersions } as const;
 const listDecoding: Decoding<z.infer<typeof GroupList>> = {
   schema: GroupList,
@@ -91,12 +91,13 @@ const listDecoding: Decoding<z.infer<typeof GroupList>> = {
 };
 
 /**
- * Workforce Platform API, Groups (OAuth applications only: another credential is a ForbiddenError). Every answer must
- * hold id, name, users and version, else UnexpectedBodyError: a list that did not come is never an empty list. Only in
- * a list an odd group stands for itself: of it id and spokeId are told, and one without an id is left out.
+ * Workforce Platform API, Groups. Only OAuth applications may call it: another credential gets a ForbiddenError. Each
+ * response must contain id, name, users and version. Otherwise the call fails with an UnexpectedBodyError, so a missing
+ * list is never read as an empty one. A list is less strict: a malformed group appears with its id and spokeId only,
+ * and an element without an id is dropped.
  *
- * A write that fails may have been done all the same; `mayHaveTakenEffect(error)` tells. A stale version may come back
- * as ConflictError or as another 4xx: only reading the group tells a conflict from a refusal.
+ * A failed write may still have taken effect: see `mayHaveTakenEffect(error)`. A stale version may cause a
+ * ConflictError or another 4xx. To tell a conflict from a refusal, the caller must read the group.
  */
 export const groupsResource = (call: Caller) => ({
   /** `GET /groups`: all third-party groups of the organisation, in one answer. */
@@ -108,22 +109,25 @@ export const groupsResource = (call: Caller) => ({
   get: (groupId: string, options?: CallOptions) =>
     call({ endpoint: READ, ids: { groupId }, decoding }, options),
   /**
-   * `POST /groups` with name, spokeId (our id of the group) and users; answers the group with its version. Repeated
-   * only if the first try provably did nothing.
+   * `POST /groups` with name, spokeId (the id that groupsync gives the group) and users. Returns the group with its
+   * version. The call is repeated only if the first attempt certainly had no effect.
    */
   create: (value: NewGroup, options?: CallOptions) =>
     call({ endpoint: CREATE, body: { schema: NewGroup, value }, decoding }, options),
-  /** `PUT /groups/{groupId}` with the whole group and the version it was computed from. @throws ConflictError */
+  /** `PUT /groups/{groupId}` with the whole group and the version that it was computed from. @throws ConflictError */
   replace: (groupId: string, value: GroupReplacement, options?: CallOptions) => {
     const body = { schema: GroupReplacement, value, finish: releaseVersions };
     return call({ endpoint: REPLACE, ids: { groupId }, body, decoding }, options);
   },
-  /** `PATCH /groups/{groupId}` with the version and only the fields given. @throws ConflictError */
+  /** `PATCH /groups/{groupId}` with the version and only the given fields. @throws ConflictError */
   patch: (groupId: string, value: GroupChange, options?: CallOptions) => {
     const body = { schema: GroupChange, value, finish: releaseVersions };
     return call({ endpoint: CHANGE, ids: { groupId }, body, decoding }, options);
   },
-  /** `DELETE /groups/{groupId}`: any 2xx, with or without a body. A group that is gone already is `absent`, no error. */
+  /**
+   * `DELETE /groups/{groupId}`: succeeds with any 2xx. If the group does not exist (404), the result is `absent` and
+   * not an error.
+   */
   delete: async (groupId: string, options?: CallOptions): Promise<'deleted' | 'absent'> => {
     const nothing = { schema: z.undefined(), ignoreBody: true };
     try {

@@ -9,7 +9,7 @@ const LeaveStatus = openEnum(['PENDING', 'APPROVED', 'REJECTED', 'CANCELED']);
 
 const ManagedBy = openEnum(['PTO', 'LEAVES', 'PARTNER']);
 
-/** A number in responses by the table; a numeric string, as requests have it, is understood too. */
+/** The specification has numbers in responses and numeric strings in requests. Both are read. */
 const hours = z
   .union([
     z.number(),
@@ -40,7 +40,7 @@ const record = z.object({
   numMinutes: amount,
   leavePolicy: text,
   leaveType: openEnum(['VACATION', 'SICK', 'JURY_DUTY']).nullish(),
-  /** The process endpoint names it this way. */
+  /** The name of `leaveType` in the response of the process endpoint. */
   leaveTypeUniqueId: text,
   policyDisplayName: text,
   reasonForLeave: text,
@@ -66,7 +66,7 @@ const LeaveRequest = z.preprocess(
   LeaveRecord,
 );
 
-/** Given as a number or a numeric string of hours; sent as a numeric string. */
+/** A number of hours, or a numeric string of hours. It is sent as a numeric string. */
 const hoursSent = z.union([z.number().min(0), z.string()]).transform((value, context) => {
   const decimal = canonicalDecimal(String(value));
   if (decimal !== undefined && !decimal.startsWith('-')) return decimal;
@@ -86,9 +86,9 @@ const changes = {
 };
 
 /**
- * Body of a new leave request. `leavePolicy` is required unless the request is managed by the partner, and only such a
- * request may ask for a `status` other than PENDING: both are the platform's to judge. Hours are numbers or numeric
- * strings; dates are YYYY-MM-DD.
+ * Body of a new leave request. `leavePolicy` is required, except for a request that the partner manages. Only such a
+ * request may have a `status` other than PENDING. The platform checks both rules. Hours are numbers or numeric strings.
+ * Dates are YYYY-MM-DD.
  */
 const NewLeaveRequest = z.strictObject({
   role: z.string().min(1),
@@ -99,7 +99,7 @@ const NewLeaveRequest = z.strictObject({
 });
 type NewLeaveRequest = z.input<typeof NewLeaveRequest>;
 
-/** The fields to change; at least one. Which of them the platform accepts is its own to say. */
+/** The fields to change; at least one. The platform decides which fields it accepts. */
 const LeaveRequestChange = z
   .strictObject({ startDate: CalendarDate.optional(), endDate: CalendarDate.optional(), ...changes })
   .refine(
@@ -111,10 +111,10 @@ type LeaveRequestChange = z.input<typeof LeaveRequestChange>;
 const LeaveAction = z.enum(['approve', 'decline']);
 type LeaveAction = z.infer<typeof LeaveAction>;
 
-/** Balances whose numbers are kept exact. */
+/** Members of a leave balance whose numbers must stay exact. */
 const BALANCE_AMOUNTS = ['balanceWithFutureRequests', 'balanceWithoutFutureRequests'] as const;
 
-/** Workforce Platform API, Leave balance. Amounts are canonical decimal text; an unlimited balance has none. */
+/** Workforce Platform API, Leave balance. Amounts are canonical decimal text. An unlimited balance has no amounts. */
 const LeaveBalance = z.object({
   role: z.string().min(1).transform(roleId),
   balances: z.array(
@@ -139,21 +139,23 @@ export const leaveResource = (call: Caller) => ({
 });
 
 /**
- * Workforce Platform API, Leave: requests. None of these is repeated when the outcome is unknown; see
- * `mayHaveTakenEffect` for what an error says about that.
+ * Workforce Platform API, Leave: requests. A call with an unknown outcome is not repeated. `mayHaveTakenEffect` says
+ * whether it may have taken effect.
  */
 function requestsResource(call: Caller) {
   const decoding = { schema: LeaveRequest };
   return {
-    /** `POST /leave_requests` (alpha at the platform): the request as recorded. @throws BadRequestError */
+    /** `POST /leave_requests` (alpha at the platform): returns the request as recorded. @throws BadRequestError */
     create: (value: NewLeaveRequest, options?: CallOptions) =>
       call({ endpoint: CREATE, body: { schema: NewLeaveRequest, value }, decoding }, options),
-    /** `PATCH /leave_requests/{id}`: sends only the fields given; the request as it is then. @throws NotFoundError */
+    /**
+     * `PATCH /leave_requests/{id}`: sends only the given fields, and returns the changed request. @throws NotFoundError
+     */
     update: (id: string, value: LeaveRequestChange, options?: CallOptions) =>
       call({ endpoint: UPDATE, ids: { id }, body: { schema: LeaveRequestChange, value }, decoding }, options),
     /**
      * `POST /leave_requests/{id}/process`: approves or declines a PENDING request.
-     * @throws ForbiddenError unless the credential is an admin's or a manager's.
+     * @throws ForbiddenError if the credential is neither an admin's nor a manager's
      */
     process: async (id: string, action: LeaveAction, options?: CallOptions) => {
       const query = { action: checked(LeaveAction, action, PROCESS) };
@@ -163,8 +165,8 @@ function requestsResource(call: Caller) {
 }
 
 /**
- * Workforce Platform API, Leave: balances (`GET /leave_balances`, one per role; `limit` is the page size, 1 to 100).
- * Amounts are exact decimals as text; an unlimited balance has none.
+ * Workforce Platform API, Leave: balances (`GET /leave_balances`, one per role). `limit` is the page size, 1 to 100.
+ * Amounts are exact decimals as text. An unlimited balance has no amounts.
  */
 function balancesResource(call: Caller) {
   const prepare = (json: string) => quoteNumbers(json, BALANCE_AMOUNTS);

@@ -1,31 +1,32 @@
 import * as z from 'zod';
 
 /*
- * Fields that the specification names without guaranteeing them: credentials' scopes leave them out, and null stands
- * for "none" in more places than the tables say. Absent stays absent, for absent never means empty.
+ * Fields that the specification names but does not guarantee. A credential without the scope does not get them. Null
+ * can mean "none" in more places than the specification says. An absent field stays absent, because it does not mean
+ * "empty".
  */
 export const text = z.string().nullish();
 export const flag = z.boolean().nullish();
 export const amount = z.number().nullish();
 
-/** One of the values known, or one that the platform added since: new values are data, never errors. */
+/** A known value, or a value that the platform has added later. A new value is not an error. */
 export type Open<Known extends string> = Known | (string & {});
 
-/** An enumeration that stays open. The known values only serve types and documentation. */
+/** An enumeration that accepts every string. The known values are for types and documentation only. */
 export function openEnum<const Known extends string>(known: readonly Known[]): z.ZodType<Open<Known>> {
   return z.string().meta({ examples: [...known] }) as unknown as z.ZodType<Open<Known>>;
 }
 
-/** A date as the platform takes it: YYYY-MM-DD, a day of the calendar. */
+/** A calendar date in the form YYYY-MM-DD. */
 export const CalendarDate = z.lazy(() => z.iso.date());
 
 /** An RFC 3339 time with its UTC offset. */
 export const OffsetTime = z.lazy(() => z.iso.datetime({ offset: true }));
 
-/** More is not advised (Workforce Platform API, Limits). */
+/** The platform advises against larger pages (Workforce Platform API, Limits). */
 export const MAX_PAGE_SIZE = 100;
 
-/** Where a list begins and how large its pages are: `limit` items a page (1 to 100, default 100), after `offset`. */
+/** The part of a list to read: `limit` items a page (1 to 100, default 100), after the first `offset` items. */
 export const PageQuery = z.lazy(() =>
   z.strictObject({
     limit: z.int().check(z.gte(1), z.lte(MAX_PAGE_SIZE)).default(MAX_PAGE_SIZE),
@@ -49,7 +50,7 @@ const LocationCode = z.lazy(() =>
   }),
 );
 
-/** Workforce Platform API, Address. The whole may be null if it is used. */
+/** Workforce Platform API, Address. */
 export const Address = z.lazy(() =>
   z.object({
     streetLine1: text,
