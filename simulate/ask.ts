@@ -15,7 +15,8 @@ const EVERY_MS = 7 * HOUR_MS;
 const MOST_MEMBERS = 4;
 
 /**
- * Sometimes calls `explain` and `plan` for a group, runs apply immediately, and compares the answers with the result.
+ * Sometimes calls `explain` and `plan` for a group and runs apply immediately. Then compares the two answers with the
+ * result of apply.
  */
 export function startAsking(cloud: Cloud, seen: Seen): void {
   const random = cloud.random.fork('asking');
@@ -52,7 +53,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     );
     const { rev, writes } = progress();
     const stood = others();
-    // If another change of the group happens in between, the answers are outdated, not wrong.
+    // The group may change again before apply has run. The answers are then outdated, not wrong.
     const isOld = (revs: number, written: number) =>
       progress().rev !== rev + revs ||
       progress().writes !== writes + written ||
@@ -70,7 +71,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     const { outcome, writes: made } = await applyGroup(ref, ports);
     if (isOld(1, made.length)) return;
     cloud.runLog.fired('asked');
-    // An adopted or re-linked group existed before.
+    // A platform group that apply adopts or links again existed before this apply.
     const before = groups.get((linked ?? linkIn(state()))?.id ?? '');
     const after = platform()?.groups.get(linkIn(state())?.id ?? '');
     const around = { connection: name, group, before, after, isSeen, outcome, sentAgain };
@@ -87,6 +88,6 @@ function usersOf(member: string, cloud: Cloud, seen: Seen, name: string): readon
   return userId ? [role, userId] : [role];
 }
 
-/** Returns the stored people. A refresh stores changes of people before it wakes their groups. */
+/** Returns the stored people. A refresh of people stores its changes before it wakes groups. */
 const peopleOf = ({ table }: Cloud, name: string): readonly object[] =>
   [...table.items].flatMap(([key, item]) => (key.startsWith(`R#${name}#`) ? [item] : []));

@@ -15,7 +15,7 @@ import { createTime } from './time.ts';
 
 export type Cloud = ReturnType<typeof createCloud>;
 
-/** The environment of the engine: one table, queues, platforms, secrets and one clock. */
+/** Creates the environment of the engine: one table, the queues, platforms, secrets and the clock. */
 export function createCloud(
   run: SimulationRun,
   runLogOf: (nowMs: () => number) => RunLog,
@@ -28,7 +28,7 @@ export function createCloud(
   const pages = random.fork('pages');
   const table = new MemoryTable({
     indexLag: { ms: [0, 500, 5_000, 60_000][run.seed % 4] ?? 0, nowMs },
-    // Pages are small, so that a small company has several pages.
+    // Pages are small, so that a list of few items has several pages.
     pageBytes: [4_000, 64_000, 1_048_576][run.seed % 3] as number,
     keysAtOnce: [7, 100][Math.floor(run.seed / 4) % 2] as number,
     isEmptyPage() {
@@ -102,27 +102,26 @@ export function createCloud(
     cutOffMs: new Map<string, readonly number[]>(),
     /** The number of changes of people in the HR systems. */
     companyActions: 0,
-    /** The time until which a fault of the platform or of AWS may show. */
+    /** The time until which a fault of the platform or of AWS may have effects. */
     troubledUntilMs: 0,
-    /** True if no new work may start. */
+    /** True after the end of the run. No new work may start then. */
     isOver: false,
-    /** Runs work concurrently. A program error ends the simulation run. */
+    /** Runs work concurrently. If the work throws an error, the next call of `pass` throws it. */
     start(work: Promise<unknown>) {
       work.catch((error: unknown) => {
         broken ??= { error };
       });
     },
-    /** Executes one invocation and logs drawn failures. @returns true if it completed */
+    /**
+     * Executes one invocation, and logs a failure that a drawn fault caused. @returns whether the invocation completed
+     */
     invoke: (actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>) =>
       lambdas.invoke(actor, timeoutMs, run).catch((error: unknown) => {
         if (isMistake(error)) throw error;
         runLog.log({ lane: LANES[actor] ?? 'reconcile', what: `${actor} failed`, detail: String(error) });
         return false;
       }),
-    /**
-     * Advances the simulated time.
-     * @throws a program error of the simulation or of the engine
-     */
+    /** Advances the simulated time. @throws the first program error of the simulation or the engine */
     async pass(untilMs: number) {
       await time.run(untilMs);
       if (broken !== undefined) throw broken.error;
@@ -143,7 +142,7 @@ export const platformOf = (cloud: Cloud, connection: string): SimulatedPlatform 
 export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, group: string) =>
   group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
 
-/** Returns the stored link to a platform group. */
+/** Returns the link to a platform group that the item of a directory group contains. */
 export const linkIn = (item: Readonly<Record<string, unknown>> | undefined) =>
   item?.['link'] as Pick<LinkedGroup, 'id' | 'version'> | undefined;
 

@@ -9,7 +9,9 @@ import type { Cloud } from './cloud.ts';
 import { type DirectoryHappening, type ScimRequest, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
 
-/** The number of concurrent invocations of one queue. More invocations would find no new behaviour. */
+/**
+ * The number of concurrent invocations for one queue. With more invocations, runs are slower and find no other bugs.
+ */
 const AT_ONCE = 3;
 
 /**
@@ -45,7 +47,7 @@ export function startConsumers(cloud: Cloud): void {
     }
   };
   queues.listen((queue, atMs) => {
-    // The batching window collects events for one second.
+    // The events queue has a batching window of one second.
     if (queue === 'events') pollAt(queue, Math.ceil((atMs + 1_000) / 1_000) * 1_000);
     if (queue === 'apply') pollAt(queue, Math.ceil((atMs + 20) / 100) * 100);
   });
@@ -120,12 +122,12 @@ async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeout
 /** Waiting requests of a SCIM client, by group or user. */
 export type ScimLanes = Map<string, Promise<unknown>>;
 
-/** The time that a provider waits after an error answer without a Retry-After. */
+/** The time that an identity provider waits before it repeats a request, if the error answer has no Retry-After. */
 const ASKS_AGAIN_MS = 60_000;
 
 /**
- * Sends a request that arrives late, after its client has stopped waiting. The client does not repeat the request. The
- * request contains the client's state at the time of sending, and overlaps with the requests at its arrival.
+ * Sends a request that was delayed on its way. The client no longer waits for the answer, so it does not repeat the
+ * request. The request has the content of the time at which it was sent, and overlaps with newer requests.
  */
 async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: string): Promise<void> {
   const request = scimRequestOf(happening, cloud.directory.idOf);
@@ -140,8 +142,8 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
 }
 
 /**
- * Repeats a request until the server accepts or refuses it, as identity providers do. Newer requests are sent before
- * failed requests.
+ * Repeats a request until the server accepts or refuses it, as identity providers do. A newer request about the same
+ * resource does not wait for a failed one.
  */
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
   const { action, way } = happening;
@@ -149,8 +151,8 @@ export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes
   const member = 'member' in action ? action.member : '';
   const about = 'group' in action ? action.group : member;
   const members = 'members' in action ? action.members : [];
-  // Requests about one resource are sent one after the other. A member is created before a request names it, and
-  // deleted after such requests.
+  // Requests about one resource are sent one after the other. The client creates a member before a group request names
+  // the member, and deletes the member after such requests.
   const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));
   const asking = before.then(async () => {
     while (!cloud.isOver) {
@@ -214,7 +216,7 @@ const sendWith =
 async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise<boolean> {
   const { directory, nowMs, runLog } = cloud;
   const { connection } = request;
-  // The client has only its first token.
+  // The client still has the token of the removed connection.
   const wasRemoved = cloud.actions.some(
     ({ kind, done, died, ...action }) =>
       kind === 'remove_connection' && done && !died && action.connection === connection,
@@ -223,7 +225,7 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   if (status === 429 || status >= 500) return false;
   if (status >= 300) return true;
   if (wasRemoved) {
-    const sentence = `The connection ${connection} was removed; expected its SCIM tokens to be refused, but a ${request.method} was done.`;
+    const sentence = `The connection ${connection} was removed; expected its SCIM tokens to be refused, but a ${request.method} succeeded.`;
     runLog.violated({ check: 'ownership', cause: 'removed_and_served', connection, sentence });
   }
   runLog.fired('way:scim_request');
@@ -232,7 +234,7 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   return true;
 }
 
-/** Returns the revision of a resource in the answer to a request. */
+/** Returns the revision of the resource that the answer contains; undefined if there is none. */
 function revisionIn(etag: string | undefined, body: { meta?: { lastModified?: string } } | undefined) {
   const [, number] = /^W\/"(\d+)/.exec(etag ?? '') ?? [];
   const modifiedMs = Date.parse(body?.meta?.lastModified ?? '');

@@ -6,16 +6,19 @@ export interface Reading {
   readonly groups: ReadonlyMap<string, ReadGroup>;
   /** The latest e-mail address of each member that has one. */
   readonly emails: ReadonlyMap<string, string>;
-  /** Latest employee number of every member that has one. */
+  /** The latest employee number of each member that has one. */
   readonly numbers: ReadonlyMap<string, string>;
-  /** Members whose account the directory has deactivated. They stay in their groups, but do not count. */
+  /**
+   * Members whose account is inactive in the directory. They stay in the directory groups, but groupsync does not write
+   * them.
+   */
   readonly inactive: ReadonlySet<string>;
   /** The time of the last event about each group or its members, including deleted groups. */
   readonly changedAtMs: ReadonlyMap<string, number>;
 }
 
 export interface ReadGroup {
-  /** undefined until an event contains the name. A group without a name is not written. */
+  /** The name; undefined until an event contains one. groupsync does not write a group without a name. */
   readonly name: string | undefined;
   readonly members: ReadonlySet<string>;
   readonly changedAtMs: number;
@@ -35,14 +38,17 @@ export interface Received {
   readonly version?: bigint;
 }
 
-/** The longest time by which a message may be ahead. It is repeated here independently of the contract. */
+/**
+ * The longest time by which the time of a message may be in the future. The value is copied from the contract, so that
+ * an error there is found.
+ */
 const MAX_AHEAD_MS = 5 * 60_000;
 
-/** The order of a request, as the SCIM server answered it. A deletion has no revision. */
+/** The answer of the SCIM server to a request. Its revision orders the requests. The answer to a deletion has none. */
 export interface ScimAnswer {
   readonly atMs: number;
   readonly made?: string | undefined;
-  /** An answer without a body does not show when the resource was modified. */
+  /** `modifiedMs` is missing if the answer has no body. */
   readonly revision?: { readonly modifiedMs?: number | undefined; readonly number: bigint } | undefined;
 }
 
@@ -63,9 +69,9 @@ interface Sent {
 }
 
 /**
- * Records the events of the directory, and reads them in the simplest way: sorted, and one after the other. This code
- * shares nothing with the engine. All times are milliseconds since 1970.
- * @param readConnections connections whose directory is read; messages of other sources about groups are ignored there
+ * Records the events of the directory, and reads them in the simplest way: sorted, then one after the other. This code
+ * shares nothing with the engine. Times are milliseconds since 1970.
+ * @param readConnections connections whose directory is read; ingest ignores group events of other sources there
  */
 export function createDirectoryRecord(readConnections: ReadonlySet<string> = new Set()) {
   const byId = new Map<string, Sent>();
@@ -87,7 +93,10 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
     byBody.set(message.body, sent);
     return sent;
   };
-  /** Messages of a reader are recorded when they arrive, because only the worker knows which messages it sends. */
+  /**
+   * Messages of a reader are recorded when they arrive. The reader itself decides which messages it sends, so the run
+   * does not contain them.
+   */
   const sentByReader = (connection: string, body: string, messageId: string, sentAtMs: number) => {
     const events = readerEvents(body);
     if (events.length === 0) return undefined;
@@ -101,7 +110,7 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       remember(isIgnored ? { ...message, events: [] } : message, as);
     },
     /**
-     * Edits a dead-lettered message whose time is in the future: the time becomes the present time.
+     * Edits a dead-lettered message whose time is in the future, and sets its time to the present.
      * @returns the new body, or the given body if its time is not in the future
      */
     isEdited(body: string, atMs: number): string {
@@ -120,9 +129,9 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       return replacement;
     },
     /**
-     * Records that the events queue delivered a message of an existing connection to ingest. The first delivery counts,
-     * unless the time of the message is more than 5 minutes ahead. A message is found by its id, or else by its body,
-     * for example after a replay.
+     * Records that the events queue delivered a message to ingest, for a connection that exists. Only the first
+     * delivery is recorded. A message whose time is more than 5 minutes ahead is not recorded, because ingest refuses
+     * it. The message is found by its id, or else by its body, for example after a replay.
      */
     arrived({ messageId, body, connection = '', atMs }: Arrived) {
       const known = byId.get(messageId) ?? byBody.get(body);
@@ -147,8 +156,8 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       for (const one of all) receive(message.connection, one);
     },
     /**
-     * Records that the SCIM server answered 2xx. `made` is the id in the answer to a POST, and is recorded too. The
-     * revision in the answer orders requests that overlap.
+     * Records a SCIM request that the server answered with 2xx, and the id `made` that the answer to a POST contains.
+     * The revision in the answer orders requests that overlap.
      */
     requested(request: ScimRequest, answer: ScimAnswer) {
       const { connection, creates } = request;
@@ -174,16 +183,14 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       }
     },
     /**
-     * Records the id that the SCIM server gave to the resource `key` of the run; undefined if the resource was deleted.
+     * Records the id that the SCIM server gave to the resource `key` of the run. If `id` is undefined, the resource was
+     * deleted.
      */
     learned(connection: string, key: string, id: string | undefined) {
       if (id === undefined) given.delete(`${connection} ${key}`);
       else given.set(`${connection} ${key}`, id);
     },
-    /**
-     * Returns the engine's id of a group or member of the simulation run; undefined for a SCIM resource that does not
-     * exist.
-     */
+    /** Returns the engine's id of a group or member of the run; undefined if a SCIM resource does not exist. */
     idOf: (connection: string, key: string) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
     /** Returns whether a SCIM request has deleted the resource with this id. */
     isEnded: (connection: string, id: string) => endedIds.has(`${connection} ${id}`),
@@ -204,7 +211,7 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
 interface Group {
   exists: boolean;
   name: string | undefined;
-  /** The position of the last event that added the member. */
+  /** By member: the position of the last event that added the member. */
   readonly members: Map<string, number>;
   readonly parts: Map<string, Map<number, number>>;
   changedAtMs: number;
@@ -229,7 +236,7 @@ export function readAll(received: readonly Received[]): Reading {
 }
 
 /**
- * Orders the SCIM requests about one resource by its versions, because the times of their answers may differ from that
+ * Puts the SCIM requests about each resource into the order of its versions. The server may answer them in another
  * order.
  */
 function inVersions(received: readonly Received[]): readonly Received[] {
@@ -255,7 +262,7 @@ function replayAll(sorted: readonly Received[]) {
   const ended = new Set<string>();
   for (const [place, all] of sorted.entries()) {
     const before = sorted[place - 1];
-    // Events with equal stamps share one position.
+    // Events with equal stamps have the same position.
     if (before !== undefined && byOrder(before, all) !== 0) position = place;
     const one = withoutEnded(all, ended);
     for (const { id, email, number, isActive } of one.directoryEvent.members ?? []) {
@@ -270,8 +277,8 @@ function replayAll(sorted: readonly Received[]) {
 }
 
 /**
- * Removes deleted users from an event. Only a POST creates a SCIM user, with a new id, so a later request that names a
- * deleted user does not restore the user.
+ * Removes members that were deleted by SCIM from a later SCIM event. A client can create a deleted SCIM user only by a
+ * POST, and the new user has another id.
  */
 function withoutEnded(one: Received, ended: Set<string>): Received {
   const { members = [], kind } = one.directoryEvent;
@@ -292,7 +299,8 @@ function note(
   groups: ReadonlyMap<string, Group>,
 ): void {
   if (value == null || values.get(id) === value) return;
-  // An employee number that arrives after the address may identify a pending member.
+  // groupsync may know a member's groups before the employee number that finds the person. The number then changes
+  // these groups.
   touch(groups.values(), arrivedAtMs, ({ members }) => members.has(id));
   values.set(id, value);
 }
@@ -346,7 +354,10 @@ function replay(
   }
 }
 
-/** Applies the last part of a snapshot. It ends each membership whose latest event is older than the first part. */
+/**
+ * Applies the last part of a snapshot. Each member that has no event since the first part, and that the snapshot does
+ * not name, leaves the group.
+ */
 function replaySnapshot(
   { directoryEvent, source }: Pick<Received, 'directoryEvent' | 'source'>,
   position: number,
@@ -374,8 +385,8 @@ function byOrder(a: Received, b: Received): number {
 }
 
 /**
- * If two stamps are equal, the event with the later kind in this list wins. The absence of a member or group therefore
- * wins.
+ * If two events have equal stamps, the event whose kind is later in this list wins. So a leave or a deletion wins over
+ * a join or a name.
  */
 const TIED: readonly DirectoryEvent['kind'][] = [
   'profile',
@@ -388,15 +399,15 @@ const TIED: readonly DirectoryEvent['kind'][] = [
 ];
 
 /**
- * Orders events with equal stamps. Of two names, the smaller name wins, compared as UTF-8 bytes. Both `snapshot` and
- * `name` set names.
+ * Orders events with equal stamps. Of two names, the smaller one wins, compared as UTF-8 bytes. Events of the kinds
+ * `snapshot` and `name` both set a name.
  */
 function byTieRule({ directoryEvent: a }: Received, { directoryEvent: b }: Received): number {
   const rank = ({ kind }: Received['directoryEvent']) => TIED.indexOf(kind === 'name' ? 'snapshot' : kind);
   return rank(a) - rank(b) || Buffer.compare(Buffer.from(b.name ?? '~'), Buffer.from(a.name ?? '~'));
 }
 
-/** Returns nanoseconds since 1970. */
+/** Converts an ISO time to nanoseconds since 1970. */
 export function instantOf(time: string): bigint {
   const [, fraction = ''] = /\.(\d+)/.exec(time) ?? [];
   const seconds = Date.parse(time.replace(/\.\d+/, ''));

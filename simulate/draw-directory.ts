@@ -12,31 +12,37 @@ import {
 } from './simulation-run.ts';
 
 /**
- * A drawn connection. Its directory has the members `p…`, `h…` and `q…`, and its company has their roles `r-<name>-…`.
+ * A connection as it is drawn, with the ids of its groups and people. Members have the ids `p…`, `h…` and `q…`, and
+ * their roles have the ids `r-<name>-…`.
  */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
   readonly share: number;
-  /** Ids of its groups. They are the same in every directory, unless two directories share a company. */
+  /**
+   * Ids of the groups of this directory. Two directories of one company have different ids. Otherwise all directories
+   * have the same ids.
+   */
   readonly groups: readonly string[];
   readonly count: number;
   readonly hasScim: boolean;
-  /** True if some members have an employee number instead of an address. A second match rule finds these members. */
+  /** True if some members have an employee number instead of an address. A second match rule finds their employees. */
   readonly hasNumbers: boolean;
   readonly settings: Readonly<Record<string, unknown>> & { readonly memberIdField: 'userId' | 'id' };
 }
 
 export interface Rhythm {
   readonly happenings: readonly Happening[];
-  /** The groups that many people left, with the time. An operator may have to decide about these removals. */
+  /** The groups that many people left at one time. A hold may then wait for an operator. */
   readonly leavings: readonly { readonly atMs: number; readonly group: string }[];
-  /** The times at which a message was sent that will be refused. */
+  /** The times of messages that ingest will refuse. */
   readonly refusals: readonly number[];
 }
 
 const SCIM_MEMBERS = 8;
 const SCIM_GROUPS = 4;
 
-/** Draws the employees. A few have no address, no user, or are not active; for `h` and `q` see messages.ts. */
+/**
+ * Draws the employees. A few have no address or no user, or are not active. See messages.ts for the ids `h` and `q`.
+ */
 export function drawPeople(
   random: Random,
   connection: string,
@@ -63,8 +69,8 @@ export function drawPeople(
 const CONVERSIONS = 0.5;
 
 /**
- * Draws roles that end shortly before or after another role of the same user begins, for example when a contractor
- * becomes an employee. These draws have their own random stream, so the rest of the run is the same without them.
+ * Draws roles of a person that end shortly before or after another role begins, for example when a contractor becomes
+ * an employee. These draws have their own random stream, so they do not change the rest of the run.
  */
 export function drawConversions(
   random: Random,
@@ -84,7 +90,7 @@ export function drawConversions(
     const person = { role: `${role}-again`, email, userId: `u-${role}` };
     const gapMs = random.chance(0.4) ? 0 : between(random, -12 * HOUR_MS, 12 * HOUR_MS);
     const begins = company(atMs + gapMs, { kind: 'hire', person });
-    // Some keep both roles.
+    // Some people keep both roles.
     return random.chance(0.15) ? [begins] : [begins, company(atMs, { kind: 'terminate', role })];
   });
 }
@@ -93,8 +99,8 @@ export function drawConversions(
 const MERGES = 0.4;
 
 /**
- * Draws roles that move to another user, because the HR system corrects an account or merges two accounts. No other
- * change affects the users of these roles. These draws have their own random stream, like conversions.
+ * Draws roles that move to another user, as after a correction or a merge of accounts in the HR system. Roles whose
+ * user another happening changes are left out. The draws have their own random stream.
  */
 export function drawUserIdChanges(
   random: Random,
@@ -123,7 +129,7 @@ export const roleOf = (connection: string, member: string): string => `r-${conne
 
 const OF_GROUPS = { join: 30, leave: 20, rename: 6, snapshot: 10, delete: 3, recreate: 4, massLeaving: 3 };
 const OF_PEOPLE = { hire: 6, terminate: 5, handOn: 3, readdress: 2, person: 3 };
-/** Weights of the happenings. */
+/** The weight of each kind of happening: a kind with a larger weight is drawn more often. */
 const KINDS = { ...OF_GROUPS, ...OF_PEOPLE, burst: 1.5, again: 3, refused: 1.5 };
 type Kind = keyof typeof KINDS;
 
@@ -132,7 +138,10 @@ interface Plan {
   readonly endMs: number;
 }
 
-/** Draws the ordinary happenings of one directory and its company, in the order in which they depend on each other. */
+/**
+ * Draws the ordinary happenings of one directory and its company. A happening may depend on earlier ones, so they are
+ * drawn in the order of time.
+ */
 export function drawRhythm(random: Random, town: Town, { actions, endMs }: Plan): Rhythm {
   const scenario = createScenario(random, town, endMs);
   scenario.begin();
@@ -200,7 +209,7 @@ function createScenario(
       happen(namedAt, { kind: 'name', group, name: nameOf(group) });
     }
   };
-  /** The directory removes a leaver from all groups at once, or from one group after the other. */
+  /** The directory removes the leaver either from all groups at the same time, or from one group after the other. */
   const goAway = (member: string, atMs: number) => {
     const place = everybody.indexOf(member);
     if (place >= 0) everybody.splice(place, 1);
@@ -251,7 +260,10 @@ function createScenario(
       company(soon(atMs - 2 * HOUR_MS, 4 * HOUR_MS), { kind: 'terminate', role });
       goAway(member, atMs);
     },
-    /** A leaver's address is given to a new employee, in both systems, in any order. */
+    /**
+     * The address of a leaver is given to a new employee, in the directory and in the HR system. Either system may
+     * change first.
+     */
     handOn: (atMs) => {
       const leavers = beginning('p');
       if (leavers.length < 6) return;
@@ -278,7 +290,8 @@ function createScenario(
       if (kind === 'terminate') company(soon(atMs, DAY_MS), { kind: 'activate', role });
     },
     /**
-     * Many members leave, often more than one group at the same time, as after a failure of a source of the directory.
+     * Many members leave their groups at the same time, often in several groups. A failed source of the directory
+     * causes this.
      */
     massLeaving: (atMs) => {
       const large = [...groups].filter(([, members]) => members.size >= 4).map(([group]) => group);
@@ -298,7 +311,7 @@ function createScenario(
         turn(group, [member], soon(atMs, 2 * MINUTE_MS));
       }
     },
-    /** Draws two contradictory events in the same second. Their order decides the result. */
+    /** Draws two events in the same second that contradict each other. Only their order decides the result. */
     again: (atMs, group) => {
       const members = [anyMember()];
       const actions: readonly DirectoryAction[] = [
@@ -335,7 +348,7 @@ function createScenario(
       for (const group of ids) appear(group, between(random, MINUTE_MS, 40 * MINUTE_MS));
       if (hasScim) happenings.push(...drawScimGroups(random.fork('scim'), connection, endMs));
     },
-    /** Draws large changes: many groups in one message, or many members. */
+    /** Draws a message with very many groups, or with very many members. */
     flood(atMs: number) {
       const isHuge = random.chance(0.08);
       if (random.chance(0.5)) {
@@ -396,9 +409,7 @@ function drawScimGroups(random: Random, connection: string, endMs: number): read
   });
 }
 
-/**
- * Draws the form of a message. Most messages are fast, unique and have an exact time. The other messages find the bugs.
- */
+/** Draws the form of a message. Most messages arrive quickly and once, with an exact time. */
 function drawWay(random: Random, action: DirectoryAction, leftMs: number): Way {
   const form = weighted(random, { native: 9, sns: 2, eventbridge: 2, okta: 2, scim_group: 2, scim_patch: 3 });
   const isTimeless = form.startsWith('scim') && random.chance(0.4);

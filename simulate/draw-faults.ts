@@ -37,12 +37,13 @@ export function drawFaults(random: Random, town: Town, scene: Scene): readonly H
   ];
 }
 
-/** Returns the id under which a group's `users` contain this employee. */
+/** Returns the id that the platform uses for this employee in a group's `users`. */
 const userOf = ({ settings }: Town, role: string): string =>
   settings.memberIdField === 'id' ? role : `u-${role}`;
 
 /**
- * Values of Retry-After: seconds, or `date` for an HTTP date in a minute. Two hours are longer than groupsync waits.
+ * Values of Retry-After: seconds, or `date` for an HTTP date one minute ahead. groupsync does not wait as long as two
+ * hours.
  */
 const RETRY_AFTERS = ['0', '30', '7200', 'date'];
 
@@ -63,7 +64,7 @@ function drawPlatformFaults(random: Random, town: Town, { endMs }: Scene): reado
   ];
 }
 
-/** Platform faults that the weights alone would select in only one of fifty runs. */
+/** Platform faults that the weights alone would select only once in fifty runs. */
 const SELDOM_PLATFORM_FAULTS: readonly PlatformFault[] = [
   'deletes_ignored',
   'refuses_name',
@@ -91,11 +92,11 @@ function drawPlatformFault(
     return random.chance(0.6) ? users : undefined;
   };
   const drawnNames = named();
-  // A fault that lasts for days closes the gate if it affects all groups. Some of these faults therefore affect only a
-  // few groups.
+  // A long fault that affects all groups would keep the gate closed for days. So some long faults affect only a few
+  // groups.
   const few = isLong ? some(random, town.groups, 3) : undefined;
   const chosen = few ?? (about === undefined ? undefined : drawnNames);
-  // A token may be revoked, replaced and revoked again. Other platform faults may also return.
+  // A platform fault may occur several times. Faults of the token do this most often.
   const spells = () => {
     if (platformFault.startsWith('token')) return between(random, 1, 3);
     return random.chance(0.1) ? 2 : 1;
@@ -119,9 +120,8 @@ function drawPlatformFault(
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /**
- * Draws events during a platform fault. Groups are renamed while a wrong route answers 404, and created while answers
- * are lost or external ids are refused. Groups are deleted while DELETE has no effect, and members join and leave while
- * writes are late.
+ * Draws events of the directory during a platform fault, because the two together find bugs. Example: groups are
+ * renamed while a wrong route answers 404.
  */
 function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening): readonly Happening[] {
   if (action.kind !== 'platformFault' || random.chance(0.5)) return [];
@@ -141,7 +141,7 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
     );
   }
   if (action.platformFault === 'loses_answers' || action.platformFault === 'refuses_spoke_id') {
-    // Two connections of one company have no group in common.
+    // The names contain the connection's name, because two connections of one company have no group in common.
     return Array.from({ length: 6 }, (_, n) =>
       directoryHappening(between(random, 0, action.forMs / 2), {
         kind: 'name',
@@ -169,7 +169,10 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
   );
 }
 
-/** Draws a change of a group by another client, and a second event about the group while the first is being written. */
+/**
+ * Draws a change of a group by another client. While groupsync writes the group, a second event about the group
+ * arrives.
+ */
 export function drawAfterthoughts(random: Random, town: Town, endMs: number): readonly Happening[] {
   return some(random, town.groups, 8).flatMap((group) => {
     const [first, second] = some(random, ['p0', 'p1', 'p2', 'p3'], 2);
@@ -194,7 +197,7 @@ export function drawAfterthoughts(random: Random, town: Town, endMs: number): re
 
 const CLIENT_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, own: 2 };
 
-/** Draws changes by another client of the platform: single changes, or one repeated change. */
+/** Draws changes by another client of the platform. An edit is made once, or the client repeats it. */
 function drawClientActions(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
   const edit = (group: string): ClientAction => {
     const users = some(random, town.people, between(random, 1, 2)).map(({ role }) => userOf(town, role));
@@ -224,7 +227,7 @@ function drawClientActions(random: Random, town: Town, { endMs }: Scene): readon
     const group = random.pick(town.groups);
     const kind = weighted(random, CLIENT_WEIGHTS);
     const action = actionOf(kind, group);
-    // Changes before the first event of the group concern adoption only.
+    // A change before the first event of a group affects only its adoption.
     const isEarly = kind === 'own' && random.chance(0.6);
     const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
     all.push({ atMs, connection: town.name, actor: 'client', action });
@@ -263,7 +266,7 @@ function drawOperators(
   };
   const company = () => (random.chance(0.5) ? town.company : random.pick(towns).company);
   const role = () => random.pick(town.people).role;
-  /** Returns one action, and for some routines a second action later. */
+  /** Returns the actions of one routine: one action, or two, of which the second comes later. */
   const routines: Readonly<Record<Routine, (group: string) => readonly OperatorAction[]>> = {
     pause: (group) => [
       { kind: 'pause', group },
@@ -308,8 +311,8 @@ function drawOperators(
 }
 
 /**
- * The effects before which a function may crash, by the kinds of items that it reads or writes and the calls that it
- * makes.
+ * By function: the effects before which the function may crash. An effect is a read or write of one kind of item, or a
+ * call.
  */
 export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
   ingest: `get CONNECTION, update M#, put IN#, put USER, update USER, put PART#, query PART#, getMany USER, query IN#,
@@ -336,7 +339,9 @@ export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
     ReceiveMessage eventsDlq, SendMessageBatch events, DeleteMessageBatch eventsDlq`,
 };
 export const crashPoints = (lambda: LambdaName): readonly string[] => CRASH_POINTS[lambda].split(/,\s+/);
-/** Effects that occur in one of ten simulation runs. A second occurrence is unlikely. */
+/**
+ * Effects that occur in only one of ten simulation runs. A crash at their second occurrence would hardly ever happen.
+ */
 const SELDOM = new Set([
   ...['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get'],
   ...['operator SendMessageBatch events', 'operator DeleteMessageBatch eventsDlq'],
@@ -382,8 +387,8 @@ const ALL_CRASHES = (Object.keys(DEATHS) as (keyof typeof DEATHS)[]).flatMap((la
 );
 
 /**
- * Draws the faults of a deep run: each crash in sequence, early enough to take effect, and two platform faults
- * independent of their weight.
+ * Draws the faults of a deep run: crash points in a fixed sequence, and two platform faults. The weights of platform
+ * faults do not matter here.
  */
 export function drawDeepFaults(
   random: Random,

@@ -26,7 +26,10 @@ export interface Return {
   readonly connectedAtMs: number;
 }
 
-/** Returns the town that returns under another name. It is the only town of its company, and has no SCIM clients. */
+/**
+ * Draws which connection returns under another name, and when. Its company has no other connection, and it has no SCIM
+ * client.
+ */
 export function drawReturn(random: Random, towns: readonly Town[], endMs: number): Return | undefined {
   if (!random.chance(RETURNS)) return undefined;
   const isAlone = ({ company, name }: Town) =>
@@ -39,8 +42,9 @@ export function drawReturn(random: Random, towns: readonly Town[], endMs: number
 }
 
 /**
- * Returns the same happenings, with the removal, the new connection and an export of all groups to the new connection.
- * Later happenings go to the new connection. Changes while no connection exists are only in the export.
+ * Returns the happenings with the removal, the new connection, and an export of all groups to the new connection. Later
+ * happenings go to the new connection. Happenings between the removal and the export are left out, and only the export
+ * shows their changes.
  */
 export function withReturn(
   happenings: readonly Happening[],
@@ -73,7 +77,7 @@ export function withReturn(
 
 const EXPORTED: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
-/** Returns the content of the directory after these happenings: profiles, then a snapshot of every group. */
+/** Returns the state of the directory after these happenings: the profiles, and then a snapshot of each group. */
 function exportOf(happenings: readonly Happening[]): readonly DirectoryAction[] {
   const groups = new Map<string, { name: string | null; members: Set<string> }>();
   const profiles = new Map<string, { readonly email?: string; readonly number?: string }>();

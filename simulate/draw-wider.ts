@@ -17,7 +17,7 @@ import {
  * change.
  */
 
-/** The share of connections, or of connections with SCIM, that have each kind. */
+/** By kind: the share of connections that have it. For `lateRequests` this is a share of the connections with SCIM. */
 export const SHARES = {
   numbers: 0.4,
   ties: 0.35,
@@ -27,7 +27,7 @@ export const SHARES = {
   revocations: 0.2,
 };
 
-/** The time of the daily check after the start of each day, as in `RHYTHMS` of schedules.ts. */
+/** The time of day of the daily check, as in `RHYTHMS` of schedules.ts. */
 const CHECKED_AT_MS = 3 * HOUR_MS;
 
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
@@ -71,7 +71,7 @@ const within = (atMs: number, endMs: number) => Math.max(0, Math.min(atMs, endMs
 
 const NUMBERED = ['n0', 'n1', 'n2', 'n3'];
 
-/** Employees without an address. The second match rule finds them by their number. */
+/** Employees without an address. Only the second match rule, by employee number, finds them. */
 export const numberedPeople = (connection: string): readonly PersonSpec[] =>
   NUMBERED.map((id) => ({
     role: roleOf(connection, id),
@@ -80,8 +80,8 @@ export const numberedPeople = (connection: string): readonly PersonSpec[] =>
   }));
 
 /**
- * Draws members that only the second rule finds. No employee has the address of `n1`. The number of `n2` becomes
- * ambiguous, and the number of `n3` changes in both systems.
+ * Draws members whom only the match rule by employee number finds. No employee has the address of `n1`. The number of
+ * `n2` becomes ambiguous. The number of `n3` changes in the directory and in the HR system.
  */
 function drawNumbered(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, groups } = town;
@@ -133,8 +133,8 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
 }
 
 /**
- * Draws employees, only in long runs, who join after more than 430 days in no group, or who were in no group before.
- * Only one profile, at the beginning, contains the addresses of these members (`h…`).
+ * Draws employees for long runs: each joins groups after more than 430 days in no group, or joins groups for the first
+ * time. The addresses of these members (`h…`) are sent only once, at the beginning.
  */
 export function drawComebacks(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
@@ -142,7 +142,7 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     .filter(({ role, email, state }) => /-h\d+$/.test(role) && email !== null && state === undefined)
     .map(({ role }) => role.slice(roleOf(connection, '').length));
   return some(random, handed, 3).flatMap((member): Happening[] => {
-    // A long run stretches this interval to more than 430 days.
+    // A long run stretches this time to more than 430 days.
     const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
     const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
     const leaves = groups.map((group, index) =>
@@ -157,7 +157,7 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
   });
 }
 
-/** Draws two or three events with one stamp and different content, which arrive in any order. */
+/** Draws two or three events with equal stamps and different content. They arrive in any order. */
 function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, groups } = town;
   return Array.from({ length: between(random, 2, 5) }, (_, index) => {
@@ -187,10 +187,7 @@ function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] 
   }).flat();
 }
 
-/**
- * Draws SCIM requests that arrive hours after they were sent: after newer requests, at the same time, or after a
- * deletion.
- */
+/** Draws SCIM requests that arrive hours late: after a newer request, at the same time as one, or after a deletion. */
 function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happening[] {
   if (!town.hasScim) return [];
   const { name: connection } = town;
@@ -228,7 +225,7 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
   }).flat();
 }
 
-/** Draws an operator's erasure of a person's data, before or after the person left. */
+/** Draws operators who erase the data of a person, before or after the person left. */
 function drawErasures(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
   const known = people.filter(({ email, role }) => email !== null && /-[ph]\d+$/.test(role));
@@ -251,7 +248,7 @@ function drawErasures(random: Random, { town, endMs }: Place): readonly Happenin
   });
 }
 
-/** Draws changes of settings while the index does not show a new group yet. */
+/** Draws changes of settings shortly after an event creates a group. The index does not show this group yet. */
 function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection } = town;
   const atMs = anyTime(random, endMs);

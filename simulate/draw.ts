@@ -9,17 +9,17 @@ import type { ConnectionSpec, Happening, LambdaName, SimulationRun, Traits, Way 
 import { DAY_MS } from './simulation-run.ts';
 
 export interface DrawOptions {
-  /** The number of days with faults; 7 by default. */
+  /** The number of days with faults; 7 if undefined. */
   readonly days?: number;
   /**
-   * The faults and events to keep (`platformFault:writes_503`, `client.edit`, `crash`, `late`, `okta` …); all by
-   * default.
+   * The faults and events to keep (`platformFault:writes_503`, `client.edit`, `crash`, `late`, `okta` …). If undefined,
+   * all are kept.
    */
   readonly only?: readonly string[];
   readonly scale?: keyof typeof SCALES;
-  /** Whether the run has two years with few happenings instead of a few days with many. */
+  /** If true, the run has two years with few happenings instead of days with many. */
   readonly long?: boolean;
-  /** Whether a reader reads a directory too. A long run has no reader. */
+  /** If true, the run has one more connection, whose directory is read. A long run never has one. */
   readonly directory?: boolean | undefined;
   /** The number of additional crashes of functions. */
   readonly crashes?: number;
@@ -30,7 +30,10 @@ const SCALES = {
   normal: { groups: 30, people: 100, actionsPerDay: 20 },
 };
 
-/** The number of days for each day with happenings in a long run. Seven such periods are two years. */
+/**
+ * In a long run, each day with happenings is followed by quiet days, 104 days in total. Seven such periods are two
+ * years.
+ */
 const STRETCHED_DAYS = 104;
 const stretched = (atMs: number) => (atMs % DAY_MS) + Math.floor(atMs / DAY_MS) * STRETCHED_DAYS * DAY_MS;
 const LONG_ACTIONS = 60;
@@ -40,7 +43,7 @@ export function drawRun(
   seed: number,
   { long = false, days = 7, only, scale = 'normal', crashes = 0, directory = false }: DrawOptions = {},
 ): SimulationRun {
-  // The random numbers of consecutive seeds begin similarly. The numbers of their hashes differ.
+  // The random streams of neighbouring seeds begin with similar numbers. The streams of their hashes do not.
   const random = seededRandom(seed).fork('life');
   const towns = drawTowns(random.fork('towns'), SCALES[scale]);
   const endMs = days * DAY_MS;
@@ -176,8 +179,8 @@ function drawSettings(random: Random, groups: readonly string[]): Town['settings
 
 const MATCH_RULES = ['email=workEmail', 'employeeNumber=employeeNumber'];
 /**
- * Traits that the engine does not handle yet: every run draws the plain value. The set is empty when all fixes are
- * done.
+ * Traits that the engine does not handle yet. Each run draws the ordinary value for them. The set is empty if there are
+ * none.
  */
 export const PENDING_TRAITS: ReadonlySet<keyof Traits> = new Set([]);
 
@@ -208,7 +211,7 @@ function drawTraits(random: Random): Traits {
 
 const plainName = (name: string): string => name.replace(/^action:/, '').replace('.', ':');
 
-/** Returns whether a happening was requested by name, with or without its actor. */
+/** Returns whether the option `only` contains this happening, by its actor, by its kind or by both. */
 const isNamed = (only: ReadonlySet<string>, actor: string, kind: string): boolean =>
   [actor, kind, `${actor}:${kind}`].some((name) => only.has(name));
 
@@ -248,15 +251,15 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
 }
 
 /**
- * The number of simulation runs that together contain every platform fault, fault and action
+ * The number of simulation runs that together contain every platform fault, every other fault and every action
  * (test/simulate/draw.test.ts).
  */
 const RUNS_WITH_ALL = 300;
 
 /**
- * Returns the names of all effects that can fire in a simulation run. An effect that never fired in a deep run was not
- * tested.
- * @param draw with `directory`, the result includes the faults of a directory that a reader reads
+ * Returns the names of everything that can take effect in a simulation run. In deep runs, each name must take effect at
+ * least once.
+ * @param draw with `directory`, the result includes the faults of a directory that is read
  */
 export function everythingThatCanFire({ directory }: Pick<DrawOptions, 'directory'>): readonly string[] {
   const names = new Set<string>([

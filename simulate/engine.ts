@@ -22,13 +22,14 @@ import type { MemoryTable } from './table.ts';
 import type { Worker } from './worker.ts';
 
 /**
- * The fault of one request. With `echo`, the client repeats a request that took effect, because it received no answer.
+ * The fault of one request. `unheard`: the request takes effect, but its caller gets no answer. `echo`: the client
+ * repeats such a request.
  */
 export type AwsFault = 'none' | 'throttled' | 'unheard' | 'echo';
 
 /**
- * Returns the requests of one worker to one service. Each request waits for its turn and may fail. A write may fail
- * before or after it takes effect.
+ * Returns functions that make the requests of one worker to one service. Each request waits for its time and may fail.
+ * A write may fail before or after it takes effect.
  */
 export function requestsOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault, failure: () => Error) {
   const ask = async (kind: string): Promise<void> => {
@@ -58,7 +59,7 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: bo
       const names = new Set<string>();
       const distinct = keys.filter(({ pk, sk }) => names.size < names.add(`${pk} ${sk}`).size);
       const found = [];
-      // Like BatchGetItem, the items are read at different times, and unprocessed keys are requested again.
+      // Like BatchGetItem, the table may return only some items, so the rest is read by later requests.
       for (let at = 0; at < distinct.length; at += table.keysAtOnce) {
         const some = distinct.slice(at, at + table.keysAtOnce);
         await ask(`getMany ${kindOf(some[0] as Key)}`);
@@ -82,9 +83,7 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: bo
   };
 }
 
-/**
- * Returns the kind of an item. The sort keys of claims and pointers are ids, so their partition identifies the kind.
- */
+/** Returns the kind of an item. Claims and pointers have ids as sort keys, so their partition key shows the kind. */
 function kindOf({ pk, sk }: Key): string {
   const partition = /^(?:L|P|PU)#/.exec(pk)?.[0];
   if (partition !== undefined) return partition;
@@ -100,13 +99,13 @@ export interface PortsOptions extends OfTheWorld {
   readonly dispatcher: Dispatcher;
   readonly secrets: Secrets;
   /**
-   * The largest size of a view that is stored on its group's item. The value is small, so that buckets are used for
-   * small groups too.
+   * The largest view that is stored on the item of its group. The value is small here, so that small groups also use
+   * separate items.
    */
   readonly inlineViewBytes?: number;
-  /** The directories that readers read, if any. */
+  /** The directories that the reader reads, if there are any. */
   readonly directories?: Directories;
-  /** The function that uses the ports. Its name is part of the messages that it dead-letters. */
+  /** The function that uses the ports. Messages that it dead-letters contain its name. */
   readonly source: 'ingest' | 'apply';
 }
 
@@ -117,7 +116,7 @@ const NONE: Directories = {
   examine: async () => [],
 };
 
-/** The time for which a worker caches a connection, as in shared/runtime/wire.ts. */
+/** The time for which a worker keeps a connection in memory, as in shared/runtime/wire.ts. */
 const CONNECTIONS_REMEMBERED_MS = 30_000;
 
 /** Returns the ports that shared/runtime/wire*.ts create, over the given table, queues, platforms, clock and ids. */
@@ -157,7 +156,7 @@ export function portsOver(options: PortsOptions) {
   };
 }
 
-/** Returns all stores in the table except the connections, which need a clock. */
+/** Returns all stores of the table except the connection store, which needs a clock. */
 export const allStoresOver = (table: Table, inlineViewBytes?: number) => ({
   ...storesOver(table, inlineViewBytes),
   scim: createScimStore(table),

@@ -16,18 +16,18 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, type SimulationRun, START_MS } from './simu
 import type { Seen } from './world.ts';
 
 export interface ExecuteOptions {
-  /** Whether the run keeps every log line, for the trace page. */
+  /** If true, the run keeps every log line, which the trace page needs. */
   readonly keepsLog?: boolean;
   /** A seeded bug. */
   readonly wrapPorts?: WrapPorts | undefined;
-  /** Whether a violation ends the run early (default: never). */
+  /** Returns whether a violation ends the run early. If undefined, no violation does. */
   readonly endsAt?: (violation: Violation) => boolean;
 }
 
 export interface Outcome {
   readonly run: SimulationRun;
   readonly violations: readonly Violation[];
-  /** The number of times that each platform fault, fault, crash point and action took effect. */
+  /** By name: how often each platform fault, other fault, crash point and action took effect. */
   readonly fired: ReadonlyMap<string, number>;
   readonly logLines: readonly LogLine[];
   readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };
@@ -38,7 +38,10 @@ export interface Outcome {
 /** After the faults end, waiting work has one day to complete. */
 const QUIET_MS = 26 * HOUR_MS;
 
-/** A run of a week has about ten thousand effects. With ten thousand pending members, it has three million. */
+/**
+ * A run with more effects has an endless loop. A run of a week has about ten thousand effects; with ten thousand
+ * pending members it has three million.
+ */
 const MOST_EFFECTS = 5_000_000;
 
 /** Executes a simulation run until one day after its faults end, and runs the invariant checks each simulated hour. */
@@ -90,7 +93,7 @@ export async function execute(
     }
     runChecks(seen, atMs + HOUR_MS > lastExpiryMs);
     if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, run.days / 7)) {
-      const sentence = `expected ${run.days} days to end, found ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
+      const sentence = `expected a run of ${run.days} days to complete, but it had ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: the engine may be in an endless loop`;
       cloud.runLog.violated({ check: 'bounded', cause: 'never_rests', sentence });
       break;
     }
@@ -102,7 +105,7 @@ export async function execute(
   return { run, violations, fired, logLines, figures, cloud };
 }
 
-/** Returns the time of the next check: each hour, and less often in a long silence. */
+/** Returns the time of the next check: in an hour, or after a long silence in which no check is needed. */
 const nextCheckMs = (cloud: Cloud, atMs: number): number => {
   const laterMs = afterSilence(cloud, atMs + HOUR_MS) - atMs;
   return atMs + Math.max(1, Math.floor(laterMs / HOUR_MS)) * HOUR_MS;
@@ -113,7 +116,7 @@ function calm(cloud: Cloud): void {
   for (const platform of cloud.platforms.values()) platform.calm();
   for (const source of cloud.sources.values()) source.calm();
   cloud.lambdas.calm();
-  cloud.runLog.log({ lane: 'aws', what: 'all faults end; a quiet day begins' });
+  cloud.runLog.log({ lane: 'aws', what: 'all faults end; a day without faults begins' });
   cloud.time.at(cloud.nowMs() + HOUR_MS, () => {
     const [connection] = cloud.connections.keys();
     if (connection !== undefined)
@@ -121,7 +124,7 @@ function calm(cloud: Cloud): void {
   });
 }
 
-/** Creates the connections as an administrator does, and a SCIM token for each. */
+/** Creates the connections as an operator does, and a SCIM token for each. */
 async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
   const tokens = new Map<string, string>();
   cloud.start(

@@ -8,12 +8,12 @@ import type { Worker } from './worker.ts';
 export type FakeSecretsManager = ReturnType<typeof createFakeSecretsManager>;
 
 /**
- * Secrets Manager is eventually consistent (user guide): for some seconds each read returns the old or the new
- * value.
+ * Secrets Manager is eventually consistent (user guide). For this time after a write, each read returns the old or the
+ * new value.
  */
 const STALE_MS = 3_000;
 
-/** A fake Secrets Manager for workers and operators; the checks read `stored` and `ever`. */
+/** Creates a fake Secrets Manager for workers and operators. The checks read `stored` and `ever`. */
 export function createFakeSecretsManager(nowMs: () => number, random: Random, fired: RunLog['fired']) {
   const stored = new Map<string, Secret>();
   const previous = new Map<string, { readonly secret: Secret | undefined; readonly untilMs: number }>();
@@ -39,10 +39,13 @@ export function createFakeSecretsManager(nowMs: () => number, random: Random, fi
   };
   return {
     stored: stored as ReadonlyMap<string, Secret>,
-    /** Every refresh token that was stored at any time, with the name of its connection before it. */
+    /** Every refresh token that was ever stored, as `<connection> <token>`. */
     ever: ever as ReadonlySet<string>,
     put,
-    /** Returns the client of one worker. A repeated request has the same token, so it takes effect once. */
+    /**
+     * Returns the client of one worker. A repeated request has the same idempotency token, so it takes effect only
+     * once.
+     */
     accessOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault): Secrets & CredentialVault {
       const fault = (isRead: boolean): AwsFault => {
         const struck = faultOf(isRead);
@@ -58,8 +61,7 @@ export function createFakeSecretsManager(nowMs: () => number, random: Random, fi
         read: (connection) => ask('secret.read').then(() => shown(connection)),
         write: (connection, value) =>
           write('secret.write', () => {
-            // A secret that is scheduled for deletion takes no version (PutSecretValue,
-            // InvalidRequestException).
+            // A secret that is scheduled for deletion accepts no new version (PutSecretValue, InvalidRequestException).
             if (!stored.has(connection)) throw new Error(`there is no secret of ${connection}`);
             return put(connection, value);
           }),

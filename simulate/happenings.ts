@@ -12,7 +12,7 @@ import { type GoogleAction, type Happening, MINUTE_MS, START_MS } from './simula
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 
-/** The time after which an operator aborts a command. */
+/** An operator ends a command that takes longer. */
 const PATIENCE_MS = 30 * MINUTE_MS;
 
 /** Starts each happening of the run at its time. */
@@ -81,13 +81,19 @@ function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLa
   }
 }
 
-/** Returns whether the reader does not know a group of its directory yet. No events about such a group are sent. */
+/**
+ * Returns whether the reader has not read this group of its directory yet. Another producer sends no events about such
+ * a group.
+ */
 function isUnread({ sources, table }: Cloud, { connection, action }: DirectoryHappening): boolean {
   const group = 'group' in action ? action.group : '';
   return sources.has(connection) && !table.items.has(`C#${connection} READER#${group}`);
 }
 
-/** Stores the content of a screen, for an operator who decides later. */
+/**
+ * Returns a function that remembers what an operator saw on a screen. The operator may decide later, when the screen is
+ * outdated.
+ */
 function createScreens(cloud: Cloud) {
   const seen = new Map<string, Screen | undefined>();
   const screenOf = (connection: string, group: string): Screen | undefined => {
@@ -109,7 +115,7 @@ function createScreens(cloud: Cloud) {
   };
 }
 
-/** Returns a platform group that carries the id of this directory group. */
+/** Returns the id of a platform group that has the id of this directory group as its external id. */
 const carrierOf = ({ groups, traits }: SimulatedPlatform, group: string): string | undefined =>
   [...groups.values()].find(({ spokeId }) => spokeId === keptSpokeId(group, traits.spokeIds))?.id;
 
@@ -118,8 +124,8 @@ type ScreenOf = (connection: string, group: string, oldMs: number) => Screen | u
 const REPEATED_AFTER_MS = 10 * MINUTE_MS;
 
 /**
- * Connects a company under another name. The operator repeats each of the two commands if it failed. A removal that
- * crashed may be complete.
+ * Performs an action of an operator. The removal of a connection and its connection under another name are repeated
+ * until they succeed. A crashed removal may have completed, so a repetition may find nothing.
  */
 async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, screenOf: ScreenOf) {
   const { connection, action } = happening;
@@ -178,20 +184,20 @@ export async function operateIn(
       connections.set(connection, { ...now, settings: { ...now.settings, [action.key]: action.value } });
     }
   });
-  // If two operators connect and remove at the same time, either command may be the last. A crashed command may be
-  // complete.
+  // If two operators connect and remove the same connection at the same time, either command may take effect last. A
+  // crashed command may also have completed. So the stored state decides here.
   const stored = cloud.table.items.get(`C#${connection} CONNECTION`);
   if (stored === undefined) connections.delete(connection);
   else if (spec !== undefined && !connections.has(connection))
     connections.set(connection, { ...spec, company: String(stored['company']) });
-  // It is unknown which steps a command completed before it crashed, so the invariant checks accept any of them.
+  // Nothing shows how far a crashed command got, so the checks accept each possible state.
   const half = { done: action.kind !== 'release', died: true, removals: seen?.users ?? [] };
   if (!completed) actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...half });
   return completed;
 }
 
 function directoryEventOf({ kind, ...rest }: Happening['action']): string {
-  // The group is printed before this text, and times are easier to read in minutes.
+  // The log line already contains the group. Times are shown in minutes, because minutes are easier to read.
   const parts = Object.entries(rest).flatMap(([name, value]) => {
     if (name.endsWith('Ms')) return `${name.slice(0, -2)} ${Math.round(Number(value) / MINUTE_MS)} minutes`;
     return name === 'group' ? [] : `${name} ${JSON.stringify(value)}`;

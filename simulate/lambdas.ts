@@ -12,10 +12,10 @@ import type { MemoryTable } from './table.ts';
 import type { Time } from './time.ts';
 import { Crash, type Worker } from './worker.ts';
 
-/** The actor of an invocation: a function, an operator, or the checker. */
+/** The function of an invocation, or an operator, or the checker. */
 export type Actor = LambdaName | 'checker';
 
-/** A seeded bug, which wraps the ports of a worker. */
+/** A seeded bug. It replaces methods of the ports of a worker. */
 export type WrapPorts = (ports: EnginePorts, lambda: Actor) => EnginePorts;
 
 export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'createSettleMs'> {
@@ -25,7 +25,7 @@ export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'creat
   readonly table: MemoryTable;
   readonly queues: Queues;
   readonly dispatcherOf: (worker: Worker) => Dispatcher;
-  /** The directories as one worker reads them. */
+  /** Returns the directories that one worker reads. */
   readonly directoriesOf: (
     worker: Worker,
     own: Pick<DirectoryWorld, 'clock' | 'random' | 'sleep'>,
@@ -44,13 +44,13 @@ export interface Container {
 type Spell = Exclude<AwsAction, { kind: 'crash' }> & { readonly untilMs: number };
 type Seat = Container & { kill(): void; freeze(): void; thaw(): void };
 
-/** How often a skewed clock is corrected while its container is in use. */
+/** A container with a wrong clock corrects the clock after this time. */
 const CLOCK_SET_MS = 7_000;
 
 export function createLambdas(options: LambdasOptions) {
   const { time, random, runLog } = options;
   const idle = new Map<Actor, Seat[]>();
-  // Without a coalescing window, the platform is slower, so that more events arrive during a write.
+  // Without a coalescing window, the requests of the platform are slower, so that more events arrive during a write.
   const slowestMs = options.coalesceMs === 0 ? 2_500 : 100;
   let spells: Spell[] = [];
   let crashes: { readonly action: Extract<AwsAction, { kind: 'crash' }>; left: number }[] = [];
@@ -84,7 +84,7 @@ export function createLambdas(options: LambdasOptions) {
     runLog.fired('aws:slow_table');
     return slow.msPerRequest;
   };
-  /** Returns whether a crash of this function is due before this effect, after the given number of effects. */
+  /** Returns whether the function must crash now, before this effect. A crash may skip the first matching effects. */
   const isCrashDue = (actor: Actor, kind: string): boolean => {
     const crash = crashes.find(({ action }) => action.lambda === actor && action.effect === kind);
     if (crash === undefined) return false;
@@ -100,7 +100,10 @@ export function createLambdas(options: LambdasOptions) {
   const open = (actor: Actor): Seat => {
     workers += 1;
     let dead = false;
-    /** A container is frozen between two invocations. Work that was not awaited continues in the next invocation. */
+    /**
+     * The work that continues in the next invocation. AWS freezes a container between two invocations, together with
+     * work for which the function did not wait.
+     */
     let frozen: (() => void)[] | undefined;
     const thawed = async (): Promise<void> => {
       if (frozen === undefined) return;
@@ -171,7 +174,7 @@ export function createLambdas(options: LambdasOptions) {
         dead = true;
       },
       freeze: () => {
-        // Operators have their own process, which is not frozen.
+        // An operator works in a normal process, which AWS does not freeze.
         if (actor !== 'operator' && actor !== 'checker') frozen = [];
       },
       thaw: () => {
@@ -185,7 +188,8 @@ export function createLambdas(options: LambdasOptions) {
   return {
     /**
      * Executes one invocation, in an idle container or in a new one. A crash or a timeout ends the container.
-     * @returns whether the invocation ended by itself; `run` may have thrown
+     * @returns whether the invocation ended without a crash or a timeout. If `run` threw an error, this function throws
+     * the error
      */
     async invoke(
       actor: Actor,
@@ -198,7 +202,7 @@ export function createLambdas(options: LambdasOptions) {
       time.at(time.nowMs() + timeoutMs, () => {
         if (isOver) return;
         runLog.fired(`timeout:${actor}`);
-        runLog.log({ lane: 'aws', what: `${actor} runs out of its time` });
+        runLog.log({ lane: 'aws', what: `${actor} timed out` });
         seat.kill();
       });
       try {
@@ -208,7 +212,7 @@ export function createLambdas(options: LambdasOptions) {
       } finally {
         isOver = true;
         seat.freeze();
-        // A container has a limited life. The next invocation may get a new container with another clock.
+        // AWS ends a container after some time. The next invocation may get a new container, which has another clock.
         if (!seat.worker.isDead() && random.chance(0.9)) idle.set(actor, [...(idle.get(actor) ?? []), seat]);
       }
       return !seat.worker.isDead();
@@ -223,7 +227,7 @@ export function createLambdas(options: LambdasOptions) {
       spells = [];
       crashes = [];
     },
-    /** Returns whether the next invocation starts twice, because queues and schedules are at-least-once. */
+    /** Returns whether the next invocation starts twice. SQS and EventBridge deliver at least once. */
     isTwin: () => strikes('twins'),
     effects: () => effects,
     /** Returns the time of the last crash, in milliseconds since 1970. */

@@ -6,11 +6,11 @@ import { build } from 'esbuild';
 import type { DrawOptions } from './draw.ts';
 import type { RunReport } from './run-report.ts';
 
-/** A simulation run for another process. */
+/** A simulation run that another process executes. */
 export interface Errand {
   readonly seed: number;
   readonly draw: DrawOptions;
-  /** Name of a seeded bug. */
+  /** The name of the seeded bug to add. */
   readonly seededBug?: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export type Answer = Pick<Errand, 'seededBug'> &
 
 const fileHere = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** Bundles one file without the function names that tsx keeps, which take a fifth of the time of a run. */
+/** Bundles one file. Without a bundle, tsx adds names to functions, which takes a fifth of the time of a run. */
 async function bundleWorker(outfile: string): Promise<void> {
   await build({
     entryPoints: [fileHere('./run-worker.ts')],
@@ -44,7 +44,10 @@ async function bundleWorker(outfile: string): Promise<void> {
   });
 }
 
-/** Executes simulation runs in several processes. Calls `onRun` for each result, and stops early if `isEnough` returns true. */
+/**
+ * Executes simulation runs in several processes, and calls `onRun` with each result. If `isEnough` returns true, no
+ * more runs are started.
+ */
 export async function executeMany(
   errands: Iterator<Errand>,
   jobs: number,
@@ -55,7 +58,7 @@ export async function executeMany(
   const executeInOne = () =>
     new Promise<void>((resolve, reject) => {
       // A simulation run creates many short-lived objects, so a large young generation makes garbage collection cheap.
-      // A run ends before late optimised code becomes useful.
+      // A run is too short for an optimising compiler that starts late.
       const flags = ['--max-semi-space-size=64', '--always-sparkplug', '--no-lazy-feedback-allocation'];
       const child: ChildProcess = fork(worker, {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

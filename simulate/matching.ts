@@ -4,23 +4,27 @@ import type { HeldEmployee } from './platform/platform.ts';
 import type { CompanyAction, Happening, SimulationRun } from './simulation-run.ts';
 
 export interface ExpectedUsers {
-  /** Expected ids in `users` of the platform group, including uncertain members. */
+  /** The expected ids in `users` of the platform group. They include the users of uncertain members. */
   readonly users: ReadonlySet<string>;
-  /** The person of each member that is not pending. */
+  /** By member: the person. A pending member has none. */
   readonly userOf: ReadonlyMap<string, string>;
   readonly pending: ReadonlyMap<string, Cause>;
   /**
-   * Members with a contested address. Bindings are sticky, so these members may be pending or bound to another person.
+   * Members whose address or number is contested (`contestedValues`). A member keeps an earlier binding, so such a
+   * member may be pending or bound to another person.
    */
   readonly unsure: ReadonlySet<string>;
-  /** Ids that may be in `users` because of uncertain members. */
+  /** The ids of all persons to whom uncertain members may be bound. */
   readonly may: ReadonlySet<string>;
 }
 
-/** The roles that may match, by value (`valueKey`). Each role has the user id that it lost, if any. */
+/**
+ * By contested value (`valueKey`): the roles that may match. The user id of a role is given if the HR system removed
+ * it.
+ */
 export type Contested = ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
 
-/** Returns the key of an address (case-folded) or of an employee number. */
+/** Returns the key of an address or of an employee number. Upper and lower case of an address are equal. */
 const valueKey = (kind: 'address' | 'number', value: string): string =>
   `${kind} ${kind === 'address' ? folded(value) : value}`;
 
@@ -51,11 +55,11 @@ interface Who {
     readonly match?: readonly string[];
   };
   readonly contested?: Contested;
-  /** Bindings by operators. For a member without an address, only these bindings count. */
+  /** Bindings that operators set. A member without an address can only be bound in this way. */
   readonly rebound?: readonly { readonly member: string; readonly role: string }[];
   /**
-   * Members whose data an operator erased. An earlier binding stays. Unbound members lose the values that identify
-   * them.
+   * Members whose data an operator erased. A bound member keeps the binding. A member without a binding loses the
+   * values that identify the person.
    */
   readonly forgotten?: ReadonlySet<string>;
 }
@@ -64,18 +68,20 @@ type Cause = 'unknown' | 'inactive' | 'ambiguous';
 
 type Found = { readonly id: string } | { readonly cause: Cause };
 
-/** States that the platform lists without the parameter `send_all_roles`. */
+/** States of employees that the platform lists even if a request does not ask for all roles. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
-/** Returns a function that finds the person who owns the roles with one value. */
+/** Returns a function that finds the person for the roles that have one value. */
 function choosing(holders: Holders, settings: Who['settings']) {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
-  // The platform lists roles before their first day only if all roles are requested. Otherwise groupsync does not know
-  // their users.
+  // The platform lists future roles only if a request asks for all roles. Otherwise groupsync does not know the users
+  // of these roles.
   const asksForAll = includeStates.some((state) => !LISTED_STATES.has(state));
   const isListed = ({ state }: HeldEmployee) => asksForAll || LISTED_STATES.has(state);
-  /** Returns the roles of a person. If groups hold users, all roles of one user are one person. */
+  /**
+   * Returns all roles of the person who has this role. If groups contain users, all roles of one user are one person.
+   */
   const rolesOf = (one: HeldEmployee): readonly HeldEmployee[] =>
     memberIdField === 'id' || one.userId === null || !isListed(one)
       ? [one]
@@ -99,7 +105,7 @@ function choosing(holders: Holders, settings: Who['settings']) {
   return { who, idOf, mayBeMember };
 }
 
-/** Matches the members of one group of the reading with employees, rule by rule. `contested`: see contestedValues. */
+/** Matches the members of one group of the reading with employees, one rule after the other. */
 export function expectedUsers(
   reading: Reading,
   group: string,
@@ -123,7 +129,7 @@ export function expectedUsers(
     ];
     for (const [role, previousUser] of roles) possible.set(role, previousUser);
     if (roles.length > 0 || forgotten.has(member)) unsure.add(member);
-    // The first rule that finds a role decides about the member.
+    // The first rule that finds an employee decides about the member. Later rules are ignored.
     const found = who(holding.find((some) => some.length > 0) ?? []);
     if ('id' in found) userOf.set(member, found.id);
     else pending.set(member, found.cause);
@@ -137,7 +143,7 @@ export function expectedUsers(
 const BY_ADDRESS = 'email=workEmail';
 const BY_NUMBER = 'employeeNumber=employeeNumber';
 
-/** Returns the values of a member that the rules compare, in the order of the rules. */
+/** Returns the member's values that the match rules compare, in the order of the rules. */
 function valuesOf(member: string, { emails, numbers }: Reading, match: readonly string[]): readonly string[] {
   const valuesBy = (rule: string) => {
     if (rule === BY_ADDRESS) return emails;
@@ -151,10 +157,10 @@ function valuesOf(member: string, { emails, numbers }: Reading, match: readonly 
 }
 
 /**
- * Returns the addresses and employee numbers (`valueKey`) without one lasting match, with the roles that may match.
- * Such a value moves to another person, changes, or is overruled by an operator. Bindings are sticky, so the correct
- * match depends on the time. A role whose user id is no longer shown is also uncertain, because groupsync may keep the
- * id.
+ * Returns the contested addresses and employee numbers (`valueKey`), with the roles that may match. A value is
+ * contested if it moves to another person or changes, or if an operator binds its member to another person. A member
+ * keeps an earlier binding, so the correct match depends on the order in time. A role that loses its user id is
+ * contested too, because groupsync may keep the id.
  */
 export function contestedValues(run: SimulationRun, connection: string): Contested {
   const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
@@ -175,7 +181,10 @@ export function contestedValues(run: SimulationRun, connection: string): Contest
   return contested;
 }
 
-/** Groups values that share a holder, directly or through other values. */
+/**
+ * Returns the sets of values that are connected: two values are connected if they have a common holder, directly or
+ * over other values.
+ */
 function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
   const neighbours = new Map<string, Set<string>>();
   const meet = (one: string, other: string) =>
@@ -197,7 +206,7 @@ function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
   return found;
 }
 
-/** Returns the user by role, for roles of a user who already has another role, if groups hold users. */
+/** By role: the user, for each role whose user already has another role. Empty if groups contain employees. */
 function furtherRolesIn(
   { connections, happenings }: SimulationRun,
   connection: string,
@@ -266,7 +275,7 @@ function holdingsInDirectory({ connection, action }: Happening): readonly Holdin
       address(addressOf(action.member, connection)),
       numbered(numberOf(action.member, connection)),
     ];
-    // Both may hold the value, even if the person has no address and the member matches no employee.
+    // The person and the member both may hold the value.
     const holders = [`person ${action.role}`, `member rebound ${action.member}`];
     return values.flatMap((value) => holders.map((one): Holding => [value, one]));
   }
@@ -277,5 +286,5 @@ function holdingsInDirectory({ connection, action }: Happening): readonly Holdin
   ]);
 }
 
-/** Returns the address in lower case. Only ASCII letters are folded. */
+/** Returns the address in lower case, without surrounding spaces. Only ASCII letters are changed. */
 const folded = (email: string): string => email.trim().replace(/[A-Z]/g, (capital) => capital.toLowerCase());

@@ -4,15 +4,15 @@ import type { DirectoryAction, Happening, Way } from './simulation-run.ts';
 
 export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory' }>;
 
-/** A message for the events queue. `connection` is also sent as a message attribute. */
+/** A message for the events queue. `connection` is also sent as an attribute of the message. */
 export interface OutgoingMessage {
   readonly connection: string;
   readonly body: string;
-  /** The delay in SQS. */
+  /** The time that SQS delays the message. */
   readonly delayMs: number;
-  /** How often SQS delivers the message; 1 means once. */
+  /** How often SQS delivers the message. */
   readonly copies: number;
-  /** Its events, for the record of the directory. */
+  /** The events that the message contains. The record of the directory stores them. */
   readonly events: readonly DirectoryEvent[];
 }
 
@@ -24,16 +24,19 @@ export interface ScimRequest {
   readonly path: string;
   readonly body: object | undefined;
   /**
-   * The resource that a POST creates, under its name in this run. The client first sends GET `lookUp`. The id of the
-   * found or created resource is passed to `learned` of the directory's record. If the resource was found, the request
-   * is built again.
+   * If the request is a POST: the name of the resource in this run, and the search that the client sends first. The
+   * record of the directory stores the id of the found or created resource. If the search found the resource, the
+   * client builds the request again, with the id.
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
-  /** Returns the events of the request, for the record of the directory. `made` is the id in the answer to a POST. */
+  /**
+   * Returns the events that the request causes, for the record of the directory. `made` is the id in the answer to a
+   * POST.
+   */
   readonly events: (made: string) => readonly DirectoryEvent[];
 }
 
-/** An event about one group or member, with the ids of the engine and its place in the order of all events. */
+/** An event about one group or one member, with the engine's ids and its order data. */
 export interface DirectoryEvent {
   readonly kind: 'name' | 'delete' | 'join' | 'leave' | 'snapshot' | 'profile' | 'forget';
   readonly group?: string;
@@ -50,24 +53,27 @@ export interface EventMember {
   readonly id: string;
   readonly email?: string | null;
   readonly number?: string;
-  /** Whether the account is active, if the event contains this. */
+  /** Whether the account is active; undefined if the event does not say so. */
   readonly isActive?: boolean;
 }
 
 export interface Order {
-  /** RFC 3339; undefined: when the message was sent, or the request handled. */
+  /**
+   * An RFC 3339 time. If undefined, ingest uses the time at which the message was sent, and SCIM the time of the
+   * request.
+   */
   readonly time: string | undefined;
   readonly sequence?: string | undefined;
-  /** undefined means the id of the message. */
+  /** The id of the event; undefined means the id of the message. */
   readonly id: string | undefined;
   readonly source: string;
 }
 
-/** Returns whether only the SCIM server knows the group or member. The server assigns its id. */
+/** Returns whether the group or member exists only in the SCIM server, which assigns its id. */
 export const isScimKey = (key: string): boolean => key.startsWith('s') || key.startsWith('q');
 
 /**
- * Returns the address of a member; undefined for members whose ids begin with `h`, because only a profile contains it.
+ * Returns the address of a member. Only a profile contains the address of a member `h…`, and a member `n…` has none.
  */
 export const addressOf = (member: string, connection: string): string | undefined =>
   /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
@@ -76,9 +82,7 @@ export const addressOf = (member: string, connection: string): string | undefine
 export const numberOf = (member: string, connection: string): string | undefined =>
   member.startsWith('n') ? `${originalName(connection)}-${member}` : undefined;
 
-/**
- * Returns the messages of one happening, which are none for a SCIM request. `atMs` is now, in milliseconds since 1970.
- */
+/** Returns the messages of one happening; none if it is a SCIM request. `atMs` is the present time. */
 export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {
   const { connection, action, way } = happening;
   if (way.form === 'scim_request') return [];
@@ -136,7 +140,7 @@ function factsOf(
     return { kind, members: [{ id, ...(email !== undefined && { email }), ...numbered }] };
   }
   const isInPart = (_: string, index: number) => part === undefined || index % part.count === part.index;
-  // A path contains the removed members without their addresses.
+  // A PATCH path names the removed members by id, without their addresses.
   const isPath = form === 'scim_patch' && action.kind === 'leave';
   const isNumbered = form === 'native' || form === 'sns' || form === 'eventbridge';
   const eventMember = (id: string): EventMember => {
@@ -169,8 +173,8 @@ const SCIM_FORMS: Readonly<Record<string, readonly Facts['kind'][]>> = {
 };
 
 /**
- * Returns whether the form can carry the happening. Okta has no snapshots, SCIM messages have no deletions and no
- * people, and only the native form has parts.
+ * Returns whether a message of this form can express the happening. Okta has no snapshots. SCIM messages have no
+ * deletions and no people. Only SNS and EventBridge messages have parts.
  */
 function canCarry({ action, way }: DirectoryHappening, parts: number): boolean {
   if (parts > 1) return way.form === 'sns' || way.form === 'eventbridge';
@@ -192,14 +196,17 @@ const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: stri
 /** Forms of messages that can name the actor of the change. */
 const NAMES_ACTOR: ReadonlySet<Way['form']> = new Set<Way['form']>(['native', 'sns', 'eventbridge', 'okta']);
 
-/** Returns the data of an event. JSON leaves out values that are undefined. */
+/** Returns the data of an event. JSON leaves out fields that are undefined. */
 const dataOf = ({ kind, group, name, members, part }: Facts): object => {
   const shown = members?.map(({ number, ...member }) => ({ ...member, employeeNumber: number }));
   if (kind === 'profile' || kind === 'forget') return { user: shown?.[0] };
   return { group: { id: group, name }, members: shown, part };
 };
 
-/** Returns a message in the native form. A directory with whole seconds numbers its events within a second. */
+/**
+ * Returns a message in the native form. A directory with whole seconds adds a sequence that orders its events within a
+ * second.
+ */
 function native({ facts, connection, id, time = '', atMs }: Written) {
   const sequence = time.includes('.') ? undefined : String(atMs % 1000);
   const order: Order = { time, sequence, id, source: `d/${connection}` };
@@ -232,7 +239,7 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     return { body, order: { time, id, source: 'directory' } };
   },
   okta: ({ facts: { kind, members = [], group, name, by }, id, time }) => {
-    // Okta shows a login with its original upper case.
+    // Okta shows the login as the user typed it, with upper case.
     const loginOf = (email: string) => email.replace(/^./, (first) => first.toUpperCase());
     const users = members.map((one) => {
       return { id: one.id, type: 'User', alternateId: one.email == null ? 'unknown' : loginOf(one.email) };
@@ -249,7 +256,7 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
   },
   scim_group: ({ facts, connection, time }) => {
     const resource = groupResource(facts.group, facts);
-    // All messages of the group have the same resource id, so the id of the message decides their order.
+    // All messages about the group contain the same resource id. So the order uses the id of the message instead.
     const order = { time, id: undefined, source: 'scim' };
     return { body: { id: `r-${facts.group}`, ...resource, connection, time }, order };
   },
@@ -283,8 +290,8 @@ function operationsOf({ kind, name, members = [] }: Facts): readonly object[] {
 }
 
 /**
- * Returns the SCIM request of a happening. Returns undefined if the happening is sent as a message, or concerns a
- * resource that the server never created. `idOf` returns the ids that the server assigned.
+ * Returns the SCIM request of a happening. Returns undefined if the happening is sent as a message, or if the server
+ * never created its resource. `idOf` returns the ids that the server assigned.
  */
 export function scimRequestOf(
   { connection, action, way }: DirectoryHappening,
@@ -298,7 +305,7 @@ export function scimRequestOf(
 
 type Request = Omit<ScimRequest, 'connection'>;
 type IdOf = (key: string) => string | undefined;
-/** The server assigns the time. */
+/** The server uses the time at which it handles the request. */
 const WHEN_HANDLED: Order = { time: undefined, id: undefined, source: 'scim' };
 
 function userRequest(
@@ -326,7 +333,7 @@ function groupRequest(action: Extract<DirectoryAction, { group: string }>, idOf:
   const { kind, group: key } = action;
   const id = idOf(key);
   const name = ('name' in action ? action.name : null) ?? undefined;
-  // A client can only name users that the server created.
+  // A request can only name users that the server has created.
   const named = 'members' in action ? action.members.flatMap((one) => idOf(one) ?? []) : undefined;
   const members = named?.map((one) => ({ id: one }));
   if (id === undefined) {

@@ -41,24 +41,24 @@ export interface OperatorDone {
   readonly kind: OperatorAction['kind'];
   readonly group?: string;
   readonly member?: string;
-  /** If false, the command printed the reason. */
+  /** False if the command refused the action. It then printed the reason. */
   readonly done: boolean;
   /** True if the command crashed before it completed. */
   readonly died?: boolean;
-  /** The users whose removal an approval covers. */
+  /** The users whose removal the approval covers. */
   readonly removals?: readonly string[];
 }
 
-/** The hold on the operator's screen. It may be outdated when the operator decides. */
+/** The hold as the operator's screen showed it. The hold may have changed since then. */
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
-/** The session of an operator, with the values that a command uses in addition to the engine. */
+/** The session of an operator: what a command needs in addition to the ports of the engine. */
 export interface Session {
   readonly sqs: SQSClient;
   readonly secretsManager: CredentialVault;
-  /** The hold on the operator's screen, which may be outdated; undefined if it showed none. */
+  /** The hold as the operator's screen showed it; undefined if the screen showed no hold. */
   readonly screen: Screen | undefined;
-  /** Returns a platform group that the directory group of this action could adopt. */
+  /** Returns the id of a platform group that the directory group of this action could adopt. */
   readonly candidate: () => string | undefined;
   /** Returns a valid credential for the platform of the company. */
   readonly token: (company: string) => string;
@@ -70,8 +70,8 @@ export interface Session {
 const REASON = 'as the simulation run has it';
 
 /**
- * Performs the action of an operator, like the command line.
- * @returns whether the action was done, and the removals of a decision
+ * Performs an action of an operator with the functions that the command line uses.
+ * @returns whether the action was done, and for a decision the removals that it covers
  */
 export async function operate(
   connection: string,

@@ -6,18 +6,20 @@ import type { Item } from '../shared/store/table.ts';
 export * from '../shared/platform/decode.ts';
 export * from '../shared/store/item-form.ts';
 
-/*
- * Replaces shared/store/item-form.ts and shared/platform/decode.ts when many simulation runs are executed
- * (many-runs.ts). The table in memory returns the same frozen item to all readers until it changes. Each item is
- * therefore parsed and validated only once per form. An answer of the platform with an unchanged text is decoded only
- * once.
+/**
+ * Replaces shared/store/item-form.ts and shared/platform/decode.ts in many-runs.ts, to make runs faster. The table in
+ * memory returns the same frozen item to all readers until the item changes. So each item is parsed and validated only
+ * once per form. Equal answers of the platform are decoded only once.
  */
 
-/** A WeakMap of all items would cost more garbage collection than it saves. */
+/**
+ * The maximum number of cached items. A cache of all items in a WeakMap would need more time for garbage collection
+ * than it saves.
+ */
 const MOST_ITEMS = 8_192;
 const items = new Map<Item, { readonly form: unknown; readonly value: unknown }>();
 
-/** Replaces the export with the same name. */
+/** Replaces the function `understood` of item-form.ts, and caches its results. */
 export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string): Form {
   const known = items.get(item);
   if (known?.form === form) return known.value as Form;
@@ -30,7 +32,10 @@ export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string
 const MOST_ANSWERS = 200;
 const answers = new Map<string, Map<string, ReturnType<typeof decoded>>>();
 
-/** Caches the result, as `understood` does. An attempt to change a shared result throws. */
+/**
+ * Replaces the function `decode` of decode.ts, and caches its results. The results are frozen, so a change of a shared
+ * result throws an error.
+ */
 export const decode: typeof decoded = (text, decoding, facts, secrets) => {
   const endpoint = `${facts.method} ${facts.pathTemplate}`;
   const known = answers.get(endpoint) ?? new Map();

@@ -1,5 +1,8 @@
 type Span = readonly [leastMinutes: number, mostMinutes: number];
-/** The percentage of affected calls, users or groups. Without it, the fault affects 1 to 3 given ones. */
+/**
+ * How a fault is drawn: its weight, its duration, and the percentage of calls, users or groups it affects. Without a
+ * percentage, the fault affects one to three users or groups.
+ */
 export type PlatformFaultRange = readonly [
   weight: number,
   minutes: Span,

@@ -9,10 +9,10 @@ import type { QueueKey } from '../shared/contract/names.ts';
 import { QUEUES } from '../shared/contract/topology.ts';
 import type { Random } from './random.ts';
 
-/** A message in SQS. A duplicate has the same id. */
+/** A message in a queue. A duplicate has the same id. */
 export interface QueuedMessage {
   readonly id: string;
-  /** A number that distinguishes duplicates. */
+  /** A number that is different for each duplicate. */
   readonly serial: number;
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -26,7 +26,9 @@ export interface QueuedMessage {
 export interface QueuesOptions {
   readonly nowMs: () => number;
   readonly random: Random;
-  /** The probability that a standard queue delivers a message twice or late (default: 0). */
+  /**
+   * The probability that a standard queue delivers a message twice, and that it delivers a message late (default: 0).
+   */
   readonly unruly?: number;
 }
 
@@ -40,18 +42,18 @@ interface Sending {
   readonly sentAtMs?: number;
 }
 
-/** Amazon SQS quotas: a message with its attributes, and a batch of them, have at most 1 MiB. */
+/** Amazon SQS quotas: a message with its attributes has at most 1 MiB, and a batch of messages too. */
 const MAX_BYTES = 1_048_576;
 /** Maximum delay of a late message. */
 const LATE_MS = 120_000;
-/** A standard queue delivers any of the first few messages. */
+/** A standard queue may deliver any one of this many first messages. */
 const REORDERED_WITHIN = 3;
 
 export const queueUrl = (key: QueueKey): string => `https://sqs.test/000000000000/groupsync-${key}`;
 
 /**
- * Creates standard queues, which duplicate and reorder messages, move them to the dead-letter queue after the maximum
- * receives, and delete expired messages.
+ * Creates standard queues. They duplicate and reorder messages, and delete expired ones. A message that was received
+ * too often moves to the dead-letter queue.
  */
 export function createQueues(options: QueuesOptions) {
   const keys = Object.keys(QUEUES) as QueueKey[];
@@ -66,13 +68,13 @@ export function createQueues(options: QueuesOptions) {
   }
   return {
     of: of as Readonly<typeof of>,
-    /** Registers a listener for the next time at which a queue has a message. */
+    /** Registers a function that is called with the next time at which a queue has a message. */
     listen: (listener: typeof onDue) => {
       onDue = listener;
     },
     /**
-     * Returns an SQS client for one worker. `before` is called for each operation, and may refuse it, perform it
-     * partly, or drop its answer.
+     * Returns the SQS client of one worker. The client calls `before` for each operation. `before` may refuse the
+     * operation, perform only a part of it, or suppress its answer.
      */
     client: (before?: Parameters<typeof clientOver>[2]) => clientOver(of, options.nowMs, before),
   };
@@ -91,7 +93,7 @@ function createQueue(
     get messages(): readonly QueuedMessage[] {
       return messages;
     },
-    /** Sends a message like a producer. `delayMs` may be days. */
+    /** Sends a message as a producer does. Unlike in SQS, `delayMs` may be days. */
     send(sending: Sending, delayMs = 0, copies = random.chance(unruly) ? 2 : 1): QueuedMessage {
       const { body, attributes = {}, sentAtMs = nowMs() } = sending;
       serial += 1;
@@ -108,7 +110,8 @@ function createQueue(
       notifyDue(message.visibleAtMs);
       for (let copy = 1; copy < copies; copy += 1) {
         serial += 1;
-        // The duplicate arrives at the same time, for two workers at once, or much later.
+        // The duplicate arrives at the same time as the message, so that two workers handle it at once, or up to ten
+        // minutes later.
         const visibleAtMs = message.visibleAtMs + (random.chance(0.5) ? 0 : random.below(600_000));
         messages.push({ ...message, serial, visibleAtMs });
         notifyDue(visibleAtMs);
@@ -136,7 +139,8 @@ function createQueue(
       }
       return taken;
     },
-    // Only the latest receipt handle deletes a message. For an older handle, SQS reports success and keeps the message.
+    // Only the receipt handle of the last receive deletes a message. With an older handle, SQS reports success but
+    // keeps the message.
     delete(...receipts: readonly string[]) {
       messages = messages.filter(({ receipt = '' }) => !receipts.includes(receipt));
     },
@@ -159,7 +163,7 @@ type Input = Partial<ReceiveMessageRequest> & {
 
 const keyOf = ({ QueueUrl }: Input) => QueueUrl.split('groupsync-').at(-1) as QueueKey;
 
-/** Answers the operations that the product uses, with the same validation as SQS (Amazon SQS API reference). */
+/** Answers the SQS operations that groupsync uses. It validates requests as SQS does (Amazon SQS API reference). */
 export function answerSqs(
   of: Readonly<Record<QueueKey, Queue>>,
   operation: string,
@@ -210,7 +214,7 @@ export function answerSqs(
       };
     }
     default:
-      throw named('InvalidAction', `${operation} is no operation of this queue service`);
+      throw named('InvalidAction', `${operation} is not supported by this fake SQS`);
   }
 }
 
@@ -219,12 +223,12 @@ export function answerSqs(
  * space upwards.
  */
 const REFUSED_CHARACTERS = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
-/** A message group, for fair queues. */
+/** The format of a message group id. A standard queue uses message groups for fair queues. */
 const GROUP = /^[\w!"#$%&'()*+,./:;<=>?@[\\\]^`{|}~-]{1,128}$/;
 
 /**
- * Returns the result of each entry of a batch: a code if the entry failed. During a fault, the queue accepts every
- * second entry.
+ * Returns the result of each entry of a batch. A failed entry has an error code. With `isPartly`, every second entry
+ * fails.
  */
 function eachOf(entries: readonly Entry[], isPartly: boolean, take: (entry: Entry) => object | string) {
   const Successful: object[] = [];
@@ -297,6 +301,6 @@ function clientOver(
     if (fault === 'unheard') throw named('TimeoutError', 'the queue did not answer');
     return answer;
   };
-  // The product uses no other method of an SQS client.
+  // groupsync calls only this method of an SQS client.
   return { send } as unknown as SQSClient;
 }

@@ -10,7 +10,10 @@ export interface Random {
   fork(purpose: string): Random;
 }
 
-/** Returns the generator mulberry32, which is small, fast, and good enough to choose an order. */
+/**
+ * Returns a random generator with the algorithm mulberry32. The algorithm is small and fast, and good enough to choose
+ * an order.
+ */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
@@ -56,7 +59,7 @@ export function weighted<Name extends string>(random: Random, weights: Readonly<
   return (entries.at(-1) as [Name, number])[0];
 }
 
-/** Returns the given number of items, without duplicates. */
+/** Returns `count` different items, or fewer if there are not enough. */
 export function some<Item>(random: Random, items: readonly Item[], count: number): Item[] {
   const left = [...items];
   const taken: Item[] = [];

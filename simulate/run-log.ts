@@ -22,12 +22,12 @@ export interface LogLine {
   readonly detail?: string;
 }
 
-/** A violated invariant. */
+/** A violation of an invariant. */
 export interface Violation extends Pick<LogLine, 'atMs' | 'connection' | 'group'> {
   readonly check: CheckName;
-  /** A short and stable name, for known.json: `in_sync_but_different`, `removals_over_limit` … */
+  /** A short and stable name of the violation, used in known.json: `in_sync_but_different`, `removals_over_limit` … */
   readonly cause: string;
-  /** One sentence with the expected and the found state. */
+  /** One sentence that names the expected and the actual state. */
   readonly sentence: string;
 }
 
@@ -44,10 +44,10 @@ export type CheckName =
   | 'erased'
   | 'directory';
 
-/** The log of a simulation run. Without a listener, logging costs nothing. */
+/** The log of a simulation run. Logging costs nothing if no listener is set. */
 export interface RunLog {
   log(line: Omit<LogLine, 'atMs'>): void;
-  /** Records that a platform fault, fault, crash point or action took effect. */
+  /** Counts that a platform fault, another fault, a crash point or an action took effect. */
   fired(name: string): void;
   violated(violation: Omit<Violation, 'atMs'>): void;
 }

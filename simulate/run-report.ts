@@ -2,11 +2,11 @@ import type { Outcome } from './execute.ts';
 import known from './known.json' with { type: 'json' };
 import type { Violation } from './run-log.ts';
 
-/** A violation that an open issue will fix; any other violation fails the run. */
+/** An accepted violation of today's engine. Any other violation fails the run. */
 export interface KnownViolation extends Pick<Violation, 'check' | 'cause'> {
   /** A sentence that describes the violation. */
   readonly what: string;
-  /** The issue that fixes the violation. */
+  /** The issue that will fix the violation. */
   readonly fixedBy: string;
 }
 
@@ -26,7 +26,10 @@ export interface RunReport {
   readonly figures: Outcome['figures'];
 }
 
-/** Keeps the first violation of each kind, because a lasting violation is reported each hour. */
+/**
+ * Returns the report of a run with the first violation of each kind. The checks report a lasting violation again each
+ * hour.
+ */
 export function runReport({ run, violations, fired, figures }: Outcome): RunReport {
   const firsts = new Map(violations.toReversed().map((one) => [`${one.check} ${one.cause}`, one]));
   return {
@@ -37,7 +40,7 @@ export function runReport({ run, violations, fired, figures }: Outcome): RunRepo
   };
 }
 
-/** Returns the number of effects of each fault in all runs. */
+/** Returns how often each fault took effect in all runs together. */
 export function firedIn(reports: readonly RunReport[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { fired } of reports) {

@@ -8,14 +8,17 @@ import type { SimulationRun } from './simulation-run.ts';
 
 const known = readKnown();
 /**
- * Returns whether a violation is unknown. Violations of `plan` do not count, because a plan uses stores that the bug
- * does not wrap.
+ * Returns whether a violation is new. Violations of `plan` are ignored, because the bug does not change the stores that
+ * `plan` uses.
  */
 const isUnknown = (violation: Violation) =>
   !violation.cause.startsWith('plan_') && unknownOf([violation], known).length > 0;
 const sortOf = ({ check, cause }: Violation) => `${check} ${cause}`;
 
-/** The violations of each run without a seeded bug. They are cached, because the next bug uses the same seeds. */
+/**
+ * By seed: the violations of the run without a seeded bug. They are stored, because the search for the next bug
+ * executes the same runs.
+ */
 const plainly = new Map<number, ReadonlySet<string>>();
 
 async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>> {
@@ -25,7 +28,9 @@ async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>>
   return sorts;
 }
 
-/** Executes a run with a bug until it has a violation of a kind that the same run without the bug does not have. */
+/**
+ * Executes a run with a seeded bug. Returns the violations of kinds that the same run without the bug does not have.
+ */
 async function executeWith(seededBug: string, run: SimulationRun): Promise<RunReport> {
   const wrapPorts = seededBugNamed(seededBug);
   const first = await execute(run, { wrapPorts, endsAt: isUnknown });

@@ -33,14 +33,14 @@ const USAGE = `npm run simulate -- [options]
 
 const DEEP_MINUTES = 60;
 /**
- * The number of crashes of a deep run. Most effects before which a function may crash are rare, and an ordinary run
- * draws three crashes.
+ * The number of additional crashes of a deep run. An ordinary run draws three crashes, which is too few for the many
+ * rare crash points.
  */
 const DEEP_CRASHES = 12;
 const SHRINK_RUNS = 80;
-/** The largest number of simulation runs in which a seeded bug must be found. */
+/** The number of runs after which the search for a seeded bug fails. */
 const SEEDED_BUG_RUNS = 500;
-/** The default number of days of such a run. Most bugs appear early. */
+/** The default duration of a run with a seeded bug. Most bugs appear in the first days. */
 const SEEDED_BUG_DAYS = 3;
 
 const { values: given, positionals } = parseArgs({
@@ -68,8 +68,8 @@ function numberOf(name: keyof typeof given): number | undefined {
 }
 
 /**
- * Returns the first seed. It depends on the tree of the commit, so another commit has other runs, and a repetition has
- * the same runs.
+ * Returns the first seed. With `--from tree`, the hash of the commit's tree decides. So each commit has other runs, and
+ * a repetition for one commit has the same runs.
  */
 function firstSeed(): number {
   if (given.from !== 'tree') return numberOf('from') ?? 1;
@@ -124,7 +124,9 @@ function* errandsFrom(first: number, most: number): Generator<Errand> {
   for (let seed = first; seed < first + most; seed += 1) yield { seed, draw: drawn };
 }
 
-/** Executes many runs. Prints their number, the effects, and the first failure in reduced form. */
+/**
+ * Executes many runs. Prints how many runs there were, which faults took effect, and the first failure in reduced form.
+ */
 async function executeSeeds(): Promise<number> {
   const startedMs = Date.now();
   const deep = given.deep === true;
@@ -169,11 +171,11 @@ function printFigures(reports: readonly RunReport[], seconds: number): void {
   const faults = [...firedIn(reports).values()].reduce((all, times) => all + times, 0);
   console.log(
     `${reports.length} runs in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
-      `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that something fired`,
+      `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that a fault or action took effect`,
   );
 }
 
-/** Returns the number of runs and the number of times for each fault that took effect. */
+/** Returns one line per fault: the number of runs in which it took effect, and how often. */
 function countsOf(reports: readonly RunReport[]): readonly string[] {
   const everything = new Set([...everythingThatCanFire(drawn), ...firedIn(reports).keys()]);
   return [...everything].sort().map((name) => {
@@ -184,7 +186,7 @@ function countsOf(reports: readonly RunReport[]): readonly string[] {
   });
 }
 
-/** Prints each kind of failure once, with the number of runs that had it. */
+/** Prints each kind of violation once, with the number of runs that had it. */
 function printViolations(failed: readonly { report: RunReport; wrong: readonly Violation[] }[]): void {
   const sorts = new Map<string, { seeds: number[]; example: Violation }>();
   for (const { report, wrong } of failed) {
@@ -207,7 +209,7 @@ async function printReduced(seed: number, violation: Violation): Promise<void> {
     (await execute(run, { endsAt: isIt })).violations.some(isIt);
   const { run, kept, runs } = await shrink(drawRun(seed, drawn), fails, SHRINK_RUNS);
   console.log(
-    `\nthe first of them, run ${seed}, reduced in ${runs} runs to ${run.happenings.length} happenings:`,
+    `\nthe first failed run, ${seed}, reduced in ${runs} runs to ${run.happenings.length} happenings:`,
   );
   for (const { atMs, actor, connection, action } of run.happenings.slice(0, 40)) {
     console.log(
@@ -218,7 +220,8 @@ async function printReduced(seed: number, violation: Violation): Promise<void> {
 }
 
 /**
- * Returns the runs for one seeded bug: first the run that found the bug before, then every run that can show the bug.
+ * Returns the runs for the search of one seeded bug. The run that found the bug in an earlier search comes first. The
+ * other runs all satisfy the pattern `needs` of the bug.
  */
 function* errandsFor({ name, needs, isOfReader }: SeededBug): Generator<Errand> {
   const [known] = FOUND[name] ?? [];
@@ -230,7 +233,7 @@ function* errandsFor({ name, needs, isOfReader }: SeededBug): Generator<Errand> 
   }
 }
 
-/** Searches for all seeded bugs concurrently, and prints how many runs each one needed. */
+/** Searches for all seeded bugs at the same time. Prints after how many runs each one was found. */
 async function findSeededBugs(): Promise<number> {
   const most = numberOf('seeds') ?? SEEDED_BUG_RUNS;
   const chosen = SEEDED_BUGS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));

@@ -24,29 +24,30 @@ const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () 
 const UNCOUNTED = { emit() {} };
 
 /**
- * The schedules as deployed (shared/contract/topology.ts), each with its own minute. A run that would find the same
- * state as the last successful run is skipped for `leftOutMs` at most. While a fault might affect the run, it is
- * skipped for `soonMs` at most.
+ * The schedules of the deployed functions (shared/contract/topology.ts). Each starts at its own minute. A run that
+ * would find the same state as the last successful run is skipped, for `leftOutMs` at most. If a fault may affect the
+ * run, it is skipped for `soonMs` at most.
  */
 const RHYTHMS = {
   people: { everyMs: HOUR_MS, firstMs: INDEX_LATE_MS + 2_000, leftOutMs: 11 * HOUR_MS, soonMs: 4 * HOUR_MS },
   pump: { everyMs: MINUTE_MS, firstMs: 30_000, leftOutMs: 5 * HOUR_MS, soonMs: 5 * HOUR_MS },
   feed: { everyMs: 5 * MINUTE_MS, firstMs: 45_000, leftOutMs: 6 * HOUR_MS, soonMs: 2 * HOUR_MS },
-  // The hour of the day selects the part that the clean-up reads. In steps of seven hours, every hour occurs.
+  // The hour of the day decides which part of the table the clean-up reads. A pause of seven hours reaches every hour
+  // of the day in turn.
   sweep: { everyMs: HOUR_MS, firstMs: 20 * MINUTE_MS, leftOutMs: 7 * HOUR_MS, soonMs: 4 * HOUR_MS },
   health: { everyMs: DAY_MS, firstMs: 3 * HOUR_MS, leftOutMs: 0, soonMs: 0 },
 };
 type Task = keyof typeof RHYTHMS;
-/** The daily clean-up reads a thirtieth of the table. */
+/** The daily clean-up reads one of thirty parts of the table. */
 const PARTS = 30;
-/** Data of people who left is kept for 430 days. */
+/** groupsync keeps the data of people who left for 430 days. */
 const KEPT_DAYS = 430;
 const FEED_FAILED_MS = 20 * MINUTE_MS;
 type Last = { readonly atMs: number; readonly mark?: Mark | undefined };
 
 /**
- * The findings of a run as text. If `finding` changes, the next run is not skipped. If `echo` changes, runs are skipped
- * for `soonMs` at most.
+ * The state that a scheduled run would find, as text. If `finding` differs from the last run, the run is not skipped.
+ * If only `echo` differs, it is skipped for `soonMs` at most.
  */
 interface Mark {
   readonly finding: string;
@@ -54,8 +55,9 @@ interface Mark {
 }
 
 /**
- * Starts the scheduled runs. To simulate years in minutes, a run that would find the same state as the last successful
- * run is skipped, separately for each connection. Nearly all of the ten thousand minutes of a week have no new state.
+ * Starts the scheduled runs. A run that would find the same state as the last successful run is skipped, separately for
+ * each connection. So years pass in minutes: a week has ten thousand scheduled minutes, and nearly all of them find
+ * nothing new.
  */
 export function startSchedules(cloud: Cloud): void {
   for (const task of Object.keys(RHYTHMS) as Task[]) {
@@ -63,7 +65,7 @@ export function startSchedules(cloud: Cloud): void {
     const waiting: Waiting = new Map();
     const around = { ...cloud, met: cloud.run.happenings.filter((one) => isMetBy(task, one)), waiting };
     const { everyMs, firstMs } = RHYTHMS[task];
-    // The schedule keeps its own minute, also after a long silence.
+    // After a long silence, the runs continue at the same minute of the hour.
     const nextOf = (atMs: number) =>
       atMs + Math.floor((afterSilence(cloud, atMs) - atMs) / everyMs) * everyMs;
     const again = (atMs: number) =>
@@ -96,7 +98,7 @@ function isLeftOut(task: Task, mark: Mark | undefined, nowMs: number, last?: Las
   return mark !== undefined && mark.finding === last.mark?.finding && sinceMs < waitMs;
 }
 
-/** Executes one invocation for these connections; undefined means all connections. */
+/** Executes one invocation for these connections. The value undefined stands for all connections. */
 function runTask(task: Task, only: readonly (ConnectionName | undefined)[], cloud: Cloud): Promise<boolean> {
   return cloud.invoke(task, TIMEOUT_MS, async ({ ports }) => {
     const deadlineMs = ports.clock() + TIMEOUT_MS - 30_000;
@@ -107,18 +109,19 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
         if (task === 'people') return refreshPeople(connection, ports);
         if (task !== 'pump')
           return runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs });
-        // Only dashboards use the levels, and most reads of the requeue job serve the levels.
+        // The levels are not computed here. Only dashboards use them, and they need most reads of the requeue job.
         return requeueDue(connection.name, ports).then((report) => noteFanOuts(report, cloud));
       });
       if (failure !== undefined) failures.push(failure.error);
     }
-    // The clean-up runs after the daily check, as in the deployed function. Before this time, no data is old enough.
+    // The clean-up runs after the daily check, as in the deployed function. In the first 430 days no data is old
+    // enough.
     if (task === 'health' && cloud.run.days > KEPT_DAYS) await cleanUp(ports, cloud);
     if (failures.length > 0) throw failures[0];
   });
 }
 
-/** Cleans one part of the table for each day, including the days that were skipped. */
+/** Cleans as many parts of the table as days have passed, because the simulation skips most days. */
 async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud): Promise<void> {
   if (nowMs() < START_MS + KEPT_DAYS * DAY_MS) return;
   for (let day = 0; day < PARTS; day += 1) {
@@ -128,8 +131,8 @@ async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud)
 }
 
 /**
- * Records the user fan-outs that the requeue job continues after a crash of ingest. They count as new messages of the
- * groups.
+ * Records the user fan-outs that the requeue job resumed after a crash of ingest. The checks treat them as new messages
+ * of the affected groups.
  */
 function noteFanOuts(
   { connection, walksResumed }: RequeueReport,
@@ -139,13 +142,13 @@ function noteFanOuts(
   for (const group of groups) lastMessageMs.set(`${connection} ${group}`, nowMs());
 }
 
-/** The state that can affect a task. */
+/** The environment, with the happenings that may affect the task. */
 interface Around extends Cloud {
   readonly met: readonly Happening[];
   readonly waiting: Waiting;
 }
 
-/** Returns the findings of a task; undefined if the task has work. */
+/** Returns the state that a run of the task would find; undefined if the run must not be skipped. */
 function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): Mark | undefined {
   const platform = cloud.platforms.get(company);
   if (task === 'health' || platform === undefined) return undefined;
@@ -153,21 +156,21 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   const { run, met, table, nowMs } = cloud;
   const { gate } = gateOf(name, cloud);
   const sinceMs = nowMs() - START_MS;
-  // Runs find connections through the index, which may not show a new connection yet.
+  // A run finds connections through the index, which may show a new connection late.
   if (cloud.actions.some(({ kind, atMs }) => kind === 'connect' && atMs > nowMs() - INDEX_LATE_MS))
     return undefined;
   const around = met.filter(
     ({ atMs, action }) => atMs <= sinceMs && (!('forMs' in action) || atMs + action.forMs > sinceMs),
   );
   const hasRecentFault = around.some(({ action }) => 'forMs' in action);
-  // Actions are counted again an hour later, because a replayed message about a person takes effect only after the
-  // replay.
+  // Operator actions are counted now and as of an hour ago, because their effects may come up to an hour later.
+  // Example: a replayed message about a person.
   const actions = [0, HOUR_MS].map(
     (agoMs) => cloud.actions.filter(({ atMs }) => atMs <= nowMs() - agoMs).length,
   );
   const { clientWrites, traits, writes } = platform;
-  // Employees are counted again, for events that arrived in between. External changes count after the feed reports
-  // them.
+  // Changes of employees are also counted as of an hour ago, because events may arrive after the refresh of people.
+  // External changes are counted when the feed shows them.
   const found = {
     people: () =>
       [0, HOUR_MS].map((agoMs) => {
@@ -175,7 +178,8 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
         const past = run.happenings.filter(
           ({ actor, atMs }) => actor === 'company' && START_MS + atMs <= untilMs,
         );
-        // If an employee was erased while no member was bound to them, the record is read after a member is bound.
+        // An employee may be erased before any member is bound to the employee. Only a later event binds a member, so
+        // the time of the last event matters too.
         const received = [...cloud.directory.read(name).changedAtMs.values()].filter(
           (atMs) => atMs <= untilMs,
         );
@@ -194,9 +198,8 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
 }
 
 /**
- * Returns whether the fault affects this task: a crash of the task itself, or a lasting fault. Faults of writes affect
- * none of these tasks. Faults of the feed affect only the feed, and faults of lists affect only the sweep and the
- * refresh of people.
+ * Returns whether the fault may affect this task. A crash affects only its own task. Faults of writes affect none of
+ * these tasks, and faults of the feed only the feed. Faults of lists affect only the sweep and the refresh of people.
  */
 function isMetBy(task: Task, { action }: Happening): boolean {
   if (action.kind === 'crash') return action.lambda === task;
@@ -210,9 +213,9 @@ function isMetBy(task: Task, { action }: Happening): boolean {
 const SHARDS = [0, 1, 2, 3];
 
 /**
- * Returns the work of a sweep: links to groups that were changed or deleted, groups whose hold has ended, and unmanaged
- * groups. Groups that wait for a long time are left out. Otherwise the sweep would always find them in time and hide a
- * requeue job that does not work.
+ * Returns the work of a sweep: linked groups that have changed or are deleted, groups whose hold has expired, and
+ * unlinked platform groups. Groups that only wait are left out. Otherwise the sweep would write them in time, and no
+ * check would notice a broken requeue job.
  */
 function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
   const nowMs = cloud.nowMs();
@@ -225,7 +228,8 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
     const isOver = Number((hold as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs;
     const shown = platformId === undefined ? version : groups.get(platformId)?.version;
     if (shown === version && !isOver) return [];
-    // If the version is a hash, it is the same after each identical change.
+    // A platform may compute versions from the content. Two identical external changes then give the same version, so
+    // the time of the change is added.
     const edited = clientWrites.findLast(({ id }) => id === platformId)?.atMs;
     return [`${group} ${isOver} ${shown} ${edited}`];
   });
@@ -233,7 +237,10 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
   return [...found, ...unlinked.map(({ id }) => id)];
 }
 
-/** Returns the stored gate, and whether a run would retry it: after its time has come, or with another secret. */
+/**
+ * Returns the stored gate. Its field `gate` changes when a run might open the gate: at a new time, or with a new
+ * secret.
+ */
 function gateOf(name: string, { table, secretsManager }: Cloud) {
   const stored: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
   const { state = 'open', untilMs = 0, backlog = false } = stored;
@@ -245,12 +252,15 @@ function gateOf(name: string, { table, secretsManager }: Cloud) {
   };
 }
 
-/** The inputs of the requeue job, the time since which it has work, and its findings without work. */
+/**
+ * By connection: the inputs of the requeue job, the time since which the job has work, and the state that it finds
+ * without work.
+ */
 type Waiting = Map<string, { inputs: readonly unknown[]; sinceMs: number; mark: Mark }>;
 
 /**
- * Returns the findings of the requeue job. They are cached, because this function is called every minute and the
- * findings rarely change.
+ * Returns the state that the requeue job would find; undefined if it has work. The results are cached, because the job
+ * runs every minute and the state rarely changes.
  */
 function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
   const { table, secretsManager, waiting } = cloud;
@@ -266,8 +276,8 @@ function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
 }
 
 /**
- * Returns the time since which there are user fan-outs, a gate to retry, or groups to write. Groups that wait for an
- * operator do not count.
+ * Returns the time since which the requeue job has work: a user fan-out, a gate to retry, or a group to write. Paused
+ * groups do not count.
  */
 function workSinceMs(name: string, cloud: Cloud): number {
   const { state, untilMs, backlog } = gateOf(name, cloud);

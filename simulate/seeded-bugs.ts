@@ -6,15 +6,18 @@ import type { WrapPorts } from './lambdas.ts';
 import found from './seeded-bugs-found.json' with { type: 'json' };
 import { at, type Bug } from './seeding.ts';
 
-/** A fixed or invented bug that the simulation must find. Each bug wraps a port, in at most eight lines. */
+/**
+ * A bug that the simulation must find: a bug that was fixed before, or an invented one. Each bug replaces methods of a
+ * port.
+ */
 export interface SeededBug {
   readonly name: string;
   /** A sentence that describes the defect. */
   readonly what: string;
   readonly wrapPorts: WrapPorts;
-  /** A pattern in the JSON of each simulation run that can show the bug. */
+  /** A regular expression. Only runs whose JSON matches it can show the bug. */
   readonly needs: string;
-  /** Whether the bug appears only in a run with a directory reader. */
+  /** True if the bug appears only in a run with a directory that is read. */
   readonly isOfReader: boolean;
 }
 
@@ -30,7 +33,7 @@ const atPlatform = (change: (platform: Platform) => Partial<Platform>): WrapPort
 const atGroups = (change: (groups: Platform['groups']) => Partial<Platform['groups']>): WrapPorts =>
   atPlatform(({ groups }) => ({ groups: { ...groups, ...change(groups) } }));
 
-/** Replaces some methods of the table, and creates all stores over it. */
+/** Replaces methods of the table. All stores use the changed table. */
 const atTable =
   (change: (table: Table) => Partial<Table>): WrapPorts =>
   (ports) => {
@@ -41,7 +44,7 @@ const atTable =
 const BUGS: Readonly<Record<string, Bug>> = {
   // ── bugs that were fixed ───────────────────────────────────────────────────────────────────────────────────────
   gives_up: [
-    'after twenty attempts a group is left undone',
+    'apply marks a group as failed after twenty attempts',
     at('groups', (groups) => ({
       postpone: async (seen, how) => {
         const state = how.attempts < 20 ? undefined : await groups.read(seen.ref);
@@ -53,14 +56,14 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"writes_',
   ],
   believes_its_write: [
-    'what was sent counts as done, whatever the answer to a PATCH shows',
+    'apply ignores the answer to a PATCH and stores the sent fields',
     atGroups((groups) => ({
       patch: async (id, fields, version) => ({ ...(await groups.patch(id, fields, version)), ...fields }),
     })),
     '"drops_users"',
   ],
   hold_ends: [
-    'an undecided hold counts as approved after a day',
+    'a hold without a decision counts as approved after a day',
     at('groups', (groups, ports) => ({
       read: async (ref) => {
         const state = await groups.read(ref);
@@ -76,7 +79,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   dead_letters_are_cut: [
-    'a refused message is cut to five characters on its way to the dead-letter queue',
+    'only the first five characters of a refused message reach the dead-letter queue',
     at('deadLetters', (deadLetters) => ({
       send: (all) =>
         deadLetters.send(all.map((deadLetter) => ({ ...deadLetter, body: deadLetter.body.slice(0, 5) }))),
@@ -84,12 +87,12 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"rubbish"',
   ],
   tokens_survive: [
-    'the SCIM tokens of a removed connection go on working',
+    'the SCIM tokens of a removed connection stay valid',
     at('tokens', () => ({ revoke: async () => undefined as never })),
     'remove_connection.*scim_request',
   ],
   odd_list_fails: [
-    "a stranger's group that does not fit the schema fails every list",
+    'a malformed group of another client makes every list fail',
     atGroups((groups) => ({
       list: async (maxAgeMs) => {
         const listed = await groups.list(maxAgeMs);
@@ -100,7 +103,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"list_shows_odd_group"',
   ],
   names_forgotten: [
-    'what the platform made of a name is forgotten, and the name is sent again',
+    'apply forgets how the platform changed a name, and sends the name again',
     at('groups', (groups) => ({
       readView: async (...asked) => {
         const view = await groups.readView(...asked);
@@ -116,7 +119,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   no_backoff: [
-    'whatever failed is tried again at once',
+    'apply retries a failed group after two seconds each time',
     at('groups', (groups, ports) => ({
       postpone: (seen, how) =>
         groups.postpone(seen, { ...how, calledMs: [], retryAtMs: ports.clock() + 2_000 }),
@@ -124,7 +127,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"writes_',
   ],
   gone_at_once: [
-    'a 404 for a group counts for more than the list that shows it',
+    'apply believes a 404 for a group although the list shows the group',
     atGroups((groups) => {
       const gone = new Set<string>();
       const get: typeof groups.get = async (id, how) => {
@@ -137,7 +140,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"get_denies"',
   ],
   answers_believed: [
-    'an answer about another group is taken for the one that was asked about',
+    'apply accepts an answer that contains another group',
     atGroups((groups) => ({
       get: async (id) => groups.get(id).then((found) => found && { ...found, id }),
       patch: async (id, ...asked) => ({ ...(await groups.patch(id, ...asked)), id }),
@@ -146,7 +149,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"answers_other_group"',
   ],
   links_given_up: [
-    'however many groups answer 404, each is created again without a read of its own id',
+    'apply creates a group again after a 404, however many groups answer 404',
     (ports, actor) => {
       const storeObserved = at('groups', (groups) => ({
         storeObserved: (seen, base) => groups.storeObserved(seen, base, {}),
@@ -166,7 +169,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"7200"',
   ],
   refused_asked_always: [
-    'a refused credential is tried each minute',
+    'groupsync retries a refused credential each minute',
     at('gates', (gates, { clock }) => ({
       write: (name, seen, next) =>
         gates.write(name, seen, next.state === 'unauthorized' ? { ...next, untilMs: clock() } : next),
@@ -174,24 +177,24 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"token_revoked"',
   ],
   actions_unrecorded: [
-    'what people do leaves no audit entry',
+    'actions of operators leave no audit entry',
     at('audit', (_, _ports, actor) => (actor === 'operator' ? { record: async () => 'lost' } : {})),
   ],
   names_are_free: [
-    'the name of a removed connection may serve another company',
+    'another company may use the name of a removed connection',
     at('connections', () => ({ companyOf: async () => undefined })),
     '"remove_connection"',
   ],
   // ── invented bugs ─────────────────────────────────────────────────────────────────────────────────────────────────
   no_claims: [
-    'platform groups are not claimed',
+    'two directory groups can claim the same platform group',
     at('claims', () => ({ claim: async () => true })),
     '"company":"([^"]*)".*"company":"\\1"',
   ],
-  claims_stay: ['a claim is never dropped', at('claims', () => ({ retire: async () => {} }))],
+  claims_stay: ['a claim is never deleted', at('claims', () => ({ retire: async () => {} }))],
   no_audit: ['writes leave no audit entry', at('audit', () => ({ record: async () => 'lost' }))],
   guard_looks_away: [
-    'the guard does not see what was removed before',
+    'the guard does not count earlier removals',
     at('guard', (guard) => ({
       reserve: async (...asked) => {
         await guard.reserve(...asked);
@@ -200,7 +203,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   gate_ignored: [
-    'a closed gate blocks no write',
+    'apply writes although the gate is closed',
     at('gates', (gates, _, actor) => ({
       read: async (name) =>
         actor === 'apply' ? { ...(await gates.read(name)), state: 'open' } : gates.read(name),
@@ -208,7 +211,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"pause',
   ],
   rev_ignored: [
-    'a change during a write is taken for written',
+    'a change that arrives during a write is marked as written',
     at('groups', (groups) => ({
       commit: async (ref, commit) =>
         groups.commit(ref, { ...commit, seen: (await groups.read(ref)) ?? commit.seen }),
@@ -216,7 +219,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"coalesceSeconds":0',
   ],
   memberships_unnoted: [
-    'a change of a user does not find the groups',
+    'a changed user's groups are not recorded, so no fan-out finds them',
     at('desired', (desired) => ({
       noteMembership: async () => {},
       joinNew: async (ref, entries, nowMs) => {
@@ -225,11 +228,11 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   walks_end_early: [
-    'groups of a changed user are not woken',
+    'the fan-out of a changed user wakes no group',
     at('users', () => ({ groupsOf: async function* () {} })),
   ],
   wakes_lost: [
-    'one wake-up in four is lost, and nothing is marked',
+    'one change in four does not mark its group dirty and wakes no worker',
     at('desired', (desired, ports) => ({
       markDirty: async (ref, when, said) =>
         ports.random() < 0.25
@@ -243,7 +246,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('index', () => ({ pending: async function* () {} })),
   ],
   views_lost: [
-    'the view is empty where it was read before',
+    'one stored view in five is read without its users',
     at('groups', (groups, ports) => ({
       readView: async (...asked) => {
         const view = await groups.readView(...asked);
@@ -252,26 +255,26 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   lists_end_early: [
-    'a list lacks its last groups',
+    'a list of groups contains only the first five',
     atGroups((groups) => ({ list: async (maxAgeMs) => (await groups.list(maxAgeMs)).slice(0, 5) })),
   ],
   posts_twice: [
-    'a lost POST is repeated',
+    'apply repeats a POST that got no answer',
     atGroups((groups) => ({ create: (fields) => groups.create(fields).catch(() => groups.create(fields)) })),
     '"loses_answers"',
   ],
   deletes_skipped: [
-    'a deleted group stays on the platform',
+    'apply does not send the deletion of a group',
     atGroups(() => ({ delete: async () => 'deleted' as const })),
   ],
   leavers_stay: [
-    'a person who has left counts as employed',
+    'a person who left is stored as active',
     at('people', (people) => ({
       save: (connection, facts, seen) => people.save(connection, { ...facts, state: 'ACTIVE' }, seen),
     })),
   ],
   tombstones_lost: [
-    'a leave is forgotten',
+    'three leaves in ten are not stored',
     at('desired', (desired, ports) => ({
       joinMember: async (ref, entry, nowMs) => {
         if (entry.register.value === 'absent' && ports.random() < 0.3) return undefined;
@@ -280,7 +283,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   floors_lost: [
-    'a deletion leaves the members behind',
+    'the deletion of a directory group does not end its memberships',
     at('desired', (desired) => ({
       markDirty: (ref, when, said) =>
         desired.markDirty(ref, when, said && { ...said, deleted: '' as never, snapshot: '' as never }),
@@ -295,14 +298,14 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('groups', () => ({ noteSuspected: async () => false })),
   ],
   hour_forgotten: [
-    'the guard checks each write of a group for itself',
+    'the guard does not add up the writes of one group',
     at('guard', (guard) => ({
       reserve: async (...asked) => ({ ...(await guard.reserve(...asked)), group: 0 }),
       recent: async (...asked) => ({ ...(await guard.recent(...asked)), group: 0 }),
     })),
   ],
   past_forgotten: [
-    'a group that is shown as it was before our own write counts as an external change',
+    'a read that shows the group as it was before groupsync's write counts as an external change',
     at('groups', (groups) => ({
       read: async (ref) => {
         const { lastWriteAtMs: _, ...state } = (await groups.read(ref)) ?? {};
@@ -312,7 +315,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"getLagMs":[1-9]',
   ],
   refused_at_once: [
-    'whatever the platform refuses once is given up',
+    'apply marks a group as failed after a single refusal',
     at('groups', (groups) => ({
       read: async (ref) => {
         const state = await groups.read(ref);
@@ -323,7 +326,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
   ],
   // ── bugs that the invariant checks once missed ────────────────────────────────────────────────────────────────────
   wrong_actor: [
-    'the audit entry of a write names another event, and another actor, than those that caused it',
+    'the audit entry of a write names a false event and a false actor',
     at('audit', (audit) => ({
       record: (ref, entry) => {
         if (!entry.cause.startsWith('event ')) return audit.record(ref, entry);
@@ -345,7 +348,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   scim_saves_blindly: [
-    'a SCIM resource is saved over what another request has made of it meanwhile',
+    'a SCIM request overwrites a change that another request made at the same time',
     atTable((table) => ({
       update: (key, change, ...[when, ...how]) => {
         const isSave = key.pk.startsWith('S#') && change.set?.['revision'] !== undefined;
@@ -355,7 +358,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"way":{"form":"scim_request","time":"none","lateMs":[1-9]',
   ],
   marked_once: [
-    'changed settings reach only those groups that the index shows at that moment',
+    'changed settings do not reach a group that the index does not show yet',
     at('index', (index, _, actor) => ({
       async *all(connection, which) {
         if (actor !== 'pump' || which !== undefined) yield* index.all(connection, which);
@@ -365,7 +368,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"seed":(?:[37]|[0-9]*(?:[02468][37]|[13579][159])),.*"group":"new-',
   ],
   levels_lie: [
-    'levels say that no group waits for long, and that none is held or failed',
+    'the levels report no waiting, held or failed group',
     at('index', (index, { clock }) => ({
       async *all(connection, which) {
         for await (const page of index.all(connection, which)) {
@@ -388,7 +391,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   health_hidden: [
-    'a failed check of the credential is stored as a good one',
+    'a failed check of the credential is stored as successful',
     at('health', (health) => ({
       write: (connection, { lastFailure: _, ...checked }) =>
         health.write(connection, { ...checked, goodAtMs: checked.checkedAtMs }),
@@ -396,7 +399,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"platformFault":"token_revoked","forMs":3600000',
   ],
   forget_keeps: [
-    'the attributes of a member are kept when the person behind it is erased',
+    'the erasure of a person keeps the attributes of the member',
     atTable((table) => ({
       put: async (item, when) => {
         if (item.sk !== 'USER' || item['erasedMs'] === undefined) return table.put(item, when);
@@ -407,7 +410,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"kind":"forget","member":"[ph][0-9]+"}}',
   ],
   ties_by_arrival: [
-    'of two registers with equal stamps the later to arrive wins',
+    'of two values with equal stamps, the one that arrives later wins',
     atTable((table) => ({
       update: (key, change, ...[when, ...how]) => {
         const { stamp, presence } = change.set ?? {};
@@ -420,7 +423,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"eventId":"tied',
   ],
   user_change_unheard: [
-    'a new user id of an employee is not noticed',
+    'a new user id of an employee is ignored',
     at('people', (people) => ({
       save: (connection, { userId, ...facts }, seen) => {
         const known = seen?.userId ?? userId;
@@ -430,7 +433,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"change_user_id"',
   ],
   stranger_writes: [
-    'the wrong platform group is written',
+    'a PUT is sent to the wrong platform group',
     atGroups((groups) => ({
       put: async (id, fields, version) => {
         const other = (await groups.list(60_000)).find((group) => group.id !== id);
@@ -452,8 +455,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = Object.entries({ ...BUGS, ...RE
 );
 
 /**
- * The first simulation run that found each bug, and the number of runs before that. A new search begins with this run
- * (`--planted`).
+ * By bug: the first run that found the bug, and the number of runs before it. The next search (`--planted`) begins with
+ * this run.
  */
 export const FOUND = found as unknown as Readonly<Record<string, readonly [seed: number, runs: number]>>;
 

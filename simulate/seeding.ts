@@ -1,7 +1,7 @@
 import type { EnginePorts } from './engine.ts';
 import type { Actor, WrapPorts } from './lambdas.ts';
 
-/** Returns a bug that replaces some methods of one port. */
+/** Returns a bug that replaces methods of one port. */
 export const at =
   <Name extends keyof EnginePorts>(
     name: Name,

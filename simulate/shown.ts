@@ -24,24 +24,25 @@ import { afterSilence } from './silence.ts';
 import { HOUR_MS, MINUTE_MS } from './simulation-run.ts';
 import type { Seen } from './world.ts';
 
-/** The index may be two minutes late. A value that has not changed for longer than this time must be shown. */
+/** The longest time that a list may show an old value. The index may be two minutes late. */
 const STABLE_MS = 130_000;
 const SAMPLE_MS = 10_000;
 const AT_LEAST_MS = 5 * HOUR_MS;
 const AT_MOST_MS = 13 * HOUR_MS;
-/** An attempt whose outcome was lost is repeated after 15 minutes. */
+/** groupsync repeats a notification whose outcome is unknown after 15 minutes. */
 const NOTIFY_AGAIN_MS = 16 * MINUTE_MS;
-/** A fault of the table may lose some attempts in succession. */
+/** The maximum number of attempts. A fault of the table may make several attempts fail. */
 const MOST_ATTEMPTS = 8;
 
 /**
- * Reads the operator's view of each connection at random times and before the end, and sends the due notifications. The
- * answers are compared with the stored values that did not change in between.
+ * Reads what operators see of each connection, at random times and before the end, and sends due notifications. The
+ * check compares the answers with the stored values that did not change in between.
  */
 export function startShowing(cloud: Cloud, seen: Seen, lastExpiryMs: number): void {
   const random = cloud.random.fork('showing');
   const notifiedByConnection = new Map<string, Map<Finding['subject'], SentNotification>>();
-  // The reads are sequential, because a reader of a dead-letter queue hides its messages from the next reader.
+  // The connections are read one after the other. A command that reads a dead-letter queue hides the messages from
+  // other readers for some time.
   const ask = async () => {
     for (const name of [...cloud.connections.keys()]) {
       const notified = notifiedByConnection.get(name) ?? new Map();
@@ -82,7 +83,10 @@ async function showOne(cloud: Cloud, seen: Seen, { name, notified }: Asked): Pro
   await notifyAndCheck(cloud, seen, { name, notified });
 }
 
-/** Sends the due notifications until they match the findings. An invocation that fails proves nothing. */
+/**
+ * Sends due notifications until they match the findings, and then reports each finding that has none. An invocation
+ * that fails is not counted.
+ */
 async function notifyAndCheck(cloud: Cloud, seen: Seen, { name, notified }: Asked): Promise<void> {
   let unreported: readonly string[] = [];
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
@@ -129,7 +133,7 @@ async function shownTo(
     holds: holds.map(({ group, hold }) => ({ group, digest: hold.digest, decision: hold.decision.kind })),
     pending: pending.map(({ group, member, cause }) => `${group} ${member} ${cause}`),
     groups,
-    // A command that runs at the same time hides the messages that it has received.
+    // If another command has received some messages, the list is incomplete and is not compared.
     deadLetters:
       survey.complete && survey.inFlightElsewhere === 0 ? survey.messages.map(({ id }) => id) : undefined,
   };
@@ -151,7 +155,7 @@ const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
   ['reader', /directory was not read/],
 ];
 
-/** Sends notifications, like the requeue job each minute. */
+/** Sends the due notifications, as the requeue job does each minute. */
 async function notifyPeople(
   found: readonly Finding[],
   { ports, connection, notified }: Notifying,

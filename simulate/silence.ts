@@ -1,13 +1,15 @@
 import type { Cloud } from './cloud.ts';
 import { DAY_MS, type Happening, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
 
-/** After this time the work of a happening is done, or the group is shown as waiting. */
+/**
+ * The time after a happening in which its work is done. If the work is not done then, its group is shown as waiting.
+ */
 const DONE_AFTER_MS = DAY_MS;
-/** The longest step in time while nothing happens and nothing waits. */
+/** The longest time between two runs of a job in a silence. */
 const STEP_MS = 7 * DAY_MS;
 const BEFORE_NEXT_MS = 10 * MINUTE_MS;
 
-/** Returns the time at which the last effect of a happening begins, in milliseconds after START_MS. */
+/** Returns the last time at which a happening starts an effect, in milliseconds after START_MS. */
 function endOf({ atMs, action, ...one }: Happening): number {
   const forMs = 'forMs' in action ? action.forMs : 0;
   const lateMs = 'way' in one ? one.way.lateMs : 0;
@@ -20,7 +22,7 @@ interface Spell {
   readonly untilMs: number;
 }
 
-/** Returns the spells of a run without happenings, in order. Most runs have none. */
+/** Returns the long periods without happenings, in order. Most runs have none. */
 function spellsOf({ happenings, days }: SimulationRun): readonly Spell[] {
   const spells: Spell[] = [];
   let lastMs = 0;
@@ -32,7 +34,7 @@ function spellsOf({ happenings, days }: SimulationRun): readonly Spell[] {
     note(happening.atMs);
     lastMs = Math.max(lastMs, endOf(happening));
   }
-  // The operator's replay at the end belongs to the quiet day.
+  // The time after the last happening is also such a period. The operator's replay at the end comes after it.
   note(days * DAY_MS);
   return spells;
 }
@@ -40,8 +42,8 @@ function spellsOf({ happenings, days }: SimulationRun): readonly Spell[] {
 const known = new WeakMap<SimulationRun, readonly Spell[]>();
 
 /**
- * Returns the time at which a job that is due at `atMs` runs instead. In a long silence in which no group waits, jobs
- * run only once a week, so that years pass quickly. More runs would find the same state again.
+ * Returns the time at which a job runs that is due at `atMs`. In a long period without happenings and without waiting
+ * groups, a job runs only once a week. More runs would find the same state again.
  */
 export function afterSilence(cloud: Pick<Cloud, 'run' | 'table'>, atMs: number): number {
   const { run, table } = cloud;
@@ -55,8 +57,8 @@ export function afterSilence(cloud: Pick<Cloud, 'run' | 'table'>, atMs: number):
 const looked = new WeakMap<object, { readonly indexed: unknown; readonly untilMs: number }>();
 
 /**
- * Returns whether any group waits. A group that has waited for days does not count, because it waits for an operator or
- * for a name that is in use. The index changes with each group that starts or stops waiting.
+ * Returns whether any group waits. A group that has waited for days is ignored, because an operator must act or its
+ * name is in use. The result is computed again only after the index has changed.
  */
 function isWaiting(table: Cloud['table'], atMs: number): boolean {
   const last = looked.get(table);

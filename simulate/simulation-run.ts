@@ -1,6 +1,6 @@
-/*
- * A simulation run as data. draw.ts draws a run from a seed, and execute.ts executes the run. shrink.ts leaves out
- * happenings of a failing run, so each happening contains all data that it needs.
+/**
+ * A simulation run as data. draw.ts draws it from a seed, and execute.ts executes it. Each happening contains all data
+ * that it needs, because shrink.ts removes other happenings from a failing run.
  */
 
 import type * as z from 'zod';
@@ -21,7 +21,7 @@ export const DAY_MS = 86_400_000;
 
 export interface SimulationRun {
   readonly seed: number;
-  /** Duration of the faults; a quiet day follows before the final check. */
+  /** The number of days with faults. A day without faults follows, and then the final check. */
   readonly days: number;
   readonly coalesceSeconds: number;
   readonly connections: readonly ConnectionSpec[];
@@ -34,17 +34,18 @@ export interface ConnectionSpec {
   readonly company: string;
   /** Connection settings in addition to `baseUrl`. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Permanent traits of this company's platform; its platform faults are happenings. */
+  /** Traits of this company's platform, which never change. Its faults are happenings. */
   readonly traits: Traits;
-  /** With `oauth`, access tokens expire after an hour and are refreshed at the platform's token URL. */
+  /** With `oauth`, access tokens expire after an hour, and groupsync refreshes them at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
   /**
-   * True if an operator creates the connection later, when the company of a removed connection returns under this name.
+   * True if the company of a removed connection returns under this name. An operator then creates the connection during
+   * the run.
    */
   readonly isLater?: true;
   /** Employees at the start. */
   readonly people: readonly PersonSpec[];
-  /** The directory that a reader reads. Without it, changes arrive as messages and requests. */
+  /** The directory that is read. Without it, all changes arrive as messages and SCIM requests. */
   readonly google?: GoogleSpec;
 }
 
@@ -57,7 +58,7 @@ export interface GoogleSpec {
 export interface PersonSpec {
   readonly role: string;
   readonly email: string | null;
-  /** Default: ACTIVE. */
+  /** The employment state (default: ACTIVE). */
   readonly state?: string;
   /** The default is `u-<role>`; null if the platform shows no user id. */
   readonly userId?: string | null;
@@ -72,19 +73,19 @@ export interface Traits {
   readonly echoSpokeId: boolean;
   /** How the platform stores an external id. */
   readonly spokeIds: 'exact' | 'folded';
-  /** Longer names are refused (400 or 422); null if the platform refuses no name for its length. */
+  /** The platform refuses longer names with 400 or 422; null if it has no limit. */
   readonly longestName: number | null;
   /** How the platform stores a name. */
   readonly names: 'exact' | 'trimmed' | 'folded';
-  /** Whether a name may be used by one group only. */
+  /** If true, two groups cannot have the same name. */
   readonly uniqueNames: boolean;
   /** A user that the platform adds to each new group. */
   readonly installer: string | null;
-  /** The time for which a new group is missing from the list, and answers 404 by id. */
+  /** The time in which the list does not show a new group, and the time in which a GET by id answers 404. */
   readonly listLagMs: number;
   readonly getLagMs: number;
   readonly endOfFeed: 'same' | 'null' | 'absent' | 'empty';
-  /** The delay until the feed shows a change. */
+  /** The delay after which the feed shows a change. */
   readonly feedLagMs: number;
   /** The envelope of the feed, and the form of a page without events. */
   readonly feedEnvelope: 'data' | 'flat';
@@ -112,9 +113,9 @@ export type Happening = At &
   );
 
 /**
- * Members are directory ids. A member's address is `<id>@<connection>.test`. For ids that begin with `h`, only a
- * profile contains the address. Members `n…` have no address: events and profiles contain their employee number. Groups
- * `s…` and members `q…` are known only to the SCIM server, which assigns their ids.
+ * Members are directory ids. Most members have the address `<id>@<connection>.test`. A member `h…` gets the address
+ * only by a profile. A member `n…` has no address, but an employee number in events and profiles. Only the SCIM server
+ * knows groups `s…` and members `q…`, and it assigns their ids.
  */
 export type DirectoryAction =
   | { readonly kind: 'name'; readonly group: string; readonly name: string }
@@ -130,7 +131,7 @@ export type DirectoryAction =
     }
   | { readonly kind: 'profile'; readonly member: string; readonly email?: string; readonly number?: string }
   | { readonly kind: 'forget'; readonly member: string }
-  /** Snapshots of `groups` groups `<prefix>0`, `<prefix>1` … in one message. */
+  /** One message with snapshots of `groups` groups: `<prefix>0`, `<prefix>1` … */
   | { readonly kind: 'wide'; readonly prefix: string; readonly groups: number }
   | { readonly kind: 'rubbish'; readonly body: string };
 
@@ -138,13 +139,13 @@ export type DirectoryAction =
 export interface Way {
   readonly form: 'native' | 'sns' | 'eventbridge' | 'okta' | 'scim_group' | 'scim_patch' | 'scim_request';
   /**
-   * With `none`, the message has no time of its own and is stamped when it is sent. With `future`, its time is an hour
-   * ahead, so it must be refused.
+   * With `none`, the message contains no time, so the time of sending is used. With `future`, its time is an hour
+   * ahead, so ingest must refuse the message.
    */
   readonly time: 'exact' | 'whole_second' | 'none' | 'future';
-  /** Delay of the message, up to days. */
+  /** The delay of the message. It may be days. */
   readonly lateMs: number;
-  /** How often SQS delivers the message; 1 means once. */
+  /** How often SQS delivers the message. */
   readonly copies: number;
   /** The actor of the change in the directory, if the form of the message can name one. */
   readonly by?: string;
@@ -160,7 +161,7 @@ export type CompanyAction =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
   | { readonly kind: 'renumber'; readonly role: string; readonly number: string }
-  /** Moves the role to another user; groups keep the old id. */
+  /** Moves the role to another user. The groups of the platform keep the old user. */
   | { readonly kind: 'change_user_id'; readonly role: string; readonly userId: string }
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
 
@@ -168,37 +169,37 @@ export interface PlatformAction {
   readonly kind: 'platformFault';
   readonly platformFault: PlatformFault;
   readonly forMs: number;
-  /** Affected users or groups, or the Retry-After, if the fault has any. */
+  /** The affected users, groups or values; for a fault with Retry-After, the value of this header. */
   readonly about?: readonly string[];
   /** Probability that the fault affects a call, from 0 to 1. */
   readonly share?: number;
 }
 
-/** An action of another client of the platform. It concerns the platform group of the directory group `group`. */
+/** An action of another client on the platform group that belongs to the directory group `group`. */
 export type ClientAction =
   | (Partial<WrittenFields> & {
       readonly kind: 'edit';
       readonly group: string;
       readonly add?: readonly string[];
       readonly remove?: number;
-      /** Repeats the edit this often when groupsync reverts it. */
+      /** The client repeats the edit when groupsync has reverted it, up to `times` times. */
       readonly again?: { readonly everyMs: number; readonly times: number };
     })
   | { readonly kind: 'delete' | 'recreate' | 'strip' | 'twin'; readonly group: string }
-  /** An unmanaged group, whose name may be the name of a managed group. */
+  /** Creates a group that groupsync does not manage. Its name may equal the name of a managed group. */
   | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };
 
 export type OperatorAction =
-  /** `oldMs`: the operator decides on the hold that the screen showed this long ago. */
+  /** `oldMs` is the age of the operator's screen. The operator decides on the hold that the screen shows. */
   | { readonly kind: 'approve' | 'reject'; readonly group: string; readonly oldMs: number }
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
   | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
   | { readonly kind: 'rebind'; readonly member: string; readonly role: string }
-  /** Erases the stored data of a member's person. */
+  /** Erases the stored data of the person of this member. */
   | { readonly kind: 'forget'; readonly member: string }
   | { readonly kind: 'set'; readonly key: string; readonly value: unknown }
   | { readonly kind: 'remove_connection' }
-  /** Connects the name for this company. */
+  /** Connects the company under the name of this connection. */
   | { readonly kind: 'connect'; readonly company: string }
   | { readonly kind: 'replay_all' | 'discard_one' | 'edit_one' }
   | { readonly kind: 'new_token' };
@@ -213,7 +214,7 @@ type FunctionName =
   | 'health'
   | 'scim'
   | 'directory';
-/** The functions that may crash, and the command of an operator. */
+/** The functions that may crash. `operator` is a command of an operator. */
 export type LambdaName = FunctionName | 'operator';
 
 export type AwsAction =
@@ -221,9 +222,9 @@ export type AwsAction =
   | { readonly kind: 'crash'; readonly lambda: LambdaName; readonly effect: string; readonly nth: number }
   | { readonly kind: 'throttled' | 'unheard' | 'echo'; readonly forMs: number; readonly share: number }
   | { readonly kind: 'queue_refuses'; readonly forMs: number; readonly share: number }
-  /** Each request to the table takes this long. */
+  /** Each request to the table takes `msPerRequest`. */
   | { readonly kind: 'slow_table'; readonly forMs: number; readonly msPerRequest: number }
-  /** The clock of a new worker is wrong by up to this time. */
+  /** The clocks of new workers are wrong by up to `skewMs`. */
   | { readonly kind: 'skew'; readonly forMs: number; readonly skewMs: number }
-  /** Two workers receive the same message of the apply queue, or the same scheduled task. */
+  /** Two workers receive the same message of the apply queue, or start the same scheduled task. */
   | { readonly kind: 'twins'; readonly forMs: number; readonly share: number };

@@ -13,23 +13,24 @@ import type {
 } from '../shared/store/table.ts';
 import { UnstorableError } from '../shared/sync/ports/store-errors.ts';
 
-/*
- * The in-memory table of tests, simulation and benchmarks. It has DynamoDB's rules: sizes, empty keys, pages of 1 MB,
- * and an index that may lag. Readers share the stored items, which are frozen, so an attempt to change an item throws.
+/**
+ * The table in memory that tests, simulation and benchmarks use. It follows the rules of DynamoDB: sizes, empty keys,
+ * pages of 1 MB, and an index that may be late. All readers share the stored items. The items are frozen, so an attempt
+ * to change one throws an error.
  */
 
 export interface MemoryTableOptions {
-  /** Called before each operation, so that a test can stop the run, or let another worker run first. */
+  /** Called before each operation. A test can stop the run here, or let another worker run first. */
   readonly before?: (operation: string, key: string) => Promise<void>;
   /**
-   * The delay of the index in milliseconds, and the clock. Sometimes the delay is doubled, or a tenth of this value.
+   * The delay of the index in milliseconds, and the clock. Some changes need twice the delay, and some a tenth of it.
    */
   readonly indexLag?: { readonly ms: number; readonly nowMs: () => number };
   /** Size of a page in bytes (default: 1 MB). */
   readonly pageBytes?: number;
-  /** Number of keys that BatchGetItem answers (default: 100). */
+  /** The maximum number of keys per BatchGetItem (default: 100). */
   readonly keysAtOnce?: number;
-  /** Returns whether a later page is empty but still has a next page. */
+  /** Returns whether the next page shall be empty although more pages follow. DynamoDB may answer so. */
   readonly isEmptyPage?: () => boolean;
   /** Called for each read and write with its billed bytes. */
   readonly meter?: Meter;
@@ -37,7 +38,10 @@ export interface MemoryTableOptions {
 
 export interface Meter {
   read(bytes: number, isIndex: boolean): void;
-  /** `bytes`: the larger size of the item before and after the write, or the size of one write to the index. */
+  /**
+   * `bytes` is the larger size of the item before and after the write. For a write to the index, it is the size of the
+   * entry.
+   */
   write(bytes: number, isIndex: boolean): void;
   refused(bytes: number): void;
 }
@@ -45,15 +49,18 @@ export interface Meter {
 interface Stored {
   readonly item: Item;
   readonly bytes: number;
-  /** The projection of the item in the index. */
+  /** The entry of the item in the index. */
   readonly entry?: IndexEntry | undefined;
 }
 
 interface Partition {
   readonly entries: Map<string, Stored>;
-  /** Keys, always sorted. */
+  /** All keys, sorted. */
   readonly sorted: string[];
-  /** Compares by code units. After the first key for which the orders differ, it compares by bytes. */
+  /**
+   * Compares two keys. Comparison by UTF-16 code units is fast, but for some characters DynamoDB's order by bytes is
+   * different. After the first such key, the partition compares by bytes.
+   */
   compare: (a: string, b: string) => number;
 }
 
@@ -70,7 +77,10 @@ export type PageRequest = QueryRequest & { readonly after?: string | undefined }
 const MAX_PK_BYTES = 2_048;
 const MAX_SK_BYTES = 1_024;
 const MAX_ITEM_BYTES = 400 * 1_024;
-/** The number of attributes that an expression of 4 KB can remove, with placeholders like `#n123`. It can set fewer. */
+/**
+ * The maximum number of attributes that one expression can remove. An expression has at most 4 KB, with placeholders
+ * like `#n123`.
+ */
 const MAX_NAMES = 600;
 const { partitionKey: GPK, sortKey: GSK } = TABLE.index;
 const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', GPK, GSK, ...TABLE.index.projected]);
@@ -80,12 +90,15 @@ const NO_LAG = { ms: 0, nowMs: () => 0 };
 export class MemoryTable implements Table {
   /** Items by `pk` and `sk` with a space between them. */
   readonly items = new Map<string, Item>();
-  /** Bytes of the largest item ever stored, and its key. */
+  /** The size in bytes of the largest item that was ever stored, and its key. */
   largest = { bytes: 0, key: '' };
-  /** The largest number of items that one query read, by kind of sort key. */
+  /** By kind of sort key: the largest number of items that one query read. */
   readonly widest = new Map<string, number>();
   readonly #table = new Map<string, Partition>();
-  /** The replicas of the index. One read may show a change that the next read does not show. */
+  /**
+   * Copies of the index, of which each read uses another one. So one read may show a change that the next read does not
+   * show.
+   */
   readonly #replicas: readonly Map<string, Partition>[];
   #indexReads = 0;
   #indexed = 0;
@@ -152,7 +165,7 @@ export class MemoryTable implements Table {
     return this.remove(key, when);
   }
 
-  /** Each of the following operations is one atomic request. */
+  /** Each method from here on is one atomic request. */
   look(key: Key): Item | undefined {
     const stored = this.#stored(key);
     this.#options.meter?.read(stored?.bytes ?? 0, false);
@@ -184,13 +197,13 @@ export class MemoryTable implements Table {
     return true;
   }
 
-  /** Returns the items of one partition whose sort key has this prefix, for checks. */
+  /** Returns the items of one partition whose sort key has this prefix. Only checks use this method. */
   under(partition: string, prefix: string): readonly Item[] {
     const all = this.#table.get(partition)?.entries ?? [];
     return [...all].flatMap(([sort, { item }]) => (sort.startsWith(prefix) ? [item] : []));
   }
 
-  /** Returns the number of changes of the index so far. */
+  /** Returns how often the index has changed. */
   get indexed(): number {
     this.#catchUp();
     return this.#indexed;
@@ -233,7 +246,9 @@ export class MemoryTable implements Table {
   #replace(key: Key, before: Stored | undefined, next: Item | undefined): void {
     const bytes = next === undefined ? 0 : itemBytes(next);
     if (next !== undefined && isTooLong(key))
-      throw new UnstorableError('expected keys of at most 2,048 and 1,024 bytes');
+      throw new UnstorableError(
+        'expected a partition key of at most 2,048 bytes and a sort key of at most 1,024 bytes',
+      );
     if (bytes > MAX_ITEM_BYTES)
       throw new UnstorableError(`expected an item of at most 400 KB, got ${bytes} bytes`);
     if (bytes > this.largest.bytes) this.largest = { bytes, key: nameOf(key) };
@@ -246,7 +261,7 @@ export class MemoryTable implements Table {
     if (from === undefined && to === undefined) return;
     const { nowMs, ms } = this.#options.indexLag ?? NO_LAG;
     this.#replicas.forEach((index, which) => {
-      // The index applies the changes of one item in order, but changes of different items in any order.
+      // The index applies the changes of one item in their order. Changes of different items may change places.
       const dueMs = nowMs() + (ms * (1 + (key.sk.length % 2))) / (1 + 9 * which);
       const last = this.#late.findLastIndex((one) => one.dueMs <= dueMs);
       this.#late.splice(last + 1, 0, { dueMs, run: () => this.#reindex(index, from, to) });
@@ -316,7 +331,7 @@ function readPage(partition: Partition | undefined, request: PageRequest, most: 
     while (place < sorted.length && isWithin(sorted[place] as string, request, compare)) place += 1;
     place -= 1;
   }
-  // Items may be deleted between two pages, so a page begins after the key at which the previous page ended.
+  // The last item of the previous page may be deleted by now. So the page begins after the key of that item.
   if (after !== undefined) {
     const known = firstAtLeast(partition, after);
     const next = sorted[known] === after ? known + 1 : known;
@@ -333,7 +348,7 @@ function readPage(partition: Partition | undefined, request: PageRequest, most: 
     const one = partition.entries.get(last) as Stored;
     items.push(only === undefined ? one.item : (without(one.item, (name) => !only.has(name)) as Item));
     bytes += one.bytes;
-    // A full page may have a next page, even if no item follows (DynamoDB API reference, LastEvaluatedKey).
+    // A full page gets a key for the next page even if no item follows (DynamoDB API reference, LastEvaluatedKey).
     if (bytes >= most || items.length >= pageSize) return { items, bytes, last };
   }
   return { items, bytes };
@@ -356,8 +371,8 @@ function firstAtLeast({ sorted, compare }: Partition, key: string): number {
 }
 
 /**
- * DynamoDB sorts by UTF-8. JavaScript's code units give the same order except for surrogates and U+E000 to
- * U+FFFF.
+ * Characters for which DynamoDB's order by UTF-8 bytes differs from the order by UTF-16 code units: surrogates, and
+ * U+E000 to U+FFFF.
  */
 const HIGH = /[\ud800-\uffff]/;
 function byUnits(a: string, b: string): number {
@@ -373,7 +388,7 @@ interface IndexEntry {
   readonly shown: Item;
 }
 
-/** Returns the projection of an item in the index; undefined if the item lacks a key of the index. */
+/** Returns the entry of an item in the index; undefined if the item lacks a key of the index. */
 function indexEntry(item: Item): IndexEntry | undefined {
   const { [GPK]: pk, [GSK]: sk } = item;
   if (typeof pk !== 'string' || typeof sk !== 'string') return undefined;
@@ -387,7 +402,10 @@ function isSame(a: Item, b: Item): boolean {
   return names.length === Object.keys(b).length && names.every((name) => isEqual(a[name], b[name] as Value));
 }
 
-/** Returns a frozen copy in the form after serialization: well-formed text, no undefined values, no NaN. */
+/**
+ * Returns a frozen copy of the value as DynamoDB would return it. Lone surrogates are replaced. A number that is not
+ * finite causes an error.
+ */
 function kept(value: Value): Value {
   if (typeof value === 'string') return value.replace(LONE_SURROGATES, '\ufffd');
   if (typeof value === 'number' && !Number.isFinite(value))
@@ -404,7 +422,10 @@ function kept(value: Value): Value {
   return Object.freeze(isWhole ? copy : without(copy, (name) => copy[name] === undefined)) as Value;
 }
 
-/** V8 makes objects slow after a `delete`, or after about fifteen properties are added one by one. */
+/**
+ * V8 makes objects slow after a `delete`, or if about fifteen properties are added one by one. So changed objects are
+ * built from a list of entries.
+ */
 const without = (item: object, isOut: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !isOut(name)));
 
@@ -431,7 +452,7 @@ function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [
   return Object.freeze(next) as Item;
 }
 
-/** Returns the value at a path. */
+/** Returns the value at a path such as `a.b`. */
 const at = (item: Item | undefined, path: string): Value | undefined =>
   path.split('.').reduce<Value | undefined>((value, name) => (value as Attributes | undefined)?.[name], item);
 
@@ -451,10 +472,7 @@ function holds(item: Item | undefined, when: Condition | undefined): boolean {
   }
 }
 
-/**
- * Compares two values as DynamoDB does: a missing attribute, or an attribute of another type, is neither less nor
- * greater nor equal.
- */
+/** Compares two values as DynamoDB does. If the attribute is missing or has another type, each comparison is false. */
 function compares(stored: Value | undefined, when: Extract<Condition, { value: Value }>): boolean {
   const { kind, value } = when;
   if (kind === 'equal') return isEqual(stored, value);

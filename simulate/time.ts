@@ -6,19 +6,20 @@ interface Due {
 }
 
 /**
- * The number of events in one turn of the event loop. The operating system is polled once per turn, so many events
- * share a turn. All microtasks and ticks of an event run before the next immediate.
+ * The number of events per turn of the event loop. Each turn polls the operating system, so many events share one turn.
+ * An event's microtasks and ticks end before the next event starts.
  */
 const AT_A_TURN = 100;
 
 /**
- * Creates the simulated time. Waiting tasks resume one at a time, in the order of their instants, then of their calls.
+ * Creates the simulated time. Waiting tasks continue one after the other, ordered by their time, and for equal times by
+ * the order of their calls.
  */
 export function createTime(startMs: number) {
   let now = startMs;
-  /** Sorted by time. The next task is the last element. */
+  /** The waiting tasks. The last element is the next task. */
   const queue: Due[] = [];
-  /** Calls a function at an instant, or immediately if the instant is in the past. */
+  /** Calls a function at a time, or as soon as possible if that time is in the past. */
   const at = (wantedMs: number, run: () => void): void => {
     const atMs = Math.max(now, wantedMs);
     let low = 0;
@@ -34,9 +35,9 @@ export function createTime(startMs: number) {
     /** Milliseconds since 1970. */
     nowMs: () => now,
     at,
-    /** Waits. With 0, all other tasks that are due now run first. */
+    /** Waits in simulated time. With 0, all other tasks that are due now run first. */
     sleep: (ms: number) => new Promise<void>((resolve) => at(now + ms, resolve)),
-    /** Runs all tasks up to this instant. */
+    /** Runs all tasks that are due up to this time. */
     run: (untilMs: number) =>
       new Promise<void>((resolve, reject) => {
         const isDue = () => (queue.at(-1)?.atMs ?? Number.POSITIVE_INFINITY) <= untilMs;

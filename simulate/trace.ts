@@ -3,13 +3,15 @@ import { LANES, type LogLine, type Violation } from './run-log.ts';
 
 const MOST_LINES = 4_000;
 
-/** Returns one simulation run as a self-contained page: time downwards, one lane per actor, violations in red. */
+/**
+ * Returns one simulation run as a page without other files. Time runs downwards, each actor has a lane, and violations
+ * are red.
+ */
 export function tracePage({ run, logLines, violations, fired, figures }: Outcome, command: string): string {
   const [first] = violations;
   const shown = logLines.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
   const omitted = logLines.length - shown.length;
-  const title =
-    first === undefined ? `Run ${run.seed}: nothing went wrong` : `Run ${run.seed}: ${first.sentence}`;
+  const title = first === undefined ? `Run ${run.seed}: no violation` : `Run ${run.seed}: ${first.sentence}`;
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title><style>${STYLE}</style>
@@ -23,7 +25,7 @@ ${violations.length > 1 ? `<details><summary>${violations.length - 1} more</summ
     .sort()
     .map(([name, times]) => `${name} ${times}×`)
     .join(' · ')}</p></details>
-<p class="hint">Time runs downwards, from the day when this run began (d1). The invariants are checked at each full hour: a red line is about the hours before it. ${omitted > 0 ? `Shown are the lines about the group in question and those about everybody; ${omitted} others are left out.` : ''}</p>
+<p class="hint">Time runs downwards, from the day when this run began (d1). The invariants are checked at each full hour: a red line reports a violation in the hour before it. ${omitted > 0 ? `The page shows the lines about the group of the violation and about all groups. It leaves out ${omitted} other lines.` : ''}</p>
 </header>
 <div class="lanes" role="table">
 <div class="head"><b>Time</b>${LANES.map(([, name]) => `<b>${name}</b>`).join('')}</div>
@@ -32,7 +34,9 @@ ${rows(shown)}
 `;
 }
 
-/** Returns whether a line is shown. If the violation concerns one group, lines about other groups are hidden. */
+/**
+ * Returns whether the page shows a line. If the violation concerns one group, the page hides lines about other groups.
+ */
 function concerns(line: LogLine, violation: Violation | undefined): boolean {
   if (violation === undefined || line.lane === 'check') return true;
   const { connection = line.connection, group = line.group } = violation;

@@ -24,8 +24,8 @@ const CHECKERS = [
 
 /**
  * Returns the function that runs all checks of stored state, with new memory for one simulation run. The checks share
- * no code with the engine. The caller runs them each simulated hour, and with `isEnd` once, a day after all faults
- * ended. The check of `plan` and `explain` runs separately (one-decision.ts).
+ * no code with the engine. The caller runs the function each simulated hour. The last call, a day after all faults
+ * ended, sets `isEnd`. The check of `plan` and `explain` runs separately (one-decision.ts).
  */
 export function createChecks(): (seen: Seen, isEnd: boolean) => void {
   const observe = createObserver();

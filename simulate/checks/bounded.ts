@@ -15,21 +15,24 @@ const ASKED_WITHIN_MS = 5_000;
 const MOST_BYTES = 350 * 1_024;
 const WIDEST = 100;
 const PROBES = 20;
-/** A refused or ignored change is retried once a day, and a restored one once an hour. */
+/**
+ * The limit of writes of one group that change nothing. groupsync retries a refused or ignored change once a day, and
+ * repeats a restoration at most once an hour.
+ */
 const VAIN_WRITES_A_DAY = 6;
-/** Calls of the schedules of one connection in an hour. */
+/** The maximum number of scheduled calls per hour and connection. */
 const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
   '/groups': 2,
   '/groups/{id}': 0,
-  // Each new worker reads the company of its token once.
+  // Each new worker calls `/me` once, to check which company its token belongs to.
   '/me': 12 + 3,
-  // A page of the feed may be followed by an empty one.
+  // The feed may read an empty page after the last page with events.
   '/company_activity': 12 * 2,
 };
 
 /**
- * Checks that work that cannot succeed costs few calls, that an idle connection makes only its scheduled calls, and that no
- * read grows with history.
+ * Checks the cost of work: few calls for a change that the platform refuses, only scheduled calls for an idle
+ * connection, and no read that grows with history.
  */
 export function createBounded(): Checker {
   const read = new Map<string, number>();
@@ -45,7 +48,7 @@ export function createBounded(): Checker {
       if (!isIdle(observation, connection)) busyMs.set(connection.name, observation.nowMs);
     }
     for (const [company, platform] of observation.seen.platforms) {
-      // Calls of operators are not limited.
+      // An operator may make any number of calls.
       const isScheduled = ({ by }: PlatformCall) => !/^(?:operator|checker)\b/.test(by);
       const calls = platform.calls.slice(read.get(company)).filter(isScheduled);
       read.set(company, platform.calls.length);
@@ -72,19 +75,19 @@ function checkGroups(observation: Observation, company: string, calls: readonly 
     const lastMessageMs = observation.seen.lastMessageMs.get(key) ?? 0;
     const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs, lastMessageMs]);
     if (spent.length <= CALLS_PER_GROUP || observation.nowMs - newsMs <= 2 * HOUR_MS) continue;
-    // Two workers that receive one message at the same time do not know each other's calls. If a worker was cut off
-    // before it stored its calls, no other worker knows them.
+    // Two workers that receive one message at the same time do not know each other's calls. A worker that was cut off
+    // may have stored no record of its calls, so the next worker starts again from 0.
     const cutOff = (observation.seen.cutOffMs.get(key) ?? []).filter(
       (atMs) => observation.nowMs - atMs <= 2 * HOUR_MS,
     );
     const workers = 1 + cutOff.length + (areAtOnce(spent) ? 1 : 0);
     if (spent.length <= CALLS_PER_GROUP * workers) continue;
-    const sentence = `No event, operator or company changed the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${spent.length}.`;
+    const sentence = `The group ${owner.group} had no event, operator action or HR change for two hours; expected at most ${CALLS_PER_GROUP} calls per hour for the group, found ${spent.length}.`;
     observation.accuse('bounded', 'calls_per_group', owner, sentence);
   }
 }
 
-/** Checks that groupsync does not repeatedly send a change that the platform stores in its own way. */
+/** Checks that groupsync does not repeat writes that change nothing on the platform. */
 function checkVainWrites(observation: Observation, vain: Map<string, readonly number[]>): void {
   for (const { change, owner, connection } of observation.writes) {
     if (!change.isVain) continue;
@@ -112,9 +115,10 @@ function callsOfGroups(observation: Observation, company: string, calls: readonl
     const owner = observation.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST') || asked.has(call)) continue;
     const [who] = by.split('-');
-    // Each event about a deleted group or person reads its id once.
+    // The feed reads each deleted group once by its id, and gets 404.
     if (who === 'feed' && status === 404) continue;
-    // Each run of the feed reads a group with an external change once. This read does not depend on the calls of apply.
+    // Each run of the feed reads an externally changed group once. These reads are counted separately from the calls of
+    // apply.
     const key = `${owner.connection} ${owner.group} ${who === 'feed'}`;
     spent.set(key, { owner, calls: [...(spent.get(key)?.calls ?? []), call] });
   }
@@ -122,8 +126,8 @@ function callsOfGroups(observation: Observation, company: string, calls: readonl
 }
 
 /**
- * Returns the reads of another group. A worker whose call is refused reads another group once, to find out whether all
- * groups are refused.
+ * Returns the calls with which a worker reads a different group after a refusal. The worker reads that group once, to
+ * learn whether the platform refuses all groups.
  */
 function askedForOthers(calls: readonly PlatformCall[]): ReadonlySet<PlatformCall> {
   const refusals = calls.filter(({ status }) => [401, 402, 403, 404, 410].includes(Number(status)));
@@ -144,8 +148,8 @@ const areAtOnce = (calls: readonly PlatformCall[]): boolean =>
 const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afterMs < ASKED_WITHIN_MS;
 
 /**
- * Returns whether the connection has no work: nothing waits, changed or failed recently, or the connection may not
- * write.
+ * Returns whether the connection should make only scheduled calls. Either groupsync may not write for it, or no
+ * message, change, failure or hold was open in the last two hours.
  */
 function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): boolean {
   const { reading, platform, companyMs, actionMs, groups, item, gate, isObserving } = connection;
@@ -156,7 +160,7 @@ function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): b
   if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;
   return groups.every((group) => {
     const { dirtySince, failedAt, intent, hold } = item(group) ?? {};
-    // Refused members and failed groups are retried once a day.
+    // groupsync retries refused members and failed groups once a day.
     const isRefused = (member: string) =>
       storedMember(seen, connection.name, group, member)?.pendingCause === 'refused';
     const isWaiting = [...(reading.groups.get(group)?.members ?? [])].some(isRefused);
@@ -175,20 +179,21 @@ function checkIdle(
   );
   for (const [route, each] of Object.entries(SCHEDULED)) {
     const most = each * connections.length;
-    // The feed reads changed groups, and a sweep reads groups missing from a list; failures are retried.
+    // The feed reads changed groups. A sweep reads groups that a list does not show. After a fault, scheduled calls are
+    // retried.
     if (hasRecentFault && each > 0) continue;
     const made = calls.filter(
       (call) => call.route === route && (each > 0 || !/^(?:feed|sweep)\b/.test(call.by)),
     );
     if (made.length <= most) continue;
-    const sentence = `${names} had nothing to do in this hour; expected at most ${most} calls of ${route}, found ${made.length}.`;
+    const sentence = `${names} had no work in this hour; expected at most ${most} calls of ${route}, found ${made.length}.`;
     observation.accuse('bounded', 'idle_calls', { connection: names }, sentence);
   }
 }
 
 /**
- * Checks the calls with a refused credential. The credential is retried every ten minutes, and each new worker reads
- * the company of its token once more.
+ * Checks that groupsync makes few calls with a refused credential. The requeue job retries the credential every ten
+ * minutes, and each new worker calls `/me` once.
  */
 function checkRefused(
   observation: Observation,
@@ -199,17 +204,22 @@ function checkRefused(
   const made = calls.filter(({ by, route }) => by.startsWith('pump') && /^\/(?:me|oauth)/.test(route));
   if (made.length <= most) return;
   const names = connections.map(({ name }) => name).join(', ');
-  const sentence = `The credential of ${names} is refused; expected at most ${most} probes of it an hour, found ${made.length}.`;
+  const sentence = `The credential of ${names} is refused; expected at most ${most} calls per hour that test the credential, found ${made.length}.`;
   observation.accuse('bounded', 'refused_calls', { connection: names }, sentence);
 }
 
 function checkTable({ seen, accuse }: Observation): void {
   const { bytes, key } = seen.table.largest;
   if (bytes > MOST_BYTES)
-    accuse('bounded', 'item_size', {}, `Expected no item beyond 350 KB, but ${key} has ${bytes} bytes.`);
+    accuse(
+      'bounded',
+      'item_size',
+      {},
+      `Expected at most 350 KB per stored item, but the item ${key} has ${bytes} bytes.`,
+    );
   for (const [kind, cause] of Object.entries({ 'A#': 'read_audit', 'DRIFT#': 'read_drift' })) {
     const width = seen.table.widest.get(kind) ?? 0;
-    const sentence = `Expected no read to grow with history, but one read ${width} items ${kind}.`;
+    const sentence = `Expected no read to grow with history, but one query read ${width} items with the key prefix ${kind}.`;
     if (width > WIDEST) accuse('bounded', cause, {}, sentence);
   }
 }

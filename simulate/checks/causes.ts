@@ -2,20 +2,20 @@ import type { Received } from '../directory.ts';
 import type { Observation, Owner } from './observation.ts';
 import { partitionOf, type StoredAudit, storedMember } from './stored.ts';
 
-/** A write at the platform and the audit entry about it. */
+/** A platform write, and the audit entry about the write. */
 export interface Recorded {
   readonly write: { readonly atMs: number };
   readonly owner: Owner;
   readonly entry: StoredAudit;
 }
 
-/** A write may begin before the last delivery of the message that caused it. */
+/** A redelivery of the message may arrive up to a minute after the write that its first delivery caused. */
 const ARRIVES_WITHIN_MS = 60_000;
 
 /**
- * Returns the error in the cause or actor of a write; undefined if both are correct. An entry may name an event that
- * the directory sent about the group or one of its members, with the actor of that event. Otherwise it names an
- * approval, a drift record or groupsync itself.
+ * Returns the error in the cause or actor of an audit entry; undefined if both are correct. The cause is an event about
+ * the group or one of its members, an approval, a drift record, or groupsync itself. With an event, the actor must be
+ * the actor of that event.
  */
 export function falsehoodIn(observation: Observation, recorded: Recorded): string | undefined {
   const { cause, actor } = recorded.entry;
@@ -24,7 +24,9 @@ export function falsehoodIn(observation: Observation, recorded: Recorded): strin
   if (cause.startsWith('approved by ')) return falseApproval(observation, recorded);
   if (cause.startsWith('drift '))
     return falseDrift(observation, recorded, cause.slice('drift '.length).split(', '));
-  return actor.kind === 'groupsync' ? undefined : 'only an event and an approval have an actor';
+  return actor.kind === 'groupsync'
+    ? undefined
+    : 'only events and approvals have an actor other than groupsync';
 }
 
 function falseEvent(
@@ -33,7 +35,8 @@ function falseEvent(
   { id, source }: Pick<Received, 'id' | 'source'>,
 ): string | undefined {
   const { connection, group } = owner;
-  // Only the server's own record shows a request that was affected by a fault.
+  // A fault may have hidden the answer to this SCIM request, so the simulated directory does not know whether the
+  // request succeeded.
   if (
     source === 'scim' &&
     observation.connections.find(({ name }) => name === connection)?.hasUncertainRequest(group)
@@ -51,11 +54,11 @@ function falseEvent(
         )
       : directoryEvent.group === group;
   const about = all.filter(isAbout);
-  if (about.length === 0) return 'the event is about no member of the group';
+  if (about.length === 0) return 'the event is about another group, or about users who are not in this group';
   if (about.every(({ arrivedAtMs }) => arrivedAtMs > write.atMs + ARRIVES_WITHIN_MS))
     return 'the event arrived after the write';
   const { actor } = entry;
-  // An operator who edits or replays a dead-lettered message sends the message again.
+  // An operator who edits or replays a dead-lettered message becomes the actor of the message.
   if (actor.kind === 'operator' || actor.id === 'operator') return undefined;
   const expected = about.map(actorOf);
   const isTrue = expected.some((one) => one === undefined || one === `${actor.kind} ${actor.id}`);
@@ -63,8 +66,8 @@ function falseEvent(
 }
 
 /**
- * Returns whether an operator replayed an event without its own id. Such an event has the id of the dead-lettered
- * message.
+ * Returns whether the event came without an id and an operator replayed its message. Ingest then uses the id of the
+ * dead-lettered message as the event's id.
  */
 const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boolean =>
   id.startsWith('eventsDlq-') &&
@@ -73,9 +76,9 @@ const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boo
       (kind === 'replay_all' || kind === 'edit_one') && atMs <= writtenAtMs + ARRIVES_WITHIN_MS,
   );
 
-/** Returns the actor of an event as the audit shows it; undefined if any actor is correct. */
+/** Returns the actor that the audit must show for an event; undefined if any actor is correct. */
 function actorOf({ directoryEvent, source }: Received): string | undefined {
-  // A SCIM request has the token as its actor.
+  // The actor of a SCIM request is its token.
   if (source === 'scim') return undefined;
   const { kind, by } = directoryEvent;
   const isOfUser = kind === 'profile' || kind === 'forget';
@@ -92,7 +95,9 @@ function falseApproval({ seen }: Observation, { write, owner, entry }: Recorded)
       action.atMs <= write.atMs + ARRIVES_WITHIN_MS,
   );
   if (!isGiven) return 'no operator approved removals of this group';
-  return entry.actor.kind === 'operator' ? undefined : 'an operator approved it';
+  return entry.actor.kind === 'operator'
+    ? undefined
+    : 'the entry names no operator, but an operator approved the removals';
 }
 
 function falseDrift(

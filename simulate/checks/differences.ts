@@ -7,8 +7,8 @@ import { hasReturned } from './returns.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
 /**
- * Causes of a difference in users. In addition to missing and extra users, a user who was in the group before may stay,
- * or a refusal may stop the writes of the group.
+ * Causes of a difference between users. `additive_leaver`: a user whom groupsync did not add, in a group with additive
+ * membership. `…_given_up`: a refusal stopped the writes of the group.
  */
 type UserCause =
   | 'missing_user'
@@ -31,12 +31,15 @@ interface Context {
   readonly actual: HeldGroup | undefined;
 }
 
-/** Inputs of the last comparison without differences. The comparison is repeated only after one of them changes. */
+/**
+ * For each platform group without differences: the inputs of its last comparison. The group is compared again only
+ * after an input changed.
+ */
 const SAME = new WeakMap<object, readonly unknown[]>();
 
 /**
- * Compares one directory group, in the simple reading of events, with its platform group. Each difference needs its own
- * explanation.
+ * Compares a platform group with its directory group, as the simple reading of events shows that group. Returns the
+ * differences that no policy, hold, pending member or drift record explains.
  */
 export function unexplained(
   observation: Observation,
@@ -68,9 +71,9 @@ export function unexplained(
 }
 
 /**
- * Returns whether a platform group carries the external id of a directory group but is not linked to it. groupsync may
- * have released the group. Or the group belonged to the removed connection, and the returned connection never took it
- * over. Such a group keeps its members.
+ * Returns whether a platform group has the external id of a directory group, but is not linked to that directory group.
+ * Either groupsync released the group, or the removed connection owned the group and the returned connection did not
+ * adopt it. Such a group keeps its members.
  */
 function isUnmanaged(
   observation: Observation,
@@ -84,7 +87,8 @@ function isUnmanaged(
 }
 
 /**
- * Returns whether a dead-lettered message contains a newer state of the group, or the deletion of one of its members.
+ * Returns whether an event about the group is still in a dead-lettered message, or a SCIM request about the group may
+ * have succeeded without an answer.
  */
 function isNotReceived(
   { observation, connection, group }: Context,
@@ -101,8 +105,8 @@ function isNotReceived(
 }
 
 /**
- * Returns the differences if the directory has no such group. The policy of the connection decides about the platform
- * group.
+ * Returns the differences of a platform group whose directory group does not exist. The setting `onGroupDeleted`
+ * decides whether groupsync deletes, empties or releases the platform group.
  */
 function leftBehind(context: Context): readonly Difference[] {
   const { connection, group, treatment, actual } = context;
@@ -120,7 +124,7 @@ function leftBehind(context: Context): readonly Difference[] {
 }
 
 /**
- * Returns whether the platform answered several deletions without effect. groupsync then reports the group as failed
+ * Returns whether the platform accepted deletions of the group without effect. groupsync then marks the group as failed
  * and tries again a day later.
  */
 function isDeletionIgnored({ observation, connection, group }: Context, platformId: string): boolean {
@@ -135,7 +139,8 @@ function compared(context: Context, name: string): readonly Difference[] {
   const wanted = nameOnPlatform(connection, group, name);
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
-  // A group with only the installer and without a visible spokeId may belong to any client.
+  // If the platform hides external ids and adds the installer to new groups, groupsync cannot identify a group that
+  // contains only the installer.
   const { link, lastError } = connection.item(group) ?? {};
   const isUnidentified = link === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isUnidentified && lastError?.code === 'name_in_use') return [];
@@ -167,7 +172,7 @@ function compared(context: Context, name: string): readonly Difference[] {
   return [...found, ...missingUsers(context, actual), ...extraUsers(context, actual)];
 }
 
-/** Returns whether there is no difference at all, explained or not. */
+/** Returns whether the platform group equals the directory group, so that nothing needs an explanation. */
 function isSame({ connection, group, actual }: Context, name: string): boolean {
   const { users } = connection.expected(group);
   const isCalledSo =
@@ -175,7 +180,7 @@ function isSame({ connection, group, actual }: Context, name: string): boolean {
   return isCalledSo && users.size === actual.users.length && actual.users.every((user) => users.has(user));
 }
 
-/** Returns the name by the template of the connection, as this platform stores it. */
+/** Returns the group's name from the connection's name template, as this platform stores it. */
 export const nameOnPlatform = (connection: ObservedConnection, id: string, name: string): string =>
   keptName(sentName(connection, id, name), connection.platform.traits.names);
 
@@ -184,7 +189,9 @@ function sentName({ settings, name: connection }: ObservedConnection, id: string
   return settings.nameTemplate.replaceAll(/\{(name|id|connection)\}/g, (_, key) => parts[key] ?? '');
 }
 
-/** A refused value is retried once a day. The schedules of the simulation may add seven hours (schedules.ts). */
+/**
+ * groupsync retries a refused value once a day. The simulation may skip scheduled runs for seven hours (schedules.ts).
+ */
 const REFUSED_MS = 32 * HOUR_MS;
 
 /** Returns whether the platform refuses a name or an external id permanently, or refused it recently. */
@@ -196,7 +203,7 @@ function isValueRefused({ observation, connection }: Context, value: string): bo
   return isTooLong || observation.nowMs - atMs < REFUSED_MS;
 }
 
-/** Returns whether a value of an existing group is refused, and groupsync reports it as refused. */
+/** Returns whether the platform refuses this value of an existing group, and the stored group shows the refusal. */
 function isRefused(context: Context, field: 'name' | 'spokeId', value: string): boolean {
   const { refusedFields } = context.connection.item(context.group) ?? {};
   return refusedFields?.[field]?.value === value && isValueRefused(context, value);
@@ -212,10 +219,10 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
   return missing.flatMap(([member, user]): Difference[] => {
     if (takenOut.has(user)) return [];
     if (unsure.has(member)) return [];
-    // The member's address may be in a dead-lettered message about another group.
+    // The dead-lettered message of another group may contain the member's address.
     if (observation.isInDeadLetters(member)) return [];
     if (storedMember(observation.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
-    const sentence = `The directory has ${member} in the group ${group}; expected ${user} in the platform's, but they are missing.`;
+    const sentence = `The directory has ${member} in the group ${group}; expected the user ${user} in the platform group, but the user is missing.`;
     return [{ cause: causeOf(context, 'missing_user'), sentence }];
   });
 }
@@ -227,9 +234,9 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const extras = actual.users.filter((user) => !wanted.has(user) && !may.has(user));
   if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
-  // After a release, users that groupsync added count as added by another client when the group is linked again.
+  // After a release and a new link, groupsync treats its own users of before as users that another client added.
   const isLetGo = mayHaveReleased(context.observation, connection.name);
-  // The returned connection does not know which users the removed connection added.
+  // A connection that returned under another name does not know which users it added before its removal.
   const isReturned = hasReturned(connection.name);
   const isExternal = (user: string) =>
     connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
@@ -239,17 +246,17 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
     ...namedByDrift(context, 'members_added'),
   ]);
   const { lastError, failedAt } = connection.item(group) ?? {};
-  // A refused user in the group blocks the removal of other users until the platform accepts the write.
+  // A refused user in the group can block every write. The platform then accepts no removal of other users either.
   const isBlocked = actual.users.some((user) => connection.platform.unacceptable.has(user));
   const isStopped = isBlocked && (lastError?.code === 'removals_refused' || failedAt !== undefined);
   const isKept = lastError?.code === 'kept' || isStopped;
   const left = extras.filter((user) => !isKept && !explained.has(user) && !isExternal(user));
-  return left.map((user) => extra(context, user, 'the directory does not have them in it'));
+  return left.map((user) => extra(context, user, 'the directory group does not have this member'));
 }
 
 const extra = (context: Context, user: string, why: string): Difference => ({
   cause: causeOf(context, 'extra_user'),
-  sentence: `${user} should not be in the platform's group of ${context.group}, because ${why}; but they are, and nothing holds them.`,
+  sentence: `The user ${user} is in the platform group of ${context.group}; expected the removal of the user, because ${why} and no hold covers the removal.`,
 });
 
 function causeOf(
@@ -258,7 +265,7 @@ function causeOf(
 ): UserCause {
   const { failedAt } = connection.item(group) ?? {};
   const { connections, happenings } = observation.seen.run;
-  // All connections of a company share the faults of its platform.
+  // All connections of a company use the same platform, so a fault of this platform affects all of them.
   const sharing = connections.filter(({ company }) => company === connection.company).map(({ name }) => name);
   const mayBeRefused = happenings.some(
     (one) =>
@@ -271,7 +278,7 @@ function causeOf(
   return cause === 'extra_user' && connection.settings.membership === 'additive' ? 'additive_leaver' : cause;
 }
 
-/** Returns whether the group is no longer linked because a wrong route answered 404. */
+/** Returns whether groupsync unlinked the group because a wrong route answered 404. */
 const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   connection.item(group)?.link === undefined &&
   connection.platform.calls.some(
@@ -279,8 +286,8 @@ const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   );
 
 /**
- * Returns whether the member is bound by more than its current values. A binding stays after an address changes, and a
- * missing user id does not change a binding.
+ * Returns whether a member's binding may differ from the match of the member's current values. A binding stays after an
+ * address changes, and also if a read of the person shows no user id.
  */
 export function isBoundByMore({ seen }: Observation, { name }: ObservedConnection, member: string): boolean {
   const role = storedUser(seen, name, member)?.role;
@@ -299,7 +306,10 @@ const changingRoles = ({ happenings }: SimulationRun) =>
     ),
   );
 
-/** Returns users who may be in the group, although the reading does not show them. */
+/**
+ * Returns the users of members whose binding may differ from their current values. The simple reading does not show
+ * these users, but they may be in the group.
+ */
 function stickyUsers({ observation, connection, group }: Context): readonly string[] {
   const { members = [] } = connection.reading.groups.get(group) ?? {};
   return [...members].flatMap((member) => {
@@ -309,7 +319,7 @@ function stickyUsers({ observation, connection, group }: Context): readonly stri
   });
 }
 
-/** Returns the values in drift records of this kind, if the policy accepts differences. */
+/** Returns the values that the group's drift records of this kind contain; empty if the policy restores differences. */
 export function namedByDrift(
   { connection, group, treatment }: Pick<Context, 'connection' | 'group' | 'treatment'>,
   kind: string,

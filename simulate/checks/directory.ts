@@ -7,32 +7,32 @@ import { type Checker, latest, type Observation, type ObservedConnection } from 
 import { partitionOf, type StoredMember } from './stored.ts';
 
 /**
- * The longest time between a read and the state that it shows. A read is stamped a minute before it began, and its
- * result is a minute old at most. Clocks differ by 3 s.
+ * The longest time between a state of the directory and the stamp of the event that shows this state. The stamp is one
+ * minute before the read began. The read may show a state that is one minute old. Clocks differ by 3 s.
  */
 const BEFORE_STAMP_MS = 2 * MINUTE_MS;
 /**
- * The log shows a change within 3 minutes. Two reads, ten minutes apart, then agree. A run that crashes blocks other
- * runs for 16 minutes.
+ * The longest time until the events of the reader equal the directory, if the log shows the change. The log may be 3
+ * minutes late, and two reads ten minutes apart must agree. A crashed run blocks the next runs for 16 minutes.
  */
 const AGREED_WITHIN_MS = 100 * MINUTE_MS;
-/** The rolling read, or a day of missing answers, finds a change that the log does not show. */
+/** The same limit for a change that the log does not show. The rolling read finds such a change, and may need a day. */
 const ROLLING_MS = 26 * HOUR_MS;
-/** A crash takes effect at the next matching effect, which may happen hours later. */
+/** A crash happens at the next call that matches its condition, up to two hours after the crash is set. */
 const TRAP_MS = 2 * HOUR_MS;
 
-/** Stamps contain the source in hexadecimal digits. */
+/** A stamp contains the name of its source in hexadecimal digits. */
 const READER_HEX = Buffer.from(READER).toString('hex');
 
 interface Memory {
   readonly judged: Map<string, number>;
-  /** By connection and group: the state of the directory, and the time since which the check knows it. */
+  /** By connection and group: the state of the directory group, and the time when the check first saw this state. */
   readonly states: Map<string, { readonly text: string; readonly sinceMs: number }>;
 }
 
 /**
- * Checks that the reader follows the directory: a member of the directory group is not removed, and a member who left
- * does not stay.
+ * Checks that the reader follows the directory. The reader removes no member who is still in the directory group, and
+ * removes every member who left.
  */
 export function createDirectoryCheck(): Checker {
   const memory: Memory = { judged: new Map(), states: new Map() };
@@ -57,8 +57,8 @@ interface Scene {
 const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested === 'flatten';
 
 /**
- * Checks that no event removes a member that the directory had all the time from before its read until the event
- * arrived.
+ * Checks that no event removes a member who was in the directory group the whole time, from before the read until the
+ * event arrived.
  */
 function checkRemovals({ observation, connection, source }: Scene, { judged }: Memory): void {
   const { name } = connection;
@@ -69,7 +69,7 @@ function checkRemovals({ observation, connection, source }: Scene, { judged }: M
     if (one.source !== READER) continue;
     const { group, kind } = one.directoryEvent;
     for (const taken of takenAway(one, connection, source)) {
-      const sentence = `The reader sent a ${kind} that takes ${taken} away${group === undefined ? '' : ` from the group ${group}`}; expected that only after the directory did, but it had not.`;
+      const sentence = `The reader sent a ${kind} that removes ${taken}${group === undefined ? '' : ` from the group ${group}`}; expected no removal, because the directory had this state during the whole read.`;
       observation.accuse(
         'directory',
         'wrong_removal',
@@ -103,13 +103,16 @@ function takenAway(
   return lasting.filter((id) => named.has(id) === (kind === 'leave'));
 }
 
-/** Returns the beginning of the span, and the time of each change within it. */
+/** Returns the beginning of the period, and the times of all changes within the period. */
 const timesIn = ({ directory }: SimulatedGoogle, fromMs: number, untilMs: number): readonly number[] => [
   fromMs,
   ...new Set(directory.log.map(({ atMs }) => atMs).filter((atMs) => atMs > fromMs && atMs <= untilMs)),
 ];
 
-/** Checks that the events of the reader equal the directory, some time after its last change and fault. */
+/**
+ * Checks that the events of the reader equal the directory, once enough time has passed since the last change and the
+ * last fault.
+ */
 function checkAgreement(scene: Scene, { states }: Memory): void {
   const { observation, connection, source } = scene;
   const { nowMs, isEnd } = observation;
@@ -127,7 +130,7 @@ function checkAgreement(scene: Scene, { states }: Memory): void {
     const found = textOf(read?.name, read?.members, (id) => !reading.inactive.has(id));
     const isDue = nowMs - latest([sinceMs, troubledMs]) > boundOf(scene);
     if (found === wanted || !(isEnd || isDue)) continue;
-    const sentence = `The directory has had the group ${group} as ${wanted} for ${Math.floor((nowMs - sinceMs) / MINUTE_MS)} minutes; expected the reader to have sent that, but it sent ${found}.`;
+    const sentence = `The directory has had the group ${group} as ${wanted} for ${Math.floor((nowMs - sinceMs) / MINUTE_MS)} minutes; expected the events of the reader to show the same, but they show ${found}.`;
     observation.accuse('directory', 'not_followed', { connection: name, group }, sentence);
   }
 }
@@ -155,7 +158,10 @@ function boundOf({ observation: { seen, nowMs }, source, connection }: Scene): n
   return lostLogEntries > 0 || isSilent ? ROLLING_MS : AGREED_WITHIN_MS;
 }
 
-/** Returns the end of the last fault of the directory or of AWS, or the time of the last crash. */
+/**
+ * Returns the time of the last fault or crash: the end of the last fault of the directory or of AWS, or the last crash
+ * of a worker if that is later.
+ */
 function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): number {
   const faultsEndMs = START_MS + seen.run.days * DAY_MS;
   const ends = seen.run.happenings.flatMap(({ connection: name, actor, atMs, action }) => {
@@ -167,7 +173,7 @@ function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): num
   return latest([...ends, seen.lambdas.diedMs()]);
 }
 
-/** Checks that an event of another source about a group of the reader is never stored. */
+/** Checks that no register of a reader's group comes from an event of another source. */
 function checkOwner({ observation, connection, source }: Scene): void {
   const { name } = connection;
   for (const { id: group } of source.directory.viewAt(observation.nowMs).groups()) {
@@ -176,7 +182,7 @@ function checkOwner({ observation, connection, source }: Scene): void {
     const stamps = [upserted, known?.stamp ?? upserted, ...registers.map(({ stamp }) => stamp)];
     const foreign = stamps.find((stamp) => !stamp.includes(READER_HEX));
     if (foreign === undefined) continue;
-    const sentence = `The reader owns the group ${group}; expected every part of it to be of the reader, but one is of ${foreign}.`;
+    const sentence = `The reader owns the group ${group}; expected the stamps of the reader in all registers of the group, but one register has the stamp ${foreign}.`;
     observation.accuse('directory', 'second_owner', { connection: name, group }, sentence);
   }
 }

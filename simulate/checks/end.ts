@@ -11,14 +11,15 @@ import { mayFindNoneOfBefore, wasUnlisted } from './returns.ts';
 import { readItem, storedMember } from './stored.ts';
 
 /**
- * Checks that one day after all faults ended, the platform equals the directory, or each difference has an explanation.
+ * Checks, one day after all faults ended, that each platform group equals its directory group or has an explained
+ * difference.
  */
 export const createEnd = (): Checker => (observation) => {
   for (const connection of observation.isEnd ? observation.connections : []) {
     const { gate, name, groups } = connection;
     if (gate !== 'open' && gate !== 'paused') {
       if (hasLostItsCredential(observation, connection)) continue;
-      const sentence = `The platform of ${name} has been well for a day; expected its gate to be open, but it is ${gate}.`;
+      const sentence = `The platform of ${name} has had no fault for a day; expected its gate to be open, but it is ${gate}.`;
       observation.accuse('end', 'gate_closed', { connection: name }, sentence);
       continue;
     }
@@ -34,40 +35,42 @@ export const createEnd = (): Checker => (observation) => {
 };
 
 /**
- * Checks that the feed was read. The schedules skip runs that would find nothing (schedules.ts), for six hours at most.
+ * Checks that the feed was read in the last twelve hours. The simulation skips scheduled runs that would find nothing,
+ * for six hours at most (schedules.ts).
  */
 function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: ObservedConnection): void {
   const { readAtMs = 0 } = readItem<{ readAtMs: number }>(seen, `C#${name} FEED`) ?? {};
   if (gate === 'paused' || nowMs - readAtMs <= DAY_MS / 2) return;
-  const sentence = `The platform of ${name} has been well for a day; expected its feed to be read to the end in the last twelve hours, but it last was at ${new Date(readAtMs).toISOString()}.`;
+  const sentence = `The platform of ${name} has had no fault for a day; expected a complete read of its feed in the last twelve hours, but the last one was at ${new Date(readAtMs).toISOString()}.`;
   accuse('end', 'feed_not_read', { connection: name }, sentence);
 }
 
-/** Checks that a member that cannot be written is shown as pending, with the cause. */
+/** Checks that a member who cannot be written is shown as pending, with the correct cause. */
 function checkPending(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, isObserving, gate } = connection;
   const { settled, dirtySince, pausedAt, released } = connection.item(group) ?? {};
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
   if (!isWorkedOut || pausedAt !== undefined || released || isObserving || gate === 'paused') return;
   if (observation.isInDeadLetters(group) || connection.hasUncertainRequest(group)) return;
-  // A deletion ends the name. The members of the group are not planned until the directory names the group again.
+  // The deletion of a group also deletes its name. groupsync plans the members only after an event names the group
+  // again.
   if (connection.reading.groups.get(group)?.name === undefined) return;
   const { pending, unsure } = connection.expected(group);
   for (const [member, cause] of pending) {
     const shown = storedMember(observation.seen, name, group, member)?.pendingCause;
-    // A person who left before the first match is shown as unknown. A matched person may have left. Both causes are
-    // correct.
+    // groupsync shows a member as `unknown` if the person left before the first match, and as `inactive` if the person
+    // left after it. This check accepts both causes.
     const isTrue =
       shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
     if (isTrue || unsure.has(member) || isBoundByMore(observation, connection, member)) continue;
-    const sentence = `${member} cannot be in the group ${group} because they are ${cause}; expected that to be shown, but what is shown is ${shown ?? 'nothing'}.`;
+    const sentence = `The member ${member} of the group ${group} cannot be written (${cause}); expected this pending cause to be shown, but the list shows ${shown ?? 'no cause'}.`;
     observation.accuse('end', 'pending_cause', { connection: name, group }, sentence);
   }
 }
 
 /**
- * Checks that groupsync creates one platform group per directory group, and another only after the first was released
- * or deleted.
+ * Checks that groupsync creates one platform group per directory group. It may create another one only after the first
+ * was released or deleted.
  */
 function checkSeconds(
   observation: Observation,
@@ -82,8 +85,8 @@ function checkSeconds(
     actions.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
   if (isShared || letsGo || mayFindNoneOfBefore({ name, settings, platform })) return;
   for (const group of groups) {
-    // Without external ids, an empty group with an installer may belong to any client. This happens if its POST, or the
-    // list right after the POST, got no answer.
+    // Without external ids, groupsync cannot identify an empty group to which the platform added the installer. Such a
+    // group is not counted if its POST, or the list right after the POST, got no answer.
     const isUnidentified = ({ sent, atMs }: PlatformWrite) =>
       !platform.traits.echoSpokeId &&
       platform.traits.installer !== null &&
@@ -106,7 +109,7 @@ function checkSeconds(
       .filter(({ id }) => isIdOf(group, platform.groups.get(id)?.spokeId));
     if (there.length < 2 || actions.some((action) => action.group === group && action.kind === 'release'))
       continue;
-    const sentence = `Expected one platform group for ${group}, but we made ${there.length} that are all still there.`;
+    const sentence = `Expected one platform group for ${group}, but groupsync created ${there.length}, and all of them still exist.`;
     observation.accuse('end', 'second_group', { connection: name, group }, sentence);
   }
 }

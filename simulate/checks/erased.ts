@@ -1,7 +1,9 @@
 import type { Checker } from './observation.ts';
 import { readItem } from './stored.ts';
 
-/** The active state of an account is not personal data. It decides about membership. */
+/**
+ * The active state of an account is not personal data, and stays after an erasure because it decides about membership.
+ */
 const ACTIVE = 'active';
 
 interface StoredUser {
@@ -9,7 +11,7 @@ interface StoredUser {
   readonly attributes: Readonly<Record<string, { readonly value: string; readonly stamp: string }>>;
 }
 
-/** Checks that after an operator has erased a person, no earlier attribute of the member is stored. */
+/** Checks that no attribute of an erased person is stored that is older than the erasure. */
 export const createErased =
   (): Checker =>
   ({ seen, accuse }) => {
@@ -24,7 +26,7 @@ export const createErased =
       );
       if (kept.length === 0) continue;
       const names = kept.map(([name]) => name).join(', ');
-      const sentence = `The person behind ${member} was erased; expected no earlier attribute, but these are stored: ${names}.`;
+      const sentence = `The person behind ${member} was erased; expected no stored attribute from before the erasure, but these are stored: ${names}.`;
       accuse('erased', 'attributes_kept', { connection }, sentence);
     }
   };

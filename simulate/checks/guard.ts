@@ -14,18 +14,12 @@ type Limits = Pick<
 
 /** An unused approval expires after this time. */
 const APPROVAL_MS = 7 * DAY_MS;
-/**
- * The longest time for which the engine may count a removal: an hour, plus the time in which a write may still take
- * effect.
- */
+/** The engine counts a removal for an hour, and for the additional time in which the write may still take effect. */
 const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
-/** The number of checks after which all workers know a change of the limits. */
+/** The check compares with the limits of the last three checks, because workers learn a changed limit late. */
 const LIMITS_REMEMBERED = 3;
 
-/**
- * Checks that no removal and no deletion exceeds the guard's limits without an approval, and that no hold ends by
- * waiting.
- */
+/** Checks that no removals and no deletions above the guard's limits take effect without an approval. */
 export function createGuard(): Checker {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
   const removals = new Map<
@@ -35,7 +29,7 @@ export function createGuard(): Checker {
   const used = new Map<object, ReadonlySet<string>>();
   const deletions = new Map<string, Change[]>();
 
-  /** Returns the removals without an approval that names exactly these users. An approval covers each user once. */
+  /** Returns the removed users whom no approval names. One approval covers one removal of each user. */
   const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
     const { atMs } = change;
     let left = takenOut(change);
@@ -74,7 +68,8 @@ export function createGuard(): Checker {
     const inHour = [...counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS), change];
     deletions.set(connection.name, inHour);
     const { size } = new Set(inHour.map(({ id }) => id));
-    // All groups that the directory ever named count, which are never fewer than the groups of the connection.
+    // The limit counts all groups that the directory ever named. This number is at least the number of groups of the
+    // connection.
     const most = Math.max(guard.deletedGroups, connection.groups.length * guard.deletedGroupsShare);
     if (size <= most) return;
     const sentence = `Within an hour ${size} groups of ${connection.name} were deleted; expected the group ${owner.group} to be held until a person approves (at most ${Math.floor(most)}).`;
@@ -93,7 +88,8 @@ export function createGuard(): Checker {
       ({ atMs }) => change.atMs - atMs < COUNTED_AT_MOST_MS,
     );
     const recent = counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
-    // If PATCH ignores the version, an abandoned write may remove a user who was added again (docs/invariants.md, 5).
+    // If the platform ignores the version of a PATCH, an abandoned write may take effect late and remove a user a
+    // second time (docs/invariants.md, 5).
     const isAgain = (user: string) => recent.some((one) => one.id === change.id && one.users.includes(user));
     const mayRepeat = change.late && !connection.platform.traits.enforceVersionOnPatch;
     const fresh = mayRepeat ? users.filter((user) => !isAgain(user)) : users;
@@ -105,10 +101,11 @@ export function createGuard(): Checker {
       observation.accuse('guard', 'removals_over_limit', owner, sentence);
     }
     if (isOfDeletion(connection, owner.group, change)) return;
-    // Many small writes count as one large write to the group before them. A user who was added again counts once.
+    // Several small writes count as one large write, compared with the group before the first of them. A user who was
+    // removed twice counts once.
     const earlier = recent.flatMap((one) => (one.id === id ? one.users : []));
     const lost = new Set([...earlier, ...users]).size;
-    // Users who joined while others were removed do not make the group larger than it was at any time.
+    // Users who joined between the removals do not raise the group above its largest actual size.
     const sizeOf = (some: readonly Pick<Change, 'id' | 'sizeBefore'>[]) => {
       const sizes = some.flatMap((one) => (one.id === id ? [one.sizeBefore] : []));
       return Math.min(sizeBefore + lost - users.length, Math.max(sizeBefore, ...sizes));
@@ -132,8 +129,9 @@ export function createGuard(): Checker {
 }
 
 /**
- * Returns users whose absence looks the same as a removal by another client. An answer did not show them, it had the
- * version of an edit by that client, and the policy accepts such changes. These users have a drift record.
+ * Returns the removed users that have a drift record, if another client made the last change before this write. An
+ * answer of the platform did not show these users, but had the version of that change. So groupsync recorded their
+ * absence as a removal by the other client, and the drift policy accepted the removal.
  */
 function lackedAfterEdit(
   connection: ObservedConnection,
@@ -148,7 +146,8 @@ function lackedAfterEdit(
 }
 
 /**
- * Returns whether the removal is part of the deletion of the group by the directory, and the group was not added again.
+ * Returns whether the removal follows the deletion of the directory group. False if the group was created again more
+ * than an hour ago.
  */
 function isOfDeletion(
   connection: ObservedConnection,
@@ -157,7 +156,7 @@ function isOfDeletion(
 ): boolean {
   const { groups, changedAtMs } = connection.reading;
   if (connection.item(group)?.deleted === undefined) return false;
-  // Unmanaged users may stay in a group that was emptied.
+  // When groupsync empties a group, users that another client added may stay.
   const isUnmanaged = (user: string) => connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them';
   if (action !== 'delete' && sent.users?.every(isUnmanaged) !== true) return false;
   const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;

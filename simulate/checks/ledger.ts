@@ -1,12 +1,15 @@
 import type { ClientWrite, HeldGroup, PlatformWrite, SimulatedPlatform } from '../platform/platform.ts';
 
-/** A change of a platform group. A change without an initiator is a write of groupsync. */
+/** A change of a platform group. If the change has no initiator, groupsync wrote it. */
 type Entry = PlatformWrite & Partial<Pick<ClientWrite, 'initiator'>>;
 export type Change = Entry & { readonly sizeBefore: number; readonly spokeIdBefore: string | null };
 
 /** The history of one platform group. */
 export interface Past {
-  /** The author who added each user last. Users who were in the group before the first read have the author `them`. */
+  /**
+   * For each user, the client that added the user last: `us` is groupsync, `them` is another client. Users of the first
+   * read have `them`.
+   */
   readonly addedBy: Map<string, 'us' | 'them'>;
   readonly changes: Change[];
   spokeId: string | null;
@@ -14,7 +17,7 @@ export interface Past {
 
 export type Ledger = ReturnType<typeof createLedger>;
 
-/** Collects all changes of the groups of one platform, in order. Each check adds the new changes. */
+/** Collects all changes of the groups of one platform, in order. */
 export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform) {
   const pasts = new Map<string, Past>();
   const known = { writes: 0, clientWrites: 0 };
@@ -35,7 +38,7 @@ export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform
   };
 }
 
-/** Returns the group before its new changes: the current group with these changes reverted. */
+/** Returns the group as it was before its new changes. The function reverts these changes in the current group. */
 function pastOf(held: HeldGroup | undefined, news: readonly Entry[]): Past {
   const users = new Set(held?.users);
   for (const { action, added, removed } of news.toReversed()) {
@@ -58,9 +61,9 @@ function take(entry: Entry, past: Past): Change {
 
 const asked = ({ initiator, sent }: Entry) => (initiator === undefined ? (sent.users ?? []) : []);
 
-/** Returns the users that the write itself added, without users that the platform added. */
+/** Returns the users that the write asked to add. Users that the platform added by itself are left out. */
 export const putIn = (change: Entry) => change.added.filter((user) => asked(change).includes(user));
 
-/** Returns the users that the write itself removed. */
+/** Returns the users that the write asked to remove. */
 export const takenOut = ({ action, removed, sent }: Entry) =>
   removed.filter((user) => action === 'delete' || sent.users?.includes(user) === false);

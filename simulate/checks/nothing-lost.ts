@@ -3,9 +3,12 @@ import type { Checker, Observation, ObservedConnection } from './observation.ts'
 import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
 const LEFT_LYING_MS = 15 * MINUTE_MS;
-/** A dead-lettered message is kept for 14 days. A longer simulation run may not find it. */
+/**
+ * A dead-lettered message is stored for 14 days. In a longer simulation run, the check may not find the message any
+ * more.
+ */
 const DEAD_LETTERS_KEPT_DAYS = 13;
-/** Faults after which only the first of two steps may have been done. */
+/** Faults that may stop an operation between two steps, after the first step was done. */
 const ENDS_HALFWAY = new Set(['crash', 'throttled', 'unheard']);
 
 /** Checks that every message is stored, dead-lettered or refused to its sender, and that all started work completes. */
@@ -28,21 +31,20 @@ export const createNothingLost = (): Checker => (observation) => {
 function checkQueues({ seen, nowMs, accuse }: Observation): void {
   for (const queue of ['events', 'apply'] as const) {
     const left = seen.queues[queue].filter(({ visibleAtMs }) => visibleAtMs < nowMs - LEFT_LYING_MS);
-    const sentence = `Expected the ${queue} queue to be empty after a quiet day, but ${left.length} messages wait there.`;
+    const sentence = `Expected the ${queue} queue to be empty after a day without faults, but it has ${left.length} messages.`;
     if (left.length > 0) accuse('nothing_lost', `queue_${queue}`, {}, sentence);
   }
 }
 
 /**
- * Checks that only the register of a member who left expires. If the register of a present member expires, the member
- * loses the groups permanently.
+ * Checks that the register of a present member never expires. If it expired, the member would leave the group for ever.
  */
 function checkMembersStay({ seen, accuse }: Observation): void {
   for (const [key, item] of seen.items) {
     const { presence, expiresAt } = item as { readonly presence?: string; readonly expiresAt?: number };
     if (presence !== 'present' || expiresAt === undefined) continue;
     const [, connection = '', group = ''] = key.split(' ')[0]?.split('#') ?? [];
-    const sentence = `${item['member']} is in the group ${group}; expected that to be stored without an end, but it is deleted after ${new Date(expiresAt * 1_000).toISOString()}.`;
+    const sentence = `The member ${item['member']} is in the group ${group}; expected a register that never expires, but the register expires at ${new Date(expiresAt * 1_000).toISOString()}.`;
     accuse('nothing_lost', 'present_member_expires', { connection, group }, sentence);
   }
 }
@@ -55,7 +57,7 @@ function checkClaims({ seen, connections, accuse }: Observation): void {
     const isInUse =
       item?.link?.id === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
     if (owner === undefined || isInUse) continue;
-    const sentence = `The group ${group} is not linked to ${platformId}; expected its claim to be gone, but it stays for good.`;
+    const sentence = `The group ${group} is not linked to ${platformId}; expected the claim to be deleted, but it is still stored.`;
     const cause = seen.run.happenings.some(({ action }) => ENDS_HALFWAY.has(action.kind))
       ? 'claim_left_by_fault'
       : 'claim_left';
@@ -64,8 +66,8 @@ function checkClaims({ seen, connections, accuse }: Observation): void {
 }
 
 /**
- * Checks that two SCIM requests with different names of a group get different versions. With equal versions, one
- * acknowledged request is lost.
+ * Checks that two SCIM requests that give a group different names get different versions. If the versions were equal,
+ * one of the two acknowledged names would be lost.
  */
 function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnection): void {
   const named = new Map<string, string>();
@@ -85,7 +87,7 @@ function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnecti
   }
 }
 
-/** Checks that a message without a readable event is dead-lettered unchanged. */
+/** Checks that a message that contains no readable event is in the dead-letter queue, unchanged. */
 function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedConnection): void {
   const thrownAway = seen.operators.actions.filter(
     ({ kind }) => kind === 'discard_one' || kind === 'edit_one',
@@ -96,13 +98,13 @@ function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedCo
       action.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(action.body),
   );
   if (lost.length <= thrownAway.length || seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
-  const sentence = `Of the unreadable messages ${lost.length} are not in the dead-letter queue; expected each there whole, except ${thrownAway.length} that operators edited or discarded.`;
+  const sentence = `${lost.length} unreadable messages are not in the dead-letter queue; expected at most ${thrownAway.length} to be missing, which operators edited or discarded.`;
   accuse('nothing_lost', 'deadLetter_lost', { connection: name }, sentence);
 }
 
 function checkFanOut({ seen, accuse }: Observation, { name }: ObservedConnection, member: string): void {
   if (storedUser(seen, name, member)?.fanOut === undefined) return;
-  const sentence = `Expected every walk over a user's groups to end, but that of ${member} is still open.`;
+  const sentence = `Expected every user fan-out to end, but the fan-out of ${member} is still open.`;
   accuse('nothing_lost', 'open_walk', { connection: name }, sentence);
 }
 
@@ -110,7 +112,7 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
   const { intent, pausedAt } = connection.item(group) ?? {};
   const isStill = pausedAt !== undefined || connection.isObserving || connection.gate !== 'open';
   if (intent === undefined || isStill || nowMs - intent.atMs <= HOUR_MS) return;
-  const sentence = `A ${intent.action} of the group ${group} was begun ${Math.floor((nowMs - intent.atMs) / HOUR_MS)} hours ago; expected it to be settled, but it is open.`;
+  const sentence = `A ${intent.action} of the group ${group} was started ${Math.floor((nowMs - intent.atMs) / HOUR_MS)} hours ago; expected its outcome to be known, but the intent is still open.`;
   accuse('nothing_lost', 'open_intent', { connection: connection.name, group }, sentence);
 }
 
@@ -141,12 +143,13 @@ function checkRegisters(observation: Observation, connection: ObservedConnection
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
   }
   if (found.length === 0 || observation.seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
-  // Each text begins with the id of its subject. A dead-lettered message about a user concerns all their groups.
+  // Each text in `found` begins with an id: of the group, or of a user. A dead-lettered message about a user concerns
+  // all groups of the user.
   const isInDeadLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(
     observation.isInDeadLetters,
   );
   if (isInDeadLetters || connection.hasUncertainRequest(group)) return;
-  const sentence = `The directory said of the group ${group} that ${found[0]}; expected that in its registers or in a dead letter, but it is in neither.`;
+  const sentence = `The events about the group ${group} say: ${found[0]}; expected the registers or a dead-lettered message to contain this, but they do not.`;
   observation.accuse('nothing_lost', 'register', { connection: name, group }, sentence);
 }
 

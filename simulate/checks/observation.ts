@@ -44,26 +44,34 @@ export interface ObservedConnection {
   readonly groups: readonly string[];
   readonly item: (group: string) => StoredGroup | undefined;
   readonly drift: (group: string) => readonly StoredDrift[];
-  /**
-   * Users whose removal waits for an operator, or was rejected by an operator. An approval can be used for two hours.
-   */
+  /** Users whose removal waits for an operator's decision, was approved in the last two hours, or was rejected. */
   readonly held: (group: string) => ReadonlySet<string>;
-  /** True if the deletion of the whole group waits for an operator, or was rejected by an operator. */
+  /**
+   * True if the deletion of the whole group waits for an operator's decision or was approved in the last two hours, or
+   * if an operator rejected a hold.
+   */
   readonly isDeletionHeld: (group: string) => boolean;
   readonly expected: (group: string) => ExpectedUsers;
   /**
-   * Returns the platform group of this directory group: the linked group, otherwise a group that groupsync created for
+   * Returns the platform group of this directory group: the linked group, or else a group that groupsync created for
    * it.
    */
   readonly actual: (group: string) => HeldGroup | undefined;
-  /** Returns the directory group with this external id, as the platform stores it. */
+  /**
+   * Returns the directory group that has this external id. The comparison ignores how the platform changes external
+   * ids.
+   */
   readonly groupWith: (spokeId: string) => string | undefined;
-  /** Returns whether the platform stores this group's id as this external id. */
+  /**
+   * Returns whether the external id is the id of this group. The comparison ignores how the platform changes external
+   * ids.
+   */
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
-  /** Returns whether a SCIM request about the group may have succeeded without an answer to its client. */
+  /** Returns whether a fault may have hidden the answer to a SCIM request about the group. */
   readonly hasUncertainRequest: (group: string) => boolean;
   /**
-   * Returns the time of the last fault of the platform or AWS, except the given platform faults; 0 if there was none.
+   * Returns the time of the last fault of the platform or AWS; 0 if there was none. The platform faults in `aside` do
+   * not count.
    */
   readonly lastFaultMs: (aside?: ReadonlySet<PlatformFault>) => number;
   /** The time of the last change in the HR system. */
@@ -82,7 +90,7 @@ export interface Observation {
   readonly seen: Seen;
   readonly nowMs: number;
   readonly isEnd: boolean;
-  /** Connections that still belong to their first company. */
+  /** Connections whose company never changed. */
   readonly connections: readonly ObservedConnection[];
   /** Writes of groupsync since the previous check, to groups with a known owner. */
   readonly writes: readonly {
@@ -90,16 +98,16 @@ export interface Observation {
     readonly owner: Owner;
     readonly connection: ObservedConnection;
   }[];
-  /** Other writes of groupsync: to a group of no connection, or of a removed connection. */
+  /** Writes of groupsync to a platform group that belongs to no connection, or to a removed connection. */
   readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
-  /** Returns the directory group of a platform group: by its last link, otherwise by its external id. */
+  /** Returns the directory group of a platform group, found by the last link, or else by the external id. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
   /**
-   * Returns whether a message about the group waits, is dead-lettered, or was dead-lettered before an operator
-   * discarded messages.
+   * Returns whether the group or member with this id is named by a received message in the events queue, or by a
+   * dead-lettered message. After a discard, all earlier dead-lettered messages count too.
    */
   readonly isInDeadLetters: (group: string) => boolean;
-  /** Reports a violation, once per cause and group. */
+  /** Reports a violation. A second violation with the same check, cause, connection and group is ignored. */
   accuse(
     check: CheckName,
     cause: string,
@@ -110,18 +118,18 @@ export interface Observation {
 
 export type Checker = (observation: Observation) => void;
 
-/** Returns the removals of connections. A command of this kind may have crashed. */
+/** Returns the operators' removals of connections, including removals during which the worker crashed. */
 export const removalsSince = ({ seen }: Observation, sinceMs: number) =>
   seen.operators.actions.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
 
-/** Returns a function that creates an observation. It keeps the history between checks. */
+/** Returns a function that creates the observation for one check. The function keeps the history of earlier checks. */
 export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
   const accused = new Set<string>();
   const ledgers = new Map<string, Ledger>();
   const owners = new Map<string, Owner>();
   const firstCompany = new Map<string, string>();
   const deadLetters = new Set<string>();
-  /** All drift records that were ever seen, in their last form. The table deletes drift records after 400 days. */
+  /** The last state of every drift record that a check saw. The table itself deletes drift records after 400 days. */
   const drifts = new Map<string, StoredDrift>();
 
   return (seen, isEnd) => {
@@ -142,7 +150,7 @@ export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
       const ledger = ledgers.get(company);
       if (first === company)
         return ledger === undefined ? [] : [observed(seen, { ledger, drifts, name, company })];
-      const sentence = `The name ${name} belongs to ${first} for ever; expected it to be refused, but it is connected to ${company}.`;
+      const sentence = `The name ${name} belongs to ${first} permanently; expected its use for another company to be refused, but it is connected to ${company}.`;
       accuse('ownership', 'name_of_another_company', { connection: name }, sentence);
       return [];
     });
@@ -213,7 +221,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
       actor === 'operator' && connection === name && action.kind === 'forget' ? [action.member] : [],
     ),
   );
-  /** An operator's approval has been used two hours after it was given. */
+  /** Two hours after an approval, the check expects that the approved removals were written. */
   const isWritten = ({ decision: { kind, atMs = 0 } }: StoredHold) =>
     kind === 'approved' && seen.nowMs() - atMs > 2 * HOUR_MS;
   const groups = [...reading.changedAtMs.keys()];
@@ -288,8 +296,8 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
 const DRIFT_KEPT_DAYS = 400;
 
 /**
- * Returns whether an action concerns a connection. All companies share one dead-letter queue, so their dead-lettered
- * messages are replayed together.
+ * Returns whether an action concerns the connection. A replay of all dead-lettered messages concerns every connection,
+ * because all connections share one dead-letter queue.
  */
 const concerns = ({ connection, kind }: Seen['operators']['actions'][number], name: string): boolean =>
   connection === name || kind === 'replay_all';
@@ -299,8 +307,8 @@ const SCIM_ID = /^g[0-9a-f]{32}$/;
 const ANSWERED_WITHIN_MS = 2 * MINUTE_MS;
 
 /**
- * Returns whether a fault may have hidden the answer to a SCIM request. Only the table then shows the effect of the
- * request.
+ * Returns whether a fault may have hidden the answer to a SCIM request of the connection. The simulated client then
+ * does not know whether the request took effect.
  */
 function hasUncertainScimRequest(past: SimulationRun['happenings'], connection: string): boolean {
   const isAsked = (one: SimulationRun['happenings'][number]) =>
@@ -326,8 +334,8 @@ function contestedIn(run: SimulationRun): (connection: string) => Contested {
 }
 
 /**
- * The longest expected time from the start of a crash fault to the crash: the next matching invocation may run hours
- * later.
+ * The longest expected time from the start of a crash fault to the crash. The crash waits for the next matching
+ * invocation.
  */
 const TRAP_MS = 2 * HOUR_MS;
 
@@ -343,9 +351,8 @@ function lastFaultOf(
 }
 
 /**
- * Returns whether only an operator can connect the connection again. Either the platform replaced the refresh token in
- * an answer that was never stored, or the removal of the connection deleted the token. A valid token that was stored
- * must still be stored.
+ * Returns whether the connection has no usable credential, so that an operator must connect it again. Either the
+ * platform replaced the refresh token and the new token was never stored, or no secret is stored.
  */
 export function hasLostItsCredential({ seen }: Observation, { platform, name }: ObservedConnection): boolean {
   const { value } = seen.secretsManager.stored.get(name) ?? {};
@@ -364,7 +371,7 @@ export const latest = (times: Iterable<number>): number => {
   return found;
 };
 
-/** Returns `make` with cached results, because nothing changes during one check. */
+/** Returns `make` with cached results. The cache is valid because nothing changes during one check. */
 function lazily<Key, What>(make: (key: Key) => What): (key: Key) => What {
   const made = new Map<Key, What>();
   return (key) => {

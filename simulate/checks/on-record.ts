@@ -11,16 +11,19 @@ import {
 } from './observation.ts';
 import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
 
-/** Clocks differ by 3 s at most, and a write waits a minute at most for its answer. */
+/**
+ * The longest time between a write and its audit entry: clocks differ by 3 s, and a write waits up to a minute for its
+ * answer.
+ */
 const AT_ONCE_MS = 90_000;
 /**
- * Initiators that are always other clients. An application may be groupsync itself, and a feed may contain unknown
- * kinds.
+ * Initiator kinds that are never groupsync. The kind `APPLICATION` may be groupsync itself, and the feed may contain
+ * unknown kinds.
  */
 const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
 const ACTION_MS = 30 * MINUTE_MS;
 
-/** The audit action of each operator action. The audit does not contain actions that only start work. */
+/** The audit action of each operator action. Actions that only start work have no audit entry. */
 const ACTIONS: Readonly<Record<string, RegExp>> = {
   ...{ approve: /approve/, reject: /reject/, pause: /pause/, resume: /resume/ },
   ...{ pause_all: /pause/, resume_all: /resume/ },
@@ -36,8 +39,8 @@ const ACTIONS: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Checks that every write and action is in the audit with its cause, and that every external change has the actor of
- * the feed.
+ * Checks that the audit contains every write and every operator action, with the correct cause, and that each record of
+ * an external change names the actor of the feed.
  */
 export const createOnRecord = (): Checker => (observation) => {
   if (!observation.isEnd) return;
@@ -60,12 +63,12 @@ const auditOf = ({ seen }: Observation, connection: string, group: string) =>
 
 interface Written {
   readonly write: Omit<Change, 'sizeBefore' | 'spokeIdBefore'>;
-  /** The entries that already stand for a write. Each entry stands for one write. */
+  /** The entries that the check has already assigned to a write. Each entry belongs to one write. */
   readonly taken: Set<StoredAudit>;
 }
 
 /**
- * Returns whether the write changes nothing. Such a write keeps the version, so a later read correctly finds that it
+ * Returns whether the write changed nothing. The version then stays the same, so a later read may find that the write
  * had no effect.
  */
 const changesNothing = ({ write: { action, added, removed, sent, version }, taken }: Written): boolean =>
@@ -79,7 +82,7 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
   // Another directory group may have adopted the platform group since then.
   const { groupWith } = observation.connections.find(({ name }) => name === owner.connection) ?? {};
   const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
-  // The connection that returned under another name owns the groups of the removed connection.
+  // A connection that returned under another name has another name in its audit entries than the removed connection.
   const names = new Set([owner.connection, originalName(owner.connection)]);
   const audited = [...names].flatMap((name) =>
     [...groups].flatMap((group) =>
@@ -92,13 +95,13 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
   });
   const fits = ({ atMs, outcome }: StoredAudit) => {
     const laterMs = atMs - write.atMs;
-    // A write whose answer was lost is recorded after a worker has read its result.
+    // If the answer to a write was lost, a worker records the write later, after a read has shown its result.
     return (
       Math.abs(laterMs) <= AT_ONCE_MS || (outcome.startsWith('found') && laterMs >= 0 && laterMs <= DAY_MS)
     );
   };
   const hasVersion = ({ versionAfter }: StoredAudit) => versionAfter === write.version;
-  // If an answer shows the group before the write, its version is the version of an earlier write.
+  // An answer may show the group as it was before the write. Its version then belongs to an earlier write.
   const isNew = ({ versionBefore, versionAfter }: StoredAudit) => versionBefore !== versionAfter;
   const recorded =
     entries.find(({ entry }) => hasVersion(entry) && isNew(entry)) ??
@@ -108,19 +111,19 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
     const { entry, by } = recorded;
     taken.add(entry);
     checkActor(observation, write, by, entry);
-    // The cause belongs to the connection that recorded it. This connection may have been removed.
+    // The cause names events of the connection that wrote the entry. That connection may have been removed since then.
     const falsehood = falsehoodIn(observation, { write, owner: by, entry });
     if (falsehood === undefined) return;
     const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the true ones, but ${falsehood}.`;
     observation.accuse('on_record', 'false_cause', owner, sentence);
     return;
   }
-  // Without the credential no worker can read the outcome of a write.
+  // Without a credential no worker can read the outcome of the write, so its intent stays open.
   const connection = observation.connections.find(({ name }) => name === owner.connection);
   const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
   const isOpen = action === write.action && atMs <= write.atMs;
   if (isOpen && connection !== undefined && hasLostItsCredential(observation, connection)) return;
-  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} happened at the platform; expected an audit entry of it, but the group ${owner.group} has none.`;
+  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} took effect on the platform; expected an audit entry, but the group ${owner.group} has none.`;
   observation.accuse(
     'on_record',
     write.late ? 'late_write_without_audit' : 'write_without_audit',
@@ -130,8 +133,8 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
 }
 
 /**
- * Checks the actor of a write. The actor is an operator only after an approval, or after a dead-lettered message was
- * replayed or edited.
+ * Checks the actor of a write. The actor may be an operator only after an approval, a replay or an edit of a
+ * dead-lettered message.
  */
 function checkActor(
   observation: Observation,
@@ -147,7 +150,7 @@ function checkActor(
           (kind === 'edit_one' || (kind === 'approve' && group === owner.group)))),
   );
   if (actor.kind !== 'operator' || didSo) return;
-  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} is put down to ${actor.id}; expected an operator who acted on the group ${owner.group}, but this one did not.`;
+  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} has the actor ${actor.id}; expected an operator who acted on the group ${owner.group}, but this operator did not.`;
   observation.accuse('on_record', 'write_of_another', owner, sentence);
 }
 
@@ -168,14 +171,14 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
       actor.kind === 'operator' && (pattern.test(action) || pattern.test(cause));
     if (near.some(isOf)) continue;
     const ofGroup = group === undefined ? '' : ` of the group ${group}`;
-    const sentence = `An operator's ${kind}${ofGroup} was done at ${timeOf(atMs)}; expected an audit entry with who and why, but there is none.`;
+    const sentence = `An operator's ${kind}${ofGroup} was done at ${timeOf(atMs)}; expected an audit entry with actor and reason, but there is none.`;
     observation.accuse('on_record', `action_${kind}`, { connection: name }, sentence);
   }
 }
 
 /**
- * Checks the audit entries of holds and gates. The entry of a hold precedes the hold. The entry of a gate follows its
- * closing, so it is missing if the worker crashes in between.
+ * Checks the audit entries of holds and gates. groupsync writes the entry of a hold before the hold. It writes the
+ * entry of a gate after the gate is closed, so a crash in between loses the entry.
  */
 function checkStops(observation: Observation, { name, groups, item }: ObservedConnection): void {
   const { seen } = observation;
@@ -199,13 +202,13 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
   if (!isByItself || gate.sinceMs === undefined || isCloudUnwell(seen.run, gate.sinceMs - START_MS)) return;
   if (observation.nowMs - gate.sinceMs >= RECORDS_KEPT_MS || isRecorded('', 'gate_close', gate.sinceMs))
     return;
-  const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}; expected that in the journal, but it is not there.`;
+  const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}; expected an audit entry, but there is none.`;
   observation.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }
 
 /**
- * Returns whether a fault of AWS may take effect. A crash takes effect at the next matching invocation, which may be
- * much later.
+ * Returns whether a fault of AWS may affect this time. A crash waits for the next matching invocation, so it may happen
+ * up to a day later.
  */
 const isCloudUnwell = ({ happenings }: SimulationRun, thenMs: number): boolean =>
   happenings.some(({ actor, atMs, action }) => {
@@ -225,14 +228,15 @@ function checkDrift(
   const external = changes.filter((change) => change.initiator !== undefined);
   const last = external.at(-1);
   if (last === undefined) {
-    // groupsync's writes before the platform's own last change of the same users do not explain the difference.
+    // Only changes since the last change of these users on the platform can explain the difference. Earlier writes of
+    // groupsync cannot.
     const users = [before, after].flat();
     const isOfThem = ({ added, removed }: Change) =>
       [...added, ...removed].some((one) => users.includes(one));
     const latest = changes.slice(Math.max(0, changes.findLastIndex(isOfThem)));
     const own = latest.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
     if (!makes(own, record) || isKeptInVain(changes, record)) return;
-    const sentence = `Only we changed the platform group ${platformId} so; expected no drift of it, but a record (${kind}) reports an external change.`;
+    const sentence = `Only groupsync changed the platform group ${platformId} in this way; expected no drift record, but a record (${kind}) reports an external change.`;
     const isLate = changes.some(({ late }) => late);
     observation.accuse('on_record', `${isLate ? 'late' : 'own'}_write_taken_for_drift`, about, sentence);
     return;
@@ -246,14 +250,14 @@ function checkDrift(
       : ANOTHER.has(initiator) && !makers.includes(initiator)
   ) {
     const cause = initiator === 'UNKNOWN' ? 'drift_without_initiator' : 'drift_of_another';
-    const sentence = `The feed says that ${makers.join(', ')} changed ${platformId} (${kind}); expected that with its drift, but it names ${initiator}.`;
+    const sentence = `The feed names ${makers.join(', ')} as initiator of the change of ${platformId} (${kind}); expected this initiator in the drift record, but the record names ${initiator}.`;
     observation.accuse('on_record', cause, about, sentence);
   }
 }
 
 /**
- * Returns whether groupsync removed each of the users after they were added, and the platform kept them. Such users are
- * drift.
+ * Returns whether groupsync sent a removal of each of these users, and the platform kept the users. groupsync correctly
+ * records such users as drift.
  */
 function isKeptInVain(changes: readonly Change[], { kind, after }: StoredDrift): boolean {
   if (kind !== 'members_added') return false;
@@ -263,7 +267,7 @@ function isKeptInVain(changes: readonly Change[], { kind, after }: StoredDrift):
   });
 }
 
-/** Returns whether the changes made exactly this difference. */
+/** Returns whether the changes contain the difference of the drift record. */
 function makes(
   changes: readonly Pick<Change, 'added' | 'removed' | 'name' | 'action'>[],
   { kind, before, after }: StoredDrift,

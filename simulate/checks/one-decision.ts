@@ -10,8 +10,8 @@ interface Stood {
 }
 
 /**
- * An answer immediately before one apply of the group, and the result of that apply. No other change happened in
- * between.
+ * An answer of `explain` or `plan` directly before one apply of the group, and the result of this apply. The group did
+ * not change in between.
  */
 export interface Around<What> {
   readonly connection: string;
@@ -36,8 +36,8 @@ const DONE = new Set(['written', 'in_sync']);
 type Foretold = 'in' | 'out' | 'as it was' | 'not added';
 
 /**
- * The predicted result for the user, for each decision of `explain`. A decision that is missing here predicts nothing.
- * For example, `pending:refused` is missing, because a user that the last write did not show is sent again.
+ * The result that each decision of `explain` predicts for the user. Decisions without an entry predict nothing.
+ * Example: `pending:refused`, because groupsync sends a hidden user again.
  */
 const PREDICTED: Readonly<Record<string, Foretold>> = {
   in_sync: 'in',
@@ -68,18 +68,19 @@ export function checkExplain(seen: Seen, around: Around<Explanation>): void {
   const predicted = decided === 'waiting' ? afterWait : PREDICTED[decided];
   if (user === null || predicted === undefined) return;
   if (!DONE.has(outcome) && predicted !== 'as it was') return;
-  // Another member with the same address may add the same person.
+  // Another member may be bound to the same person, so the person may stay in the group.
   const isThem = ({ member, presence }: StoredMember) =>
     presence === 'present' && storedUser(seen, connection, member)?.role === answer.match.bound;
   if (decided === 'not_wanted' && seen.under<StoredMember>(partitionOf(connection, group), 'M#').some(isThem))
     return;
-  // groupsync has not read an external change since then. `truth` checks how long such a change may stay unread.
+  // An external change that groupsync has not read yet may make the answer wrong. The check `truth` limits how long a
+  // change may stay unread.
   if (decided === 'in_sync' && !around.isSeen) return;
   const was = before?.users.includes(user) === true;
   const is = after?.users.includes(user) === true;
   const isTrue = { in: is, out: !is, 'as it was': is === was, 'not added': was || !is }[predicted];
   if (isTrue) return;
-  const sentence = `explain reported for ${answer.member} in ${group}: ${decided} (${answer.because}); expected ${user} to be ${predicted}, but the next apply ${resultOf(was, is)} them.`;
+  const sentence = `explain reported for ${answer.member} in ${group}: ${decided} (${answer.because}); expected ${user} to be ${predicted}, but the next apply ${resultOf(was, is)} this user.`;
   const cause = `explain_${decided.replace(':', '_')}`;
   seen.runLog.violated({ check: 'one_decision', cause, connection, group, sentence });
 }
@@ -95,14 +96,14 @@ export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
   // A user whose removal is held may be hidden. A write without the user would remove them, so it contains them.
   const mayBeSent = (user: string) => sentAgain.has(user) || held.some((one) => one === user);
   const after = without(around.after, (user) => mayBeSent(user) && !expected?.users.includes(user));
-  // No plan shows the user that the platform itself adds to each new group.
+  // The platform adds the installer to each new group. A plan does not show this user.
   const shown =
     action === 'create' && installer !== null ? without(after, (user) => user === installer) : after;
   if (keyOf(expected) === keyOf(shown)) return;
   const planned = changes
     .map(({ kind, before: from, after: to }) => [kind, from, to].filter(Boolean).join(' '))
     .join(', ');
-  const sentence = `plan said of ${group}: ${action} ${planned}; expected the group to be ${keyOf(expected)}, but the next apply (${outcome}) left ${keyOf(shown)}.`;
+  const sentence = `plan reported for ${group}: ${action} ${planned}; expected the group to be ${keyOf(expected)}, but the next apply (${outcome}) left ${keyOf(shown)}.`;
   seen.runLog.violated({ check: 'one_decision', cause: `plan_${action}`, connection, group, sentence });
 }
 
@@ -126,8 +127,8 @@ const without = (group: Stood | undefined, isLeftOut: (user: string) => boolean)
   group && { ...group, users: group.users.filter((user) => !isLeftOut(user)) };
 
 /**
- * Returns a text that is equal for equal groups. A platform may trim or fold names, and the order of users has no
- * meaning.
+ * Returns a text that is equal for equal groups. The text ignores the order of users, and spaces and upper case in the
+ * name, because a platform may change these.
  */
 const keyOf = (group: Shown | undefined): string =>
   group === undefined

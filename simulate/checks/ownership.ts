@@ -11,7 +11,7 @@ import {
 } from './observation.ts';
 import { partitionOf, treatmentOf } from './stored.ts';
 
-/** A write in flight when an operator releases a group may still take effect within this time. */
+/** A write that is in flight when an operator releases the group may take effect within this time. */
 const IN_FLIGHT_MS = 15 * MINUTE_MS;
 
 /** Checks that groupsync writes only to managed groups, and never adds people of one company to groups of another. */
@@ -44,7 +44,10 @@ export function createOwnership(): Checker {
   };
 }
 
-/** Stores `adoptExisting` as it was when each link appeared, because the group may be written much later. */
+/**
+ * Stores the value of `adoptExisting` at the time when each link appeared. The first write of the linked group may come
+ * much later, when the setting has changed.
+ */
 function noteLinks({ name, settings, groups, item }: ObservedConnection, found: Map<string, string>): void {
   for (const group of groups) {
     const link = `${name} ${item(group)?.link?.id}`;
@@ -60,14 +63,15 @@ const isStoredGroup = ({ seen }: Observation, connection: string, spokeId: strin
   [spokeId, spokeId.toUpperCase()].some((id) => seen.items.has(`${partitionOf(connection, id)} GROUP`));
 
 /**
- * Checks that an unmanaged group is not written, and that a removed connection stops writing, except for writes in
- * flight.
+ * Checks that groupsync does not write to an unmanaged group. A removed connection must not write either, except for
+ * writes in flight.
  */
 function checkStray(observation: Observation, { change, owner }: Observation['strays'][number]): void {
   const { connections, accuse } = observation;
   const removals = removalsSince(observation, 0);
   const removedMs = removals.findLast(({ connection }) => connection === owner?.connection)?.atMs ?? 0;
-  // Only the table shows SCIM requests without an answer, and the groups of removed connections.
+  // A write is correct if the table contains the group. The reading does not contain groups of removed connections, or
+  // of SCIM requests without an answer.
   const names = [...connections.map(({ name }) => name), ...removals.map(({ connection }) => connection)];
   const isStored = names.some((name) => isStoredGroup(observation, name, change.spokeId ?? ''));
   if (owner === undefined && change.madeBy === 'us' && isStored) return;
@@ -84,7 +88,7 @@ function checkStray(observation: Observation, { change, owner }: Observation['st
   accuse('ownership', cause, owner ?? {}, sentence);
 }
 
-/** Returns whether a release clears the external id that groupsync had set, and changes nothing else. */
+/** Returns whether the write only clears the external id that groupsync had set. A release may do this. */
 const clearsExternalId = (
   { sent, spokeIdBefore }: Change,
   group: string,
@@ -107,7 +111,7 @@ function checkWrite(
   const last = actions.findLast(({ kind }) => kind === 'release' || kind === 'adopt');
   const isLate = last?.kind === 'release' && change.atMs - last.atMs > IN_FLIGHT_MS;
   if (isLate && !clearsExternalId(change, owner.group, connection)) {
-    const sentence = `A person let go of the group ${owner.group}; expected no further write, but there was a ${change.action} of ${change.id}.`;
+    const sentence = `An operator released the group ${owner.group}; expected no further write, but there was a ${change.action} of ${change.id}.`;
     observation.accuse('ownership', 'write_after_release', owner, sentence);
   }
   const { changes = [] } = connection.ledger.pasts.get(change.id) ?? {};
@@ -117,8 +121,8 @@ function checkWrite(
   );
   const isCarried = carriesManagedId || isOurId(change.spokeIdBefore);
   const [{ atMs: madeAtMs, spokeId: madeWith } = change] = changes;
-  // If a POST lost its answer, two groups may have the same id. No evidence then shows which group groupsync created
-  // (docs/invariants.md, 6).
+  // If the answer to a POST was lost, two platform groups may have the same external id. Nothing then shows which of
+  // them groupsync created (docs/invariants.md, 6).
   const isTwin =
     isOurId(madeWith) &&
     connection.platform.calls.some(
@@ -128,19 +132,19 @@ function checkWrite(
         isOurId(spokeId) &&
         Math.abs(atMs - madeAtMs) < HOUR_MS,
     );
-  // Ownership is checked at the first write, because another client may remove the external id afterwards.
+  // The check tests ownership at the first write of groupsync. Another client may remove the external id later.
   const first = changes.find((one) => one.initiator === undefined);
   const isGiven = adoption.includes('byName') || actions.some(({ kind }) => kind === 'adopt');
   const isFound = isCarried && adoption.some((how) => how !== 'never');
   const isManaged = change.action === 'create' || change.madeBy === 'us' || isGiven || isFound || isTwin;
   if (isManaged || first !== change) return;
-  const sentence = `The platform group ${change.id} was made by another client and never adopted; expected no write to it, but there was a ${change.action}.`;
+  const sentence = `The platform group ${change.id} was created by another client and never adopted; expected no write to it, but there was a ${change.action}.`;
   observation.accuse('ownership', 'write_to_a_stranger', owner, sentence);
 }
 
 /**
- * Checks that a user added by another client stays under drift `report` or `adopt`, until the directory, the company or
- * an operator changes the group.
+ * Checks that groupsync keeps a user that another client added, if the drift policy is `report` or `adopt`. The check
+ * ends when the directory, the HR system or an operator changes the group.
  */
 function checkUndone(
   observation: Observation,
@@ -156,7 +160,7 @@ function checkUndone(
     const added = changes.findLast((one) => one.atMs < change.atMs && one.added.includes(user));
     const isExternal = added?.initiator !== undefined && directoryChangedMs < added.atMs - HOUR_MS;
     if (!isExternal || connection.lastFaultMs() > added.atMs - HOUR_MS) continue;
-    const sentence = `Another client added ${user} to the group ${owner.group} and the policy (${drift}) accepts that; expected them to stay, but we removed them.`;
+    const sentence = `Another client added ${user} to the group ${owner.group} and the drift policy (${drift}) accepts the addition; expected the user to stay, but groupsync removed the user.`;
     const cause = reading.groups.has(owner.group) ? 'undone_against_policy' : 'undone_in_emptied';
     observation.accuse('ownership', cause, owner, sentence);
   }
@@ -175,11 +179,11 @@ function checkPaused(observation: Observation, { change, owner }: Observation['w
   const ofGroup = before.findLast(({ group }) => group === owner.group);
   const paused = [ofAll, ofGroup].find((action) => action?.kind.startsWith('pause') && !action.died);
   if (paused === undefined || change.late || change.atMs - paused.atMs <= IN_FLIGHT_MS) return;
-  // If two operators pause and resume at the same time, either action may be the last.
+  // If one operator pauses and another resumes at the same time, either action may take effect last.
   const isAtOnce = ({ kind, atMs }: typeof paused) =>
     kind.startsWith('resume') && Math.abs(atMs - paused.atMs) < MINUTE_MS;
   if (before.some(isAtOnce)) return;
-  const sentence = `A person paused ${paused.group ?? owner.connection}; expected no write until it is resumed, but there was a ${change.action} of ${change.id}.`;
+  const sentence = `An operator paused ${paused.group ?? owner.connection}; expected no write until it is resumed, but there was a ${change.action} of ${change.id}.`;
   observation.accuse('ownership', 'write_while_paused', owner, sentence);
 }
 
@@ -187,7 +191,7 @@ const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
   employees.has(id) || [...employees.values()].some(({ userId }) => userId === id);
 
 /**
- * Returns the other company that has this person or group; undefined if the person or group belongs to this company.
+ * Returns the name of another company that has this person or group; undefined if this company has the person or group.
  */
 function otherCompanies(
   { seen }: Observation,
@@ -202,7 +206,7 @@ function checkUsers(observation: Observation, { name, company }: ObservedConnect
   for (const user of putIn(change)) {
     const other = otherCompanies(observation, company, (platform) => knowsPerson(platform, user));
     if (other === undefined) continue;
-    const sentence = `${user} works at ${other}; expected no user of another company in a group of ${company}, but we added them to ${change.id}.`;
+    const sentence = `${user} works at ${other}; expected no user of another company in a group of ${company}, but groupsync added the user to ${change.id}.`;
     observation.accuse('ownership', 'user_of_another_company', { connection: name }, sentence);
   }
 }
@@ -212,7 +216,7 @@ function checkToken(observation: Observation, company: string, { token, route }:
   const knows = ({ tokens }: SimulatedPlatform) => tokens.valid.has(token) || tokens.refreshTokens.has(token);
   const other = otherCompanies(observation, company, knows);
   if (other === undefined) return;
-  const sentence = `A token of ${other} was shown to ${company} (${route}); expected it never to leave its own company.`;
+  const sentence = `A token of ${other} was sent to the platform of ${company} (${route}); expected it only at the platform of ${other}.`;
   observation.accuse('ownership', 'token_of_another_company', {}, sentence);
 }
 
@@ -223,7 +227,7 @@ function checkPeople(observation: Observation, { name, company }: ObservedConnec
       key.endsWith(' PERSON') &&
       otherCompanies(observation, company, (platform) => knowsPerson(platform, role));
     if (!other) continue;
-    const sentence = `${role} works at ${other}; expected the connection ${name} to know only people of ${company}, but it keeps them too.`;
+    const sentence = `${role} works at ${other}; expected the connection ${name} to know only people of ${company}, but it stores this person too.`;
     observation.accuse('ownership', 'person_of_another_company', { connection: name }, sentence);
   }
 }

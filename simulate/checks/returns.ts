@@ -12,9 +12,9 @@ interface MayAdopt {
 }
 
 /**
- * Returns whether a connection that returned under another name may find no group of the removed connection. The
- * connection finds such groups by visible external ids, and only if it may adopt. It finds groups by name only while
- * their names are unchanged. Otherwise it creates new groups, and the earlier groups stay (docs/cli.md).
+ * Returns whether a connection that returned under another name may fail to find the groups of the removed connection.
+ * This happens if the connection may not adopt, or if the platform hides external ids and a name has changed. The
+ * connection then creates new groups, and the earlier groups stay (docs/cli.md).
  */
 export const mayFindNoneOfBefore = ({ name, settings, platform }: MayAdopt): boolean =>
   hasReturned(name) && (settings.adoptExisting === 'never' || !platform.traits.echoSpokeId);
@@ -31,12 +31,12 @@ interface Creations {
   readonly later: { readonly atMs: number };
 }
 
-/** The age of the oldest list from which the engine creates a group. */
+/** The engine creates a group only from a list that is at most this old. */
 const LIST_AGE_MS = 65_000;
 
 /**
- * Returns whether the removed connection created the first group, and the returned connection created the second
- * because a list did not show the first. Only the list shows the id of the first group to the returned connection.
+ * Returns whether the returned connection created the group a second time because a list did not show the group of the
+ * removed connection. The returned connection can find that group only by the list.
  */
 export function wasUnlisted(seen: Seen, { name, platform, one, later }: Creations): boolean {
   const sinceMs = connectedAtMs(seen, name);

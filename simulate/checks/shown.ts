@@ -21,12 +21,12 @@ export interface Shown {
   readonly deadLetters: readonly string[] | undefined;
 }
 
-/** The stored state at one moment. */
+/** The stored state at one time. */
 export interface Truth {
   readonly groups: ReadonlyMap<string, StoredGroup>;
   readonly pending: ReadonlySet<string>;
   readonly deadLetters: ReadonlySet<string>;
-  /** Dead-lettered messages that no other reader has received. */
+  /** The dead-lettered messages that no consumer has in flight. */
   readonly visible: ReadonlySet<string>;
   readonly gate: string;
   readonly gateSinceMs: number | undefined;
@@ -60,7 +60,10 @@ export function truthOf(seen: Seen, name: string): Truth {
 
 interface Compared {
   readonly name: string;
-  /** Samples of the stored state, from before the longest delay of the index until after the answers. */
+  /**
+   * Samples of the stored state. The first sample is older than the longest delay of the index, and the last is newer
+   * than the answers.
+   */
   readonly samples: readonly Truth[];
   readonly shown: Shown;
 }
@@ -70,7 +73,10 @@ const SLACK_SECONDS = 30;
 
 type Wrong = (cause: string, sentence: string, group?: string) => void;
 
-/** Compares the values shown to an operator with the stored values that did not change during the request. */
+/**
+ * Compares the values that an operator sees with the stored values. Values that changed during the request are not
+ * compared.
+ */
 export function checkShown(seen: Seen, compared: Compared): void {
   const { name, samples } = compared;
   const wrong: Wrong = (cause, sentence, group) =>
@@ -97,7 +103,7 @@ const factsOf = (item: StoredGroup | undefined): string => {
   return JSON.stringify([item !== undefined, rev, dirtySince, failedAt, pausedAt, settled, held]);
 };
 
-/** Returns the groups whose listed values are equal in all samples. */
+/** Returns the groups whose stored values are equal in all samples. */
 function stableGroups([first, ...others]: readonly Truth[]): ReadonlyMap<string, StoredGroup> {
   const isStable = ([group, item]: readonly [string, StoredGroup]) =>
     others.every(({ groups }) => factsOf(groups.get(group)) === factsOf(item));
@@ -130,7 +136,7 @@ function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
     const unpaused = dirtySince !== undefined ? 'dirty' : clean;
     const expected = pausedAt !== undefined ? 'paused' : unpaused;
     const state = states.get(group);
-    // A group without events of its own, but with events about members, is shown as unknown.
+    // A group that only has events about its members is shown as `unknown`.
     if (
       state === expected ||
       (expected ?? 'in_sync') === state ||
@@ -143,8 +149,8 @@ function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
 }
 
 /**
- * Returns the number of stable groups with the property, and the number of all groups that may have had the property.
- * Between two samples, a group may have been dirty and in sync again.
+ * Returns the least and the greatest correct count of a property: the stable groups with the property, and additionally
+ * all groups that changed between two samples.
  */
 function rangeOf(
   { samples }: Compared,
@@ -181,7 +187,7 @@ function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
   for (const [what, found, is] of counts) {
     const [least, most] = rangeOf(compared, stable, is);
     if (found >= least && found <= most) continue;
-    wrong('levels', `Between ${least} and ${most} ${what} are stored; the level says ${found}.`);
+    wrong('levels', `Expected ${least} to ${most} ${what}, as stored; the level shows ${found}.`);
   }
   const oldest = (items: Iterable<StoredGroup>) =>
     Math.max(
@@ -196,7 +202,7 @@ function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
   ];
   const { oldestDirtySeconds } = levels;
   if (oldestDirtySeconds >= least - SLACK_SECONDS && oldestDirtySeconds <= most + SLACK_SECONDS) return;
-  const sentence = `The oldest dirty group has waited for ${Math.round(least)} to ${Math.round(most)} s; the level says ${oldestDirtySeconds} s.`;
+  const sentence = `The oldest dirty group has waited for ${Math.round(least)} to ${Math.round(most)} s; the level shows ${oldestDirtySeconds} s.`;
   wrong('levels', sentence);
 }
 
@@ -211,7 +217,7 @@ function checkGate({ samples, shown: { levels } }: Compared, wrong: Wrong): void
   const isShownClosed = levels.gateClosedSeconds > 0;
   const isTrue = levels.unauthorized === (first.gate === 'unauthorized') && isClosed === isShownClosed;
   if (isTrue) return;
-  const sentence = `The gate is ${first.gate}; the levels say closed for ${levels.gateClosedSeconds} s, unauthorized ${levels.unauthorized}.`;
+  const sentence = `The gate is ${first.gate}; the levels show it closed for ${levels.gateClosedSeconds} s, unauthorized ${levels.unauthorized}.`;
   wrong('gate', sentence);
 }
 
@@ -223,15 +229,18 @@ function checkPending({ samples, shown }: Compared, wrong: Wrong): void {
   );
   const surplus = shown.pending.find((one) => !ever.has(one));
   if (missing !== undefined)
-    wrong('pending', `${missing} is stored as pending, and the list does not show it.`);
+    wrong('pending', `Expected the list of pending members to show ${missing}, as stored, but it does not.`);
   if (surplus !== undefined)
-    wrong('pending', `The list shows ${surplus} as pending, and nothing like it is stored.`);
+    wrong(
+      'pending',
+      `The list shows ${surplus} as pending; expected this member to be stored as pending, but it is not.`,
+    );
   const always = [...ever].filter((one) => samples.every(({ pending }) => pending.has(one))).length;
   const { pendingMembers } = shown.levels;
   if (pendingMembers >= always && pendingMembers <= ever.size) return;
   wrong(
     'levels',
-    `Between ${always} and ${ever.size} pending members are stored; the level says ${pendingMembers}.`,
+    `Between ${always} and ${ever.size} pending members are stored; the level shows ${pendingMembers}.`,
   );
 }
 
@@ -245,7 +254,7 @@ function checkDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: 
   if (missing !== undefined)
     wrong(
       'dead_letters',
-      `The message ${missing} is in the dead-letter queue, and the list does not show it.`,
+      `The message ${missing} is in the dead-letter queue; expected the list to show it, but it does not.`,
     );
   if (surplus !== undefined)
     wrong('dead_letters', `The list shows the dead-lettered message ${surplus}, which is not in the queue.`);
@@ -254,7 +263,7 @@ function checkDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: 
 /** Maximum time from a check until its result is stored. */
 const CHECKED_WITHIN_MS = 2 * MINUTE_MS;
 
-/** Checks that the last answer of the platform to the daily check of the credential is shown. */
+/** Checks that the levels show the platform's last answer to the daily check of the credential. */
 function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): void {
   const company = seen.connections.get(name)?.company ?? '';
   const isAlone = [...seen.connections.values()].filter((one) => one.company === company).length === 1;
@@ -262,9 +271,10 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
     .get(company)
     ?.calls.filter(({ by, route }) => by.startsWith('health-') && route === '/me');
   const last = checks?.at(-1);
-  // The connections of one company are checked one after the other. A check that crashed proves nothing.
+  // Connections of one company are checked one after the other, so their answers cannot be told apart. A check that
+  // crashed stores no result.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
-  // If an operator connects the company, also for a second time, the result of the check is replaced.
+  // A `connect` of this company replaces the result of the check.
   const isReplaced = seen.operators.actions.some(
     ({ kind, connection, atMs }) =>
       connection === name &&
@@ -273,7 +283,7 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   );
   if (isReplaced) return;
   if (last.platformFaults.length > 0 && last.status === 200) return;
-  // If no token is available, the check ends before it calls the platform.
+  // If the credential gives no token, the check ends before it calls the platform.
   const isRefused = seen.platforms
     .get(company)
     ?.calls.some(
@@ -285,7 +295,7 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   const isGood = last.status === 200;
   const count = shown.levels.found.find(({ subject }) => subject === 'credential')?.count ?? 0;
   if (isGood === (count === 0)) return;
-  const sentence = `The platform answered ${last.status} to the daily check of the credential; the levels say ${count === 0 ? 'that it is good' : 'that it failed'}.`;
+  const sentence = `The platform answered ${last.status} to the daily check of the credential; the levels show ${count === 0 ? 'a good credential' : 'a failed check'}.`;
   wrong('credential', sentence);
 }
 
@@ -299,7 +309,7 @@ const isCloudUnwell = ({ run }: Seen, atMs: number): boolean =>
     );
   });
 
-/** Returns the current findings that differ from the last notification about them. */
+/** Returns the findings for which the last notification is missing or wrong. */
 export function unreportedFindings(
   found: readonly Finding[],
   notified: ReadonlyMap<Finding['subject'], SentNotification>,

@@ -1,14 +1,14 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { Seen } from '../world.ts';
 
-/* Items as the table stores them. The checks read them by the names of their attributes, without code of the engine. */
+/** Stored items. The checks read them by the names of their attributes, and share no code with the engine. */
 
 export interface StoredGroup {
   readonly upserted?: string;
   readonly deleted?: string;
   readonly snapshot?: string;
   readonly name?: { readonly value: string; readonly stamp: string };
-  /** Counts the marks of the group. */
+  /** A number that each change of the group raises. */
   readonly rev?: number;
   readonly dirtySince?: number;
   readonly settled?: string;
@@ -18,7 +18,7 @@ export interface StoredGroup {
   readonly link?: { readonly id: string };
   readonly intent?: { readonly action: string; readonly atMs: number };
   readonly hold?: StoredHold;
-  /** The approval that is stored next to the hold. */
+  /** The approval of an earlier hold, if it is stored together with a newer hold. */
   readonly approval?: StoredHold;
   readonly released?: boolean;
   readonly pausedAt?: number;
@@ -31,7 +31,7 @@ export interface StoredHold {
   readonly decision: { readonly kind: string; readonly atMs?: number };
 }
 
-/** A member's register in a group, or the user behind it. */
+/** The register of a member in a group, or the item of a user. */
 export interface StoredMember {
   readonly member: string;
   readonly presence?: string;
@@ -92,12 +92,13 @@ export const heldUsers = (
   );
 
 /**
- * Returns whether a binding is confirmed. The index also lists first bindings that no refresh of people has confirmed.
+ * Returns whether a refresh of people has confirmed the binding. Before that, the binding's key in the index begins
+ * with `#`.
  */
 export const isBorneOut = (seen: Seen, connection: string, role: string, member: string): boolean =>
   readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
 
-/** Returns the settings for one group: the first policy that matches its id or last name. */
+/** Returns the settings for one group: those of the first group policy that matches the group's id or last name. */
 export function treatmentOf(
   { groups, drift }: ConnectionSettings,
   names: readonly (string | undefined)[],

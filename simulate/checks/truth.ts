@@ -10,24 +10,27 @@ import {
 import { isBorneOut, type StoredGroup, storedUser } from './stored.ts';
 
 /**
- * The feed runs every 5 minutes, and the sweep and the refresh of people every hour. The rest is for the work itself.
+ * The longest time until groupsync notices a difference. The feed runs every 5 minutes. The sweep and the refresh of
+ * people run every hour, and need up to 15 minutes.
  */
 const NOTICED_WITHIN_MS = 75 * MINUTE_MS;
 /**
- * Runs that would find the same state are skipped for this long (schedules.ts), so the effects of a fault may appear
- * later.
+ * The simulation skips scheduled runs that would find the same state (schedules.ts). So groupsync may notice the
+ * effects of a fault this much later.
  */
 const SEEN_AGAIN_MS = 3 * HOUR_MS;
 const STUCK_MS = 2 * HOUR_MS;
 const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
-/** Platform faults that refuse writes, or answer writes incorrectly. Reads are still correct. */
+/**
+ * Platform faults that affect only writes. Reads show the correct state, so groupsync must still notice differences.
+ */
 const SEEN_THROUGH = new Set<PlatformFault>([
   ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
   ...(['answers_lag', 'refuses_name', 'refuses_spoke_id'] as const),
   ...(['writes_503', 'writes_403', 'writes_302'] as const),
 ]);
 
-/** Platform faults that do not stop writes: faults of an unmanaged group, and faults of the feed. */
+/** Platform faults that stop no write: they affect the feed, or only a group that groupsync does not manage. */
 const HARMLESS = new Set<PlatformFault>([
   ...(['list_shows_odd_group', 'feed_twice', 'feed_missing'] as const),
   ...(['feed_new_kind', 'feed_malformed', 'feed_forgets'] as const),
@@ -38,13 +41,13 @@ interface Memory {
   readonly closedMs: Map<string, number>;
   readonly differsSinceMs: Map<string, number>;
   readonly boundTo: Map<string, { readonly role: string; readonly atMs: number }>;
-  /** Failures of groups that a refusal explains. The log of calls only grows, so an explanation stays valid. */
+  /** By group: the time of a failure that a refusal explained. Later checks do not search the log of calls again. */
   readonly explained: Map<string, number>;
   lastMs: number;
 }
 
 /**
- * Checks that a group in state `in_sync` is in sync at any time. Any other group must show its state and the cause
+ * Checks that a group in state `in_sync` equals its platform group. Any other group must become equal, or show a cause,
  * within a limited time.
  */
 export function createTruth(): Checker {
@@ -85,16 +88,17 @@ function checkGroup(
   if (item.dirtySince !== undefined) {
     const sinceMs = latest([item.dirtySince, changedMs, connection.lastFaultMs(HARMLESS)]);
     if (observation.nowMs - sinceMs <= STUCK_MS || isNameTaken(connection, group)) return;
-    const sentence = `The group ${group} has been waiting for ${minutes(item.dirtySince)} minutes with the gate open and nothing in its way; expected it to be written within 2 hours.`;
+    const sentence = `The group ${group} has been waiting for ${minutes(item.dirtySince)} minutes with the gate open and without a fault; expected a write within 2 hours.`;
     observation.accuse('truth', 'stuck', about, sentence);
     return;
   }
   if (item.failedAt !== undefined && !isExplained(connection, group, item, memory)) {
-    const sentence = `The platform refused nothing of what was sent for the group ${group}; expected it to be tried again, but it was given up: ${item.lastError?.code}.`;
+    const sentence = `The platform refused no write of the group ${group}; expected a retry, but the group is marked as failed: ${item.lastError?.code}.`;
     observation.accuse('truth', 'given_up', about, sentence);
   }
   const key = `${name} ${group}`;
-  // The state of a failed group shows its difference, but pending removals must not wait for it.
+  // A failed group is shown as failed, which explains most differences. It does not explain members who should have
+  // been removed.
   const [difference] = unexplained(observation, connection, group).filter(
     ({ cause }) => item.failedAt === undefined || /extra|additive|left/.test(cause),
   );
@@ -108,14 +112,13 @@ function checkGroup(
   const shownMs = lastFaultMs && lastFaultMs + SEEN_AGAIN_MS;
   const sinceMs = latest([firstSeenMs, changedMs, companyMs + HOUR_MS, shownMs]);
   if (observation.nowMs - sinceMs <= NOTICED_WITHIN_MS) return;
-  const sentence = `The group ${group} is called ${item.settled} and has been different for ${minutes(sinceMs)} minutes: ${difference.sentence}`;
+  const sentence = `The group ${group} has the state ${item.settled}, but has been different from the directory for ${minutes(sinceMs)} minutes: ${difference.sentence}`;
   observation.accuse('truth', causeOf(difference, item.settled), about, sentence);
 }
 
 /**
- * Returns whether a refusal explains why the group is marked as failed. The platform must have refused a write shortly
- * before, in a way that waiting does not fix. The read after which the group is marked may wait for the hourly limit of
- * calls.
+ * Returns whether a refusal explains that the group is marked as failed. The platform must have refused a write of the
+ * group at about the same time, with a status that a wait does not fix.
  */
 function isExplained(
   connection: ObservedConnection,
@@ -135,7 +138,8 @@ const isRefused = ({ platform, isIdOf }: ObservedConnection, group: string, item
   return platform.calls.some(({ atMs, method, id, spokeId, status, isStale, platformFaults }) => {
     const isOfGroup = isIdOf(group, spokeId) || id === link?.id;
     if (!isOfGroup || method === 'GET' || isStale === true) return false;
-    // Deletions without effect are counted, even if the connection only observes for some time in between.
+    // Ignored deletions explain a failure for any length of time, because the connection may only observe between the
+    // deletions.
     if (platformFaults.includes('deletes_ignored')) return atMs < failedAt + NOTICED_WITHIN_MS;
     const isNear = Math.abs(atMs - failedAt) < NOTICED_WITHIN_MS;
     return isNear && [400, 404, 409, 412, 413, 422].includes(Number(status));
@@ -147,7 +151,7 @@ const causeOf = ({ cause }: Difference, settled: string | undefined): string => 
   return settled === 'in_sync' ? 'in_sync_but_different' : 'clean_but_different';
 };
 
-/** Returns whether a group waits until its name is free, on a platform with unique names. */
+/** Returns whether the group waits because another platform group has its name, on a platform with unique names. */
 function isNameTaken(connection: ObservedConnection, group: string): boolean {
   const { traits, groups } = connection.platform;
   const { name, link } = connection.item(group) ?? {};
@@ -168,13 +172,13 @@ function checkGate(
   const isLong =
     observation.nowMs - latest([connection.lastFaultMs(HARMLESS), actionMs]) > GATE_OPENS_WITHIN_MS;
   if (gate === 'paused' || !wasClosed || !isLong || hasLostItsCredential(observation, connection)) return;
-  const sentence = `The platform of ${name} has been well for over an hour; expected its gate to be open again, but it is ${gate}.`;
+  const sentence = `The platform of ${name} has had no fault for over an hour; expected its gate to be open again, but it is ${gate}.`;
   observation.accuse('truth', 'gate_stuck', { connection: name }, sentence);
 }
 
 /**
- * Checks that the person of a member never changes automatically. An address may move to another person, and groups
- * grant access. If groups hold users, the binding may change to another role of the same user.
+ * Checks that groupsync never binds a member to another person by itself: an address may move to another person, and
+ * groups grant access. If groups contain users, the binding may change to another role of the same user.
  */
 function checkBindings(
   { seen, nowMs, accuse }: Observation,
@@ -190,13 +194,13 @@ function checkBindings(
     const role = storedUser(seen, name, member)?.role;
     if (role === undefined) continue;
     const before = boundTo.get(`${name} ${member}`);
-    // The next refresh of people confirms a first binding, or replaces it.
+    // A first binding may still change until a refresh of people confirms it.
     const isSame = before !== undefined && personOf(before.role) === personOf(role);
     if (isSame || isBorneOut(seen, name, role, member))
       boundTo.set(`${name} ${member}`, { role, atMs: nowMs });
     if (before === undefined || isSame) continue;
     if (rebinds.some(({ atMs }) => atMs >= before.atMs)) continue;
-    const sentence = `${member} was ${before.role}; expected that to stay until a person says otherwise, but they are ${role} now.`;
+    const sentence = `The member ${member} was bound to ${before.role}; expected this binding to stay until an operator changes it, but the member is bound to ${role}.`;
     accuse('truth', 'binding_moved', { connection: name }, sentence);
   }
 }

@@ -15,7 +15,7 @@ const atDirectory = (change: (directory: Directory) => Partial<Directory>) =>
 /** Bugs of the reader. Each bug needs a run with a directory reader. */
 export const READER_BUGS: Readonly<Record<string, Bug>> = {
   short_lists_believed: [
-    'a list of members that ends too early is taken as complete',
+    'the reader accepts a list of members that ends too early as complete',
     atDirectory((directory) => ({
       group: async (key) => {
         const found = await directory.group(key);
@@ -30,7 +30,7 @@ export const READER_BUGS: Readonly<Record<string, Bug>> = {
     '"directoryFault":"ends_early"',
   ],
   missing_is_deleted: [
-    'a group that the directory once did not find is deleted',
+    'the reader deletes a group that the directory did not find once',
     at('reader', (reader) => ({
       putGroup: (connection, group, lease) => {
         const { missingMs } = group;
@@ -41,7 +41,7 @@ export const READER_BUGS: Readonly<Record<string, Bug>> = {
     '"directoryFault":"hides_group"',
   ],
   empty_is_believed: [
-    'a group is emptied after one read that shows no member',
+    'the reader empties a group after one read that shows no member',
     at('reader', (reader) => ({
       groups: async (connection) =>
         (await reader.groups(connection)).map((group) => ({ ...group, emptyMs: 1 })),
@@ -49,12 +49,12 @@ export const READER_BUGS: Readonly<Record<string, Bug>> = {
     '"directoryFault":"shows_no_members"',
   ],
   pushes_are_stored: [
-    'an event about a group that a reader owns is stored',
+    'ingest stores an event of another source about a group of the reader',
     at('reader', (_, __, actor) => (actor === 'ingest' ? { owned: async () => new Map() } : {})),
     '"connection":"d","actor":"directory"',
   ],
   agrees_once: [
-    'one read that agrees settles a group until the next day',
+    'the reader checks a group only once, and not again before the next day',
     at('reader', (reader) => ({
       putGroup: (connection, group, lease) => {
         const stored = group.agreedMs === undefined ? group : { ...group, dueMs: group.dueMs + DAY_MS };

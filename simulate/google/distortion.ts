@@ -8,14 +8,14 @@ export interface Reply {
 }
 
 export interface Question {
-  /** The vendor's name of the method. */
+  /** The name of the method in Google's documentation. */
   readonly operation: string;
   /** Id of the group in the path, if the path contains one. */
   readonly group: string | undefined;
   readonly pageToken: string | undefined;
 }
 
-/** The dialect's errors, by the fault that causes them. */
+/** By fault: the name of the Google error that the fault causes. */
 export const REFUSALS: Readonly<Partial<Record<DirectoryFault, string>>> = {
   quota_403: 'quotaExceeded',
   quota_429: 'rateLimitExceeded',
@@ -42,7 +42,7 @@ export function createDistortion({ nowMs, random, fired }: DistortionOptions) {
   let spells: (DirectoryFaultAction & { readonly untilMs: number })[] = [];
   const activeOf = (fault: DirectoryFault) =>
     spells.find(({ directoryFault, untilMs }) => directoryFault === fault && untilMs > nowMs());
-  /** Returns whether the fault takes effect now. A fault of certain groups affects only these groups. */
+  /** Returns whether the fault takes effect now, for this group. A fault may affect all groups or only some. */
   const strikes = (fault: DirectoryFault, group?: string): boolean => {
     const spell = activeOf(fault);
     if (spell === undefined || (spell.about !== undefined && !spell.about.includes(group ?? '')))
@@ -59,7 +59,10 @@ export function createDistortion({ nowMs, random, fired }: DistortionOptions) {
     return { ...rest, directMembersCount: String(Number(count) + 1) };
   };
 
-  /** Returns a page that ends too early: with half of its items or all of them, and without a next page. */
+  /**
+   * Returns a page that wrongly ends the list. If the list has more pages, the page keeps all its items, but not the
+   * link to the next page. Otherwise it loses half of its items.
+   */
   const endedEarly = ({ nextPageToken, members = [], ...page }: Page): Page => {
     const kept = nextPageToken === undefined ? members.slice(0, members.length >> 1) : members;
     return kept.length === 0 ? page : { ...page, members: kept };
@@ -98,7 +101,7 @@ export function createDistortion({ nowMs, random, fired }: DistortionOptions) {
     },
     strikes,
     isOn: () => spells.some(({ untilMs }) => untilMs > nowMs()),
-    /** Returns the name of the error that replaces the answer; `lost` means that there is no answer. */
+    /** Returns the name of the error that the directory answers instead; `lost` means that there is no answer. */
     refusalOf({ operation, group }: Question): string | undefined {
       if (strikes('loses_answers')) return 'lost';
       const isApi = operation !== 'oauth2.token';

@@ -28,7 +28,10 @@ const EXTERNAL = 'guest@elsewhere.test';
 /** Groups that are never deleted, so that messages about them always concern a group of the reader. */
 const LASTING = ['k1', 'k2', 'k3', 'k4'];
 const CHANGES_PER_DAY = 7;
-/** Removing the connection would end the reader. Other connections test this action. */
+/**
+ * Operator actions that are not drawn for a directory that is read, because the reader would stop. Other connections
+ * have these actions.
+ */
 const LEFT_OUT: ReadonlySet<OperatorAction['kind']> = new Set<OperatorAction['kind']>([
   'remove_connection',
   'connect',
@@ -84,7 +87,8 @@ function drawDifficulty(random: Random, isShort: boolean): Settings {
   return {
     ...REALISTIC_SETTINGS,
     failures: random.pick([0, 0.01, 0.05]),
-    // Without a count, no reader can know that a list has ended too early.
+    // Without member counts, a reader cannot notice that a list ended too early. So a run with that fault has all
+    // counts.
     absentCounts: isShort ? 0 : REALISTIC_SETTINGS.absentCounts,
     queriesPerMinute: random.pick([2_400, 2_400, 60]),
     lostLogEntries: random.pick([0, 0, 0.1, 0.3]),
@@ -125,7 +129,10 @@ const CHANGE_WEIGHTS = {
   ...{ nest: 2, unnest: 2, create: 1.5, remove: 1.5, exodus: 1, goodbye: 0.5 },
 };
 
-/** Draws changes of users and groups. A change that no longer fits the state of the directory has no effect. */
+/**
+ * Draws changes of users and groups. If a change does not fit the state of the directory at its time, the change has no
+ * effect.
+ */
 function drawChanges(random: Random, { endMs, members }: Scene): readonly Timed<Changing>[] {
   const all: Timed<Changing>[] = [];
   const groups = Array.from({ length: GROUPS }, (_, index) => `k${index}`);
@@ -144,7 +151,7 @@ function drawChanges(random: Random, { endMs, members }: Scene): readonly Timed<
       join(atMs, group, member);
       leave(atMs + between(random, 1_000, HOUR_MS), random.pick(groups), member);
     },
-    /** A member joins and leaves again within minutes. */
+    /** A member joins a group and leaves it again within minutes, twice. */
     turn(atMs, group) {
       const member = someone();
       for (let at = 0; at < 4; at += 1) {
@@ -193,7 +200,9 @@ function drawChanges(random: Random, { endMs, members }: Scene): readonly Timed<
   return all.filter(({ atMs }) => atMs > HOUR_MS);
 }
 
-/** Faults that occur at most once in a run, because the reader could accept the second of two in succession as true. */
+/**
+ * Faults that a run has once at most. If two of them came in succession, the reader would correctly accept the result.
+ */
 const ONCE: ReadonlySet<DirectoryFault> = new Set<DirectoryFault>([
   'hides_group',
   'shows_no_members',
@@ -228,7 +237,8 @@ function drawCrashes(random: Random, endMs: number): readonly Happening[] {
 }
 
 /**
- * Draws messages of another producer about groups that the reader owns. They only make the reader read these groups.
+ * Draws messages of another producer about groups of the reader. Ingest does not store them. They only cause the reader
+ * to read these groups.
  */
 function drawPushes(random: Random, { endMs, members }: Scene): readonly Happening[] {
   return Array.from({ length: between(random, 0, 12) }, (): Happening => {

@@ -1,7 +1,8 @@
 type Span = readonly [leastMinutes: number, mostMinutes: number];
 
 /**
- * The percentage of affected calls. Without it, the fault affects all calls. `groups` is the number of affected groups.
+ * How a fault is drawn: its weight, its duration, the percentage of calls it affects (undefined: all), and the number
+ * of groups it affects (undefined: all).
  */
 export type DirectoryFaultRange = readonly [
   weight: number,
@@ -13,10 +14,7 @@ export type DirectoryFaultRange = readonly [
 const MINUTES: Span = [5, 90];
 const HOURS: Span = [60, 10 * 60];
 
-/**
- * Faults of a directory that a reader reads, with their weight and duration. docs/fault-model.md contains the reason of
- * each fault.
- */
+/** Faults of a directory that is read. docs/fault-model.md gives the reason for each fault. */
 export const DIRECTORY_FAULTS = {
   quota_403: [2, MINUTES, [20, 100]],
   quota_429: [2, MINUTES, [20, 100]],
@@ -26,11 +24,12 @@ export const DIRECTORY_FAULTS = {
   answers_html: [1, MINUTES, [5, 60]],
   answers_empty_json: [2, MINUTES, [5, 100]],
   ends_early: [4, HOURS, [10, 100]],
-  // The reader accepts two reads, ten minutes apart, that find no member.
+  // The fault must be shorter than ten minutes. The reader correctly accepts an empty group after two reads ten minutes
+  // apart.
   shows_no_members: [3, [2, 9]],
   repeats_page_token: [1, MINUTES, [10, 100]],
   page_tokens_end: [1, MINUTES, [10, 60]],
-  // The reader assumes that a group is deleted after it was not found for a day.
+  // The fault must be shorter than a day. The reader correctly accepts a deletion when a group was not found for a day.
   hides_group: [4, [5, 20 * 60], undefined, [1, 1]],
   lists_few: [3, HOURS, undefined, [3, 6]],
   counts_too_many: [2, HOURS, undefined, [1, 3]],
@@ -46,8 +45,8 @@ export interface DirectoryFaultAction {
   readonly kind: 'directoryFault';
   readonly directoryFault: DirectoryFault;
   readonly forMs: number;
-  /** Affected groups, if the fault has any. */
+  /** The affected groups. If undefined, the fault affects all. */
   readonly about?: readonly string[];
-  /** Probability that the fault affects a call, from 0 to 1. */
+  /** The probability that the fault affects a call, from 0 to 1. If undefined, it affects every call. */
   readonly share?: number;
 }

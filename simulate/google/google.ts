@@ -22,7 +22,7 @@ import type { Worker } from '../worker.ts';
 import { createDistortion, type Question, type Reply } from './distortion.ts';
 
 export const ADMINISTRATOR = 'admin@d.test';
-/** The token endpoint accepts assertions for its own address and for an address of this machine. */
+/** The address of the simulator. The token endpoint accepts assertions for any address of this machine. */
 const BASE_URL = 'http://127.0.0.1';
 
 export interface GoogleOptions extends Pick<GoogleSpec, 'world' | 'difficulty'> {
@@ -112,8 +112,8 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
   };
 
   /**
-   * Returns whether the user or group exists. The id of a deleted user or group would count as a member of another
-   * company.
+   * Returns whether the user or group exists in the directory. Otherwise the simulator would treat a deleted id as a
+   * member of another company.
    */
   const isThere = (key: string): boolean => {
     const view = directory.viewAt(nowMs());
@@ -121,7 +121,7 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
   };
 
   return {
-    /** The directory now and at earlier times, without lag. */
+    /** The directory with its history, as it is without lag. */
     directory,
     difficulty,
     /** Returns the directory that one worker reads. */
@@ -134,14 +134,14 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
       const webIdentity = async (): Promise<string> => {
         throw new TypeError('the simulated directory is read with a key');
       };
-      // The reader uses no other method of a dispatcher.
+      // The reader calls only this method of a dispatcher.
       const asked = { ...own, dispatcher: { request } as unknown as Dispatcher, webIdentity };
       const account = { credential: credentialOf(key), administrator: ADMINISTRATOR, baseUrl: BASE_URL };
       return createGoogleDirectory(account, asked);
     },
     /**
-     * Changes the directory, or begins a fault. A change of a deleted user or group is skipped, for example in a
-     * reduced run.
+     * Changes the directory, or starts a fault. In a reduced run, the changed user or group may not exist. The change
+     * then has no effect.
      */
     happen(action: GoogleAction): void {
       if (action.kind === 'directoryFault') {
@@ -157,7 +157,7 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
       }
     },
     isFaulty: distortion.isOn,
-    /** Ends all faults. Lag, page orders and repetitions stay. */
+    /** Ends all faults. Traits such as lag and the order of pages stay. */
     calm() {
       distortion.calm();
       settings = { ...settings, failures: 0 };
@@ -168,7 +168,7 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
 const patternOf = ({ path }: Endpoint): RegExp =>
   new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
 
-/** Signs without threads, because the end of a thread has no fixed time in the simulation. */
+/** Signs without a thread. A thread would end at a random time, so the run would not be repeatable. */
 const credentialOf = ({ client_email, private_key, private_key_id }: ServiceAccountKey): Credential => ({
   account: client_email,
   async sign(claims: Claims) {
@@ -180,7 +180,7 @@ const credentialOf = ({ client_email, private_key, private_key_id }: ServiceAcco
 
 let pem: string | undefined;
 
-/** Returns one key for all runs of a process. No result of a run depends on the key. */
+/** Returns one key for all runs of a process, because its creation is slow. No result of a run depends on the key. */
 function customerKey(): string {
   pem ??= generateKeyPairSync('rsa', { modulusLength: 1_024 })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })

@@ -1,6 +1,6 @@
 import type { DirectoryEvent } from '../messages.ts';
 
-/** The source of the events of a reader, repeated here independently of the engine. */
+/** The source of a reader's events. The value is copied from the engine, so that an error there is found. */
 export const READER = 'groupsync/directory';
 
 interface Sent {

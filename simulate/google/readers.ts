@@ -3,12 +3,12 @@ import { readDirectory } from '../../shared/sync/directory/run.ts';
 import type { Cloud } from '../cloud.ts';
 import { HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 
-/** The schedule as deployed (shared/contract/topology.ts). */
+/** The schedule of the deployed function (shared/contract/topology.ts). */
 const EVERY_MS = 5 * MINUTE_MS;
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const RESERVE_MS = 2 * MINUTE_MS;
 
-/** Runs the function that reads directories, for each connection that has one. */
+/** Runs the function `directory` for each connection whose directory is read. */
 export function startReaders(cloud: Cloud): void {
   for (const name of cloud.sources.keys()) {
     const again = (atMs: number) =>
@@ -36,8 +36,9 @@ function readOnce(cloud: Cloud, name: string, acceptsDeletions = false): Promise
 }
 
 /**
- * Simulates an operator who sees that the reader misses groups, and that these groups are deleted. The operator checks
- * once an hour, and accepts the deletions if an hour before the same groups were missing.
+ * Simulates an operator who accepts deletions that the reader holds back. Once an hour, the operator looks for groups
+ * that the reader stores and the directory has deleted. If at least two of them were already deleted an hour before,
+ * the operator accepts the deletions.
  */
 function watchDeletions(cloud: Cloud, name: string): void {
   let before = new Set<string>();

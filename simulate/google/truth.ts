@@ -1,6 +1,6 @@
 import type { View } from '../../directory-simulator/engine/directory.ts';
 
-/** A group of the directory, with the members of nested groups if the reader reads these groups. */
+/** A group of the directory. If the reader flattens nested groups, the members include those of nested groups. */
 export interface TrueGroup {
   readonly name: string;
   readonly members: ReadonlySet<string>;

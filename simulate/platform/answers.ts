@@ -22,10 +22,10 @@ interface Parts {
   readonly tokens: Tokens;
 }
 
-/** Specification, "Limits". */
+/** The feed shows events of the last 90 days, and at most 1,000 per page (specification, "Limits"). */
 const WINDOW_MS = 90 * 86_400_000;
 const MOST_EVENTS = 1_000;
-/** Statuses of a refused cursor. */
+/** The statuses with which a platform may refuse a cursor. */
 const FORGOTTEN = [400, 403, 404, 410, 422, 500, 503] as const;
 /** Kinds of events and initiators that the specification does not list. */
 const NEW_KIND = { event_type: 'EXTERNAL_GROUP_RESHUFFLED', initiator: { type: 'ROBOT' } };
@@ -51,13 +51,13 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
       ? { ...refusal(written.status), isStale: written.isStale }
       : ofGroup(withoutSome(lagging(written.group, before)));
 
-  /** Returns the group as it was before the write, with the version from before or after the write. */
+  /** Returns the group as it was before the write. The version may be that of before or after the write. */
   const lagging = (group: HeldGroup, before: HeldGroup | undefined): HeldGroup => {
     if (before === undefined || before === group || !platformFaults.strikes('answers_lag')) return group;
     return { ...before, version: random.pick([before.version, group.version]) };
   };
 
-  /** Returns the group without the users that the platform fault hides. */
+  /** Returns the group without the users that the fault `answers_lack_users` hides. */
   const withoutSome = (group: HeldGroup): HeldGroup => {
     const users = group.users.filter((user) => !platformFaults.isAbout('answers_lack_users', user));
     if (users.length === group.users.length) return group;
@@ -77,7 +77,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     return { status: 200, text: `[${[...cut(visible).map(textOf), ...odd].join()}]` };
   };
 
-  /** Returns the list without its end or without a part in the middle. */
+  /** Returns the list without its end or without a middle part, if the fault `list_cut` takes effect. */
   const cut = (all: readonly HeldGroup[]): readonly HeldGroup[] => {
     if (all.length === 0 || !platformFaults.strikes('list_cut')) return all;
     const from = random.below(all.length);
@@ -91,7 +91,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   const isDenied = (platformFault: 'list_denies' | 'get_denies', { id, spokeId }: HeldGroup) =>
     platformFaults.isAbout(platformFault, id, spokeId);
 
-  /** Returns an unmanaged group that does not match the schema. */
+  /** Returns a group that groupsync does not manage and that does not match the schema. */
   const oddGroup = () => {
     const group = { id: `${company}-odd`, spokeId: null, version: 'odd' };
     return JSON.stringify(
@@ -117,7 +117,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     return isDeniedOnce(id) ? refusal(404) : ofWrite(groups.change(method, id, body, author), before);
   };
 
-  /** Deletes a group. Under a platform fault, the deletion has no effect, but the answer reports success or 404. */
+  /** Deletes a group. With the fault `deletes_ignored`, the group stays, but the answer is a success or 404. */
   const remove = (id: string, author: Author): Answer => {
     if (groups.held.has(id) && platformFaults.strikes('deletes_ignored')) {
       const status = random.pick([200, 204, 404]);
@@ -147,8 +147,8 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   };
 
   /**
-   * Returns whether the cursor is older than the fault. Such a cursor is refused permanently, each time with the same
-   * status.
+   * Returns whether the fault `feed_forgets` makes this cursor invalid. The platform then always answers the cursor
+   * with the same status.
    */
   const isForgotten = (cursor: string | null): boolean => {
     const sinceMs = platformFaults.find('feed_forgets')?.sinceMs ?? 0;
@@ -157,7 +157,10 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     return isOld && platformFaults.fire('feed_forgets');
   };
 
-  /** Returns one event as this feed shows it: missing, permanently malformed, twice, or of an unknown kind. */
+  /**
+   * Returns the event as the feed shows it with the active faults: missing, malformed, twice, or of an unknown kind. A
+   * malformed event stays malformed.
+   */
   const bent = (event: ReturnType<typeof activityEvent>, sequence: number): readonly unknown[] => {
     if (platformFaults.strikes('feed_missing')) return [];
     if (malformed.has(sequence) || platformFaults.strikes('feed_malformed')) {
@@ -209,7 +212,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
       }
     },
 
-    /** Returns a success answer in the form that some platforms and proxies use. */
+    /** Returns a success answer as a faulty platform or a proxy may change it. */
     distort(answer: Answer): Answer {
       if (answer.status !== 200) return answer;
       if (platformFaults.strikes('answers_html'))
@@ -225,7 +228,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   };
 }
 
-/** Returns `write` with cached results by object. A changed group is a new object. */
+/** Returns `write` with cached results. The cache is by object, because a changed group is a new object. */
 function remembered(write: (group: HeldGroup) => string): typeof write {
   const known = new WeakMap<HeldGroup, string>();
   return (group) => {

@@ -10,14 +10,17 @@ export interface PlatformOptions {
   readonly random: Random;
   readonly traits: Traits;
   readonly runLog: RunLog;
-  /** Sleeps in simulated time. It belongs to no worker, so no crash ends the sleep. */
+  /** Sleeps in simulated time. A crash of a worker does not end this sleep. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly people?: readonly PersonSpec[];
-  /** Whether each refresh invalidates the refresh token. By default, the run draws the value. */
+  /**
+   * If true, each refresh gives a new refresh token and invalidates the previous one. If undefined, the run draws the
+   * value.
+   */
   readonly rotates?: boolean;
 }
 
-/** The true state of a group, which does not depend on the answers. */
+/** The true state of a group. Answers of the platform may show another state. */
 export interface HeldGroup extends Omit<PlatformGroup, 'version'> {
   readonly version: string | number;
   readonly createdAtMs: number;
@@ -33,16 +36,16 @@ export interface HeldEmployee {
 }
 
 /**
- * An accepted write. spokeId, name and version are the values after the write; for a deletion, they are the last
- * values.
+ * A write that the platform accepted. `spokeId`, `name` and `version` have the values after the write. After a
+ * deletion, they have the last values.
  */
 export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name' | 'version' | 'madeBy'> {
   readonly atMs: number;
   readonly action: 'create' | 'patch' | 'put' | 'delete';
-  /** The actual change of users, not the requested one. */
+  /** The users that the write actually added and removed. The request may name others. */
   readonly removed: readonly string[];
   readonly added: readonly string[];
-  /** The fields of the body, as they were sent. */
+  /** The body of the request. */
   readonly sent: GroupBody;
   /** The worker's name, or `client` for another client. */
   readonly by: string;
@@ -63,11 +66,14 @@ export interface PlatformCall {
   readonly id?: string | undefined;
   /** The external id of the group; for a POST, the external id in the body. */
   readonly spokeId?: string | undefined;
-  /** `none`: the caller got no answer. `refused`: the connection failed. */
+  /**
+   * The status of the answer. `none`: the platform may have received the request, but the caller got no answer.
+   * `refused`: the platform did not receive the request.
+   */
   readonly status: number | 'none' | 'refused';
-  /** True if the call was refused only because of its version. */
+  /** True if the version token is the only reason of the refusal. */
   readonly isStale?: true | undefined;
-  /** Platform faults that changed the answer or the work. */
+  /** Platform faults that changed the answer or the effect of the call. */
   readonly platformFaults: readonly string[];
   readonly by: string;
   /** The bearer or refresh token; empty if the call had no token. */

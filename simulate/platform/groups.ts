@@ -3,7 +3,7 @@ import type { ClientWrite, HeldGroup, PlatformOptions, PlatformWrite } from './f
 import type { PlatformFaults } from './platform-faults.ts';
 import * as rules from './rules.ts';
 
-/** The author of a write; without an initiator it is groupsync. */
+/** The client that makes a write. groupsync has no initiator. */
 export interface Author {
   readonly by: string;
   readonly token: string;
@@ -13,7 +13,7 @@ export interface Author {
 
 export type WriteBody = rules.GroupBody & { readonly version?: string | number };
 
-/** The result of a write: the group, or the reason for the refusal. */
+/** The result of a write: the group, or the status of the refusal. */
 export type Written =
   | { readonly status: 200; readonly group: HeldGroup }
   | { readonly status: number; readonly group?: undefined; readonly isStale?: true };
@@ -25,24 +25,24 @@ const INITIATORS = {
 } as const;
 const OURSELVES = { type: 'EXTERNAL', role: null, displayName: 'groupsync' } as const;
 
-/** Returns the same number for the same text. */
+/** Returns a number that depends only on the text. */
 const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);
 
 export type Groups = ReturnType<typeof createGroups>;
 
-/** Creates the true groups, with all writes to them and the log of the feed. */
+/** Creates the store of the true groups, with all writes and the events of the feed. */
 export function createGroups(options: PlatformOptions, platformFaults: PlatformFaults) {
   const { company, clock, traits, runLog } = options;
-  /** The status for a name that is in use. */
+  /** The status that this platform answers if a name is in use. */
   const takenStatus = options.random.fork('groups').pick([400, 409]);
   const held = new Map<string, HeldGroup>();
-  /** The states of each group by time; undefined after its deletion. */
+  /** By group: its states in the order of time. A state without `group` is a deletion. */
   const pasts = new Map<string, { readonly sinceMs: number; readonly group?: HeldGroup }[]>();
   const log: rules.FeedEntry[] = [];
   const writes: PlatformWrite[] = [];
   const clientWrites: ClientWrite[] = [];
   const unacceptable = new Set<string>();
-  /** Refused names and external ids, with the latest refusal. */
+  /** By refused name or external id: the time of the last refusal. */
   const refusedValues = new Map<string, number>();
   const fieldStatus = options.random.fork('fields').pick([400, 422]);
   let ids = 0;
@@ -60,7 +60,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     readonly change?: rules.GroupChange | undefined;
   }
 
-  /** Records a write, and adds the write to the feed if it changed anything. */
+  /** Records a write. A write that changed something also gets an event in the feed. */
   const note = (action: PlatformWrite['action'], done: Done, author: Author, body: WriteBody): Written => {
     const { group, change } = done;
     const { initiator, late = false, by, token } = author;
@@ -133,7 +133,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     return true;
   };
 
-  /** Returns the new name or external id because of which the platform refuses a write. */
+  /** Returns the new name or external id in the write that the platform refuses; undefined if there is none. */
   const refusedValueOf = ({ name, spokeId }: WriteBody, known?: HeldGroup): string | undefined => {
     const isNewName = name !== undefined && name !== known?.name;
     if (isNewName && isTooLong(name)) return name;
@@ -145,7 +145,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     return spokeId;
   };
 
-  /** Returns the status with which the platform refuses the content of a write. */
+  /** Returns the status with which the platform refuses the content of a write; undefined if it accepts the content. */
   const refusalOf = (body: WriteBody, known?: HeldGroup): number | undefined => {
     const { name, users = [] } = body;
     const value = refusedValueOf(body, known);
@@ -167,8 +167,8 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
   };
 
   /**
-   * Returns the users that the platform stores. Under platform faults, it drops some sent users and keeps some removed
-   * users.
+   * Returns the users that the platform stores. The fault `drops_users` leaves out some sent users, and `keeps_users`
+   * keeps some removed users.
    */
   const keptUsers = (sent: readonly string[], before: readonly string[]): readonly string[] => {
     const kept = sent.filter((user) => !platformFaults.isAbout('drops_users', user));
@@ -236,7 +236,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     },
 
     /**
-     * Makes a change by another client, to which no platform fault applies.
+     * Changes a group for another client. No platform fault affects this change.
      * @returns whether the group changed
      */
     edit(id: string, contentOf: (known: HeldGroup) => Partial<rules.GroupContent>, author: Author): boolean {
@@ -249,7 +249,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
       return done.change !== undefined;
     },
 
-    /** Adds an old group, which the feed does not show. */
+    /** Adds a group that existed before the run. The feed does not show its creation. */
     seed: (content: rules.GroupContent): HeldGroup =>
       hold(rules.createdGroup(content, newId).group, { createdAtMs: 0, madeBy: 'client' }),
   };

@@ -6,14 +6,17 @@ import type { PlatformFaults } from './platform-faults.ts';
 import type { Request } from './request.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Faults that refuse only writes. With `about`, they refuse only writes of these groups. */
+/** Faults that refuse writes but no reads. With `about`, they refuse only writes of these groups. */
 const WRITES: readonly (readonly [PlatformFault, number, Answer['headers']])[] = [
   ['writes_503', 503, {}],
   ['writes_403', 403, {}],
   ['writes_302', 302, { location: 'https://maintenance.test/' }],
 ];
 
-/** Creates the faults that stop a request, in the order of layers: proxy, limits, credential, routing, application. */
+/**
+ * Creates the function that decides whether a fault stops a request. It tests the layers in this order: proxy, limits,
+ * credential, routing, application.
+ */
 export function createObstacles(
   options: PlatformOptions,
   platformFaults: PlatformFaults,
@@ -51,6 +54,9 @@ export function createObstacles(
   };
 }
 
-/** Returns the header text. `date` becomes an HTTP date in a minute. Any other text is sent unchanged. */
+/**
+ * Returns the text of the header Retry-After. The value `date` becomes an HTTP date one minute ahead. Any other value
+ * is sent unchanged.
+ */
 const retryAfterText = (wanted: string, nowMs: number): string =>
   wanted === 'date' ? new Date(nowMs + 60_000).toUTCString() : wanted;

@@ -16,7 +16,10 @@ export function createPeople(people: readonly PersonSpec[] = []) {
     const listed = all.filter(({ state }) => state === 'ACTIVE' || state === 'TERMINATED');
     return { all, listed, byUser: new Map(all.toReversed().map((one) => [one.userId, one.role])) };
   };
-  /** Cached, because there may be half a million people. The value is computed again after an employee changes. */
+  /**
+   * The cached answers. They are computed again after a change of an employee, because there may be half a million
+   * people.
+   */
   let known: ReturnType<typeof found> | undefined;
 
   return {

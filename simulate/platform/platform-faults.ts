@@ -5,13 +5,16 @@ interface Lasting {
   readonly action: PlatformAction;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** The ids that a fault without ids affects, chosen by its share. They stay the same while the fault lasts. */
+  /**
+   * By id: whether the fault affects the id. Used if the fault has a share instead of ids. The result for an id stays
+   * the same while the fault lasts.
+   */
   readonly chosen: Map<string, boolean>;
 }
 
 export type PlatformFaults = ReturnType<typeof createPlatformFaults>;
 
-/** The active platform faults. `fire` counts a fault when it takes effect. */
+/** Creates the set of active platform faults. `fire` records that a fault took effect. */
 export function createPlatformFaults({ clock, random: ofPlatform, runLog }: PlatformOptions) {
   const random = ofPlatform.fork('tempers');
   let lasting: readonly Lasting[] = [];
@@ -22,7 +25,7 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
       ? undefined
       : lasting.find(({ action, untilMs }) => action.platformFault === platformFault && clock() < untilMs);
   const chance = ({ share = 1 }: PlatformAction) => share >= 1 || random.chance(share);
-  /** Returns whether the fault affects this call. */
+  /** Returns whether the fault is active and affects this call. */
   const shows = (platformFault: PlatformFault): boolean => {
     const found = find(platformFault);
     return found !== undefined && chance(found.action);
@@ -37,7 +40,7 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
     find,
     shows,
     fire,
-    /** Returns whether the fault affects this call, and counts the fault if it does. */
+    /** Like `shows`, but also records that the fault took effect. */
     strikes: (platformFault: PlatformFault): boolean => shows(platformFault) && fire(platformFault),
     begin(action: PlatformAction) {
       const sinceMs = clock();
@@ -48,8 +51,8 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
       lasting = [];
     },
     /**
-     * Returns whether the fault affects this user or group (any of its ids). A fault without ids affects its share of
-     * all.
+     * Returns whether the fault affects the user or group with any of these ids. If the fault has no list of ids, it
+     * affects a share of all ids.
      */
     isAbout(platformFault: PlatformFault, ...ids: readonly (string | null | undefined)[]): boolean {
       const found = find(platformFault);

@@ -37,12 +37,11 @@ export const PLAIN_TRAITS: Traits = {
 };
 
 /**
- * The longest time between the time-out of the caller and a late write. After this time, proxies and servers have given
- * up.
+ * A write may take effect up to this long after the timeout of its caller. Proxies and servers give up later requests.
  */
 const LATEST_MS = 60_000;
 
-/** The result of a request: an answer, or the reason why there is none. */
+/** The result of a request: an answer, or the reason why the caller gets none. */
 type Outcome =
   | (Answer & { readonly isSlow?: true })
   | { readonly lost: 'timeout' | 'ECONNRESET' | 'ECONNREFUSED' };
@@ -72,7 +71,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       return { lost: 'timeout' };
     }
     const answer = answers.perform(request, author);
-    // Each single call of a run is fast enough, but all calls together would be too slow.
+    // Each call is fast enough alone. But a run with many slow calls exceeds its time.
     if (platformFaults.strikes('slow'))
       return lateness.chance(0.5) ? { lost: 'timeout' } : { ...answer, isSlow: true };
     return platformFaults.strikes('loses_answers') ? { lost: 'ECONNRESET' } : answers.distort(answer);
@@ -113,9 +112,9 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     if ('lost' in outcome && outcome.lost !== 'timeout')
       throw Object.assign(new Error('simulated'), { code: outcome.lost });
     await sleep('status' in outcome ? timeoutMs - 1 : timeoutMs);
-    if (worker.isDead()) throw new Crash('while it waited for the platform');
+    if (worker.isDead()) throw new Crash('while the worker waited for the platform');
     if ('status' in outcome) return responseOf(outcome);
-    // The client's own limit runs in real time. This error is the same error in simulated time.
+    // The real client measures its time limit in real time. This is the same error in simulated time.
     const named = { method, pathTemplate: `/platform/api${route}`, sent: 'maybe' } as const;
     throw new TimeoutError(`no whole answer within ${timeoutMs} ms`, named);
   };
@@ -132,28 +131,29 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     /** Every change by another client, in order. */
     clientWrites: groups.clientWrites as readonly facts.ClientWrite[],
     calls: calls as readonly facts.PlatformCall[],
-    /** Users that caused a write to be refused. */
+    /** Users because of whom the platform refused a write. */
     unacceptable: groups.unacceptable,
-    /** Names and external ids because of which a write was refused, with the latest refusal. */
+    /** By refused name or external id: the time of the last refusal. */
     refusedValues: groups.refusedValues,
     tokens,
     /**
-     * Starts a platform fault that ends after `forMs`. `platformFault:<name>` is fired when the fault changes an answer
-     * or the work of a request.
+     * Starts a platform fault that ends after `forMs`. Each time the fault changes an answer or the effect of a
+     * request, `platformFault:<name>` is recorded as fired.
      */
     begin(action: PlatformAction) {
       platformFaults.begin(action);
       if (action.platformFault === 'token_expires') tokens.endAccess();
     },
     /**
-     * Ends all platform faults and repeated edits (`again`). Late writes still arrive within a minute, and traits stay.
+     * Ends all platform faults, and all repeated edits of other clients. Late writes still take effect within a minute.
+     * Traits stay.
      */
     calm() {
       platformFaults.calm();
       otherClient.calm();
     },
     /**
-     * Applies a change of the HR system. If the change has an effect, `company:<kind>` is fired.
+     * Applies a change of the HR system. If the change has an effect, `company:<kind>` is recorded as fired.
      * @returns whether the change had an effect
      */
     company(action: CompanyAction) {
@@ -162,13 +162,13 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       return isDone;
     },
     /**
-     * Performs an action of another client on this platform group; undefined: the directory group has none. See
-     * other-client.ts.
+     * Performs an action of another client on a platform group. If the id is undefined, the directory group has no
+     * platform group. See other-client.ts.
      */
     otherClient: otherClient.perform,
-    /** Adds an old group of another client, which the feed does not report. */
+    /** Adds a group of another client that existed before the run. The feed does not show its creation. */
     seed: groups.seed,
-    /** Performs the work of a request immediately, after its caller timed out. */
+    /** Performs the effect of a request whose caller has timed out. */
     arrive(sent: Sent, by: string) {
       const request = requestOf(sent);
       answers.perform(request, { by, token: request.token, late: true });
@@ -179,7 +179,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
      */
     dispatcherFor(worker: Worker, timeoutMs = 10_000) {
       const request = (sent: Sent) => answer(worker, sent, timeoutMs).catch(passOn);
-      // The client uses no other method of a dispatcher.
+      // The client calls only this method of a dispatcher.
       return { request } as unknown as Dispatcher;
     },
   };
@@ -193,8 +193,8 @@ const responseOf = ({ status, text, headers }: Answer) => ({
 });
 
 /**
- * Throws the error again. The client retries after an unknown error, but an error that names its endpoint ends the
- * call.
+ * Throws the error again. A crash gets a field `pathTemplate`: the client retries after an unknown error, but not after
+ * an error with this field.
  */
 function passOn(thrown: unknown): never {
   throw thrown instanceof Crash ? Object.assign(thrown, { pathTemplate: '' }) : thrown;

@@ -10,7 +10,10 @@ export interface Sent {
 
 const PATH = /\/(?:platform\/api\/(\w+)(?:\/([^/?]+))?|oauth\/token)(?:\?(.*))?$/;
 
-/** The kinds of requests, by method and resource. A slash follows the resource if the path contains an id. */
+/**
+ * The kind and the route of each request, by method and resource. The resource ends with a slash if the path contains
+ * an id.
+ */
 const KINDS = {
   'GET groups': ['list', '/groups'],
   'POST groups': ['create', '/groups'],

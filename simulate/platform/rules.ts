@@ -24,7 +24,7 @@ export interface GroupContent extends WrittenFields {
   readonly users: readonly string[];
 }
 
-/** The body of a write. The method defines the meaning of a missing field. */
+/** The body of a write. PUT and PATCH give a missing field different meanings. */
 export type GroupBody = { readonly [Field in keyof GroupContent]?: GroupContent[Field] | undefined };
 
 /** Returns the group as an answer shows it. */
@@ -39,7 +39,7 @@ export const shownGroup = (
   version: group.version,
 });
 
-/** The kind of a group change in the feed. With `members`, only users changed. */
+/** The change of a group, as the feed reports it. With `members`, only users changed. */
 export interface GroupChange {
   readonly change: 'created' | 'changed' | 'deleted' | 'members';
   readonly removed: string[];
@@ -58,8 +58,8 @@ export function createdGroup(content: GroupContent, newId: NewId) {
 }
 
 /**
- * Returns the group with new content and a new version. Equal content changes nothing, so an equal version always means
- * equal content. Another order of the users counts as a change. The result has no `change` if nothing changed.
+ * Returns the group with new content and a new version. If the content is equal, the group keeps its version and the
+ * result has no `change`. So equal versions always mean equal content. Another order of the users is another content.
  */
 export function changedGroup<Known extends Omit<PlatformGroup, 'version'>>(
   group: Known,
@@ -90,7 +90,7 @@ export function wantedContent(method: 'PUT' | 'PATCH', group: GroupContent, body
   return { ...fieldsFrom(given), users: body.users ?? kept.users };
 }
 
-/** Returns whether a write was computed from a version that the group no longer has. */
+/** Returns whether the platform must refuse the write because its version is no longer the version of the group. */
 export function isStale(
   method: 'PUT' | 'PATCH',
   group: { readonly version: string | number },
@@ -101,22 +101,22 @@ export function isStale(
   return isCompared && sent !== undefined && sent !== group.version;
 }
 
-/** Returns the stored form of a name. */
+/** Returns the name as the platform stores it. */
 export function keptName(sent: string, names: 'exact' | 'trimmed' | 'folded'): string {
   if (names === 'exact') return sent;
   const trimmed = sent.trim().replace(/\s+/g, ' ');
   return names === 'folded' ? trimmed.toLowerCase() : trimmed;
 }
 
-/** Returns the form in which the platform stores an external id. */
+/** Returns the external id as the platform stores it. */
 export const keptSpokeId = (sent: string, spokeIds: 'exact' | 'folded'): string =>
   spokeIds === 'folded' ? sent.toLowerCase() : sent;
 
 export type InitiatorType = 'EXTERNAL' | 'ROLE' | 'SYSTEM';
 
 /**
- * All events of one change. They are stored together, because a change of 20,000 members would otherwise repeat the
- * group and the initiator 20,000 times.
+ * All events of one change, stored together. Otherwise a change of 20,000 members would store the group and the
+ * initiator 20,000 times.
  */
 export interface FeedBatch extends GroupChange {
   readonly atMs: number;
@@ -126,7 +126,7 @@ export interface FeedBatch extends GroupChange {
     readonly role: string | null;
     readonly displayName: string;
   };
-  /** The application that made the change. */
+  /** The name of the application that made the change. */
   readonly spoke: string;
 }
 
@@ -134,7 +134,7 @@ export interface FeedBatch extends GroupChange {
 export interface FeedEntry<Batch extends FeedBatch = FeedBatch> {
   readonly batch: Batch;
   readonly kind: 'created' | 'changed' | 'deleted' | 'added' | 'removed';
-  /** The id in the group's `users`. Only member events have it. */
+  /** The affected user, as the group's `users` contain it; null if the event is not about a member. */
   readonly user: string | null;
 }
 
@@ -147,7 +147,7 @@ export function feedEntries<Batch extends FeedBatch>(batch: Batch): FeedEntry<Ba
   ];
 }
 
-/** The query of a feed reader: its position, and the inclusive times. */
+/** The request of a feed reader: its position, the first and last time, and the number of events. */
 export interface FeedPlace {
   readonly position: number;
   readonly fromMs?: number | undefined;
@@ -156,8 +156,8 @@ export interface FeedPlace {
 }
 
 /**
- * Returns at most `limit` events after a position of an append-only log, the next position, and whether no event
- * follows.
+ * Returns the events after a position of the log, at most `limit`. Also returns the next position, and whether the log
+ * has no later event.
  */
 export function feedPage<Batch extends FeedBatch>(log: readonly FeedEntry<Batch>[], place: FeedPlace) {
   const { fromMs = -Infinity, untilMs = Infinity, limit } = place;
@@ -172,7 +172,7 @@ export function feedPage<Batch extends FeedBatch>(log: readonly FeedEntry<Batch>
   return { entries, position, isEnd: following === undefined || following.batch.atMs > untilMs };
 }
 
-/** Finds the position by binary search. Times in the log never decrease. */
+/** Finds the first position at or after a time, by binary search. Times in the log never decrease. */
 export function firstAtOrAfter(log: readonly FeedEntry[], ms: number): number {
   let low = 0;
   let high = log.length;
@@ -184,7 +184,7 @@ export function firstAtOrAfter(log: readonly FeedEntry[], ms: number): number {
   return low;
 }
 
-/** Returns the end of the feed. The specification does not define `next` if no event follows. */
+/** Returns the field `next` of the last page. The specification does not define its form. */
 export function endOfFeed(
   form: 'same' | 'null' | 'absent' | 'empty',
   cursor: string,
@@ -197,7 +197,10 @@ export function endOfFeed(
 type PageForm = 'list' | 'nullEvents' | 'nullData';
 type Page = { readonly events: readonly unknown[]; readonly next?: string | null };
 
-/** Returns a page of the feed in the form of this platform. A page without events may be null in two ways. */
+/**
+ * Returns a page of the feed in the form that this platform uses. A platform may answer null instead of an empty list,
+ * in the page or in its events.
+ */
 export function feedEnvelope(page: Page, envelope: 'data' | 'flat', emptyPage: PageForm): object {
   const isNull = page.events.length === 0 && emptyPage !== 'list';
   const shown = isNull ? { ...page, events: null } : page;
@@ -219,12 +222,12 @@ const REASONS = {
   SYSTEM: { reason: 'CHANGED_BY_SYSTEM', message: 'The change was made by' },
 } as const;
 
-/** The employee of a user id; undefined if unknown. */
+/** Returns the employee of a user id; undefined if there is none. */
 type FindPerson = (user: string) => { readonly id: string; readonly name: string } | undefined;
 
 /**
- * Returns the "Activity event" of the specification. Its id is its position in the log, so the id is the same at each
- * read.
+ * Returns the event in the form of the specification ("Activity event"). Its id is its position in the log, so each
+ * read shows the same id.
  */
 export function activityEvent(
   { batch, kind, user }: FeedEntry,
@@ -254,7 +257,7 @@ export function activityEvent(
   };
 }
 
-/** Returns a time in the form of the platform, with milliseconds and a UTC offset: `2026-11-20T10:00:00.123+00:00`. */
+/** Returns a time as the platform writes it, with milliseconds and a UTC offset: `2026-11-20T10:00:00.123+00:00`. */
 export const timestamp = (ms: number) => new Date(ms).toISOString().replace('Z', '+00:00');
 
 function memberSubjects(user: string | null, personOf: FindPerson) {

@@ -3,16 +3,19 @@ import type { PlatformFaults } from './platform-faults.ts';
 
 const RUN_SECONDS = 3_600;
 
-/** Creates the credentials of one company: static tokens, and the part of RFC 6749 that a refresh needs. */
+/** Creates the credentials of one company: static tokens, and OAuth tokens that a refresh replaces (RFC 6749). */
 export function createTokens(
   { company, clock, random, rotates }: PlatformOptions,
   platformFaults: PlatformFaults,
 ) {
   const isRotating = rotates ?? random.fork('tokens').chance(0.5);
-  /** Bearer tokens with the time at which they expire (Infinity: never). */
+  /** By bearer token: the time at which the token expires. A static token has Infinity. */
   const valid = new Map<string, number>();
   const refreshTokens = new Set<string>();
-  /** The times at which tokens were issued. A platform fault revokes the tokens that were issued before its start. */
+  /**
+   * By token: the time at which it was issued. The fault `token_revoked` affects the tokens that were issued before the
+   * fault began.
+   */
   const givenAtMs = new Map<string, number>();
   const cutShort = new Set<string>();
 
@@ -34,9 +37,9 @@ export function createTokens(
     add: (token: string): unknown => give(token, Number.POSITIVE_INFINITY),
     /** Adds a refresh token for `POST /oauth/token`. */
     addRefresh: (token: string): unknown => give(token),
-    /** Revokes a token of either kind permanently. */
+    /** Revokes an access token or a refresh token permanently. */
     revoke: (token: string): boolean => valid.delete(token) || refreshTokens.delete(token),
-    /** Expires all access tokens early. A refresh then returns a new token. */
+    /** Expires all access tokens early. A refresh still returns a new one. */
     endAccess() {
       for (const [token, endsAtMs] of valid) {
         if (endsAtMs !== Number.POSITIVE_INFINITY && valid.set(token, clock())) cutShort.add(token);
@@ -48,7 +51,7 @@ export function createTokens(
       if (clock() >= endsAtMs && cutShort.has(token)) platformFaults.fire('token_expires');
       return clock() < endsAtMs;
     },
-    /** Returns the answer of the token endpoint; undefined means `invalid_grant`. */
+    /** Returns the answer of the token endpoint to a refresh; undefined means the error `invalid_grant`. */
     refresh(refreshToken: string): object | undefined {
       if (!refreshTokens.has(refreshToken) || isRevoked(refreshToken)) return undefined;
       const serial = givenAtMs.size;
