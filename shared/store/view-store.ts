@@ -231,7 +231,7 @@ function viewFrom([name = '', ...lines]: readonly string[]): View {
   };
 }
 
-/** `+` for a user whom the writes may add, `-` for a user whom they may remove. */
+/** `+` for a user that the writes may add, `-` for a user that they may remove. */
 function* changeLines({ added, removed }: UserChange): Iterable<string> {
   for (const user of added) yield `+${encodeURIComponent(user)}`;
   for (const user of removed) yield `-${encodeURIComponent(user)}`;
