@@ -160,7 +160,9 @@ function isOfDeletion(
   const isUnmanaged = (user: string) => connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them';
   if (action !== 'delete' && sent.users?.every(isUnmanaged) !== true) return false;
   const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;
-  return !groups.has(group) || isNews || connection.hasUncertainRequest(group);
+  // A group that was created again without a name is still removed.
+  const isDeleted = groups.get(group)?.name === undefined;
+  return isDeleted || isNews || connection.hasUncertainRequest(group);
 }
 
 /** Returns the most permissive of the recent limits; null if the guard was off. */

@@ -88,13 +88,16 @@ function checkStray(observation: Observation, { change, owner }: Observation['st
   accuse('ownership', cause, owner ?? {}, sentence);
 }
 
-/** Returns whether the write only clears the external id that groupsync had set. A release may do this. */
+/**
+ * Returns whether the write only clears the external id that groupsync had set. A release may do this, and repeats it
+ * without effect if the table fails after the write.
+ */
 const clearsExternalId = (
-  { sent, spokeIdBefore }: Change,
+  { sent, spokeIdBefore, isVain }: Change,
   group: string,
   { isIdOf }: ObservedConnection,
 ): boolean =>
-  isIdOf(group, spokeIdBefore) &&
+  (isVain || isIdOf(group, spokeIdBefore)) &&
   sent.spokeId === null &&
   sent.users === undefined &&
   sent.name === undefined;

@@ -734,6 +734,14 @@ describe('check of the guard', () => {
       (w) => [w.item({ deleted: stampOf(1) }), w.said.clear(), cut(20, { action: 'delete', sent: {} })(w)],
     ],
     [
+      'a group that returned in the directory without a name is emptied',
+      (w) => [
+        w.item({ deleted: stampOf(1) }),
+        w.said.set('g1', { name: undefined, members: new Set(), changedAtMs: START_MS }),
+        cut(20)(w),
+      ],
+    ],
+    [
       'a group that returned in the directory is deleted',
       (w) => [w.item({ deleted: stampOf(1) }), cut(20, { action: 'delete', sent: {} })(w)],
       'write_over_share',
@@ -804,6 +812,15 @@ describe('check of ownership', () => {
     expect(adopts({ spokeId: null }, ({ action }) => action({ kind: 'adopt' }))).not.toContain(
       'ownership write_to_a_stranger',
     );
+  });
+  it('allows that the external id of a released group is cleared again without effect', () => {
+    const cleared = (isVain: boolean) =>
+      causesOf((w) => {
+        w.action({ kind: 'release', atMs: START_MS });
+        w.write({ spokeId: null, sent: { spokeId: null }, isVain });
+      }, AT_END);
+    expect(cleared(true)).not.toContain('ownership write_after_release');
+    expect(cleared(false)).toContain('ownership write_after_release');
   });
   checks('ownership', AT_END, [
     ['a write to a group that groupsync created', (w) => w.write({})],
