@@ -12,7 +12,7 @@ export interface Role {
 
 export type PersonSettings = Pick<ConnectionSettings, 'memberIdField' | 'includeStates'>;
 
-/** The roles of one person. The first role decides whether the person may be a member. */
+/** The roles of one person. The first role is the decisive role: it decides whether the person may be a member. */
 export type PersonRoles<One extends Role> = readonly [One, ...One[]];
 
 /** Whether a role in this state makes its person a possible member. */
@@ -32,7 +32,7 @@ export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: P
  *     id            | one role
  *
  * The roles of a person are sorted by these criteria: may be a member, is `preferred`, is ACTIVE, has the smaller id.
- * The first role decides. So a person may be a member if at least one of the roles may be a member.
+ * The first role is the decisive role. So a person may be a member if at least one of the roles may be a member.
  */
 export function personsOf<One extends Role>(
   roles: readonly One[],

@@ -76,8 +76,8 @@ async function bindingsTo(
 }
 
 /**
- * Changes a binding to the decisive role of its person. An unproven binding whose role has ended is left to
- * `judgeBindings`, which needs to know the role that was matched.
+ * Changes a binding to the decisive role of its person. An unproven binding whose role has ended is not changed here,
+ * because `judgeBindings` needs the role that was matched.
  * @returns the user after the change; undefined if the binding is not changed
  */
 async function followed(

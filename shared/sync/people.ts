@@ -126,7 +126,10 @@ interface Judgement {
   readonly isOpen?: boolean;
 }
 
-/** Judges a binding whose own role may not be a member. @param person the decisive role, if it may be a member */
+/**
+ * Judges a binding whose own role may not be a member.
+ * @param person the decisive role, if it may be a member
+ */
 async function judgeAgain(
   user: UserState,
   { binding, person }: { readonly binding: Binding; readonly person: Person | undefined },
@@ -148,7 +151,7 @@ async function judgeAgain(
   const matched = (await people.read(name, [matchedRole])).get(matchedRole);
   if (matched !== undefined && mayBeMember(matched, settings))
     return { user: await users.followRole(name, member, role, boundToOf(person)) };
-  // Later refreshes read by id the role that keeps the member in.
+  // Later refreshes read this role by its id, because it keeps the member in the group.
   await people.prove(name, { role: person.role, member, isProven: true });
   return { isOpen: true };
 }

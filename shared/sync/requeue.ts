@@ -28,7 +28,7 @@ export interface RequeueReport {
   readonly gate: string;
   readonly walksResumed: number;
   readonly reenqueued: number;
-  /** The items that failed, by id, with the reason. Other items are processed all the same. */
+  /** The items that failed, by id, with the reason. All other items are processed. */
   readonly stuck?: readonly string[];
 }
 

@@ -5,9 +5,12 @@
 export const WRITES_IN_FLIGHT = 32;
 export const READS_IN_FLIGHT = 32;
 
-/** The most conflicts of one apply. After them, the group waits for another message. */
+/** The maximum number of conflicts of one apply. After that, the group waits for another message. */
 export const MAX_CONFLICTS = 5;
-/** The most refusals of one write and its parts. The refusals cost a dozen calls. The rest is tried an hour later. */
+/**
+ * The maximum number of refusals of one write and its parts, which cost a dozen calls. A later attempt tries the other
+ * parts.
+ */
 export const MAX_REFUSALS = 6;
 /** The time after which a refused group or member is tried again. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
@@ -23,8 +26,8 @@ export const UNCERTAIN_MS = 900_000;
 export const LARGE_GROUP = 1_000;
 
 /**
- * The time that the end of a role waits for a later page with the user's next role. An hourly listing is not faster in
- * any case.
+ * The time that the end of a role waits for a later page with the user's next role. Compared with the hour between two
+ * listings, this wait is short.
  */
 export const ROLE_END_WAIT_MS = 60_000;
 
@@ -38,11 +41,14 @@ export const ASKED_IN_FLIGHT = 4;
 export const OWN_MESSAGE_MS = 600_000;
 
 /**
- * The most groups of a connection that one run of the requeue job wakes. A deployed backlog drains at this rate per
- * minute.
+ * The maximum number of groups of a connection that one run of the requeue job wakes. A deployed backlog drains at this
+ * rate per minute.
  */
 export const REQUEUE_BATCH = 600;
-/** The most fan-outs of a connection that one run of the requeue job resumes. Each may reach thousands of groups. */
+/**
+ * The maximum number of fan-outs of a connection that one run of the requeue job resumes. Each fan-out may reach
+ * thousands of groups.
+ */
 export const MAX_RESUMED_FAN_OUTS = 100;
 
 /** The number of failing groups in a row that closes the gate, even if the connection itself answers. */
@@ -60,8 +66,8 @@ const FIRST_BACKOFF_MS = 2_000;
 export const LONGEST_BACKOFF_MS = 3_600_000;
 
 /**
- * The calls per hour that applies of one group may make. With one read of the feed and one of the sweep, a group has
- * twelve.
+ * The number of calls per hour that apply may make about one group. With one call of the feed reader and one call of
+ * the sweep, a group costs at most twelve calls.
  */
 export const CALLS_AN_HOUR = 10;
 const CALLS_OF_A_TRY = 4;
@@ -77,13 +83,16 @@ export const affordableAtMs = (dueMs: number, callsMs: readonly number[]): numbe
 
 const FIRST_UNDONE_BACKOFF_MS = 600_000;
 
-/** Returns an exponential backoff. Half of it is random, so that groups which failed together do not retry together. */
+/**
+ * Returns an exponential backoff. Half of the backoff is random, so that groups which failed together do not retry
+ * together.
+ */
 export function backoffMs(attempts: number, random: number, firstMs = FIRST_BACKOFF_MS, factor = 2): number {
   const full = Math.min(LONGEST_BACKOFF_MS, firstMs * factor ** Math.min(attempts, 20));
   return Math.round(full / 2 + (full / 2) * random);
 }
 
-/** Returns the backoff of a failing group. The backoff is long enough for the calls per hour. */
+/** Returns the backoff of a failing group. With this backoff, the attempts fit into the calls per hour. */
 export const tryAgainMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_BACKOFF_MS, 4);
 

@@ -26,9 +26,9 @@ interface Answers {
 }
 
 /**
- * Reads by id the roles that a listing did not contain. Absence alone proves nothing. The role may have lost the
- * application, the credential may have lost a scope, or the platform may fail for that position. Only a 404 by id
- * proves that a role is gone (invariant 4).
+ * Reads by id the roles that a listing did not contain. Absence alone proves nothing. For example, the credential may
+ * have lost a scope, or the platform may fail for that position. Only a 404 by id proves that a role is gone (invariant
+ * 4).
  *
  * The function reads only roles whose answer could remove a member from a group, and a limited number in each run. If
  * there are more, each hour reads another part of them, so that no role is skipped forever.

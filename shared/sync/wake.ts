@@ -27,12 +27,12 @@ export const WORKERS_KNOW_AFTER_MS = 35_000;
  * Marks every group that the index shows, after a change of settings that alters plans. No message is sent, because the
  * requeue job wakes the groups. The operation that changes the settings marks the groups, so that the new settings
  * apply soon. The requeue job marks all groups once more, because the index may not show a new group yet. Such a group
- * was created just before the change. Or a worker with the old settings created the group just after the change.
+ * was created just before the change, or by a worker with the old settings just after the change.
  *
  *     settings ──▶ mark the shown groups ··· all workers use the new settings (30 s) ···
  *        └ a new group, planned with the old settings, not shown yet ┘
  *              ··· the index shows all groups ──▶ mark all again
- * @returns how many groups the index shows
+ * @returns the number of groups that the index shows
  */
 export async function replanAll(
   connection: ConnectionName,
@@ -64,8 +64,8 @@ export interface UnwokenGroup {
 
 /**
  * Marks groups dirty, stores their wake-ups, and then sends a message for each wake-up that is new. If a message is
- * lost, the requeue job finds the dirty group. A message before the mark could find a clean group and would be lost. A
- * change of a group also marks the groups that contain it (`domain/nesting.ts`).
+ * lost, the requeue job finds the dirty group. A message that is sent before the mark could find a clean group, and
+ * would have no effect. A change of a group also marks the groups that contain it (`domain/nesting.ts`).
  * @param why `asked`: an operator requests the wake-up, so it waits for no window and no earlier wake-up; `again`: the
  *   group has no new change, so the calls already made this hour still count towards its limit
  * @returns the groups that could not be marked or woken

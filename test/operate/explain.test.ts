@@ -175,7 +175,7 @@ describe('explain', () => {
   it('distinguishes a group that never had a name from one that lost its name', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann'], name: null });
-    expect((await explain('ann')).because).toContain('no event has named the group yet');
+    expect((await explain('ann')).because).toContain('no event has given the group a name yet');
     await tell({ remove: 'g' }, { snapshot: 'g', of: ['ann'], name: null });
     expect(await explain('ann')).toMatchObject({
       decision: { outcome: 'unnamed', detail: expect.stringContaining('deleted the group') },

@@ -29,23 +29,23 @@ interface Batch {
   readonly ports: StorePorts;
   readonly origins: Origins;
   readonly failures: Failures;
-  /** After this time no request starts. The messages of the rest are received again. */
+  /** After this time no request starts. The messages of changes that are not stored by then are received again. */
   readonly stopAtMs?: number;
-  /** The oversized message, if the batch is one. */
+  /** The message, if the batch is one oversized message. */
   readonly oversized?: IncomingMessage | undefined;
 }
 
 type Recalled = Pick<Awaited<ReturnType<typeof recall>>, 'known' | 'now'>;
 
 const TIME_IS_UP = new Error('not stored within the time of this run');
-/** The number of users, or of groups of an oversized message, that are stored together. */
+/** The number of users that are stored together. For an oversized message, also the number of groups and members. */
 const SLICE_SIZE = 500;
 
 /**
  * Stores the changes of one connection in a batch: groups in parallel, then users, then fan-outs, then wake-ups. After
  * a failure, the messages of the failed changes are received again, and the other changes are stored. Registers come
  * before users, so that a fan-out finds every group of the batch. The groups of an oversized message, or of many users,
- * are woken slice by slice. If a run is cut off, less work is left for the next run.
+ * are woken slice by slice. So a run that is cut off leaves less work for the next run.
  * @returns the changed groups
  */
 export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<readonly GroupRef[]> {
@@ -95,7 +95,7 @@ async function fanOutAndWakeAll(
       lost.add(user);
     }
   }
-  // A fan-out ends only when every group that it reached was woken. The requeue job resumes the others.
+  // A fan-out ends only when every group that it reached was woken. The requeue job resumes the other fan-outs.
   const reached = fanningOut.filter((user) => !lost.has(user));
   await attempt(reached, batch, ofUser, ({ member, revision }) =>
     ports.users.endFanOut(connection, member, revision),
@@ -121,7 +121,8 @@ const RECALLED = 100;
 /**
  * Reads the users, and leaves out the groups that have stored exactly this change, in one request. A repeated event
  * costs only this request. If the read fails, everything counts as new. If an oversized message is received again, a
- * group with the mark of this message is done. The requeue job finds a mark whose wake-up message was lost.
+ * group that was marked for this message counts as done. If its wake-up message was lost, the requeue job finds the
+ * mark.
  */
 async function recall(
   connection: ConnectionName,
@@ -153,10 +154,10 @@ function digestOf({ members, parts, ...registers }: GroupFold): string {
 }
 
 /**
- * Stores members before parts, and parts before the floor: an earlier floor would hide members that are not written
- * yet. The notes have no conditions, so they are sent together before the registers.
- * @returns the registers and floors of each group, which the write that marks the group dirty stores; without the
- * groups that have stored this change already
+ * Stores the members first, then the parts of snapshots, then the floor. A floor that is stored earlier would hide
+ * members that are not written yet. The notes about memberships have no conditions, so they are sent together before
+ * the registers.
+ * @returns the update of each group that has not stored this change yet; the write that marks the group dirty stores it
  */
 async function storeGroups(
   connection: ConnectionName,
@@ -208,8 +209,8 @@ async function storeGroups(
 const MAX_CHANGED_MEMBERS = 10;
 
 /**
- * Returns the members that a batch changed. Returns undefined if it may change all members, if part of it was known
- * before, or if no message would repeat it after a crash.
+ * Returns the members that a batch changed in a group. Returns undefined if the batch may change all members or too
+ * many, if a change was stored before, or if no message would repeat the batch after a crash.
  */
 function changedMembersOf(
   fold: GroupFold,
@@ -262,9 +263,9 @@ async function storeUsers(
 
 /**
  * Matches new members before they are stored. So the binding is part of the first write, and no two applies create it.
- * Uses the current settings, not the cached ones, because a binding by older rules would stay. Apply matches the
- * members whose match fails here.
- * @returns the function that matches. It first notes each new member with the persons that the member may be
+ * The match uses the current settings, because a binding by older rules would stay. Apply matches the members whose
+ * match fails here.
+ * @returns a function that matches the members, and first notes each member with the persons that the member may be
  */
 async function firstBindings(
   named: readonly UserFold[],
@@ -312,7 +313,10 @@ function slicesOf<Item>(items: readonly Item[], weightOf = (_: Item) => 1): Item
   return slices;
 }
 
-/** Runs `run` for all items in parallel until the time is up. @returns the items that failed; their messages are received again */
+/**
+ * Runs `run` for all items in parallel until the time is up.
+ * @returns the items that failed; their messages are received again
+ */
 async function attempt<Item>(
   items: Iterable<Item>,
   batch: Batch,

@@ -10,9 +10,9 @@ type Reading = Pick<PeopleStore, 'ofUser'>;
  * Returns the decisive role of the person that a member is bound to (`personsOf`). The other roles of the user are read
  * only if the role of the binding does not allow its person to be a member.
  *
- * When a role moves to another user, its members move too only if their old user has no other role that may be a
- * member. Two users were most likely merged then. A refresh of people also moves members who have values of the new
- * user only (`hasMovedWith`).
+ * If the platform moves a role to another user, its members stay with the old user while that user has another role
+ * that may be a member. Otherwise they follow the role, because the two users were probably merged. A refresh of people
+ * also moves members who have values of the new user only (`hasMovedWith`).
  * @param record the role of the binding, if it is known
  */
 export async function personBoundTo(

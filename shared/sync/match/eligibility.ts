@@ -35,8 +35,8 @@ export const refusedRevisionOf = (
 ): number | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
 
 /**
- * Whether a successful write sent this revision of the person lately, and did not show the person. The time between two
- * such writes doubles from an hour to a day, because some platforms never show some users.
+ * Whether a successful write sent this revision of the person lately, and its answer lacked the person. The time
+ * between two such writes doubles from an hour to a day, because some platforms never show some users.
  */
 export function isUnshownLately({ unshown, sinceMs }: PendingMark, revision: number, nowMs: number): boolean {
   if (unshown?.revision !== revision) return false;
@@ -44,7 +44,10 @@ export function isUnshownLately({ unshown, sinceMs }: PendingMark, revision: num
   return nowMs - unshown.atMs < restMs;
 }
 
-/** Returns the eligibility that apply would compute now. Writes nothing. @param refusedRevision see `eligibilityOf` */
+/**
+ * Returns the eligibility that apply would compute now. Writes nothing.
+ * @param refusedRevision see `eligibilityOf`
+ */
 export async function currentEligibility(
   user: UserState,
   refusedRevision: number | undefined,

@@ -113,12 +113,16 @@ async function resolveAndBind(
   const { revision } = user;
   const now = await people.bind(connection.name, user.member, { ...boundTo, revision, isFirst });
   if (isFirst && now.role === boundTo.role) return resolution;
-  // Read again after the binding is visible: an earlier refresh that changed the person would not have woken this group.
+  // The person is read again after the binding is stored, because an earlier refresh of the person did not wake this
+  // group.
   const [again] = await personsBoundTo([now], connection, people);
   return known(now, again);
 }
 
-/** Returns the person of a user now, and records nothing. @param record the role that the user is bound to, if it is known */
+/**
+ * Returns the person of a user now, and records nothing.
+ * @param record the role that the user is bound to, if it is known
+ */
 export async function resolveUser(
   user: UserState,
   record: Person | undefined,

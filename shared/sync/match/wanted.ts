@@ -47,13 +47,16 @@ export async function readDeparted({ wanted, views, state }: Facts, reading: Rea
   );
 }
 
-/** When a member left the group, by its register or the floor; `STAMP_ZERO` if it did not. */
+/**
+ * Returns the stamp of the register or floor by which a member left the group; `STAMP_ZERO` if the member did not
+ * leave.
+ */
 function leftAt({ value, stamp }: StoredMember, floor: Stamp): Stamp {
   if (value === 'absent') return stamp;
   return stamp < floor ? floor : STAMP_ZERO;
 }
 
-/** Reads only the members of the last change; undefined if that is not enough. */
+/** Reads only the members of the last change. Returns undefined if all members must be read. */
 export async function readPart(
   facts: Facts,
   reading: Reading,

@@ -43,7 +43,7 @@ export interface Ports {
   readonly connections: ConnectionStore;
   readonly scim: ScimStore;
   readonly eraser: Eraser;
-  /** What is known of the groups of a directory that is read. */
+  /** The stored state of the directory reader and of its groups. */
   readonly reader: ReaderStore;
   readonly tokens: ScimTokenStore;
   readonly platforms: Platforms;
@@ -62,7 +62,7 @@ export interface Ports {
   readonly newId: () => string;
   /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** That many random bytes, as hex. */
+  /** Returns this many random bytes, as hex. */
   readonly randomHex: (bytes: number) => string;
   /** @throws AbortError if the signal fires */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

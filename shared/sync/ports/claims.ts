@@ -2,7 +2,7 @@ import type { ConnectionName, GroupRef, PlatformGroupId } from '../../domain/ids
 
 export interface Owners {
   readonly now: ReadonlyMap<PlatformGroupId, GroupRef>;
-  /** Of platform groups that are gone, as long as it is remembered. */
+  /** The last owners of platform groups that are gone, while they are stored. */
   readonly before: ReadonlyMap<PlatformGroupId, GroupRef>;
 }
 
@@ -15,21 +15,24 @@ export interface Claim {
 /** One platform group has one owner, in all connections of a company. */
 export interface ClaimStore {
   /**
-   * Claims the platform group. `createdAtMs` is given if `owner` created it.
+   * Claims the platform group. `createdAtMs` is given if `owner` created the platform group.
    * @returns true also if `owner` had the claim already; false if another group has it
    */
   claim(company: string, id: PlatformGroupId, owner: GroupRef, createdAtMs?: number): Promise<boolean>;
-  /** Moves the claim from one group to another, and stores the previous owner; false if `from` no longer owns it. */
+  /**
+   * Moves the claim from one group to another, and stores the previous owner. Returns false if `from` no longer owns
+   * the platform group.
+   */
   takeOver(
     company: string,
     id: PlatformGroupId,
     how: { readonly from: GroupRef; readonly to: GroupRef },
   ): Promise<boolean>;
-  /** The group from which the claim was taken over, if it was. */
+  /** The directory group from which the claim was taken over; undefined if the claim was not taken over. */
   previousOwner(company: string, id: PlatformGroupId): Promise<GroupRef | undefined>;
   /**
-   * Ends the claim of `owner` to a platform group that is gone. Any directory group may claim it from now on; its previous
-   * owner stays known at least until `untilMs`.
+   * Ends the claim of `owner` to a platform group that is gone. Any directory group may then claim the platform group.
+   * Its previous owner stays stored at least until `untilMs`.
    */
   retire(
     company: string,
@@ -38,6 +41,6 @@ export interface ClaimStore {
   ): Promise<void>;
   /** The claims of the connection, in no order. */
   claimedBy(company: string, connection: ConnectionName): Promise<readonly Claim[]>;
-  /** Which directory group owns each of these platform groups; groups that never had an owner are in neither. */
+  /** Returns the owners of these platform groups. A platform group that never had an owner is in neither map. */
   owners(company: string, ids: readonly PlatformGroupId[]): Promise<Owners>;
 }

@@ -23,16 +23,24 @@ export const Connection = z.lazy(() =>
   z
     .object({
       name: connectionText,
-      /** Company id that `/me` named when the connection was made; a secret of another company is refused. */
+      /** The company id that `/me` returned when the connection was made. A secret of another company is refused. */
       company: text,
       settings: ConnectionSettings,
-      /** Plan only, write nothing, until a person resumes. */
+      /** Whether groupsync only plans, and writes nothing to the platform, until an operator resumes. */
       observing: z.boolean(),
-      /** Counts changes, so that one made from an old reading is refused; none before it is stored. */
+      /**
+       * The number of changes. A change that is based on an older number is refused. Absent before the connection is
+       * stored.
+       */
       revision: number.exactOptional(),
-      /** All from before was erased: an event of that time would bring back who had left by then. */
+      /**
+       * Everything before this time was erased. Older events are not accepted, because they could bring back former
+       * members.
+       */
       eventsSinceMs: number.exactOptional(),
-      /** Settings that alter plans were changed then, and not all groups are marked for it yet. */
+      /**
+       * The time of a change of settings that affects plans. Present until all groups are marked because of the change.
+       */
       replanSinceMs: number.exactOptional(),
       /** At most one for each setting. */
       requests: z.array(SettingRequest).exactOptional(),
@@ -41,7 +49,7 @@ export const Connection = z.lazy(() =>
     })
     .transform(({ contract: kept, ...connection }) => {
       const contract = kept === undefined ? undefined : ContractReport.safeParse(kept).data;
-      // A report about another base URL or company is out of date: a change of the address does not delete it.
+      // A report about another base URL or company is out of date. A change of the base URL does not delete the report.
       return contract?.baseUrl === connection.settings.baseUrl && contract.company === connection.company
         ? { ...connection, contract }
         : connection;
@@ -66,27 +74,31 @@ export interface Connections {
 }
 
 export interface CurrentConnections {
-  /** As it is stored now, not cached: for callers that conclude from the settings that a group is in sync. */
+  /**
+   * Returns the connection as it is stored now, not cached. A caller that concludes that a group is in sync needs this.
+   */
   current(name: ConnectionName): Promise<Connection | undefined>;
 }
 
 export interface ConnectionStore extends Connections, CurrentConnections, Replanned {
-  /** Overwrites what is stored, for the setup of a stage. An operator's change uses `replace`. */
+  /** Overwrites the stored connection, for the setup of a stage. An operator's change uses `replace`. */
   save(connection: Connection): Promise<void>;
   /** Replaces the `seen` connection (undefined for a new one); false if it was changed since. */
   replace(next: Connection, seen: Connection | undefined): Promise<boolean>;
   remove(name: ConnectionName): Promise<void>;
-  /** `save` and `replace` leave it as it is. */
+  /** Stores the report of `probe`. `save` and `replace` do not change the report. */
   keepContract(name: ConnectionName, report: ContractReport): Promise<void>;
-  /** Keeps a name for its company for good; to be called before the connection is removed. */
+  /** Reserves the name for its company forever. The caller does this before it removes the connection. */
   keepName(name: ConnectionName, company: string, ended: Ended): Promise<void>;
-  /** The company that the name serves or has served: what lies in the table under the name is that company's. */
+  /**
+   * The company of the present or a former connection with this name. All items under the name belong to this company.
+   */
   companyOf(name: ConnectionName): Promise<string | undefined>;
 }
 
 export interface Ended {
   readonly removedMs: number;
-  /** Since when nothing is stored of it any more; an earlier one stays. */
+  /** The time since which no data of the connection is stored. An earlier time is kept. */
   readonly erasedMs?: number;
 }
 

@@ -20,7 +20,7 @@ export interface QueueFacts {
   readonly visible: number;
   readonly inFlight: number;
   readonly delayed: number;
-  /** Name of the queue that dead messages go to by themselves. */
+  /** The name of the queue to which SQS moves messages after too many receives. */
   readonly redrivesTo: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface ScheduleFacts {
 }
 
 export interface ScimFacts {
-  /** The function's state as of Lambda; `Active` on the local stack. */
+  /** The function's state, as Lambda reports it; `Active` on the local stack. */
   readonly state: string;
   /** The base URL for identity providers; undefined if the credentials do not permit reading it. */
   readonly url: string | undefined;
@@ -56,7 +56,7 @@ export interface AlarmClient {
   ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
   /** The result of each alarm action, as CloudWatch reports it. */
   actionsSince(atMs: number): Promise<readonly string[]>;
-  /** The ARNs of the subscriptions; a text instead of one that is not confirmed. */
+  /** The ARNs of the subscriptions. A subscription that is not confirmed has a text instead of an ARN. */
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
 
@@ -72,7 +72,7 @@ export interface Deployment {
   table(): Promise<TableFacts | undefined>;
   function(key: FunctionKey): Promise<FunctionFacts | undefined>;
   schedule(key: ScheduleKey): Promise<ScheduleFacts | undefined>;
-  /** None on the local stack. */
+  /** undefined on the local stack. */
   readonly alarms?: AlarmClient | undefined;
   scim(): Promise<ScimFacts | undefined>;
   /** The HTTP status of a request without a credential. @throws if nothing answers */

@@ -10,44 +10,56 @@ import type { BoundTo } from './people.ts';
 
 /** Stores the desired state of groups. Each method for one item is one conditional write of that item. */
 export interface DesiredStore {
-  /** Notes that the member may be in the group, so that a change of the user finds its way there. Never undone. */
+  /**
+   * Notes that the member may be in the group, so that a change of the user reaches the group. The note is never
+   * removed.
+   */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
   /**
    * Joins the register with the stored one. `nowMs` sets the expiry of a tombstone.
    * @returns the change; undefined if the stored register is later and stays
    */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
-  /** Notes and joins the first members of a new group that no other request knows, so no register can be later. */
+  /**
+   * Notes and joins the first members of a new group. No other request knows the group, so no stored register is later.
+   */
   joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
-  /** Records the arrivals, then reads all of the same snapshots: the latest floor that they set, if any. */
+  /**
+   * Records that these parts of snapshots have arrived, and then reads all recorded parts of the same snapshots.
+   * @returns the latest floor that complete snapshots set; `STAMP_ZERO` if there is none
+   */
   recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp>;
   /**
-   * Raises rev and marks the group dirty, always: a redelivery after a crash may find nothing else to write.
+   * Raises rev and marks the group dirty, even if nothing else changes. After a crash, a message that is received again
+   * may find all its registers stored.
    * @param update registers of the group itself. Each is joined by its own stamp, in the same write or before it
-   * @returns the state after that; the wake-up is the earlier one, if one was stored
+   * @returns the state after the write. A wake-up that was already stored stays, see `Dirty.isAtOnce`
    */
   markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState>;
   /**
-   * Whether this batch is the latest one that the group has stored, and the group is done.
-   * @param mayBeDirty the requeue job finds the remaining work
+   * Whether the group has stored this batch as its latest batch, and is done.
+   * @param mayBeDirty whether a dirty group counts as done too, because the requeue job finds its remaining work
    */
   isRepeated(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
-  /** Notes that the group contains these groups, before their registers say so. Never undone. */
+  /** Notes that the group contains these groups, before their registers are written. The note is never removed. */
   noteNesting(ref: GroupRef, inner: readonly GroupId[]): Promise<void>;
-  /** Groups that contain the group, or did once. */
+  /** The groups that contain the group, or once contained it. */
   groupsAround(ref: GroupRef): Promise<readonly GroupId[]>;
-  /** Stores a new wake-up in place of the one that was read. @returns false if that was changed meanwhile */
+  /**
+   * Stores a new wake-up in place of the wake-up `seenMs`.
+   * @returns false if the stored wake-up has changed since
+   */
   renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
 }
 
-/** The registers that a batch states for a group; the digest covers the whole batch for the group, members included. */
+/** The registers of a group in a batch. The digest covers all changes of the group in the batch, including members. */
 export interface GroupUpdate extends GroupRegisters {
   readonly digest?: string;
-  /** All members that it changes; missing if it may change any member. */
+  /** All members that the batch changes; missing if the batch may change any member. */
   readonly changedMembers?: readonly ChangedMember[] | undefined;
 }
 
-/** When a group became dirty, and when its author will wake it. */
+/** The time at which a group becomes dirty, and the time at which the caller will wake it. */
 export interface Dirty {
   readonly nowMs: number;
   readonly wakeAtMs: number;
@@ -55,7 +67,7 @@ export interface Dirty {
   readonly dueMs?: number;
   /** Replaces an older scheduled wake-up, so that an operator does not wait for it. */
   readonly isAtOnce?: boolean;
-  /** Nothing is new, so the calls of this hour still count towards the limit. */
+  /** Whether nothing has changed. The calls of this hour then still count towards the limit. */
   readonly isAgain?: boolean;
 }
 
@@ -64,7 +76,7 @@ export interface WakeUpState {
   readonly wakeAtMs: number;
   readonly lastWriteAtMs: number | undefined;
   readonly paused: boolean;
-  /** Other groups contain the group, or did once. */
+  /** Whether another group contains the group, or once contained it. */
   readonly isContained: boolean;
 }
 
@@ -83,7 +95,7 @@ export const attributeKey = (name: string): string =>
   name in Object.prototype || name.startsWith(MARK) ? `${MARK}${name}` : name;
 const attributeName = (key: string): string => (key.startsWith(MARK) ? key.slice(MARK.length) : key);
 
-/** A directory user: attributes for matching, the deletion floor, the person it is bound to. */
+/** A directory user: attributes for matching, the deletion floor, and the person that the user is bound to. */
 export const UserState = z.lazy(() =>
   z.object({
     member: memberText,
@@ -95,12 +107,12 @@ export const UserState = z.lazy(() =>
           new Map(Object.entries(attributes).map(([key, register]) => [attributeName(key), register])),
       ),
     floor: stampText.default(STAMP_ZERO),
-    /** The person found at the first match (`BoundTo`); sticky. */
+    /** The person that the member is bound to (`BoundTo`). */
     role: roleText.exactOptional(),
     userId: text.exactOptional(),
     /** Attributes of the match rules changed after the binding, so the member is matched again. */
     review: z.boolean().default(false),
-    /** Raised by every change that the copies on registers need. */
+    /** Raised by every change that must reach the copies on member registers. */
     revision: number.default(0),
     /** The revision of the open fan-out. */
     fanOut: number.exactOptional(),
@@ -139,9 +151,10 @@ export interface UserStore {
   /** Users that are known, by id. */
   read(connection: ConnectionName, members: readonly MemberId[]): Promise<ReadonlyMap<MemberId, UserState>>;
   /**
-   * Joins attributes and floor with what is stored; `known` saves reading that. Where that makes a new user, moves the floor or changes an
-   * attribute in `matched`, the same write raises the revision and, unless the user is new, opens the fan-out.
-   * @returns each user as it is then, or why it could not be written
+   * Joins attributes and floor with the stored users. `known` has the stored users if they were read before. A write
+   * that creates a user, moves the floor or changes an attribute in `matched` also raises the revision. For an existing
+   * user it also opens the fan-out.
+   * @returns each user after the write, or the reason why the user could not be written
    */
   join(
     connection: ConnectionName,
@@ -150,15 +163,18 @@ export interface UserStore {
     known?: ReadonlyMap<MemberId, UserState>,
   ): Promise<readonly JoinedUser[]>;
   /**
-   * Stores a user whose id no other request knows yet, together with other writes without a condition. It is sent to the table
-   * once: the caller fails if no answer comes.
+   * Stores a user whose id no other request knows yet, together with other writes without a condition. The write is
+   * sent only once. If no answer comes, the caller fails.
    */
   addNew(connection: ConnectionName, change: UserChange): Promise<void>;
-  /** Notes that a group read an unknown user. @returns false if the user is stored by now */
+  /**
+   * Notes that a group read an unknown user.
+   * @returns false if the user is stored by now
+   */
   noteUnknown(connection: ConnectionName, member: MemberId): Promise<boolean>;
   /**
-   * Binds the member to the person in place of any other, ends a review, raises the revision and opens the fan-out.
-   * @returns the user as it is then
+   * Binds the member to this person instead of any other, ends a review, raises the revision and opens the fan-out.
+   * @returns the user after the write
    */
   rebind(connection: ConnectionName, member: MemberId, to: BoundTo): Promise<UserState>;
   /**
@@ -171,19 +187,22 @@ export interface UserStore {
     from: RoleId,
     to: BoundTo,
   ): Promise<UserState | undefined>;
-  /** Ends a binding, like `rebind` makes one; undefined if the member is bound to another person or to none. */
+  /**
+   * Ends a binding, raises the revision and opens the fan-out. Returns undefined if the member is not bound to this
+   * role.
+   */
   unbind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState | undefined>;
   /** Groups that the member may be in, in pages. */
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;
   /**
-   * Copies the user's part onto a register of a large group, which may have none yet, an older one, or one without role.
-   * @param isRenewal one of the same revision stays as it is
+   * Copies the user to a member register. The register may have no copy, an older copy, or a copy without a role.
+   * @param isRenewal whether a copy of the same revision stays as it is
    */
   copyToMember(ref: GroupRef, member: MemberId, copy: UserCopy, isRenewal?: boolean): Promise<void>;
   /**
-   * Erases what is known of a person: every attribute keeps its stamp and loses its value, so that no replay brings it
-   * back, nor any event from before; a newer one may.
-   * @returns how many values were erased; undefined if there is no such user
+   * Erases the attribute values of a user. Each attribute keeps its stamp, so a replay or an older event cannot bring
+   * the value back. A newer event can.
+   * @returns the number of erased values; undefined if there is no such user
    */
   forget(connection: ConnectionName, member: MemberId, atMs: number): Promise<number | undefined>;
   /** Ends the fan-out unless the user has changed again. */

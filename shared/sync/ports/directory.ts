@@ -13,7 +13,10 @@ export interface Directories {
    * @throws DirectoryError `denied` if there is no usable credential
    */
   open(connection: Connection): Promise<Directory>;
-  /** Tries each step of reading the directory. It ends with the first one that the others need. */
+  /**
+   * Tries each step of reading the directory. After the failure of a step that the later steps need, no further step is
+   * tried.
+   */
   examine(connection: Connection): Promise<readonly DirectoryStep[]>;
 }
 
@@ -21,14 +24,17 @@ export interface Directories {
 export interface DirectoryApplicants {
   /**
    * @param key the credential, as the vendor's key file has it
-   * @throws DirectoryError `denied` if it is no key file
+   * @throws DirectoryError `denied` if `key` is not a key file
    */
   present(setting: DirectorySetting, key: unknown): Promise<Directory>;
-  /** The directory of a connection, by its stored credential. @throws DirectoryError `denied` if there is none */
+  /**
+   * The directory of a connection, opened with its stored credential.
+   * @throws DirectoryError `denied` if there is none
+   */
   stored(connection: Connection): Promise<Directory>;
   /** Stores the credential for the connection. */
   store(connection: ConnectionName, key: unknown): Promise<void>;
-  /** Removes the credential, if there is one: the connection signs in without it. */
+  /** Removes the stored credential, if there is one. The connection signs in without a stored credential. */
   remove(connection: ConnectionName): Promise<void>;
 }
 
@@ -36,17 +42,26 @@ export interface DirectoryApplicants {
 export interface Directory {
   /** Every group, page by page. */
   groups(): AsyncIterable<DirectoryPage<DirectoryGroup>>;
-  /** @param key the id of a group, or its address. @returns undefined if the directory has no such group */
+  /**
+   * @param key the id of a group, or its address
+   * @returns undefined if the directory has no such group
+   */
   group(key: string): Promise<DirectoryGroup | undefined>;
   /** The direct members, page by page. A member may be on several pages. */
   membersOf(group: GroupId): AsyncIterable<DirectoryPage<DirectoryMember>>;
-  /** Asks for one direct member by its id: a list may have ended too early. A group that is not there has none. */
+  /**
+   * Whether the group has this direct member. The member is requested by its id, because a list may have ended too
+   * early. Returns false if there is no such group.
+   */
   hasMember(group: GroupId, member: GroupId): Promise<boolean>;
-  /** @param key the id of a user, or an address. @returns undefined if the directory has no such user */
+  /**
+   * @param key the id of a user, or an address
+   * @returns undefined if the directory has no such user
+   */
   user(key: string): Promise<DirectoryUser | undefined>;
-  /** What the directory reports as changed since `cursor`. Reports may lag and may miss changes: they are hints. */
+  /** The changes that the directory reports since `cursor`. Reports may be late, and changes may be missing. */
   changesSince(cursor: string): Promise<DirectoryChanges>;
-  /** The cursor of what changes from `nowMs` on. */
+  /** The cursor for changes from `nowMs` on. */
   cursorAt(nowMs: number): string;
 }
 
@@ -60,14 +75,14 @@ export interface DirectoryGroup {
   readonly id: GroupId;
   readonly name: string;
   readonly address: string;
-  /** Direct members that are users, as the directory counts them; undefined: the directory gives no count. */
+  /** The directory's count of direct members that are users; undefined if the directory returns no count. */
   readonly userCount: number | undefined;
 }
 
 export type DirectoryMember =
   | { readonly kind: 'user'; readonly user: DirectoryUser }
   | { readonly kind: 'group'; readonly id: GroupId }
-  /** Stands for every user of the company. */
+  /** Means every user of the company. */
   | { readonly kind: 'everyone' };
 
 export interface DirectoryUser {
@@ -106,7 +121,7 @@ export type DirectoryErrorKind = 'denied' | 'busy' | 'unavailable' | 'missing' |
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
   readonly kind: DirectoryErrorKind;
-  /** The vendor's code for it, such as `unauthorized_client`. */
+  /** The vendor's error code, such as `unauthorized_client`. */
   readonly reason: string | undefined;
 
   constructor(
@@ -122,27 +137,30 @@ export class DirectoryError extends Error {
 
 export type DirectoryStepName = DirectoryStepRow['step'];
 
-/** One step of reading, as it was tried. */
+/** The result of one step of reading. */
 export interface DirectoryStep {
   readonly step: DirectoryStepName;
-  /** undefined: it works. */
+  /** undefined if the step succeeded. */
   readonly failure: Pick<DirectoryError, 'kind' | 'message' | 'reason'> | undefined;
 }
 
-/** How far the reader of a connection has come. */
+/** The position of the reader of a connection. */
 export const ReaderPosition = z.lazy(() =>
   z.object({
-    /** Changes that were reported before this are recorded with their groups. */
+    /** Changes that were reported before this cursor are recorded with their groups. */
     cursor: text,
-    /** The latest reports that were taken up, each by a digest of what it names. They are reported again, because each run asks for a while before the cursor. */
+    /**
+     * The latest recorded reports, each with a digest of its key. They are reported again, because each run also asks
+     * for a time before the cursor.
+     */
     taken: z.array(z.object({ key: text, atMs: number })).exactOptional(),
-    /** When all groups were listed last. */
+    /** The time at which all groups were last listed. */
     listedMs: number.exactOptional(),
   }),
 );
 export type ReaderPosition = Frozen<z.infer<typeof ReaderPosition>>;
 
-/** What the reader has stored. A write of a run whose lease another run has taken over is refused. */
+/** The stored state of the reader. If another run has taken over the lease, a write of the earlier run is refused. */
 export interface ReaderStore {
   /**
    * Begins a run: from now on no holder of an earlier lease can write.
@@ -159,16 +177,18 @@ export interface ReaderStore {
   groups(connection: ConnectionName): Promise<readonly ReaderGroup[]>;
   putGroup(connection: ConnectionName, group: ReaderGroup, lease: Lease): Promise<boolean>;
   removeGroup(connection: ConnectionName, group: GroupId, lease: Lease): Promise<boolean>;
-  /** Those of these groups that the reader owns, each with its id in the directory: its own, or that of the group that took it over. */
+  /**
+   * The groups that the reader owns, each with its id in the directory. The ids differ for a group that was taken over.
+   */
   owned(connection: ConnectionName, groups: readonly GroupId[]): Promise<ReadonlyMap<GroupId, GroupId>>;
   /** From now on the reader owns `group`, under the id `as`. */
   takeOver(connection: ConnectionName, group: GroupId, as: GroupId): Promise<void>;
   /** The groups that were taken over, each with its id in the directory. */
   takenOver(connection: ConnectionName): Promise<ReadonlyMap<GroupId, GroupId>>;
-  /** Another source has sent something about the group: the next run reads it. */
+  /** Notes that another source has sent an event about the group. The next run reads the group. */
   notePushed(connection: ConnectionName, group: GroupId, atMs: number): Promise<void>;
   pushed(connection: ConnectionName): Promise<readonly PushedGroup[]>;
-  /** Forgets it, unless something was pushed since. */
+  /** Removes the note, unless another event has come since. */
   dropPushed(connection: ConnectionName, pushed: PushedGroup): Promise<void>;
 }
 

@@ -1,13 +1,13 @@
 import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 
-/** How many items of each sort were erased. */
+/** The number of erased items of each kind. */
 export type Erased = Readonly<Record<string, number>>;
 
-/** Finds what no key leads to by reading the whole table; each method may be repeated after a crash. */
+/** Erases data that no key leads to, by reading the whole table. Each method may be repeated after a crash. */
 export interface Eraser {
   /**
-   * Data of people in this day's thirtieth of the table who were in no group for 430 days, had no event since, and are
-   * no employees. After 430 days no older event can be accepted.
+   * Erases the data of people who were in no group for 430 days, had no event since, and are not employees. Each day
+   * covers one thirtieth of the table. After 430 days no older event can be accepted.
    */
   leavers(nowMs: number): Promise<Erased>;
   /** Erases a removed connection, except its name and the record of the erasure. */

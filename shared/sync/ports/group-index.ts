@@ -1,20 +1,20 @@
 import type { PendingMark, SettledState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
 
-/** What the index shows of a group; up to a second or so behind the group itself. */
+/** A group as the index shows it. The index may be about a second behind the group's item. */
 export interface GroupSummary {
   readonly ref: GroupRef;
-  /** As the directory last gave it. */
+  /** The latest name from the directory. */
   readonly name?: string;
   readonly settled?: SettledState;
   readonly dirtySinceMs?: number;
   readonly failedAtMs?: number;
   readonly pausedAtMs?: number;
-  /** It has a hold, decided or not. */
+  /** Whether the group has a hold, decided or not. */
   readonly holdWaits: boolean;
-  /** Its hold waits for a decision. */
+  /** Whether the hold waits for a decision. */
   readonly holdUndecided: boolean;
-  /** When a dirty group is read again; undefined if that is not scheduled. */
+  /** The time at which a dirty group is read again; undefined if no time is scheduled. */
   readonly dueMs?: number;
 }
 
@@ -23,9 +23,9 @@ export interface PendingEntry extends PendingMark {
   readonly member: MemberId;
 }
 
-/** Lists over many groups, from the one index. */
+/** Lists of groups from the index. */
 export interface GroupIndex {
-  /** Dirty groups whose time has come, the longest due first. */
+  /** The dirty groups that are due. The group that has been due for longest comes first. */
   due(
     connection: ConnectionName,
     at: { readonly nowMs: number; readonly limit: number },
@@ -38,7 +38,7 @@ export interface GroupIndex {
     seen: GroupSummary,
     at: { readonly wakeAtMs: number; readonly dueMs?: number },
   ): Promise<boolean>;
-  /** `unsettled`: without groups in sync. */
+  /** All groups; with `unsettled`, only the groups that are not in sync. */
   all(connection: ConnectionName, which?: 'unsettled'): AsyncIterable<readonly GroupSummary[]>;
   pending(connection: ConnectionName): AsyncIterable<readonly PendingEntry[]>;
 }

@@ -23,7 +23,7 @@ import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
 import type { AuditLink } from './logs.ts';
 
-/** What a fetch of the platform group found, in addition to the view. */
+/** The results of a fetch of the platform group, in addition to the view. */
 export interface Findings {
   /** Drift records to be closed once the group is restored. */
   readonly openDrift?: readonly string[];
@@ -32,9 +32,9 @@ export interface Findings {
   readonly flapDamping?: FlapDamping | undefined;
   /** The audit entry about the change. */
   readonly audited?: AuditLink;
-  /** The platform group is gone, by the rule `existence`. */
+  /** Whether the platform group is gone, by the rule `existence`. */
   readonly isGone?: boolean;
-  /** A recorded refusal of our write was a conflict with this change. */
+  /** Whether a recorded refusal of groupsync's write was a conflict with this change. */
   readonly explainsRefusal?: boolean;
   /** The record of uncertain writes from now on. */
   readonly uncertain?: Uncertain | undefined;
@@ -43,9 +43,9 @@ export interface Findings {
 /** The state of a group after the outcome of a platform write is known. */
 export interface Commit {
   readonly intent: IntentId;
-  /** The group as the write was planned from it: dirty is cleared only if its rev is still the same. */
+  /** The group's item from which the write was planned. The dirty mark is cleared only if rev is still the same. */
   readonly seen: GroupState;
-  /** undefined: the platform refused the write. */
+  /** undefined if the platform refused the write. */
   readonly writtenAtMs: number | undefined;
   /** The wake-up of a group that is not clean after the commit. */
   readonly wakeAtMs: number;
@@ -56,17 +56,17 @@ export interface Commit {
   readonly settled: SettledState | undefined;
   readonly counts: MemberCounts;
   readonly calledMs?: readonly number[];
-  /** Keeps the group dirty, because more must be written. */
+  /** Whether the group stays dirty, because more must be written. */
   readonly unfinished?: boolean;
   /** The hold that the write used up. */
   readonly consumedHold?: string;
-  /** Every record in `openDrift` was closed. */
+  /** Whether every record in `openDrift` was closed. */
   readonly driftClosed?: boolean;
-  /** Set if the group shows more than our own write. */
+  /** Set if the platform group shows more than groupsync's own write. */
   readonly found?: Findings;
-  /** Earlier writes were answered, and this one is shown completely: none of them is uncertain any more. */
+  /** Whether no write is uncertain any more: the earlier writes were answered, and this write is shown completely. */
   readonly isCertain?: boolean;
-  /** The write removed members: a failure that continues is reported again. */
+  /** Whether the write removed members. A failure that continues is then reported again. */
   readonly hasRemoved?: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface ReportedError extends GroupError {
 
 export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
   readonly retryAtMs: number;
-  /** When to read again if the group has changed since `seen` was read. */
+  /** The time at which apply reads the group again if the group has changed since `seen` was read. */
   readonly soonerMs: number;
   readonly error: GroupError;
   /** The intent that this worker opened last. */
@@ -95,20 +95,23 @@ export interface GroupStore {
   read(ref: GroupRef): Promise<GroupState | undefined>;
   /**
    * Every member register of the group, tombstones included. Groups within the group are replaced by their users.
-   * @throws Error if it contains more groups or users than it may
+   * @throws Error if the group contains more groups or users than the limits allow
    */
   members(ref: GroupRef): Promise<readonly StoredMember[]>;
-  /** The group's own registers of these members, as far as there are any. */
+  /** Returns the group's own registers of these members. A member without a register is left out. */
   registers(ref: GroupRef, members: readonly MemberId[]): Promise<readonly StoredMember[]>;
-  /** Sets or clears why a member is pending; the index lists it. */
+  /** Sets or clears the reason why a member is pending. The index lists pending members. */
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
   /** @returns undefined if the stored chunks do not match the pointer; the caller then fetches the platform group */
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
-  /** Stores a view and returns its pointer. The pointer may be stored only while the group's view is that of `seen`. */
+  /**
+   * Stores a view and returns its pointer. The pointer may be stored only while the group's view is still the view of
+   * `seen`.
+   */
   prepareView(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer>;
   /** Writes the users that uncertain writes may change. */
   prepareChange(seen: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer>;
-  /** undefined: the stored set does not match the pointer. */
+  /** Returns undefined if the stored set does not match the pointer. */
   readChange(ref: GroupRef, pointer: ViewPointer): Promise<UserChange | undefined>;
   /** @returns false if another worker has opened an intent, moved the view or settled the group since `seen` was read */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
@@ -118,51 +121,69 @@ export interface GroupStore {
    */
   storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: Findings): Promise<boolean>;
   /**
-   * Notes a suspected external change, with rev and dirty in the same write; false if another suspected change was noted
-   * since `seen`, or the link has ended.
+   * Notes a suspected external change. The same write raises rev and marks the group dirty. Returns false if another
+   * suspected change was noted since `seen`, or the link has ended.
    */
   noteSuspected(seen: GroupState, suspectedChange: SuspectedChange, at: Dirty): Promise<boolean>;
   /**
-   * Stores an operator's decision in place of the hold in `seen`, with rev and dirty; false if the hold was replaced or
-   * decided since.
+   * Stores an operator's decision about the hold in `seen`, raises rev and marks the group dirty. Returns false if the
+   * hold was replaced or decided since.
    */
   decideHold(seen: GroupState, decided: Hold, at: Dirty): Promise<boolean>;
-  /** An operator approved some removals of a hold; the same write keeps the others held. Returns false like `decideHold`. */
+  /**
+   * Stores an operator's approval of some removals of a hold. The same write keeps the other removals held. Returns
+   * false in the same cases as `decideHold`.
+   */
   approvePart(seen: GroupState, part: ApprovedPart, at: Dirty): Promise<boolean>;
-  /** Links a platform group that an operator chose, with rev and dirty. @returns false if `seen` is out of date */
+  /**
+   * Links a platform group that an operator chose, raises rev and marks the group dirty.
+   * @returns false if `seen` is out of date
+   */
   adopt(seen: GroupState, link: LinkedGroup, at: Dirty): Promise<boolean>;
-  /** Marks the group as released, with rev and dirty; apply then ends the link. @returns false if there is no such group */
+  /**
+   * Marks the group as released and dirty, and raises rev. Apply then ends the link.
+   * @returns false if there is no such group
+   */
   release(ref: GroupRef, at: Dirty): Promise<boolean>;
   /** @returns false if there is no such group */
   pause(ref: GroupRef, atMs: number): Promise<boolean>;
-  /** Ends the pause of that time, with rev and dirty; false if the group is not paused, or was paused again. */
+  /**
+   * Ends the pause that began at `pausedAtMs`, raises rev and marks the group dirty. Returns false if the group is not
+   * paused, or was paused again.
+   */
   resume(ref: GroupRef, at: Dirty & { readonly pausedAtMs: number }): Promise<boolean>;
   /**
-   * Many groups at once, for comparison only.
+   * Reads many groups at once, only for comparisons.
    * @param onUnreadable called for each unreadable item, which is then left out; without it, such an item is an error
    */
   readMany(refs: readonly GroupRef[], onUnreadable?: (ref: GroupRef) => void): Promise<readonly GroupState[]>;
-  /** Deletes chunks of ended writes and expired tombstones. @returns the number of deleted items */
+  /**
+   * Deletes chunks of ended writes and expired tombstones.
+   * @returns the number of deleted items
+   */
   collect(state: GroupState, nowMs: number): Promise<number>;
-  /** Notes that a sweep saw the previous platform group in a list, with rev and dirty; false if the group has a link by now. */
+  /**
+   * Notes that a sweep saw the previous platform group in a list, raises rev and marks the group dirty. Returns false
+   * if the group has a link by now.
+   */
   noteListed(seen: GroupState, at: Dirty): Promise<boolean>;
   /** Notes the first 404 for the platform group that `seen` is linked to, or will adopt. */
   noteMissing(seen: GroupState, atMs: number): Promise<void>;
   /**
-   * An operator replays the dead-lettered message. Refused fields are tried again, and a further failure is reported
-   * again.
+   * Notes that an operator replays the dead-lettered message of the group. Refused fields are then tried again, and a
+   * further failure is reported again.
    */
   noteReplay(ref: GroupRef, failedBefore: string): Promise<void>;
-  /** The platform refuses this value of the field. */
+  /** Notes that the platform refuses this value of the field. */
   noteRefusedField(seen: GroupState, field: GroupField, refused: RefusedValue): Promise<boolean>;
-  /** The next write tries the fields again. */
+  /** Forgets the refused values, so that the next write tries the fields again. */
   forgetRefusedFields(ref: GroupRef): Promise<void>;
   /** Counts a search that did not find a created group, or an answered deletion without effect. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /**
    * Ends an intent whose write was refused, or was not found.
-   * @param left.uncertain the record of uncertain writes from now on; undefined: as it is
-   * @param left.isRefused the sets that were prepared for the write are deleted
+   * @param left.uncertain the new record of uncertain writes; undefined if the record does not change
+   * @param left.isRefused whether the write was refused; the sets that were prepared for the write are then deleted
    */
   dropIntent(
     ref: GroupRef,
@@ -179,9 +200,9 @@ export interface GroupStore {
    */
   commit(ref: GroupRef, commit: Commit): Promise<{ readonly clean: boolean } | undefined>;
   /**
-   * Clears the dirty mark of a group without differences. Returns false if rev or the view moved; another message comes then.
-   * @param how.driftClosed every record in `openDrift` was closed
-   * @param how.againAtMs the group stays dirty until then, and is read again
+   * Clears the dirty mark of a group without differences. Returns false if rev or the view has changed since `seen`.
+   * @param how.driftClosed whether every record in `openDrift` was closed
+   * @param how.againAtMs the time until which the group stays dirty, and at which it is read again
    * @param how.failing the platform refuses a field, and everything else of the group is done
    */
   settle(
@@ -192,21 +213,27 @@ export interface GroupStore {
       readonly failing?: ReportedError | undefined;
     },
   ): Promise<boolean>;
-  /** Of the records that `seen` lists as unattributed, only these still wait for an initiator. */
+  /** Keeps only these drift records on the group's list of records without an initiator. */
   keepUnattributed(seen: GroupState, ids: readonly string[]): Promise<void>;
   /**
-   * Stores when to try again and the error. The group stays dirty, its intent is released.
-   * @returns the scheduled wake-up: the sooner one if rev moved; undefined if another worker has an open intent
+   * Stores the time of the next attempt, and the error. The group stays dirty, and its intent is released.
+   * @returns the stored wake-up, which is `soonerMs` if rev has changed; undefined if another worker has an open intent
    */
   postpone(seen: GroupState, how: Postponement): Promise<number | undefined>;
-  /** Gives up until the next change. @returns false if the group has changed already */
+  /**
+   * Stops the attempts until the next change of the group.
+   * @returns false if the group has changed already
+   */
   fail(seen: GroupState, error: ReportedError, audited: AuditLink): Promise<boolean>;
   /**
-   * Stores a hold and the approval next to it, in place of those of `seen`. Returns false if rev moved; another attempt
-   * follows then.
+   * Stores a hold and the separate approval in place of the hold and approval of `seen`. Returns false if rev has
+   * changed. Another attempt then follows.
    */
   hold(seen: GroupState, held: HeldSets, audited: AuditLink): Promise<boolean>;
-  /** Ends a hold or an approval that covers no removal any more. @returns false if rev moved */
+  /**
+   * Ends a hold or an approval that covers no removal any more.
+   * @returns false if rev has changed
+   */
   dropHold(seen: GroupState, drops: readonly ('hold' | 'approval')[], audited: AuditLink): Promise<boolean>;
   readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
   /** The held removals of a digest, as far as they are still stored, and their location. */

@@ -2,7 +2,7 @@ import type { GuardRecord } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { Reservation } from '../../plan/facts.ts';
 
-/** The removals that a hold is about, in full. */
+/** All removals that a hold covers. */
 export type HeldSet = ReadonlySet<PlatformUserId>;
 
 export type GuardReservation = GroupRef &
@@ -19,7 +19,9 @@ export type RecentReservations = Omit<Reservation['recent'], 'deletedGroups' | '
 };
 
 export interface GuardStore {
-  /** The removals within the rolling hour, without these records; `writtenAtMs` as for `reserve`. */
+  /**
+   * Returns the removals within the rolling hour, without the records in `excluded`. For `writtenAtMs` see `reserve`.
+   */
   recent(
     ref: GroupRef,
     atMs: number,
@@ -28,7 +30,7 @@ export interface GuardStore {
   ): Promise<RecentReservations>;
   /**
    * Stores the reservation, then reads all others that count: removals of the group and of the connection.
-   * @param instead the record that this one replaces; it is not counted
+   * @param instead the record that the new reservation replaces, and that is not counted
    * @param writtenAtMs time of the group's last write; reservations before it are not concurrent
    */
   reserve(
@@ -36,15 +38,17 @@ export interface GuardStore {
     instead?: GuardRecord,
     writtenAtMs?: number,
   ): Promise<RecentReservations>;
-  /** Fewer removals happened than were reserved; none: the record goes. */
+  /**
+   * Reduces a reservation, because fewer removals happened than were reserved. With 0 removals, the record is deleted.
+   */
   reduce(reservation: GuardReservation, removals: number): Promise<void>;
   /**
-   * Puts the unlinking of a platform group that answers 404.
-   * @returns how many others the connection unlinked within the last hour
+   * Records that the link to a platform group that answers 404 ends.
+   * @returns the number of other links that the connection ended within the last hour
    */
   unlink(connection: ConnectionName, id: PlatformGroupId, atMs: number): Promise<number>;
-  /** The group stays linked. */
+  /** Deletes the record of `unlink`, because the link stays. */
   keepLink(connection: ConnectionName, id: PlatformGroupId): Promise<void>;
-  /** The write will certainly not happen. */
+  /** Deletes the reservation of a write that will certainly not happen. */
   cancel(reservation: Pick<GuardReservation, 'connection' | 'intent' | 'atMs'>): Promise<void>;
 }

@@ -30,7 +30,7 @@ const AuditActor = z.lazy(() =>
     kind: z.enum(['directory', 'operator', 'scim', 'groupsync', 'platform']),
     id: text,
     name: text.exactOptional(),
-    /** Of a caller with AWS credentials. */
+    /** The ARN of a caller with AWS credentials. */
     arn: text.exactOptional(),
   }),
 );
@@ -42,22 +42,25 @@ export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
 /** The journal of a connection: entries about no single group, stored under an id that no group can have. */
 export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
 
-/** The action whose entry stays after the erasure. */
+/** The action that erases a connection. Its audit entry stays after the erasure. */
 export const ERASING = 'connections_erase';
 
-/** Who runs a command. @throws where AWS does not tell */
+/**
+ * Returns the person who runs a command.
+ * @throws if AWS does not return the identity
+ */
 export type Caller = () => Promise<AuditActor>;
 
-/** Names an entry, what it says included: `<milliseconds since 1970>#<hash>`. */
+/** Identifies an entry and its content: `<milliseconds since 1970>#<hash>`. */
 export type AuditLink = string;
 
-/** One write to the platform, its certain failure, or a person's action, for people to read later. Kept for 400 days. */
+/** One write to the platform, its certain failure, or an operator's action. Entries are kept for 400 days. */
 export const AuditEntry = z.lazy(() =>
   z.object({
     atMs: number,
     intent: intentText,
     action: text,
-    /** The first thousand, or as many as an item holds; `changeCount` says how many there were. */
+    /** The first thousand changes, or as many as an item holds. `changeCount` is the number of all changes. */
     changes: z.array(AuditedChange),
     changeCount: number,
     versionBefore: versionForm.nullable(),
@@ -66,29 +69,31 @@ export const AuditEntry = z.lazy(() =>
     outcome: z.enum(['written', 'found_written', 'found_changed', 'rejected']),
     actor: AuditActor,
     reason: text.exactOptional(),
-    /** Of a write: since when the group had been dirty. */
+    /** For a write: the time at which the group became dirty. */
     dirtySinceMs: number.exactOptional(),
     /** Given to `record` only for an entry that is not stored with its group. */
     group: groupText.exactOptional(),
-    /** The newest entries of the group before this one: a change or a removal of an entry breaks the chain after it. */
+    /**
+     * The newest earlier entries of the group. If an entry is changed or removed, the chain of later entries is broken.
+     */
     previous: texts.exactOptional(),
   }),
 );
 export type AuditEntry = Frozen<z.infer<typeof AuditEntry>>;
 
-/** An entry of one change that is no write to the platform. */
+/** Returns an entry for one change that is not a write to the platform. */
 export const entryOf = (action: string, change: AuditedChange, { clock, newId }: EntryPorts) => ({
   ...{ atMs: clock(), intent: intentId(newId()), action, changes: [change], changeCount: 1 },
   ...{ versionBefore: null, versionAfter: null, outcome: 'written' as const },
 });
 type EntryPorts = { readonly clock: () => number; readonly newId: () => string };
 
-/** An entry as it is read, with the link that later ones have to it; what is in the journal may have no group. */
+/** An entry as it is read, with the link that later entries have to it. An entry of the journal may have no group. */
 export type KeptEntry = AuditEntry & { readonly link: AuditLink };
 
 /**
- * The newest entries that the group's item names: that of the last write, and that of the last action. They are two, since
- * a worker moves the one with its own write of the item, whatever a person does meanwhile.
+ * The newest entries that the group's item names: the entry of the last write, and the entry of the last action. They
+ * are stored apart, because a worker and an operator may each add an entry at the same time.
  */
 export interface AuditHead {
   readonly lastAudit?: AuditLink | undefined;
@@ -99,32 +104,38 @@ export const linksOf = ({ lastAudit, lastAction }: AuditHead): readonly AuditLin
   [lastAudit, lastAction].filter((link) => link !== undefined);
 
 export interface AuditLog {
-  /** One put of the same key takes the place of another. */
+  /** Stores an entry. An entry with the same key is replaced. */
   record(ref: GroupRef, entry: AuditEntry): Promise<AuditLink>;
   /** undefined if there is no such group. */
   head(ref: GroupRef): Promise<AuditHead | undefined>;
-  /** Makes an action the newest; false if another came after `seen`. */
+  /** Stores this action as the newest action. Returns false if another entry came after `seen`. */
   endWith(ref: GroupRef, action: AuditLink, seen: AuditHead): Promise<boolean>;
   /** Newest first, in pages. */
   read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
-  /** Entries of all groups and of the journal from this instant on, newest first; about a second behind. */
+  /**
+   * The entries of all groups and of the journal since this time, newest first. Entries of the last second may be
+   * missing.
+   */
   since(connection: ConnectionName, atMs: number): AsyncIterable<readonly KeptEntry[]>;
 }
 
 const Side = z.lazy(() => z.union([text, texts]).nullable());
 const Settlement = z.lazy(() => z.enum(['restore', 'report', 'adopt']));
 
-/** A difference on the platform that we did not make: who made it, and how it ended. */
+/** A difference on the platform that groupsync did not make, with its initiator and its settlement. */
 export const DriftRecord = z.lazy(() =>
   z.object({
-    /** The same difference found again is the same record: hash of group, platform group, our view before it, and kind. */
+    /**
+     * A hash of group, platform group, the view before the difference, and kind. The same difference has the same
+     * record.
+     */
     id: text,
     group: groupText,
     platformId: platformGroupText.nullable(),
     kind: z.enum(DRIFT_KINDS),
     before: Side,
     after: Side,
-    /** `ROLE`, `SYSTEM` or `EXTERNAL`, as the activity feed says; `UNKNOWN` where no event told of it. */
+    /** `ROLE`, `SYSTEM` or `EXTERNAL`, from the activity feed; `UNKNOWN` if no event explains the difference. */
     initiator: text,
     actor: Actor.exactOptional(),
     eventIds: texts,
@@ -137,22 +148,25 @@ export const DriftRecord = z.lazy(() =>
 export type DriftRecord = Frozen<z.infer<typeof DriftRecord>>;
 
 export interface DriftLog {
-  /** false if it was known already: it stays as it is. */
+  /** Stores a record. Returns false if the record exists already; the stored record then stays. */
   record(connection: ConnectionName, drift: DriftRecord): Promise<boolean>;
-  /** The first settlement stands. */
+  /** Settles records. A record keeps its first settlement. */
   settle(
     ref: GroupRef,
     ids: readonly string[],
     how: { readonly by: DriftRecord['policy']; readonly atMs: number },
   ): Promise<void>;
-  /** Names who made a difference that was found before the feed told of it; the first name stands. */
+  /**
+   * Stores the initiator of a difference that was found before the feed reported it. A record keeps its first
+   * initiator.
+   */
   attribute(ref: GroupRef, id: string, attribution: Attribution): Promise<void>;
   /** Returns the records that exist. */
   read(ref: GroupRef, ids: readonly string[]): Promise<readonly DriftRecord[]>;
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
-  /** Newest first, in pages; then, in no order, unknown users and groups of the same spokeId. */
+  /** Newest first, in pages. Records about unknown users and about groups with the same spokeId follow in no order. */
   ofGroup(ref: GroupRef): AsyncIterable<readonly DriftRecord[]>;
-  /** Found or settled at or after the instant; up to a second or so behind. */
+  /** The records that were found or settled since this time. Records of the last second may be missing. */
   since(
     connection: ConnectionName,
     atMs: number,

@@ -1,7 +1,7 @@
 /** An OAuth client that proved its secret. */
 export interface OAuthClient {
   readonly id: string;
-  /** Life of an access token that it gets now. */
+  /** The lifetime of an access token that the client gets now. */
   readonly accessSeconds: number;
   /** Issues an access token: stores its hash, and returns its text. */
   readonly issue: () => Promise<string>;
@@ -11,7 +11,7 @@ export interface OAuthClient {
 export interface TokenRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The form in the body; no parameter comes twice. */
+  /** The form in the body. No parameter occurs twice. */
   readonly form: Readonly<Record<string, string>>;
 }
 
@@ -25,8 +25,8 @@ export interface TokenReply {
 export interface OAuthServer {
   /**
    * Answers a POST to the token endpoint, refusals included (RFC 6749 sections 5.1 and 5.2).
-   * @param clientOf the client with this id; undefined unless the secret is right
-   * @throws what `clientOf` or `issue` throws
+   * @param clientOf returns the client with this id; undefined if the secret is wrong
+   * @throws the errors of `clientOf` and `issue`
    */
   answer(
     request: TokenRequest,

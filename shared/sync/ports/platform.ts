@@ -12,15 +12,15 @@ import type { Call, Failed } from '../../plan/meaning.ts';
 import type { Connection } from './connections.ts';
 import type { FeedPage } from './reconcile.ts';
 
-/** A whole group to write. null: the group has no such value any more. */
+/** All fields of a group to write. A null removes the value of the group. */
 export interface WholeGroup extends WrittenFields {
   readonly users: readonly PlatformUserId[];
 }
-/** Fields of a group to change; a missing one keeps its value. */
+/** The fields of a group to change. A missing field keeps its value. */
 export type GroupFields = Partial<WholeGroup>;
 export type NewGroupFields = WholeGroup & { readonly spokeId: string };
 
-/** How one call ended, including its retries. */
+/** The outcome of one call, including its retries. */
 export interface CallOutcome {
   /** Method and path template. */
   readonly endpoint: string;
@@ -28,7 +28,7 @@ export interface CallOutcome {
   readonly failure: string | undefined;
 }
 
-/** How a call is tried. */
+/** Options for the attempts of a call. */
 export interface Trying {
   /** Called for each attempt, retries included. */
   readonly onTry?: () => void;
@@ -36,13 +36,13 @@ export interface Trying {
 }
 
 /**
- * The platform's groups for one connection. Every method may throw a PlatformFailure that says what the caller can
- * do; nothing else is thrown, and no failed or partial read is ever an empty list (invariant 4).
+ * The platform's groups for one connection. Every method may throw a PlatformFailure, and no other error. A failed or
+ * partial read never returns an empty list (invariant 4).
  */
 export interface PlatformGroups {
-  /** All groups of the company; a listing up to `maxAgeMs` old will do, shared with other groups of this worker. */
+  /** Returns all groups of the company. A list that this worker has read within `maxAgeMs` may be returned again. */
   list(maxAgeMs: number): Promise<readonly ListedGroup[]>;
-  /** How many groups the last listing of this worker had; 0 before one. */
+  /** Returns the number of groups in the last list of this worker; 0 before the first list. */
   countListed(): number;
   /** The next list is read from the platform, because the last one may lack a group that was released since. */
   forgetList(): void;
@@ -56,24 +56,24 @@ export interface PlatformGroups {
     how?: Trying,
   ): Promise<ObservedGroup>;
   put(id: PlatformGroupId, fields: WholeGroup, version: VersionToken, how?: Trying): Promise<ObservedGroup>;
-  /** `absent`: the platform answers 404, which by itself proves nothing. */
+  /** `absent` means that the platform answers 404, which alone proves nothing. */
   delete(id: PlatformGroupId, how?: Trying): Promise<'deleted' | 'absent'>;
 }
 
-/** The platform as one connection's credential sees it. */
+/** The platform, accessed with the credential of one connection. */
 export interface Platform {
   readonly groups: PlatformGroups;
-  /** Version of the secret in use: what is learnt of a credential is void once another one is current. */
+  /** The version of the secret in use. A finding about a credential is void when another version is current. */
   readonly secretVersion: string;
   /**
-   * Asks something neutral (`/me`), to tell a fault of one group from one of the whole connection.
-   * @returns undefined if all is well
+   * Sends a neutral request (`/me`), to distinguish a fault of one group from a fault of the whole connection.
+   * @returns undefined if the request succeeds
    */
   probe(): Promise<PlatformFailure | undefined>;
   /**
-   * Employees page by page, to the end; `fields` are those that match rules name. People before their first day are
-   * listed if `states` includes them, or with `isEveryone`. For a position that keeps failing, the failure is returned,
-   * and the list continues after it.
+   * Returns all employees, page by page. `fields` are the fields that match rules use. People before their first day
+   * are listed if `states` includes them, or with `isEveryone`. For a position that keeps failing, the failure is
+   * returned, and the list continues after it.
    */
   employees(wanted: {
     readonly fields: readonly EmployeeField[];
@@ -82,14 +82,14 @@ export interface Platform {
   }): AsyncIterable<readonly EmployeeRecord[] | PlatformFailure>;
   /** undefined if the platform answers 404. An employee that is only missing from a listing has not left. */
   employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
-  /** The activity feed page by page, until there is no more for now. */
+  /** Returns the activity feed page by page, up to its present end. */
   activity(start: FeedStart): AsyncIterable<FeedPage>;
 }
 
 /** Where to begin in the activity feed: after a cursor, or at an instant (milliseconds since 1970, inclusive). */
 export type FeedStart = { readonly cursor: string } | { readonly sinceMs: number };
 
-/** An employee as one listing shows it, without the fields that the listing lacks. */
+/** An employee of one listing. A field that the listing lacks is absent. */
 export interface EmployeeRecord {
   readonly role: RoleId;
   readonly userId?: string;
@@ -98,22 +98,22 @@ export interface EmployeeRecord {
 }
 
 export interface Opening {
-  /** A version that need not be tried: where it is still current, that is a failure, and nothing was asked. */
+  /** A version that is not tried again. If it is still current, `open` fails without a request. */
   readonly unlessSecret?: string | undefined;
-  /** A version that is known to be refused: its tokens had their one refresh. */
+  /** A version that the platform refuses. Its tokens were already refreshed once. */
   readonly refusedSecret?: KnownRefusal | undefined;
-  /** The same, of a version that `/me` accepts: it is refused where the groups are. */
+  /** A version that `/me` accepts, and that the endpoints of groups refuse. */
   readonly refusedAtGroups?: KnownRefusal | undefined;
 }
 
 export interface KnownRefusal {
   readonly version: string;
-  /** The last known refresh without success. All workers together refresh once an hour. */
+  /** The time of the last known refresh without success. All workers together refresh once an hour. */
   readonly atMs?: number | undefined;
 }
 
 export interface Platforms {
-  /** @throws PlatformFailure `unauthorized` where the secret is missing, unreadable or of another company */
+  /** @throws PlatformFailure `unauthorized` if the secret is missing, unreadable or belongs to another company */
   open(connection: Connection, how?: Opening): Promise<Platform>;
 }
 
@@ -125,38 +125,49 @@ export interface ListedForApplicant {
   readonly users: readonly string[];
 }
 
-/** The platform as a credential that is not stored yet sees it. */
+/** The platform, accessed with a credential that is not stored yet. */
 export interface Applicant {
   me(): Promise<{ readonly company: string; readonly id: string }>;
   markInstalled(): Promise<void>;
   groups(): Promise<readonly ListedForApplicant[]>;
   /** Whether a PATCH of a non-existent group, for its name or its users, is refused with 403. Writes nothing. */
   refusesWrite(scope: 'groups' | 'members'): Promise<boolean>;
-  /** Whether a GET of the same non-existent group is refused with 403 too, so that a 403 says nothing of scopes. */
+  /** Whether a GET of the same non-existent group is refused with 403 too. A 403 then proves nothing about scopes. */
   hidesGroups(): Promise<boolean>;
-  /** Employees with the fields asked for, by the names that match rules use; a field that did not come is absent. */
-  /** Employees by field name: `id`, `roleState` and those of these fields that the credential may read. */
+  /**
+   * Returns the values of each employee by field name: `id`, `roleState`, and the requested fields that the credential
+   * may read.
+   */
   employees(
     fields: readonly string[],
     states: readonly string[],
   ): AsyncIterable<readonly ReadonlyMap<string, string | null>[]>;
-  /** How far this machine's clock is ahead of the platform's, in milliseconds; undefined if it does not say. */
+  /**
+   * How far this machine's clock is ahead of the platform's clock, in milliseconds; undefined if the platform sends no
+   * time.
+   */
   clockSkewMs(): Promise<number | undefined>;
 }
 
 export interface Applicants {
   /** @throws TypeError if base URL or token cannot be used; the message does not show the token */
   present(baseUrl: string, token: string): Promise<Applicant> | Applicant;
-  /** With the credential that is stored. @throws PlatformFailure */
+  /**
+   * Uses the stored credential.
+   * @throws PlatformFailure
+   */
   stored(connection: ConnectionName, baseUrl: string): Promise<Applicant>;
 }
 
 export type FailureKind = Failed['kind'];
 
-/** Precedes the platform's own error text, which may contain names. Operators see that text; logs are cut here. */
+/**
+ * Precedes the platform's own error text, which may contain names. Operators see the whole text. Logs contain only the
+ * part before this prefix.
+ */
 export const ANSWER_PREFIX = ', saying: ';
 
-/** A call that failed: `meaningOf` says what that means. */
+/** A failed call. `meaningOf` returns the consequence for the caller. */
 export class PlatformFailure extends Error implements Failed {
   override readonly name = 'PlatformFailure';
   readonly kind: FailureKind;
@@ -165,7 +176,7 @@ export class PlatformFailure extends Error implements Failed {
   readonly retryAfterMs: number | undefined;
   /** Version of the secret that the call was made with. */
   readonly secretVersion: string | undefined;
-  /** `unauthorized`: as of `KnownRefusal`. */
+  /** For `unauthorized`: the `atMs` of `KnownRefusal`. */
   refusedAtMs?: number;
 
   constructor(
@@ -188,7 +199,7 @@ export class PlatformFailure extends Error implements Failed {
   }
 }
 
-/** How a call failed; undefined if it did not. */
+/** Returns the failure of a call; undefined if the call succeeded. */
 export async function failureIn(call: () => Promise<unknown>): Promise<PlatformFailure | undefined> {
   try {
     await call();

@@ -3,19 +3,21 @@ import type { ActivityEvent } from '../../domain/drift.ts';
 import { type Frozen, number, text, texts } from '../../domain/forms.ts';
 import type { ConnectionName, PlatformGroupId } from '../../domain/ids.ts';
 
-/** How far the activity feed was read. */
+/** The position up to which the activity feed was read. */
 export const FeedPosition = z.lazy(() =>
   z.object({
     cursor: text.nullable(),
-    /** Ids of the newest events, which a repeated end, or a restart at `lastEventAt`, may bring again. */
+    /**
+     * Ids of the newest events. The feed may return these events again at its end, or after a restart at `lastEventAt`.
+     */
     recentIds: texts,
-    /** Timestamp of the newest event read, as the feed gave it; none that was in the future then. */
+    /** The timestamp of the newest event that was read, in the form of the feed. */
     lastEventAt: text.nullable(),
-    /** When the feed was last read to its end; before that, when it was first begun. */
+    /** The time at which the feed was last read to its end; before that, the time of the first run. */
     readAtMs: number,
-    /** When this position was written: up to then the numbers of drift have been reported. */
+    /** The time at which this position was written. Drift up to this time is included in earlier reports. */
     writtenAtMs: number,
-    /** The next run must compare everything, because events may have been missed. */
+    /** Whether the next run must compare all groups, because events may have been missed. */
     needsSweep: z.boolean(),
   }),
 );
@@ -28,13 +30,13 @@ export interface Lease {
 }
 
 export interface Leases {
-  /** undefined while another holds it. */
+  /** Returns undefined while another worker holds the lease. */
   take(
     connection: ConnectionName,
     name: string,
     span: { readonly nowMs: number; readonly lengthMs: number },
   ): Promise<Lease | undefined>;
-  /** Ends it early; nothing happens if it is no longer ours. */
+  /** Ends the lease early. No effect if another worker holds the lease by now. */
   release(connection: ConnectionName, lease: Lease): Promise<void>;
 }
 
@@ -42,25 +44,25 @@ export interface FeedStore {
   /** undefined before the first step of the first run. */
   read(connection: ConnectionName): Promise<FeedPosition | undefined>;
   /**
-   * Begins a run: from now on no holder of an earlier lease can write, wherever it was paused.
+   * Begins a run: from now on no holder of an earlier lease can write.
    * @returns undefined if a later holder has begun already
    */
   begin(
     connection: ConnectionName,
     lease: Lease,
   ): Promise<{ readonly position: FeedPosition | undefined } | undefined>;
-  /** false if a later holder of the lease has written: this one was paused too long, and must stop. */
+  /** Returns false if a later holder of the lease has begun. This run was then paused for too long, and must stop. */
   write(connection: ConnectionName, position: FeedPosition, lease: Lease): Promise<boolean>;
 }
 
-/** One event of the feed, as far as groups need it. */
+/** One event of the feed, with the fields that groups need. */
 export interface FeedEvent extends ActivityEvent {
   readonly groups: readonly PlatformGroupId[];
 }
 
 export interface FeedPage {
   readonly events: readonly FeedEvent[];
-  /** null if none has come yet. */
+  /** The cursor after this page; null if the feed has not returned a cursor yet. */
   readonly next: string | null;
   readonly done: boolean;
 }

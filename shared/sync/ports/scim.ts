@@ -11,7 +11,7 @@ const HeldList = z.lazy(() =>
     /** The first and the last stamp that the revision of the write can have. */
     first: stampText,
     last: stampText,
-    /** Where the list before and the list after are stored. */
+    /** The location of the stored list before the write, and of the list after it. */
     chunks: number,
     hash: text,
   }),
@@ -19,34 +19,45 @@ const HeldList = z.lazy(() =>
 /** A whole list of members that is being written, and the list before it. */
 export type HeldList = Frozen<z.infer<typeof HeldList>>;
 
-/** A user or group as its SCIM client made it. A group's members are not here but in its registers. */
+/** A user or group as its SCIM client sent it. The members of a group are stored only in its registers. */
 export const ScimResource = z.lazy(() =>
   z
     .object({
       type: z.enum(['User', 'Group']),
-      /** Ours, opaque; also the id of the group or member in desired state. Ids sort by when they were made. */
+      /**
+       * An id from groupsync, also the id of the group or member in desired state. Ids sort by the time of creation.
+       */
       id: text,
-      /** Under their canonical names, without `id`, `schemas`, `meta` and `members`. */
+      /** The attributes under their canonical names, without `id`, `schemas`, `meta` and `members`. */
       attributes: z.record(text, z.unknown()).transform((attributes) => attributes as ScimObject),
-      /** Raised by each request that writes, whether or not it changes anything: the sequence of the stamps it makes. */
+      /**
+       * Raised by each request that writes, even if it changes nothing. It is the sequence number in the request's
+       * stamps.
+       */
       revision: number,
-      /** Stored: revisions since the last one that changed something; one that does so need not know its own number. */
+      /**
+       * The number of revisions since the last revision that changed something. A changing write can set 0 without
+       * knowing its own revision.
+       */
       idle: number,
       createdMs: number,
-      /** Of the revision; never goes back, whatever the clocks of the servers say: the time of the stamps that it makes. */
+      /** The time of the revision and of its stamps. It never decreases, even if the clocks of the servers differ. */
       modifiedMs: number,
-      /** Of the version. */
+      /** The time of the version. */
       changedMs: number,
-      /** `deleting`: deleted for its client, while registers and index entries are still to follow. */
+      /** `deleting`: deleted for its client, while its registers and index entries are not removed yet. */
       state: z.enum(['live', 'deleting']),
-      /** Stored: registers have not followed this revision yet. */
+      /** Present while the registers do not have this revision yet. */
       open: z.literal(true).optional(),
       /** For a group: open writes of members by id, with the time at which each began. */
       writes: z
         .record(text, number)
         .default({})
         .transform((writes): ReadonlyMap<string, number> => new Map(Object.entries(writes))),
-      /** For a group: whole lists that are being written while readers still see the list before them, by write. */
+      /**
+       * For a group: whole lists that are being written, by write. Until the write ends, readers see the list before
+       * it.
+       */
       replacements: z
         .record(text, HeldList)
         .default({})
@@ -56,35 +67,38 @@ export const ScimResource = z.lazy(() =>
     })
     .transform(({ open, idle, ...resource }) => ({
       ...resource,
-      /** The revision that last changed something: the entity tag. None comes twice, since revisions do not. */
+      /** The revision that last changed something. It is the entity tag, and is never used twice. */
       version: resource.revision - idle,
-      /** The registers have this revision. After a crash in between it is false until the next access repairs it. */
+      /**
+       * Whether the registers have this revision. After a crash it is false until the next access repairs the
+       * registers.
+       */
       settled: open === undefined,
     })),
 );
 export type ScimResource = Readonly<z.infer<typeof ScimResource>>;
 
-/** A value by which resources of one type are found; folded by the caller where case does not matter. */
+/** A value by which resources of one type are found. If case does not matter, the caller passes the folded value. */
 export interface IndexedValue {
   readonly type: TypeName;
   readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId' | 'emails' | 'employeeNumber';
   readonly value: string;
 }
 
-/** Ids of one type, ascending: of those that are live, and of those whose deletion a crash may have left undone. */
+/** The ids of one type, ascending: of live resources, and of resources whose deletion a crash may have interrupted. */
 export interface ScimOrder {
   readonly ids: readonly string[];
   readonly deleting: readonly string[];
 }
 
-/** One that was removed. */
+/** A removed resource. */
 export type OrderChange = Pick<ScimResource, 'type' | 'id'>;
 
-/** How `ScimStore.advance` makes the next revision. */
+/** Options of `ScimStore.advance`. */
 export interface Advance {
   readonly nowMs: number;
   readonly isChange: boolean;
-  /** Only from this revision. */
+  /** The revision that must still be the current one. */
   readonly seen?: number | undefined;
   /** Id of the write of members that begins with this revision. */
   readonly begins?: string | undefined;
@@ -92,7 +106,7 @@ export interface Advance {
   readonly forgets?: readonly string[] | undefined;
 }
 
-/** Both lists of a whole list that is being written. */
+/** A whole list that is being written, and the list before it. */
 export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
   readonly before: readonly string[];
   readonly after: ReadonlySet<string>;
@@ -101,13 +115,13 @@ export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
 /** A write of members that has ended. */
 export interface EndedWrite {
   readonly id: string;
-  /** Ids of earlier writes that can have no effect any more. If they are many, some of them stay. */
+  /** Ids of earlier writes that can no longer have an effect. If they are many, some of them stay. */
   readonly supersedes: readonly string[];
   /** For a whole list: its stamp. */
   readonly listedAt?: Stamp | undefined;
 }
 
-/** SCIM resources and what finds them. Each write is one conditional write of one item; reads are consistent. */
+/** SCIM resources and their index entries. Each write is one conditional write of one item. Reads are consistent. */
 export interface ScimStore {
   read(connection: ConnectionName, type: TypeName, ids: readonly string[]): Promise<readonly ScimResource[]>;
   /**
@@ -120,25 +134,32 @@ export interface ScimStore {
     ids: readonly string[],
     nowMs: number,
   ): Promise<ReadonlyMap<string, string>>;
-  /** All of a type, or of these ids and between them, those that are being deleted included, in the order of their ids, in pages. */
+  /**
+   * Returns all resources of a type in pages, sorted by id, including resources that are being deleted. `between`
+   * limits the result to ids from the first to the second.
+   */
   list(
     connection: ConnectionName,
     type: TypeName,
     between?: readonly [string, string],
   ): AsyncIterable<readonly ScimResource[]>;
-  /** Which there are, for a minute without reading them all again while no other process removed one. */
+  /**
+   * Returns the ids of a type. For a minute the ids are not all read again, unless another process removed a resource.
+   */
   order(connection: ConnectionName, type: TypeName, nowMs: number): Promise<ScimOrder>;
-  /** Makes a removal known to all processes, before its client gets an answer; a crash may come in between. */
+  /** Makes a removal known to all processes before the client gets an answer. */
   noteOrder(connection: ConnectionName, change: OrderChange): Promise<void>;
   /**
-   * Replaces `seen` (undefined for a new resource); false if it has changed since. Writes of members that only `resource`
-   * names begin with this write; those that only `seen` names are removed. If they are many, some of them stay.
+   * Replaces `seen` (undefined for a new resource). Returns false if the stored resource has changed since. A write of
+   * members that only `resource` names begins now. Writes of members that only `seen` names are removed. If they are
+   * many, some of them stay.
    */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**
-   * Blocks an id under which nothing is stored, so that a request that has not saved its new resource yet cannot save it any
-   * more. A resource of revision 0 that is being deleted is stored there, dated later than everything that such a request can write.
-   * @returns it, or undefined if something is stored there
+   * Blocks an id under which nothing is stored. A request that has not saved its new resource yet can then no longer
+   * save it. The method stores a resource of revision 0 that is being deleted. Its time is later than all writes of
+   * such a request.
+   * @returns the stored resource; undefined if a resource was already stored under the id
    */
   block(
     connection: ConnectionName,
@@ -146,18 +167,19 @@ export interface ScimStore {
     nowMs: number,
   ): Promise<ScimResource | undefined>;
   /**
-   * The next revision of a live resource whose attributes stay as they are, in one write and without a read before it.
-   * Its next version too, unless nothing else of it changes either.
-   * @returns undefined if there is none, where its time is later than `nowMs`, or where it is not that of `seen` any more
+   * Raises the revision of a live resource whose attributes do not change, in one write without a read. If `isChange`
+   * is true, the version is raised too.
+   * @returns undefined if there is no such resource, if its time is later than `nowMs`, or if its revision is no longer
+   *   `seen`
    */
   advance(
     connection: ConnectionName,
     target: { readonly type: TypeName; readonly id: string },
     to: Advance,
   ): Promise<ScimResource | undefined>;
-  /** Notes that registers have followed, unless the resource has changed again. */
+  /** Notes that the registers have this revision, unless the resource has changed again. */
   settle(connection: ConnectionName, resource: ScimResource): Promise<void>;
-  /** Ends a write of a group's members: registers have followed. Also does what `settle` does. */
+  /** Ends a write of a group's members, after the registers are written. Also has the effect of `settle`. */
   endWrite(connection: ConnectionName, resource: ScimResource, ended: EndedWrite): Promise<void>;
   remove(connection: ConnectionName, resource: ScimResource): Promise<void>;
   /** Stores the list that readers see until the write ends, and the list after it. No effect if the write has ended. */
@@ -171,46 +193,49 @@ export interface ScimStore {
   /** Deletes the lists of a write that has ended. */
   dropList(ref: GroupRef, write: string, held: HeldList): Promise<void>;
 
-  /** Who holds a unique value, as the claim says: the holder itself may have moved on. */
+  /** Returns the id that has claimed a unique value. The resource may have another value by now. */
   holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
   /** Claims a unique value for `id`; false if a resource other than `from` holds it. */
   claim(connection: ConnectionName, value: IndexedValue, id: string, from?: string): Promise<boolean>;
   release(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
 
-  /** Notes that the resource may have the value; several may. */
+  /** Notes that the resource may have the value. Several resources may have the same value. */
   point(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
   unpoint(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
   pointedAt(connection: ConnectionName, value: IndexedValue): Promise<readonly string[]>;
 
   /** Groups that are members of the group. */
   groupsWithin(ref: GroupRef): Promise<readonly GroupId[]>;
-  /** Who is or was in the group, and since when: all that its list is made from. */
+  /** Returns the registers of all present and former members. The member list is computed from these registers. */
   memberships(ref: GroupRef): Promise<readonly MemberRegister[]>;
 }
 
 /** A bearer token of one connection, or a secret of an OAuth client; only its hash is stored. */
 export const ScimToken = z.lazy(() =>
   z.object({
-    /** Eight characters that tell tokens apart and may be shown. */
+    /** Eight characters that identify the token and may be shown. */
     prefix: text,
     connection: connectionText,
-    /** Hex sha256 of the whole token: it has 256 random bits, so a slow hash would add nothing. */
+    /** Hex sha256 of the whole token. The token has 256 random bits, so a slow hash would add no safety. */
     hash: text,
     /** Id of the OAuth client whose secret this is; absent for a bearer token. */
     client: text.exactOptional(),
     createdMs: number,
     expiresMs: number.exactOptional(),
     revokedMs: number.exactOptional(),
-    /** To the hour. */
+    /** The time of the last use, exact to the hour. */
     lastUsedMs: number.exactOptional(),
   }),
 );
 export type ScimToken = Frozen<z.infer<typeof ScimToken>>;
 
-/** An access token that an OAuth client got for one of its secrets. It is good only while that secret is. */
+/**
+ * An access token that an OAuth client got for one of its secrets. The access token is valid only while that secret is
+ * valid.
+ */
 export const ScimAccess = z.lazy(() =>
   z.object({
-    /** Of the secret. */
+    /** The prefix of the secret. */
     prefix: text,
     connection: connectionText,
     /** Hex sha256 of the whole access token. */

@@ -2,7 +2,10 @@ import * as z from 'zod';
 import type { Frozen } from '../../domain/forms.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 
-/** The connection's secret cannot be read, or does not hold a credential. The message never shows what it holds. */
+/**
+ * The connection's secret cannot be read, or does not hold a credential. The message never shows the content of the
+ * secret.
+ */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
 }
@@ -14,9 +17,12 @@ const OAuthSecret = z.object({
   refreshToken: filled,
   tokenUrl: z.url(),
   accessToken: filled.optional(),
-  /** When a new one is fetched, milliseconds since 1970. */
+  /** The time at which a new access token is fetched, in milliseconds since 1970. */
   refreshAtMs: z.number().optional(),
-  /** When one of our workers stored these tokens, milliseconds since 1970; a person's secret has none. */
+  /**
+   * The time at which a worker stored these tokens, in milliseconds since 1970. Absent if an operator stored the
+   * secret.
+   */
   storedAtMs: z.number().optional(),
 });
 export type OAuthSecret = Frozen<z.infer<typeof OAuthSecret>>;
@@ -44,10 +50,10 @@ export interface DirectorySecrets {
   read(connection: ConnectionName): Promise<unknown>;
 }
 
-/** Where credentials are kept. Nothing here reads one back. */
+/** Stores and removes credentials, and cannot read them. */
 export interface CredentialVault {
   /** @returns the version that was made */
   store(connection: ConnectionName, token: string): Promise<string>;
-  /** Gone at once where the store allows it. False if there was none. */
+  /** Removes the credential, immediately if the store allows that. Returns false if there was none. */
   remove(connection: ConnectionName): Promise<boolean>;
 }

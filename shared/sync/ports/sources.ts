@@ -8,18 +8,18 @@ export interface Receipt {
   readonly everyMinutes?: number | undefined;
 }
 
-/** When each source of a connection was last received. */
+/** The last receipt of each source of a connection. */
 export interface SourceStore {
   /**
-   * Records that something was received. A worker sends at most one write a minute for each source, and of the writes of all
-   * workers one a minute takes effect: at most 43,200 write units a month for a source that is always busy and one worker,
-   * about $0.03. A quiet source costs nothing.
+   * Records that something was received. A worker sends at most one write a minute for each source. Of the writes of
+   * all workers, one a minute takes effect. With one worker, a source that is always busy costs at most 43,200 write
+   * units a month, about $0.03. A quiet source costs nothing.
    */
   noteReceipt(connection: ConnectionName, receipt: Receipt): Promise<void>;
-  /** Records since when a first receipt is expected; an earlier time stays. */
+  /** Records the time since which a first receipt is expected. An earlier time stays. */
   noteAwaited(connection: ConnectionName, source: Source, nowMs: number): Promise<void>;
-  /** Replaces what the reader of the directory found before. */
+  /** Replaces the stored health of the directory reader. */
   noteReader(connection: ConnectionName, health: ReaderHealth): Promise<void>;
-  /** Sources of which anything is stored. */
+  /** Returns the stored states of the sources. */
   read(connection: ConnectionName): Promise<readonly SourceState[]>;
 }

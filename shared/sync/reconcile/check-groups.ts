@@ -21,7 +21,7 @@ const FEW = 20;
 const LISTED_FOR_ONE = 50;
 /** Limit of the activity events that the group item stores. */
 const MAX_ACTIVITY_EVENTS = 50;
-/** Attempts to store a suspected change. After that, other workers have stored newer ones. */
+/** Attempts to store a suspected change. After that many conflicts, other workers have stored newer changes. */
 const MAX_RACES = 5;
 
 export interface Checking {
@@ -31,9 +31,9 @@ export interface Checking {
 
 /**
  * Compares versions only. A known version comes from groupsync's own write and costs no further call. Any other version
- * is a suspected external change. It is stored with rev and dirty in the same write, and apply then fetches the group.
- * Unclaimed platform groups are never written (invariant 6). An unclaimed group with the spokeId of a linked group is
- * only recorded.
+ * is a suspected external change. The write that stores the suspected change raises rev and marks the group dirty.
+ * Apply then fetches the group. Unclaimed platform groups are never written (invariant 6). An unclaimed group with the
+ * spokeId of a linked group is only recorded.
  * @returns the number of groups with a known version, and the number of newly recorded unmanaged groups
  */
 export async function checkGroups(
@@ -134,9 +134,9 @@ export async function markSuspected(
 }
 
 /**
- * Joins a suspected change with an open one, so that no activity event is lost. The write is conditional: if another
- * worker was faster, its mark is read and joined. If apply has already handled the change, its drift record gets the
- * initiator.
+ * Joins a suspected change with a suspected change that is already stored, so that no activity event is lost. The write
+ * is conditional: if another worker was faster, its mark is read and joined. If apply has already handled the change,
+ * its drift record gets the initiator.
  * @returns the group, if apply must fetch it
  */
 async function mark(
@@ -191,9 +191,9 @@ async function recordDuplicates(
 const mayClaimSpokeId = ({ type }: ActivityEvent): boolean => !/_MEMBER_|_REMOVE$/.test(type);
 
 /**
- * Records an unmanaged platform group that carries the spokeId of a linked one. It is reported once and never written.
- * An operator decides which of the two groups to use (`adopt`).
- * @returns false if it was recorded before
+ * Records an unmanaged platform group with the spokeId of a linked platform group. The group is reported once and never
+ * written. An operator decides which of the two groups to use (`adopt`).
+ * @returns false if the group was recorded before
  */
 export async function recordDuplicate(
   { ref, link }: GroupState,
@@ -217,7 +217,7 @@ export async function recordDuplicate(
     settledAtMs: nowMs,
   });
   if (isNew || activityEvents.length === 0) return isNew;
-  // The sweep may have recorded it before the feed reported the initiator.
+  // The sweep may have recorded the group before the feed reported the initiator.
   for (const record of await drift.read(ref, [recordId])) {
     const named = attributeTo(record, new Map([[id, activityEvents]]));
     if (named.initiator !== UNKNOWN_INITIATOR) await drift.attribute(ref, recordId, named);

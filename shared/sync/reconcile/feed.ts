@@ -26,7 +26,10 @@ export interface FeedRun {
   readonly duplicates: number;
   /** The sweep that was run because events may have been missed. Its numbers are included in the report. */
   readonly sweep?: SweepRun;
-  /** Why the feed was not read to its end. The events that were read before are recorded and reported. */
+  /**
+   * The reason why the feed was not read to its end. Events that were read before the failure are recorded and
+   * reported.
+   */
   readonly failure?: PlatformFailure;
 }
 
@@ -46,8 +49,8 @@ interface Reading extends Checking {
  *                      └──────────────────────────── until the end, or time is up ◀───────────────────┘
  *
  * The position moves only after everything before it is recorded (invariant 8). After a crash the same pages are read
- * again; marking a group as suspect twice is harmless. The fence is written before anything is read. So a run that was
- * suspended beyond its lease cannot move the position of a later run.
+ * again; marking a group as suspect twice is harmless. The fence blocks writes of earlier runs, and is written before
+ * the feed is read. So a run that was suspended beyond its lease cannot move the position of a later run.
  * @returns undefined while another run reads the feed
  */
 export const followFeed = (
@@ -95,7 +98,7 @@ async function run(before: FeedPosition | undefined, startedAtMs: number, readin
   const isClosed = failure !== undefined && (await reportToGate(connection, failure, ports));
   if (isClosed || !position.needsSweep || ports.clock() >= reading.deadlineMs) return { report, ...ending };
   const swept = await compareAll(connection, ports, reading.deadlineMs);
-  // The gap is closed only when the sweep has come to its end.
+  // `needsSweep` is cleared only when the sweep has come to its end.
   await ports.feed.write(connection.name, { ...position, needsSweep: false }, reading.lease);
   return { report: together(report, swept.report), sweep: swept, ...ending };
 }
@@ -140,7 +143,7 @@ function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition,
   return next === 'refuse' || next === 'odd' || nowMs - readAtMs > TRIED_MS;
 }
 
-/** @returns the pages before a failure; the failure if there was no page. The next step meets the same failure again */
+/** @returns the pages before a failure; the failure if there was no page. The next step then meets the same failure */
 async function readPages(position: FeedPosition, { platform, ports }: Reading) {
   const { cursor } = position;
   const start = cursor === null ? { sinceMs: startOf(position, ports.clock()) } : { cursor };

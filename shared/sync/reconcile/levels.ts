@@ -25,7 +25,7 @@ export interface Levels {
   readonly sourceLateSeconds: number;
   /** How long a read of the directory has been overdue. */
   readonly readerLateSeconds: number;
-  /** The reader has stopped, because a right or too many groups are missing. */
+  /** Whether the reader has stopped, because a permission or too many groups are missing. */
   readonly readerStopped: boolean;
   /** Groups for which the directory repeatedly lists fewer members than it counts. */
   readonly readerShortGroups: number;

@@ -19,10 +19,11 @@ export interface NotifyPorts {
 const HOUR_MS = 3_600_000;
 
 /**
- * Notifies operators when an episode begins, grows or ends. The attempt is stored before the notice is sent, so that only
- * one of two workers sends it. After a crash in between, the state of that time is sent 15 minutes later. The failure of a
- * target is stored and does not stop the others. A notice that no target accepted is sent again.
- * @param connection undefined: the whole stage
+ * Notifies operators when an episode begins, grows or ends. The attempt is stored before the notice is sent, so that
+ * only one of two workers sends it. After a crash in between, the then current state is sent 15 minutes later. If one
+ * target fails, the failure is stored, and the other targets still get the notice. A notice that no target accepted is
+ * sent again.
+ * @param connection undefined for the whole stage
  */
 export async function notify(
   found: readonly Finding[],

@@ -9,7 +9,7 @@ const DAY_MS = 24 * 3_600_000;
  * The platform lists less than 90 days (specification, "Company activity"). One day is a margin for clocks and delays.
  */
 export const LOOK_BACK_MS = 89 * DAY_MS;
-/** The ids of two full pages, of at most 1,000 events each. An item with them stays far below 400 KB. */
+/** The ids of two full pages, of at most 1,000 events each. An item with these ids stays far below 400 KB. */
 const MAX_RECENT_IDS = 2_000;
 
 export const firstPosition = (nowMs: number): FeedPosition => ({
@@ -21,7 +21,10 @@ export const firstPosition = (nowMs: number): FeedPosition => ({
   needsSweep: false,
 });
 
-/** Events that were not read before. A last page may be repeated, and a restart by date is inclusive. */
+/**
+ * Returns the events that were not read before. The feed may repeat its last page, and a read by date includes its
+ * start.
+ */
 export function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): readonly FeedEvent[] {
   const known = new Set(recentIds);
   const events = pages.flatMap(({ events: of }) => of).filter(({ id }) => !known.has(id));
@@ -44,8 +47,8 @@ export function activityByGroup(
 }
 
 /**
- * Returns the position after the pages. It keeps the newest ids, because a feed may repeat events. The next run repeats
- * a last page without a new cursor, and a restart by date begins at the newest instant, inclusive.
+ * Returns the position after the pages. The position keeps the newest ids, because the feed may repeat events. A last
+ * page without a new cursor is read again, and a read by date includes the newest known time.
  */
 export function movedOn(position: FeedPosition, pages: FeedPages, nowMs: number): FeedPosition {
   const events = pages.flatMap(({ events: of }) => of);

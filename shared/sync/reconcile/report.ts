@@ -49,7 +49,7 @@ export async function reportOf(
   };
 }
 
-/** The report of a feed run with a sweep. Drift is counted once. */
+/** Returns the report of a feed run that included a sweep. Drift is counted once. */
 export const together = (feed: ReconcileReport, sweep: ReconcileReport): ReconcileReport => ({
   ...feed,
   groupsTouched: feed.groupsTouched + sweep.groupsTouched,

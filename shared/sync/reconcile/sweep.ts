@@ -25,25 +25,27 @@ import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknow
 
 /** If more than this share of the linked groups is missing from a listing, the listing is wrong. */
 const MAX_MISSING_SHARE = 0.05;
-/** One missing group does not show that a listing is wrong, however few links there are. */
+/** A single missing group never counts as a sign of a wrong listing. */
 const MIN_MISSING = 2;
 /** A few groups with other content do not show that a listing is wrong, however few links there are. */
 const MIN_CHANGED = 10;
 /** A group is stuck if it is dirty for longer than this and no wake-up is due in the future. */
 const STUCK_MS = 15 * 60_000;
-/** Each sweep collects unused items of one in this number of groups: with an hourly sweep, each group once a day. */
+/**
+ * Each sweep deletes unused items of one in this number of groups. With an hourly sweep, each group has its turn daily.
+ */
 const GARBAGE_TURNS = 24;
 const HOUR_MS = 3_600_000;
 
 export interface SweepRun {
   readonly report: ReconcileReport;
-  /** Too many linked groups were missing from the listing, so nothing was concluded from it. */
+  /** Whether too many linked groups were missing from the listing, so that the missing groups were not marked. */
   readonly halted: boolean;
   /** The number of newly recorded platform groups that have the spokeId of another group. */
   readonly duplicates: number;
   /**
-   * Ids of no known employee in managed groups, and the number of new records; undefined if they could not be
-   * determined.
+   * The number of ids in managed groups that belong to no known employee, and the number of new records; undefined if
+   * not all employees could be read.
    */
   readonly unknownUsers: { readonly ids: number; readonly newRecords: number } | undefined;
   /** Ids of groups whose items cannot be read. The sweep skipped them. */
@@ -51,13 +53,13 @@ export interface SweepRun {
 }
 
 /**
- * The data of a listed group that the sweep needs. It keeps only users that are not bound persons, because apply checks
- * the others and a million ids would use too much memory. A group whose form is not as specified has no version. It
- * exists, and nothing else is concluded from it.
+ * The data of a listed group that the sweep needs. Only users that are not bound persons are kept, because apply checks
+ * the others and a million ids would use too much memory. A malformed group has no version. The sweep concludes only
+ * that this group exists.
  */
 interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGroup, 'version'>> {
   readonly unbound: readonly string[];
-  /** Digest of name, external id and users; undefined if the group's form is not as specified. */
+  /** Digest of name, external id and users; undefined if the group is malformed. */
   readonly digest?: string;
 }
 
@@ -73,10 +75,10 @@ interface Sweeping extends Checking {
 }
 
 /**
- * Compares all links with all groups of the platform. It also handles stuck groups, pending members, expired holds and
- * unused items. It lists the platform's groups once and reads every group item once. Absence alone proves nothing: a
- * group that is not listed is fetched by id, and apply fetches it twice more (invariant 4).
- * @param deadlineMs milliseconds since 1970 from which no more employees are listed
+ * Compares all links with all groups of the platform. The sweep also handles stuck groups, pending members, expired
+ * holds and unused items. It lists the platform's groups once, and reads every group item once. Absence alone proves
+ * nothing: a group that is not listed is fetched by id, and apply fetches it twice more (invariant 4).
+ * @param deadlineMs the time from which no more employees are listed, in milliseconds since 1970
  */
 export const sweep = (
   connection: Connection,
@@ -105,7 +107,7 @@ export async function compareAll(
     idsByForm: new Map(),
   };
   const { totals, listed, idsByForm } = sweeping;
-  // A group that was created or written since then may be missing from the listing.
+  // A group that was created or written after the start of this sweep may be missing from the listing.
   const wasThere = ({ link: { createdAtMs = 0 }, lastWriteAtMs = 0 }: Watched[number]) =>
     lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
   const missing: Watched[number][] = [];
@@ -171,8 +173,8 @@ async function markDiffering(states: Watched, { listed, ports, totals }: Sweepin
 }
 
 /**
- * Whether the list shows the known version of the group with other content. False for a group that waits or was written
- * recently, because apply fetches it anyway.
+ * Whether the list shows the known version of the group with other content. False for a waiting group, which apply
+ * fetches anyway, and for a recently written group, whose listed state may be old.
  */
 function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweeping): boolean {
   const { link, intent, suspectedChange, dirtySinceMs, lastWriteAtMs = 0 } = state;
@@ -209,14 +211,18 @@ async function markMissing(missing: Watched, { platform, ports }: Sweeping): Pro
   await markSuspected(suspected, ports);
 }
 
-/** Wakes stuck and refused groups and groups with expired holds, and collects unused items of some groups. */
+/**
+ * Wakes stuck groups, groups that were refused a day ago, and groups with expired holds. Deletes unused items of the
+ * groups whose turn it is.
+ */
 async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promise<void> {
   const { ports, totals } = sweeping;
   const nowMs = ports.clock();
   const stuck = page
     .filter((group) => isStuck(group, nowMs) || isForgotten(group, nowMs))
     .map(({ ref }) => ref);
-  // At most as many as one run of the requeue job, so that a long backlog drains at a limited rate.
+  // The sweep wakes at most as many groups as one run of the requeue job, so that a long backlog drains at a limited
+  // rate.
   await wake(stuck.slice(0, Math.max(0, REQUEUE_BATCH - totals.reenqueued)), sweeping);
   const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
   const inTurn = page.filter(({ ref, holdWaits }) => turnOf(ref) === turn || holdWaits).map(({ ref }) => ref);
@@ -227,14 +233,19 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   for (const state of states) if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);
 }
 
-/** The group has been dirty for long, and has no due time or one in the past, so the requeue job has missed it. */
+/**
+ * Whether the requeue job has missed the group: it has been dirty for long, and its due time is missing or long past.
+ */
 const isStuck = ({ dirtySinceMs, dueMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
   pausedAtMs === undefined &&
   dirtySinceMs !== undefined &&
   nowMs - dirtySinceMs > STUCK_MS &&
   (dueMs === undefined || nowMs - dueMs > STUCK_MS);
 
-/** The platform refused the group a day ago. It may accept it now, and no other event would cause an attempt. */
+/**
+ * Whether the platform refused the group at least a day ago. The platform may accept it now, and nothing else causes an
+ * attempt.
+ */
 const isForgotten = ({ failedAtMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
   pausedAtMs === undefined && failedAtMs !== undefined && nowMs - failedAtMs >= REFUSED_AGAIN_MS;
 
@@ -247,9 +258,10 @@ async function wake(refs: readonly GroupRef[], { ports, totals }: Sweeping): Pro
 }
 
 /**
- * Handles orphans: platform groups without an owner that have the id of a directory group. If that directory group is
- * linked to another existing platform group, two platform groups have the same id, and an operator must choose. If the
- * platform group is the previous link and counted as gone, a directory group that may be written is linked to it again.
+ * Handles orphans: platform groups without an owner whose external id is the id of a directory group. If that directory
+ * group is linked to another existing platform group, two platform groups have the same external id, and an operator
+ * must choose. If the platform group is the previous link and counted as gone, a directory group that may be written is
+ * linked to it again.
  * @returns the number of newly recorded duplicates
  */
 async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
@@ -283,7 +295,10 @@ async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping):
   return duplicates;
 }
 
-/** Directory groups to which a platform group without an owner may belong, the most likely first. */
+/**
+ * Returns the directory groups to which a platform group without an owner may belong. The most likely group comes
+ * first.
+ */
 function carriersOf(
   spokeId: string | null,
   owner: GroupId | undefined,
@@ -296,8 +311,8 @@ function carriersOf(
 }
 
 /**
- * A platform group that counted as gone, also after a deletion by groupsync, and that the platform lists. A list may show
- * a group for a while after its deletion.
+ * Whether a listed platform group is the group's previous link and counted as gone, also after a deletion by groupsync.
+ * A list may show a group for a while after its deletion, so a recent write excludes the group.
  */
 const isPrevious = (
   { previousLink, settled, lastWriteAtMs = 0 }: GroupState,
@@ -315,9 +330,7 @@ async function linkAgain(state: GroupState, { ports, totals }: Sweeping): Promis
   totals.reenqueued += 1;
 }
 
-/**
- * Ends claims that an adoption left when it was interrupted between claim and link, and that are not wanted any more.
- */
+/** Ends unneeded claims of adoptions that were interrupted between claim and link. */
 async function endIdleClaims(owners: Owners['now'], { connection, ports, passOver }: Sweeping) {
   const mine = [...owners].filter(([, owner]) => owner.connection === connection.name);
   const refs = mine.map(([, ref]) => ref);

@@ -11,7 +11,7 @@ import type { Checking, Linked } from './check-groups.ts';
 
 /** The largest number of ids in one drift record. */
 const MOST_NAMED = 1_000;
-/** Ids that are looked up in the people index before it is decided whether to list the employees. */
+/** The number of ids that are looked up in the people index before the decision whether to list the employees. */
 const LOOKED_UP = 1_000;
 
 type IdField = Connection['settings']['memberIdField'];
@@ -45,9 +45,9 @@ interface Seeking extends Checking {
 }
 
 /**
- * Records ids in managed groups that belong to no employee, including terminated employees. Either such an id was written
- * by mistake, or groups hold another id than the setting `memberIdField` names. The employees are listed only if an id
- * belongs to no person in the people index.
+ * Records ids in managed groups that belong to no present or terminated employee. Such an id was written by mistake, or
+ * the groups contain other ids than the setting `memberIdField` selects. The employees are listed only if an id belongs
+ * to no person in the people index.
  * @returns the number of such ids; undefined if not all employees could be read before the deadline
  */
 export async function recordUnknownUsers(
@@ -82,7 +82,7 @@ async function employeesAmong(
     const some = all.slice(from, from + LOOKED_UP);
     const found = await mapConcurrently(READS_IN_FLIGHT, some, (id) => isIndexed(id, seeking));
     for (const [at, id] of some.entries()) if (found[at]) indexed.add(id);
-    // A listing answers for all ids at once, so no more of them are looked up.
+    // One listing shows all employees, so no more ids are looked up.
     if (found.includes(false)) {
       const listed = await readEmployeeIds(known, seeking);
       return listed && new Set([...indexed, ...listed]);

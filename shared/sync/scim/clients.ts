@@ -29,7 +29,10 @@ export const ACCESS_SECONDS = 3_600;
 
 const SECRET_FORM = /^gsync_client_([0-9a-f]{8})_[0-9a-f]{64}$/;
 
-/** Creates a client with its first secret. @param expiresMs expiry of the secret; undefined for none */
+/**
+ * Creates a client with its first secret.
+ * @param expiresMs expiry of the secret; undefined if it never expires
+ */
 export const createClient = (
   connection: ConnectionName,
   expiresMs: number | undefined,
@@ -62,7 +65,7 @@ export const isActiveClient = ({ secrets }: ClientSummary): boolean =>
 
 /** Times of `rotateSecret`, in milliseconds since 1970. */
 export interface Rotation {
-  /** Expiry of the new secret; undefined for none. */
+  /** Expiry of the new secret; undefined if the secret never expires. */
   readonly expiresMs: number | undefined;
   /** Expiry of the earlier secrets. */
   readonly previousEndMs: number;
@@ -87,7 +90,8 @@ export async function rotateSecret(
 }
 
 /**
- * Revokes a client, its secrets and its access tokens immediately. @returns false if the connection has no such client
+ * Revokes a client, its secrets and its access tokens immediately.
+ * @returns false if the connection has no such client
  */
 export async function revokeClient(
   connection: ConnectionName,

@@ -19,7 +19,7 @@ export interface StaleMembers {
   readonly unknown: readonly string[];
 }
 
-/** Context of one request. It caches nothing of a connection between requests. */
+/** Context of one request. Nothing about a connection is cached between requests. */
 export interface ScimContext {
   readonly ports: DirectoryPorts;
   readonly connection: ConnectionName;

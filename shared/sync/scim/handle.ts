@@ -159,7 +159,7 @@ function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined
   return parsed.value as ScimValue;
 }
 
-/** Invalid UTF-8 is rejected. With replacement characters, the stored name would differ from the one that was sent. */
+/** Invalid UTF-8 is rejected. With replacement characters, the stored name would differ from the sent name. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -22,9 +22,15 @@ export const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
 export const UNKNOWN_TOKEN_RATE: RequestRate = { burst: 50, perSecond: 1 };
 
 export interface RateLimiter {
-  /** Counts one request of this caller. @returns 0, or the seconds until the next request is allowed */
+  /**
+   * Counts one request of this caller.
+   * @returns 0, or the seconds until the next request is allowed
+   */
   take(caller: string, rate?: RequestRate): number;
-  /** Returns the connection of a token at its last read, null if it was invalid, undefined if it must be read again. */
+  /**
+   * Returns the connection of a token at its last read, null if the token was invalid, undefined if the token must be
+   * read again.
+   */
   cachedConnection(token: string): ConnectionName | null | undefined;
   noteToken(token: string, connection: ConnectionName | null): void;
 }

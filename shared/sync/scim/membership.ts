@@ -9,8 +9,8 @@ import type { ScimContext, StaleMembers } from './context.ts';
 import { isEnded, stampOf } from './record.ts';
 
 /**
- * A list up to this size is always written as a whole. A larger list is written as a whole only if the difference is
- * larger.
+ * A list up to this size is always written as a whole. A larger list is written as a whole only if the difference has
+ * at least as many members as the list.
  */
 const RESTATED_SIZE = 100;
 /**
@@ -52,8 +52,8 @@ export async function readFloor(
 }
 
 /**
- * Returns whether a group's list already has the wanted difference. For most lists, the first member already shows that
- * the list does not have it.
+ * Returns whether a group's list already has the members of a change, and lacks its removed members. In most cases, the
+ * first member already shows that the list must change.
  */
 export async function isAlreadyListed(
   group: GroupId,

@@ -28,7 +28,7 @@ async function readersGroup({ attributes }: ScimResource, { connection, ports }:
   return same?.group;
 }
 
-/** Requests that the directory reader reads the groups of these events that it owns. */
+/** Asks the directory reader to read the groups of these events that the reader owns. */
 export async function askReader(
   events: readonly DirectoryEvent[],
   { connection, ports, settings }: Pick<ScimContext, 'connection' | 'ports' | 'settings'>,

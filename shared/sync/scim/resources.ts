@@ -170,8 +170,8 @@ function checkIfNoneMatch(ifNoneMatch: string, { version }: ScimResource): void 
 }
 
 /**
- * Writes the next revision of a group without changing its attributes. This is one write, even with concurrent
- * requests.
+ * Writes the next revision of a group without changing its attributes. Each request takes one write, even with
+ * concurrent requests.
  * @returns undefined if `rewriteResource` must decide
  */
 export async function advanceGroup(

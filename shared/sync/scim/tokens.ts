@@ -20,7 +20,7 @@ export const prefixOf = (token: string): string | undefined => BEARER_FORM.exec(
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 interface Creation {
-  /** Expiry in milliseconds since 1970; undefined for none. */
+  /** Expiry in milliseconds since 1970; undefined if the token never expires. */
   readonly expiresMs?: number | undefined;
   /**
    * The OAuth client of the secret; `new` for a client with the secret's prefix as its id; undefined for a bearer
@@ -79,7 +79,10 @@ export const stateOf = (
   return expiresMs !== undefined && expiresMs <= nowMs ? 'expired' : 'active';
 };
 
-/** Revokes a token immediately. @returns false if the connection has none with that prefix */
+/**
+ * Revokes a token immediately.
+ * @returns false if the connection has no token with that prefix
+ */
 export const revokeToken = (connection: ConnectionName, prefix: string, { tokens, clock }: TokenPorts) =>
   tokens.revoke(connection, prefix, clock());
 
@@ -119,7 +122,10 @@ async function secretOfAccess(token: string, prefix: string, { tokens, clock }: 
   return isGood ? secret : undefined;
 }
 
-/** Records the use of a token. @returns undefined if the token has expired or was revoked */
+/**
+ * Records the use of a token.
+ * @returns undefined if the token has expired or was revoked
+ */
 export async function recordUse(
   found: ScimToken,
   { tokens, clock }: TokenPorts,
