@@ -22,9 +22,9 @@ export interface MessageToDecode {
   /** Message attribute `sentBy`: the person who sent it by hand. */
   readonly sentBy?: string | undefined;
   readonly bound?: BoundQueue | undefined;
-  /** If given: an event is rejected if this returns false for its connection. */
+  /** If given, an event is rejected if the function returns false for the event's connection. */
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
-  /** If given: earlier events of the connection are too old. */
+  /** If given, events of the connection before this time are too old. */
   readonly eventsSinceMs?: (connection: ConnectionName) => number;
   /**
    * If given, returns the reason why an attempt to store the event with this stamp failed; undefined for all other

@@ -28,7 +28,8 @@ export type HoldPorts = JournalPorts &
 export interface HoldRequest {
   readonly reason: string;
   /**
-   * Identifies the removals that the operator was shown. Only these are decided, because the hold may have grown since.
+   * Identifies the removals that the operator was shown. Only these removals are decided, because the hold may contain
+   * more removals now.
    */
   readonly digest?: string | undefined;
   /** The decision that the operator was shown and now changes; without it only a waiting hold is decided. */
@@ -39,7 +40,7 @@ export type HoldOutcome =
   | { readonly kind: 'decided'; readonly hold: Hold }
   /** The group has no hold. */
   | { readonly kind: 'no_hold' }
-  /** The hold has other removals or another decision than the operator was shown: show it again. */
+  /** The hold has other removals or another decision than the operator was shown. The operator must read it again. */
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
 /**
@@ -54,7 +55,7 @@ export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPort
 export const rejectHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'rejected', request, ports);
 
-/** Nothing was changed: only all removals together can be approved. */
+/** Nothing was changed, because only all removals together can be approved. */
 export interface AllOrNone {
   readonly kind: 'all_or_none';
   readonly why: 'group_is_deleted' | 'some_were_rejected';
@@ -182,7 +183,7 @@ async function carryOut(
   return { kind: 'decided', hold: decided };
 }
 
-/** A hold is created soon after its cause, and again when it expires. */
+/** A hold is created within this time after its cause, and again when it expires. */
 const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 
 /** @throws Refused if the caller caused the hold, and the connection requires four eyes now or did when the hold was made */
@@ -206,7 +207,7 @@ async function causesOf(state: GroupState, hold: Hold, ports: NamesPorts): Promi
   return (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);
 }
 
-/** Actions of operators in the period in which the cause of a hold may be, newest first. */
+/** Actions of operators in the time in which the hold was caused, newest first. */
 async function actionsBefore({ createdAtMs }: Hold, connection: ConnectionName, { audit }: HoldPorts) {
   const actions: EarlierAction[] = [];
   for await (const page of audit.read(journalOf(connection))) {

@@ -35,7 +35,7 @@ export async function planningWith<Ports extends PeoplePorts>(
 }
 
 /**
- * The people index as a refresh would leave it, in memory. Nothing is written.
+ * Returns, in memory, the people index that a refresh would produce. Nothing is written.
  * @throws PlatformFailure if the platform does not answer for every employee
  */
 export async function peopleNow(

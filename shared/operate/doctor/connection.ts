@@ -9,7 +9,9 @@ import { failingEndpoints, formatFailingCalls, formatGate, formatSource, reportS
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
 import { checkDirectory } from './directory.ts';
 
-/** Above this share of unmatched members, the match rules are usually wrong, not the data of the people. */
+/**
+ * If more members than this share match no employee, the match rules are usually wrong, and not the data of the people.
+ */
 const MAX_UNMATCHED_SHARE = 0.1;
 /** The age of the feed after three missed runs of the schedule. */
 const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minutes)/.exec(schedule)));
