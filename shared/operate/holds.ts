@@ -183,7 +183,7 @@ async function carryOut(
   return { kind: 'decided', hold: decided };
 }
 
-/** A hold is created within this time after its cause, and again when it expires. */
+/** The longest time between a hold and its cause. A hold is created soon after its cause, and again when it expires. */
 const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 
 /** @throws Refused if the caller caused the hold, and the connection requires four eyes now or did when the hold was made */

@@ -27,18 +27,13 @@ export type AdoptOutcome =
   /** Another directory group owns the platform group, and the connection of that group exists. */
   | { readonly kind: 'owned'; readonly owner: GroupRef }
   | { readonly kind: 'not_on_platform' }
-  /**
-   * Links a platform group to this directory group, and ends a release. The claim comes first: if two directory groups
-   * adopt one platform group, only one of them gets it (invariant 6). After that, the platform group is treated like
-   * one that groupsync created.
-   * @throws PlatformFailure if the platform cannot be read
-   */
+  /** A write of the group is in progress, or has changed the group. The operator can try again. */
   | { readonly kind: 'busy' };
 
 /**
  * Links a platform group to this directory group, and ends a release. The claim comes first: if two directory groups
- * adopt one platform group, only one gets it (invariant 6). From then on the group is treated like one that groupsync
- * created.
+ * adopt one platform group, only one of them gets it (invariant 6). After that, the platform group is treated like one
+ * that groupsync created.
  * @throws PlatformFailure if the platform cannot be read
  */
 export async function adoptGroup(
