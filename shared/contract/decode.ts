@@ -12,7 +12,7 @@ import { type Piece, type Place, placeWithin, unwrap } from './unwrap.ts';
 export interface MessageToDecode {
   readonly body: string;
   readonly messageId: string;
-  /** SQS SentTimestamp: the time of events without a time of their own or of an envelope. */
+  /** SQS SentTimestamp. It is the time of an event if neither the event nor its envelope has a time. */
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
   /** Message attribute `connection`. */
@@ -57,7 +57,9 @@ export interface Rejection {
   readonly body: string;
   /** Sent as the attribute `stamp`. Without it, a replayed event would get a new place in the order. */
   readonly stamp?: Stamp | undefined;
-  /** Sent as the attribute `connection`. It comes from the envelope, which `body` may lack. */
+  /**
+   * Sent as the attribute `connection`. The connection comes from the envelope, and `body` may be without the envelope.
+   */
   readonly connection?: string | undefined;
 }
 
@@ -100,7 +102,10 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
   return another === undefined ? { events, ignored, rejected } : refuseWhole(another);
 }
 
-/** The queue determines the connection. A message that names another one, in any event, is refused as a whole. */
+/**
+ * The queue determines the connection. If any event of a message names another connection, the whole message is
+ * refused.
+ */
 function nameOfAnother(
   { bound, connection }: MessageToDecode,
   events: readonly DirectoryEvent[],

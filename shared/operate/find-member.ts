@@ -36,7 +36,10 @@ export async function findMemberOf(
   return findOne(text, all, none);
 }
 
-/** Members who are bound to a person with this value: at least one role of the person has it in a field of a match rule. */
+/**
+ * Members who are bound to a person with this value: at least one role of the person has the value in a field of a
+ * match rule.
+ */
 export async function membersHolding(
   text: string,
   connection: Connection,

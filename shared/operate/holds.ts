@@ -32,7 +32,7 @@ export interface HoldRequest {
    * more removals now.
    */
   readonly digest?: string | undefined;
-  /** The decision that the operator was shown and now changes; without it only a waiting hold is decided. */
+  /** The decision that the operator was shown and now changes. If it is absent, only a waiting hold can be decided. */
   readonly decision?: HoldDecision | undefined;
 }
 
@@ -45,8 +45,8 @@ export type HoldOutcome =
 
 /**
  * Permits the removals of a hold, or the deletion of the group: this set or a subset of it, within seven days. Apply is
- * woken and writes them, and this write ends the approval. Removals that joined the hold since it was shown are checked
- * by the guard again.
+ * woken and writes the removals. This write ends the approval. The guard checks again the removals that joined the hold
+ * since the operator read it.
  */
 export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'approved', request, ports);

@@ -135,7 +135,7 @@ export const shownActor = ({ kind, id, name, arn }: AuditActor): LogEntry['actor
   arn: arn ?? null,
 });
 
-/** The log entry of an external change; each user that it added or removed is a change of the entry. */
+/** The log entry of an external change. The entry lists each added or removed user as one change. */
 function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
   const { kind, before, after, initiator, actor, group, eventIds, settledBy } = record;
   const [from, to] = [listOf(before), listOf(after)];

@@ -111,7 +111,7 @@ function whyStopped(error: unknown, signal: AbortSignal): string {
   throw error;
 }
 
-/** A report without a result about the version of PATCH does not replace a report with one. */
+/** A report without a result about the version of PATCH does not replace a report with such a result. */
 const showsPatchVersion = (findings: readonly Finding[]): boolean => {
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
   return !version.startsWith('unknown');

@@ -192,7 +192,7 @@ async function checkOneGroup(connection: Connection, ports: ToolPorts): Promise<
   if (id === undefined) return [];
   const failure = await failureIn(async () => (await ports.platforms.open(connection)).groups.get(id));
   if (failure === undefined) return well('group by id', 'a managed group can be read');
-  // The check of the credential reports this.
+  // The check of the credential reports this failure.
   if (failure.kind === 'unauthorized') return [];
   const fix = await fixOfCall(failure, connection.name, ports);
   return fault('group by id', failure.message, fix ?? wait(undefined, ports.clock()));
