@@ -33,7 +33,7 @@ const INVISIBLE_ENDS = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 /** Unicode simple case folding (CaseFolding.txt, status C and S), character by character. */
 const foldCase = (text: string): string => Array.from(text, foldCharacter).join('');
 
-/** It has the same upper case as "i", but is another character in case folding. */
+/** The dotless i has the same upper case as "i", but is another character in case folding. */
 const DOTLESS_I = 'ı';
 
 function foldCharacter(character: string): string {

@@ -208,8 +208,9 @@ export const PeopleReport = z.object({
 export type PeopleReport = Answer<typeof PeopleReport>;
 
 /**
- * The steps of reading a directory, in the order in which they are tried. The sign-in is a stored key (`credential`), or
- * the next three steps without a key. Then follow the administrator in whose name the reader reads, and each right.
+ * The steps of reading a directory, in the order in which they are tried. The sign-in is a stored key (`credential`),
+ * or the next three steps without a key. The step `administrator` tests the account in whose name the reader reads. The
+ * last steps test one right each.
  */
 export const DIRECTORY_STEPS = [
   'credential',

@@ -12,7 +12,7 @@ import { type Piece, type Place, placeWithin, unwrap } from './unwrap.ts';
 export interface MessageToDecode {
   readonly body: string;
   readonly messageId: string;
-  /** SQS SentTimestamp: the time of events without a time of their own or of an envelope. */
+  /** SQS SentTimestamp. It is the time of an event if neither the event nor its envelope has a time. */
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
   /** Message attribute `connection`. */
@@ -22,9 +22,9 @@ export interface MessageToDecode {
   /** Message attribute `sentBy`: the person who sent it by hand. */
   readonly sentBy?: string | undefined;
   readonly bound?: BoundQueue | undefined;
-  /** If given: an event is rejected if this returns false for its connection. */
+  /** If given, an event is rejected if the function returns false for the event's connection. */
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
-  /** If given: earlier events of the connection are too old. */
+  /** If given, events of the connection before this time are too old. */
   readonly eventsSinceMs?: (connection: ConnectionName) => number;
   /**
    * If given, returns the reason why an attempt to store the event with this stamp failed; undefined for all other
@@ -57,7 +57,9 @@ export interface Rejection {
   readonly body: string;
   /** Sent as the attribute `stamp`. Without it, a replayed event would get a new place in the order. */
   readonly stamp?: Stamp | undefined;
-  /** Sent as the attribute `connection`. It comes from the envelope, which `body` may lack. */
+  /**
+   * Sent as the attribute `connection`. The connection comes from the envelope, and `body` may be without the envelope.
+   */
   readonly connection?: string | undefined;
 }
 
@@ -100,7 +102,10 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
   return another === undefined ? { events, ignored, rejected } : refuseWhole(another);
 }
 
-/** The queue determines the connection. A message that names another one, in any event, is refused as a whole. */
+/**
+ * The queue determines the connection. If any event of a message names another connection, the whole message is
+ * refused.
+ */
 function nameOfAnother(
   { bound, connection }: MessageToDecode,
   events: readonly DirectoryEvent[],

@@ -5,7 +5,10 @@ import type { ConnectionName, GroupId, MemberId } from './ids.ts';
 import { join, type Presence, type Register } from './register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from './stamp.ts';
 
-/** One part of a multi-part snapshot that has arrived. Parts with the same `snapshot` key belong together. */
+/**
+ * One part of a multi-part snapshot that has arrived. Parts with the same source, `snapshotId` and `count` belong
+ * together.
+ */
 export interface PartMarker extends SnapshotPart {
   readonly source: string;
   readonly stamp: Stamp;
@@ -217,7 +220,7 @@ export function completeSnapshotFloor(count: number, parts: Iterable<ArrivedPart
     inWindow.set(oldest.index, (inWindow.get(oldest.index) ?? 0) + 1);
     const isTooNew = ({ stamp }: ArrivedPart) =>
       stampTimeMs(stamp) - stampTimeMs(oldest.stamp) > MAX_PART_SPREAD_MS;
-    // The loop ends at `oldest` at the latest.
+    // The loop ends at `oldest` at the latest, because `oldest` is not too new.
     for (let newest = newestFirst[end]; newest && isTooNew(newest); newest = newestFirst[end]) {
       const left = (inWindow.get(newest.index) ?? 0) - 1;
       if (left > 0) inWindow.set(newest.index, left);

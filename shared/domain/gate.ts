@@ -29,8 +29,8 @@ export const Gate = z.lazy(() =>
      */
     witness: platformGroupText.exactOptional(),
     /**
-     * Whether the gate has just opened. Groups that failed while it was closed become due without waiting for their own
-     * backoff.
+     * Whether the gate has just opened. Groups that failed while the gate was closed become due without waiting for
+     * their own backoff.
      */
     backlog: z.boolean().exactOptional(),
     /**

@@ -325,12 +325,12 @@ export type PendingCause = z.infer<typeof PendingCause>;
 export interface PendingMark {
   readonly cause: PendingCause;
   readonly sinceMs: number;
-  /** For `refused`: a write with this revision of the person succeeded, but the platform then did not show the user. */
-  readonly personRevision?: number;
   /**
-   * For `refused`: the user of this member after the last write. The write with this revision of the person succeeded,
-   * but the platform then did not show the user.
+   * For `refused`: the revision of the person that the platform refused with a 4xx. The member is tried again when the
+   * revision changes.
    */
+  readonly personRevision?: number;
+  /** For `refused`: a write with this revision of the person succeeded, but the platform then did not show the user. */
   readonly unshown?: { readonly revision: number; readonly atMs: number };
 }
 

@@ -20,7 +20,7 @@ export const SourceState = z.lazy(() =>
     awaitedMs: number.exactOptional(),
     /** The interval of the source, if groupsync itself schedules it. */
     everyMinutes: number.exactOptional(),
-    /** For the reader: the reason why it does not read, and the time since which it does not. */
+    /** For the reader: the reason why it has stopped, and the time since which it has been stopped. */
     stopped: z.object({ sinceMs: number, reason: text }).exactOptional(),
     /** For the reader: the number of groups for which the directory keeps listing fewer members than it counts. */
     shortGroups: number.exactOptional(),

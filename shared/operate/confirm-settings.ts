@@ -20,10 +20,10 @@ export interface DecidedRequests {
 }
 
 /**
- * Confirms or rejects the open requests of a connection. The person who made a request cannot confirm it; any operator
- * may reject it.
+ * Confirms or rejects the open requests of a connection. The person who made a request cannot confirm it. Any operator
+ * may reject a request.
  * @param shown the requests that the person saw
- * @throws Refused if the caller made one of them
+ * @throws Refused if the caller made one of the requests and confirms it
  * @throws Error if the open requests are no longer the shown ones
  */
 export async function decideRequests(

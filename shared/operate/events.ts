@@ -25,7 +25,7 @@ export interface Validating {
   /** The connection of lines that name none. */
   readonly connection?: ConnectionName | undefined;
   readonly clock: () => number;
-  /** undefined: there is no deployment, so it is not known which connections exist. */
+  /** undefined: there is no deployment, so the existing connections are not known. */
   readonly connections: Pick<ConnectionStore, 'find'> | undefined;
 }
 
@@ -54,7 +54,7 @@ export async function validateEvents(lines: AsyncIterable<EventLine>, validating
 export interface SendOptions {
   readonly connection?: ConnectionName | undefined;
   readonly keptBy: ConnectionName;
-  /** Aborted: no further message is sent. */
+  /** If this signal fires, no further message is sent. */
   readonly signal?: AbortSignal;
 }
 

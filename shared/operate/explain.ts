@@ -26,10 +26,11 @@ export type ExplainPorts = PreviewPorts &
   Pick<ToolPorts, 'gates' | 'index' | 'people' | 'connections' | 'scim'>;
 
 /**
- * Follows one member through one group: what the directory wants, who the person is, and what apply decides.
- * @param text the member's id in the directory, or a value of one of its attributes (an e-mail address). For a person that
- *   no event has named, also an address or id on the platform
- * @throws NotFound if no such member is known, or none has ever been in the group
+ * Explains one member of one group: the wanted state in the directory, the person of the member, and the decision of
+ * apply.
+ * @param text the member's id in the directory, or a value of one of the member's attributes (an e-mail address). If no
+ * event has named the person, also an address or id on the platform
+ * @throws NotFound if no such member is known, or if the member has never been in the group
  */
 export async function explainMember(
   ref: GroupRef,
@@ -91,13 +92,16 @@ const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?
 
 interface Found {
   readonly member: MemberId;
-  /** No event has named the member in the group. */
+  /** True if no event has named the member in this group, although the member is known. */
   readonly isOutside?: boolean;
-  /** The error with similar names, if no event has named the member in any group. */
+  /** Set if no event has named the member in any group: the error, with similar names. */
   readonly stranger?: NotFound;
 }
 
-/** Finds a member, also by its platform id. A member that no event has named in this group may be known in other groups. */
+/**
+ * Finds a member by id, by an attribute, or by an id on the platform. If no event has named the member in this group,
+ * the member is searched for in other groups.
+ */
 async function findMember(
   state: GroupState,
   text: string,
@@ -124,7 +128,7 @@ async function findMember(
   }
 }
 
-/** Searches a member of other groups, if the text matches no member of this group. */
+/** Searches for a member in other groups. Called if the text matches no member of this group. */
 async function findElsewhere(
   ref: GroupRef,
   text: string,
@@ -174,7 +178,7 @@ async function withStranger(
 
 const MOST_ENTRIES = 20;
 
-/** The newest log entries about a member of this group, external changes included, newest last. */
+/** The newest log entries about a member of this group, with external changes. The newest entry is last. */
 const entriesAbout = async (
   { connection, group }: GroupRef,
   { member, platformUser }: Who,

@@ -36,7 +36,10 @@ export async function findMemberOf(
   return findOne(text, all, none);
 }
 
-/** Members who are bound to a person with this value: at least one role of the person has it in a field of a match rule. */
+/**
+ * Members who are bound to a person with this value: at least one role of the person has the value in a field of a
+ * match rule.
+ */
 export async function membersHolding(
   text: string,
   connection: Connection,
@@ -54,9 +57,9 @@ export async function membersHolding(
 }
 
 /**
- * Finds a member of a connection by id, or by a value of their employee that a match rule compares (an address).
- * Otherwise it searches every group. No list contains members without groups. Of these, only SCIM users can be found by
- * a name: their userName.
+ * Finds a member of a connection by id, or by a value of the member's employee that a match rule compares (an address).
+ * Otherwise it searches the members of every group. A member without groups is in no group's list. Such a member can be
+ * found by a name only if it is a SCIM user: by its userName.
  * @throws NotFound
  */
 export async function findMember(

@@ -35,7 +35,7 @@ const LOOK_EVERY_MS = 400;
  * Wakes groups, and waits until each is written, held, failed or in sync. Apply first reads a linked group from the
  * platform, because the stored view may be out of date. So it finds external changes and deletions now, and handles
  * them by the drift policy. Members and fields that the platform refused are tried again. A group is not woken if a
- * fetch shows that it is as groupsync left it.
+ * fetch shows that the platform's group has not changed since groupsync's last write.
  */
 export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, options: FollowOptions) {
   await recordSync(refs, ports);
@@ -45,7 +45,7 @@ export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, op
   return followGroups(refs, ports, options);
 }
 
-/** Records the sync of one group in its audit, and of several groups in the connection's journal. */
+/** Records the sync: for one group in its audit, for several groups in the connection's journal. */
 async function recordSync(refs: readonly GroupRef[], ports: SyncPorts): Promise<void> {
   const [first, ...others] = refs;
   if (first === undefined) return;
@@ -160,7 +160,7 @@ function syncedRows(states: readonly GroupState[], nowMs: number): SyncReport['s
   return rows.toSorted((a, b) => (a.group < b.group ? -1 : 1));
 }
 
-/** Why following can stop now: every remaining group waits for longer than the timeout. */
+/** Returns why the command can stop waiting now: every remaining group waits for longer than the timeout. */
 function waitsBeyond(
   left: readonly GroupState[],
   { nowMs, endMs, count }: { readonly nowMs: number; readonly endMs: number; readonly count: number },

@@ -10,8 +10,9 @@ export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'peo
 
 /**
  * Erases the data of one person: data from the directory and SCIM, the platform's data for every role of the user, and
- * items that point to these by a value. Ids, stamps, memberships and the binding stay, so that a late event restores
- * nothing. The journal records the erasure and its operator, but not the erased data. After a crash it can be repeated.
+ * the index items that lead from a value to this data. Ids, stamps, memberships and the binding stay, so that a late
+ * event restores nothing. The journal records the erasure and its operator, but not the erased data. After a crash, the
+ * erasure can be repeated.
  * @returns the number of erased items; undefined if no data of the member is stored
  */
 export async function forgetMember(connection: ConnectionName, member: MemberId, ports: ForgetPorts) {
@@ -36,9 +37,10 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
 }
 
 /**
- * Erases all stored data of a removed connection. Its name stays, so that no other company can use it, and the record
- * of this action stays. If the connection is created again, earlier events are refused, because the record of who had
- * left was erased. The erasure begins when every worker has noticed the removal. After a crash it can be repeated.
+ * Erases all stored data of a removed connection. Its name stays, so that no other company can use it. The record of
+ * this action stays too. If the connection is created again, earlier events are refused, because the tombstones of
+ * removed members were erased. The erasure begins when every worker has noticed the removal of the connection. After a
+ * crash, the erasure can be repeated.
  */
 export async function eraseConnection(
   name: ConnectionName,

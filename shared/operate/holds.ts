@@ -28,10 +28,11 @@ export type HoldPorts = JournalPorts &
 export interface HoldRequest {
   readonly reason: string;
   /**
-   * Identifies the removals that the operator was shown. Only these are decided, because the hold may have grown since.
+   * Identifies the removals that the operator was shown. Only these removals are decided, because the hold may contain
+   * more removals now.
    */
   readonly digest?: string | undefined;
-  /** The decision that the operator was shown and now changes; without it only a waiting hold is decided. */
+  /** The decision that the operator was shown and now changes. If it is absent, only a waiting hold can be decided. */
   readonly decision?: HoldDecision | undefined;
 }
 
@@ -39,13 +40,13 @@ export type HoldOutcome =
   | { readonly kind: 'decided'; readonly hold: Hold }
   /** The group has no hold. */
   | { readonly kind: 'no_hold' }
-  /** The hold has other removals or another decision than the operator was shown: show it again. */
+  /** The hold has other removals or another decision than the operator was shown. The operator must read it again. */
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
 /**
  * Permits the removals of a hold, or the deletion of the group: this set or a subset of it, within seven days. Apply is
- * woken and writes them, and this write ends the approval. Removals that joined the hold since it was shown are checked
- * by the guard again.
+ * woken and writes the removals. This write ends the approval. The guard checks again the removals that joined the hold
+ * since the operator read it.
  */
 export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'approved', request, ports);
@@ -54,7 +55,7 @@ export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPort
 export const rejectHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'rejected', request, ports);
 
-/** Nothing was changed: only all removals together can be approved. */
+/** Nothing was changed, because only all removals together can be approved. */
 export interface AllOrNone {
   readonly kind: 'all_or_none';
   readonly why: 'group_is_deleted' | 'some_were_rejected';
@@ -182,7 +183,7 @@ async function carryOut(
   return { kind: 'decided', hold: decided };
 }
 
-/** A hold is created soon after its cause, and again when it expires. */
+/** The longest time between a hold and its cause. A hold is created soon after its cause, and again when it expires. */
 const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 
 /** @throws Refused if the caller caused the hold, and the connection requires four eyes now or did when the hold was made */
@@ -206,7 +207,7 @@ async function causesOf(state: GroupState, hold: Hold, ports: NamesPorts): Promi
   return (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);
 }
 
-/** Actions of operators in the period in which the cause of a hold may be, newest first. */
+/** Actions of operators in the time in which the hold was caused, newest first. */
 async function actionsBefore({ createdAtMs }: Hold, connection: ConnectionName, { audit }: HoldPorts) {
   const actions: EarlierAction[] = [];
   for await (const page of audit.read(journalOf(connection))) {

@@ -16,15 +16,15 @@ export interface JournalPorts extends Pick<Ports, 'caller' | 'clock' | 'newId'> 
   readonly audit: Pick<AuditLog, 'record' | 'head' | 'endWith'>;
 }
 
-/** Records the caller's action before it takes effect. After a crash in between, the attempt is recorded. */
+/** Records the caller's action before it takes effect. If the process dies in between, the attempt is recorded. */
 export async function recordAction(ref: GroupRef, action: Action, ports: JournalPorts): Promise<void> {
   await doRecorded(ref, action, ports, async () => true);
 }
 
 /**
- * Records an action and does it. If the action is refused because of a concurrent change, the record is corrected.
- * After that, the group's item names the record as its newest, because a named record must not change any more. An
- * action on an unknown group is recorded in the connection's journal.
+ * Records an action and then does it. If a concurrent change prevents the action, the record is corrected. Only then
+ * does the group's item refer to the record, because a record to which the item refers must not change. An action on an
+ * unknown group is recorded in the connection's journal.
  */
 export async function doRecorded(
   ref: GroupRef,

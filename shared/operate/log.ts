@@ -7,9 +7,9 @@ import { formatPerson } from './names.ts';
 import { EMPTY_ENTRY, readTaken, type Taken, type TakenPorts } from './taken.ts';
 
 /*
- *  The query of `log`, `audit`, `explain` and `person`: writes, actions of operators, and external changes on the
- * platform. For one group it reads the records of the group, for a connection the index, newest first. It reads only as
- * many records as it needs, and at most MAX_LOOKED of each kind.
+ * The query of `log`, `audit`, `explain` and `person`: writes, actions of operators, and external changes on the
+ * platform. For one group it reads the records of the group. For a connection it reads the index. It reads the newest
+ * records first, only as many as it needs, and at most MAX_LOOKED of each kind.
  */
 
 export type LogPorts = TakenPorts & Pick<ToolPorts, 'audit' | 'drift'>;
@@ -135,7 +135,7 @@ export const shownActor = ({ kind, id, name, arn }: AuditActor): LogEntry['actor
   arn: arn ?? null,
 });
 
-/** The log entry of an external change; each user that it added or removed is a change of the entry. */
+/** The log entry of an external change. The entry lists each added or removed user as one change. */
 function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
   const { kind, before, after, initiator, actor, group, eventIds, settledBy } = record;
   const [from, to] = [listOf(before), listOf(after)];
@@ -175,7 +175,7 @@ function listOf(side: DriftRecord['before']): readonly string[] {
   return typeof side === 'string' ? [side] : side;
 }
 
-/** Adds names to the shown entries, and to each write that reverted drift the author of the drift. */
+/** Adds names to the shown entries. A write that reverted drift also gets the author of the drift. */
 async function named(
   connection: ConnectionName,
   entries: readonly LogEntry[],

@@ -23,8 +23,8 @@ interface Asking {
 }
 
 /**
- * Lists every member of a group and every user of the platform's group, and whether each is in it and why. All rows use
- * one preview of the group.
+ * Lists every member of a group and every user of the platform's group. Each row says whether the user is in the
+ * platform's group, and why. All rows use one preview of the group.
  * @throws NotFound
  */
 export async function listMembers(ref: GroupRef, { connection, ports }: Asking): Promise<GroupMembers> {
@@ -106,7 +106,7 @@ const externalRow = (user: PlatformUserId): GroupMember => ({
   because: 'no member of the directory is this user: another client has added the user',
 });
 
-/** The members that the directory has in each group, in the form that `import` restores. */
+/** The members that the directory has in each group, in a form that `import` can restore. */
 export async function exportGroups(refs: readonly GroupRef[], ports: NamesPorts): Promise<ExportReport> {
   const exported = await mapConcurrently(READS_IN_FLIGHT, refs, (ref) => exportGroup(ref, ports));
   return {

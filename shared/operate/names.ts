@@ -10,7 +10,7 @@ import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 export interface Names {
   readonly group: (id: string) => string;
   readonly member: (id: string) => string;
-  /** A user in a group of the platform, as the member who is bound to them. */
+  /** A user in a platform group, shown as the member who is bound to this user. */
   readonly user: (id: string) => string;
 }
 
@@ -60,7 +60,8 @@ export function shellWord(text: string): string {
 }
 
 /**
- * The last words of a command. If an id begins with `-`, `--` before the words prevents that it is read as an option.
+ * Formats the last words of a command. If a word begins with `-`, `--` is put before the words, so that the command
+ * does not read the word as an option.
  */
 export const shellWords = (...words: readonly string[]): string =>
   [...(words.some((word) => /^-./s.test(word)) ? ['--'] : []), ...words.map(shellWord)].join(' ');

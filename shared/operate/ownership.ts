@@ -15,22 +15,25 @@ export type OwnershipPorts = JournalPorts &
   Pick<ToolPorts, 'groups' | 'claims' | 'connections' | 'platforms'>;
 
 export type AdoptOutcome =
-  /** Linked; apply is woken and sends the whole group. `observed` is the content before the adoption. */
+  /** The group is linked. Apply is woken and sends the whole group. `observed` is the content before the adoption. */
   | { readonly kind: 'adopted'; readonly observed: ObservedGroup }
-  /** No such connection, or the directory has no such group: adopting it would delete the platform's group. */
+  /**
+   * The connection does not exist, or the directory does not have the group. After an adoption, groupsync would delete
+   * the platform group.
+   */
   | { readonly kind: 'not_in_directory' }
-  /** The group has a platform group already; release it first. */
+  /** The group already has a platform group, which must be released first. */
   | { readonly kind: 'linked'; readonly platformId: PlatformGroupId }
-  /** Another directory group, of a connection that exists, owns that platform group. */
+  /** Another directory group owns the platform group, and the connection of that group exists. */
   | { readonly kind: 'owned'; readonly owner: GroupRef }
   | { readonly kind: 'not_on_platform' }
-  /** A write of the group is in progress, or has changed the group: try again. */
+  /** A write of the group is in progress, or has changed the group. The operator can try again. */
   | { readonly kind: 'busy' };
 
 /**
  * Links a platform group to this directory group, and ends a release. The claim comes first: if two directory groups
- * adopt one platform group, only one gets it (invariant 6). From then on the group is treated like one that groupsync
- * created.
+ * adopt one platform group, only one of them gets it (invariant 6). After that, the platform group is treated like one
+ * that groupsync created.
  * @throws PlatformFailure if the platform cannot be read
  */
 export async function adoptGroup(

@@ -15,7 +15,10 @@ export type GroupPausePorts = JournalPorts &
 
 export type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'connections'>;
 
-/** Pauses a group: nothing of it is written, and its changes are kept. @returns false if there is no such group */
+/**
+ * Pauses a group: groupsync writes nothing to its platform group, and keeps its changes.
+ * @returns false if there is no such group
+ */
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?: string): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;

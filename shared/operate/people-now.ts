@@ -35,7 +35,7 @@ export async function planningWith<Ports extends PeoplePorts>(
 }
 
 /**
- * The people index as a refresh would leave it, in memory. Nothing is written.
+ * Returns, in memory, the people index that a refresh would produce. Nothing is written.
  * @throws PlatformFailure if the platform does not answer for every employee
  */
 export async function peopleNow(
@@ -65,7 +65,7 @@ export async function peopleNow(
   return readingOf(now, settings, people);
 }
 
-/** Reads people from `now`. A person who is in neither the listing nor the answers by id stays as stored. */
+/** Reads people from `now`. If a person is not in the listing and was not fetched by id, the stored person is used. */
 function readingOf(
   now: ReadonlyMap<RoleId, Person>,
   settings: ConnectionSettings,

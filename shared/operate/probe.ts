@@ -28,14 +28,14 @@ interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly created: ObservedGroup;
   readonly platform: Platform;
   readonly ports: ToolPorts;
-  /** For how long reads have shown an earlier state. */
+  /** The longest time, so far, for which reads have shown an earlier state. */
   behindMs: number;
 }
 
 /** How long the platform may take to show a change. */
 const WAIT_SECONDS = 20;
 const POLL_MS = 1_000;
-/** The feed is read from this time before now, because clocks differ. */
+/** The feed is read from this time before now, because the platform's clock may differ. */
 const SKEW_MS = 600_000;
 const PATCH_VERSION = 'PATCH version';
 
@@ -95,7 +95,7 @@ async function refuseClosedGate({ name }: Connection, { gates }: ToolPorts): Pro
   if (fix !== undefined) throw new Error(`nothing may be written now: the gate is ${state}; next: ${fix}`);
 }
 
-/** @returns the failure if the group may exist in spite of it */
+/** @returns the failure, if the group may exist in spite of the failure */
 const create = (name: string, { groups }: Platform): Promise<ObservedGroup | PlatformFailure> =>
   groups.create({ name, spokeId: name, users: [] }).catch((error: unknown) => {
     if (!(error instanceof PlatformFailure)) throw error;
@@ -111,7 +111,7 @@ function whyStopped(error: unknown, signal: AbortSignal): string {
   throw error;
 }
 
-/** A report without a result about the version of PATCH does not replace a report with one. */
+/** A report without a result about the version of PATCH does not replace a report with such a result. */
 const showsPatchVersion = (findings: readonly Finding[]): boolean => {
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
   return !version.startsWith('unknown');
@@ -244,7 +244,7 @@ async function eventsOf(id: PlatformGroupId, platform: Platform, sinceMs: number
 }
 
 interface Written {
-  /** The name that was sent is shown, up to white space and case. */
+  /** Whether the group shows the name that was sent, apart from white space and case. */
   readonly isDone: boolean;
   readonly isRefused: boolean;
   readonly answer: string;

@@ -27,7 +27,7 @@ export function stateName({
   return settled ?? 'in_sync';
 }
 
-/** Every group in the index. The index does not distinguish a deleted group from one without a name. */
+/** Every group in the index. The index does not distinguish a deleted group from a group without a name. */
 export async function* summaries(
   connection: ConnectionName,
   { index, groups }: Pick<ReportPorts, 'groups' | 'index'>,

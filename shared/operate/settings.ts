@@ -156,7 +156,10 @@ const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity', 'dir
 export const altersPlans = (changes: readonly SettingDifference[]): boolean =>
   changes.some(({ key }) => !CALLING.has(key));
 
-/** More concurrent changes of one connection than this are a fault of another part. */
+/**
+ * The highest number of attempts while other changes of the connection interfere. More attempts would show a fault
+ * elsewhere.
+ */
 const MAX_RACES = 20;
 
 type ChangeConnectionPorts = JournalPorts & Pick<ToolPorts, 'connections'>;

@@ -168,7 +168,7 @@ export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<
   };
 }
 
-/** A platform's answer may be quoted in a reason; --json shows all of it. */
+/** The maximum length of a reason, which may quote a response of the platform. `--json` shows the whole reason. */
 const REASON_SHOWN = 160;
 
 export const shortened = (text: string): string =>

@@ -90,7 +90,7 @@ export async function readTaken(connection: ConnectionName, { group, member }: T
   ]);
 }
 
-/** The fields that most entries lack. Names are added at the end. */
+/** The fields that most entries do not have. Names are added later. */
 export const EMPTY_ENTRY = {
   group: null,
   groupName: null,

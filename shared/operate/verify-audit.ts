@@ -2,23 +2,23 @@ import type { AuditCheck } from '../contract/answers.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import { type AuditLog, ERASING, linksOf } from '../sync/ports/logs.ts';
 
-/** Entries are deleted after this time. */
+/** Entries older than this time are deleted. */
 const LIFE_MS = 400 * 86_400_000;
 
 /**
  * Compares each entry of a group's audit with the hashes in later entries and in the group's item:
  *
- *     item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
+ *    item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
  *
- * A change or a removal of an entry is detected unless all later entries and the item are changed too. It cannot be
- * detected for an entry that nothing names, because its worker died before it could name the entry.
+ * A changed or removed entry is detected, except if all later entries and the item were changed too. It is not detected
+ * either if no entry and no item names it: its worker died before it could do so.
  */
 export async function verifyAudit(
   ref: GroupRef,
   { audit, clock }: { readonly audit: Pick<AuditLog, 'read' | 'head'>; readonly clock: () => number },
 ): Promise<AuditCheck> {
   const { named, found } = await readLinks(ref, audit);
-  // If an entry of that time exists that nothing names, it is the missing entry with changed content.
+  // If an entry of the same time exists that nothing names, it is the missing entry with changed content.
   const others = new Set([...found].filter((link) => !named.has(link)).map(atMsOf));
   const [first] = [...named]
     .filter((link) => !found.has(link) && atMsOf(link) > clock() - LIFE_MS)

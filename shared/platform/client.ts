@@ -85,7 +85,7 @@ const NewCandidate = z.strictObject({
 });
 type NewCandidate = z.infer<typeof NewCandidate>;
 
-/** Checks the decimal digits that will be sent. The binary value of the number may differ from them. */
+/** Checks the decimal digits that will be sent. The binary value of the number may differ from these digits. */
 function hasCents(value: number): boolean {
   return /^\d+(\.\d{1,2})?$/.test(String(value));
 }

@@ -10,7 +10,7 @@ export interface Decoding<T> {
    * hide ten thousand people.
    */
   readonly exact?: boolean | ((path: Path) => boolean);
-  /** Returns the paths of malformed parts that the schema dropped. They are reported. */
+  /** Returns the paths of malformed parts that the schema dropped. The caller reports these paths. */
   readonly oddOf?: (value: T) => readonly string[];
   /** Rewrites the text before it is parsed. */
   readonly prepare?: (text: string) => string;

@@ -55,7 +55,7 @@ function describe(what: string, facts: PlatformErrorFacts): string {
 
 /** An argument of the call is not allowed by the specification. Nothing was sent. */
 export class InvalidRequestError extends PlatformError {}
-/** 400 or 422: the platform refuses the content. Some platforms also answer a stale group version with one of them. */
+/** 400 or 422: the platform refuses the content. Some platforms also answer a stale group version with 400 or 422. */
 export class BadRequestError extends PlatformError {}
 /** 401: the credential is expired or revoked. It affects every call of the connection. */
 export class UnauthorizedError extends PlatformError {}

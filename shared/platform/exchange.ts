@@ -60,7 +60,7 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
       return { ...answered, text: await readBody(response.body, answered.headers, whole, facts) };
     }
     const part = { max: MAX_EXCERPTED, whole: false };
-    // The status decides which error this is. If the body breaks off, only the excerpt is lost.
+    // The status decides the error. If the body breaks off, only the excerpt is lost.
     const text = await readBody(response.body, answered.headers, part, facts).catch(() => '');
     if (limit.reason() === 'aborted') throw abortedError(request, 'answered', answered);
     return { ...answered, text };
@@ -71,7 +71,7 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
   }
 }
 
-/** The facts about a response that an error of it contains. */
+/** Returns the facts that an error about this response contains. */
 export function factsOf(
   request: Pick<ExchangeRequest, 'method' | 'pathTemplate'>,
   answer: { readonly status: number; readonly headers: ExchangeResponse['headers'] },
@@ -96,8 +96,8 @@ function startTimeLimit(request: ExchangeRequest) {
   return {
     signal: controller.signal,
     reason: (): 'timeout' | 'aborted' | undefined => controller.signal.reason,
-    // Removes the listeners. With AbortSignal.any, a caller's signal that lives longer than many calls would keep all
-    // of them in memory.
+    // Removes the listeners. With AbortSignal.any, a caller's signal that lives longer than many calls would keep the
+    // listeners of all these calls in memory.
     stop() {
       timeout.removeEventListener('abort', onTimeout);
       request.signal?.removeEventListener('abort', onAbort);
@@ -150,8 +150,8 @@ const BEFORE_SENDING = new Set([
 ]);
 
 /**
- * True only if the request certainly was not sent. A socket that failed in `connect` carried no data. All other errors
- * leave it open.
+ * True only if the request certainly was not sent. A socket that failed in `connect` carried no data. After any other
+ * error, the request may have been sent.
  */
 function neverLeft(thrown: unknown): boolean {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return thrown.errors.every(neverLeft);

@@ -141,7 +141,8 @@ export function refusedSecrets(clock: () => number) {
     mayRefresh(name: ConnectionName, cause: RefreshCause, inUse: SecretInUse): boolean {
       const { version, storedAtMs = Number.NEGATIVE_INFINITY, wasAccepted } = inUse;
       const known = refusalOf(name, version);
-      // If `/me` accepts the token, a new token would not help. After `/me` refuses it too, the usual rules apply.
+      // If `/me` accepts the token, a new token would not help. After `/me` refuses the token too, the usual rules
+      // apply.
       if (known !== undefined && (!known.isAtGroups || (cause === 'refused' && wasAccepted))) return false;
       return cause === 'expired' || wasAccepted || clock() - storedAtMs >= STORED_LATELY_MS;
     },

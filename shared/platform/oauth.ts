@@ -79,8 +79,8 @@ function renew(options: OAuthOptions, state: State): Promise<void> {
   const exclusively = options.exclusively ?? ((work) => work());
   return exclusively(async () => {
     const stored = (await options.reread?.()) ?? state.tokens;
-    // True if there are no unsaved tokens, or the stored refresh token has changed. It changes if our write succeeded
-    // without a response, or if another worker stored tokens.
+    // True if no tokens are unsaved, or if the stored refresh token is not the old one any more. In the second case,
+    // our write succeeded without a response, or another worker stored tokens.
     if (state.unsaved?.old.refreshToken !== stored.refreshToken) {
       if (stored.accessToken !== state.tokens.accessToken && isFresh(stored, options.clock())) {
         Object.assign(state, { tokens: stored, unsaved: undefined });

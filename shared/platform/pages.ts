@@ -100,7 +100,7 @@ interface Place extends PageWanted {
 const MOST_FAILED_IN_A_ROW = 8;
 
 /**
- * Reads pages until an empty one. A short page is not the end, because the platform may return fewer items than
+ * Reads pages until a page is empty. A short page is not the end, because the platform may return fewer items than
  * requested. The offset grows by the number of received items, so nothing is skipped. A page that was too slow is
  * requested again with half the size. Later pages grow again, but stay smaller than the page that was too slow.
  */

@@ -46,8 +46,8 @@ export function excerptOf(body: string, secrets: readonly string[] = []): string
 
 /**
  * Copies an error of a library, so that it is safe as a `cause`. The copy has the name, the code, the redacted message
- * and stack, and a copy of the inner cause. It has no other properties, because libraries put request headers into
- * them.
+ * and stack, and a copy of the inner cause. Other properties are not copied, because libraries put request headers into
+ * properties.
  */
 export function safeCause(thrown: unknown, secrets: readonly string[] = [], depth = 3): unknown {
   if (!(thrown instanceof Error)) return undefined;

@@ -29,7 +29,7 @@ export type RetryFailure =
 export interface RetryQuestion {
   readonly method: RetryMethod;
   readonly failure: RetryFailure;
-  /** The number of attempts so far, with the failed one. */
+  /** The number of attempts so far, including the failed attempt. */
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly nowMs: number;

@@ -68,7 +68,10 @@ const LISTS: Readonly<Record<string, string>> = {
   '/platform/api/company_activity': 'events of the feed are not as specified',
 };
 
-/** Logs how many elements of a list are malformed. It logs only the number, because they may belong to other clients. */
+/**
+ * Logs the number of malformed elements of a list. The elements themselves are not logged, because they may belong to
+ * other clients.
+ */
 export function reportOdd({ pathTemplate, ignoredFields = [] }: AttemptFacts, logger: Logger): void {
   const what = LISTS[pathTemplate];
   if (what !== undefined && ignoredFields.length > 0) logger.warn(what, { count: ignoredFields.length });

@@ -40,7 +40,7 @@ export function readBulk(body: ScimObject) {
   }
   const failOnErrors = FailOnErrors.safeParse(fieldOf(body, 'failOnErrors'));
   if (!failOnErrors.success) throw badRequest('invalidSyntax', 'failOnErrors: expected a whole number');
-  // 0 and null set no limit: clients with a field for it send these values.
+  // 0 and null mean no limit, because clients that have a field for the limit send these values.
   const read = operations.map(readOperation);
   checkBulkIds(read);
   return { failOnErrors: failOnErrors.data || undefined, operations: read };

@@ -12,7 +12,7 @@ export const PROMISED_BODY_BYTES = 4_500_000;
  */
 export const MAX_ANSWER_BYTES = 5_500_000;
 /**
- * Maximum number of bulk operations. They run in sequence and take about 50 ms each when deployed, so this number ends
+ * Maximum number of bulk operations. They run in sequence and take about 50 ms each when deployed, so all of them end
  * within `BULK_TIME_MS`.
  */
 export const MAX_BULK_OPERATIONS = 300;

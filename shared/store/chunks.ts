@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { type Item, itemsOf, type Key, type Table } from './table.ts';
 
-/** An item may have 400 KB (Amazon DynamoDB quotas). Keys and attribute names need a part of them. */
+/** An item may have 400 KB, including its keys and the names of its attributes (Amazon DynamoDB quotas). */
 const MAX_CHUNK_BYTES = 350_000;
 /** Two full BatchWriteItem requests. Each may be nearly 9 MB. */
 export const IN_FLIGHT = 50;
@@ -60,8 +60,8 @@ export async function readChunks(
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
 /**
- * Reads all chunks from this key on when their number is unknown. Returns the lines, and the values with which
- * `readChunks` reads them again.
+ * Reads all chunks of a set when their number is unknown. `sk` is the key of the first chunk. Returns the lines, and
+ * the values with which `readChunks` reads them again.
  */
 export async function findChunks(
   table: Table,

@@ -27,8 +27,8 @@ export interface DynamoTableOptions {
 }
 
 /**
- * Converts an item as the SDK's document client does. That client cannot be used, because it refuses a client that
- * keeps its middleware between requests.
+ * Converts an item as the SDK's document client does. The document client cannot be used, because it refuses a client
+ * that keeps its middleware between requests.
  * @throws UnstorableError for a value that DynamoDB cannot represent
  */
 export function toWire(item: object) {

@@ -121,7 +121,7 @@ export function createEraser(table: Table): Eraser {
     return (await users.forget(connection, member, nowMs)) !== 0;
   };
 
-  /** Erases the name of the actor of a stored item if `isPerson` knows the actor by the other fields. */
+  /** Erases the name of an item's actor, if `isPerson` recognizes the actor by the other fields. */
   const eraseActorName = async (
     { pk, sk, actor }: Item,
     isPerson: (actor: Readonly<Record<string, string | null>>) => boolean,

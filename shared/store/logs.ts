@@ -26,7 +26,7 @@ const AUDIT_LIFE_SECONDS = 400 * 86_400;
 const MAX_LISTED = 1_000;
 const MAX_LIST_BYTES = 250_000;
 
-/** Returns the first entries that fit into an item. Their JSON is never shorter than their size in DynamoDB. */
+/** Returns the first entries that fit into an item. An entry's JSON is at least as long as the entry is in DynamoDB. */
 function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Entry[] {
   const first = list.slice(0, most);
   const fits = Buffer.byteLength(JSON.stringify(first)) <= MAX_LIST_BYTES;

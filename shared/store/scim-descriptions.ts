@@ -3,7 +3,7 @@ import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
 
 /** If another process changes a name, this process may show the old name for this time. */
 const REMEMBERED_MS = 60_000;
-/** The highest number of remembered names. If it is exceeded, all names are forgotten and read again. */
+/** The highest number of remembered names. Beyond this number, all names are forgotten and read again. */
 const MOST_REMEMBERED = 50_000;
 
 interface Description {

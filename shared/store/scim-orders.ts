@@ -5,15 +5,16 @@ import { orderKey, resourcePartition } from './scim-keys.ts';
 import { type Item, itemsOf, type Table } from './table.ts';
 
 /**
- * A crash between a removal and the raising of the generation hides the removal. It is noticed after this time at the
- * latest.
+ * A process may die after a removal and before it raises the generation. This process then notices the removal after
+ * this time at the latest.
  */
 const REMEMBERED_MS = 60_000;
 /** A request ends within API Gateway's 30 seconds. The rest allows for differences between clocks. */
 const MAX_REQUEST_MS = 60_000;
 
 /**
- * The most removals of this process that are remembered. Beyond this number, the order is read again from the table.
+ * The most removals of this process that are remembered. Beyond this number, all resources are read again from the
+ * table.
  */
 const MAX_CHANGES = 1_000;
 
@@ -88,7 +89,7 @@ export function createScimOrders(table: Table) {
       return orderOf(loaded);
     },
 
-    /** Records a removal. It is called after the removal, and before the client gets an answer. */
+    /** Records a removal. Called after the removal, and before the client gets an answer. */
     async note(connection: ConnectionName, change: OrderChange): Promise<void> {
       const noted = await table.update(orderKey(connection, change.type), { add: { generation: 1 } });
       const { changes } = known.get(nameOf(connection, change.type)) ?? {};
@@ -120,7 +121,7 @@ function settledOf({ entries, readAtMs }: Listing): readonly Entry[] {
   return recent === -1 ? entries : entries.slice(0, recent);
 }
 
-/** Whether this process made every removal since the order was read. */
+/** Whether this process made every removal since the resources were read. */
 function isCurrent({ generation: known, changes }: Known, generation: number): boolean {
   for (let next = known + 1; next <= generation; next += 1) if (!changes.has(next)) return false;
   return true;

@@ -27,7 +27,7 @@ import type { Item, Key, Table } from './table.ts';
  * A view up to this size needs no request of its own. A larger size would make every write of the group more expensive.
  */
 const INLINE_VIEW_BYTES = 1_024;
-/** A view has about √(SQUARE × its bytes / INLINE_VIEW_BYTES) buckets. A bucket is then about as large as the head. */
+/** A view has about √(SQUARE × bytes / INLINE_VIEW_BYTES) buckets. A bucket is then about as large as the head. */
 const SQUARE = 32;
 const HEADS_REMEMBERED = 200;
 /** Every write has ended or failed after this time. */

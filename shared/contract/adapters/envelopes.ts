@@ -3,7 +3,9 @@ import { Identifier, Instant } from '../events/fields.ts';
 import { CloudEvent, isNativeType, NATIVE_TYPES, nativeEvent } from '../events/native.ts';
 import { type Adapter, IGNORED, invalid, invalidBy, type Reading } from './reading.ts';
 
-/** The time and id of an envelope may be missing: they count only for contents without a time and id of their own. */
+/**
+ * The time and id of an envelope may be missing. They are used only for contents that have no time and id of their own.
+ */
 const EnvelopeTime = Instant.optional().catch(undefined);
 const EnvelopeId = Identifier.optional().catch(undefined);
 
@@ -97,7 +99,7 @@ export const readCloudEvent: Adapter = (value) => {
   return readNative(type, value);
 };
 
-/** A value with a `directory.*` type. groupsync defines these types, so an unknown one is an error. */
+/** A value with a `directory.*` type. groupsync defines these types, so an unknown type is an error. */
 function readNative(type: string, value: Readonly<Record<string, unknown>>): Reading {
   const schema = isNativeType(type) ? SCHEMAS.get(type) : undefined;
   if (schema === undefined) {

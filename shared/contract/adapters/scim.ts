@@ -56,9 +56,9 @@ const GroupResource = z.lazy(() =>
 );
 
 /**
- * A whole SCIM Group (RFC 7643 section 4.2). With `members` it is a snapshot. Without `members` (absent or null) it
- * only names the group, and changes no member. The id of the resource is the same in every message, so the id of the
- * message distinguishes two messages of the same time.
+ * A whole SCIM Group (RFC 7643 section 4.2). A Group with `members` is a snapshot. A Group without `members` (absent or
+ * null) only names the group, and changes no member. The id of the resource is the same in every message, so the id of
+ * the message distinguishes two messages of the same time.
  */
 export const readScimGroup: Adapter = (value) => {
   if (!namesSchema(value, GROUP_SCHEMA)) return undefined;

@@ -1,5 +1,5 @@
 /*
- * Limits of one message. Each one keeps a later step within a limit of its own: a body within 1 MiB (SQS), a register
+ * Limits of one message. Each limit keeps a later step within another limit: a body within 1 MiB (SQS), a register
  * within an item of 400 KB (DynamoDB), a fold within the memory of the function.
  */
 

@@ -32,7 +32,10 @@ function rewordedStamp({ message, events }: DeadLetter): Stamp {
   return makeStamp({ ...place, source: EDITED_SOURCE, operation: operation + Math.max(1, events.length) });
 }
 
-/** The queue for an edited message: its own queue if it names no connection, otherwise the common events queue. */
+/**
+ * The queue for an edited message. A message that names no connection goes back to the queue from which it came. Any
+ * other message goes to the common events queue.
+ */
 const wayBack = ({ connection, queue, bound }: DeadMessage) =>
   connection === undefined ? { queue, bound } : { queue: undefined, bound: undefined };
 
@@ -62,7 +65,8 @@ export async function sendAmended(
     await recordBodies(deadLetter, 'edit', { before: taken.body, after: body, reason }, ports);
     const again = { ...outgoing({ ...taken, ...wayBack(taken), body }), stamp: rewordedStamp(deadLetter) };
     const [outcome] = await ports.events.send([again]);
-    if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
+    if (outcome?.messageId === undefined)
+      throw new Error(`the events queue refused the message: ${outcome?.refused}`);
     await held.remove([taken]).catch((cause: Error) => {
       const why = `it was sent, but the original could not be deleted (${cause.message})`;
       throw new Error(`${why}; next: groupsync dlq discard ${taken.id.slice(0, SHORT_ID)}`, { cause });

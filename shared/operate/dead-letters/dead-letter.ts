@@ -15,7 +15,10 @@ export interface DeadLetter {
   readonly events: readonly DirectoryEvent[];
   /** The problems that ingest would report now. */
   readonly problems: readonly string[];
-  /** The connection of the message; undefined if it names none and its queue belongs to no connection any more. */
+  /**
+   * The connection of the message; undefined if the message names no connection and its queue does not belong to a
+   * connection any more.
+   */
   readonly connection: ConnectionName | undefined;
   /** The directory group of the message, even if the other parts cannot be read. */
   readonly group: string | undefined;
@@ -23,7 +26,7 @@ export interface DeadLetter {
   readonly ref: GroupRef | undefined;
 }
 
-/** @param nowMs when it is read: an event from the future may have become acceptable */
+/** @param nowMs the time of the read, because an event from the future may have become acceptable */
 export function readDeadLetter(message: DeadMessage, queue: Mailbox['name'], nowMs: number): DeadLetter {
   if (queue === 'apply') {
     const ref = readApplyMessage(message.body);

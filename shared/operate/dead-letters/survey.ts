@@ -22,7 +22,7 @@ export type SurveyPorts = StateReadPorts & Pick<ToolPorts, 'connections' | 'mail
 export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere' | 'patienceSeconds'> {
   readonly queues: readonly Mailbox['name'][];
   readonly selection?: Selection;
-  /** The maximum number of listed messages. Memory is bounded by it and an id for each message. */
+  /** The maximum number of listed messages. Memory holds these messages, and only the id of every other message. */
   readonly limit: number;
 }
 

@@ -70,7 +70,7 @@ export async function walkMailbox(
     const { inFlight } = await mailbox.counts();
     return { complete: !isOver(), found, elsewhere: Math.max(0, inFlight - held.count()) };
   } finally {
-    // If this fails, the messages become visible again when their time ends.
+    // If this fails, the messages become visible again when their visibility timeout ends.
     await held.giveBack().catch(() => {});
   }
 }

@@ -15,7 +15,7 @@ export interface PlatformGroups {
   readonly unmanaged: readonly ListedGroup[];
   /** The unmanaged group that this group of the directory would adopt. */
   readonly adoptedBy: (group: Pick<DirectoryGroup, 'id' | 'name'>) => ListedGroup | undefined;
-  /** Whether a group of the directory that the platform does not have would be created. */
+  /** Whether the first run would create this group, if the platform does not have it. */
   readonly mayCreate: (group: DirectoryGroup) => boolean;
 }
 

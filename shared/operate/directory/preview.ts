@@ -121,7 +121,7 @@ async function readTrial(
   };
 }
 
-/** @returns null if the platform cannot be read now. The directory can be connected all the same. */
+/** @returns null if the platform cannot be read now. The directory can be connected even then. */
 async function countAdoptable(
   connection: Connection,
   selected: readonly NamedGroup[],

@@ -91,7 +91,8 @@ export async function takeOverGroups(
 }
 
 /**
- * Groups of other sources. While they exist, no directory can be connected, because it would have them a second time.
+ * Groups of other sources. While there are any, no directory can be connected, because the connection would have these
+ * groups a second time.
  */
 export const otherSourcesOf = async (
   { name }: Pick<Connection, 'name'>,

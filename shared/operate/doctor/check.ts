@@ -37,7 +37,10 @@ export async function guarded(
 
 export const connectAgain = (name: ConnectionName) => `groupsync connect ${name}`;
 
-/** The fix for a failed platform call: a new credential only if this one is refused. undefined for any other error. */
+/**
+ * The fix for a failed platform call. A new credential is the fix only if the platform refuses the present credential.
+ * undefined for any other error.
+ */
 export async function fixOfCall(
   error: unknown,
   name: ConnectionName,

@@ -9,7 +9,9 @@ import { failingEndpoints, formatFailingCalls, formatGate, formatSource, reportS
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
 import { checkDirectory } from './directory.ts';
 
-/** Above this share of unmatched members, the match rules are usually wrong, not the data of the people. */
+/**
+ * If more members than this share match no employee, the match rules are usually wrong, and not the data of the people.
+ */
 const MAX_UNMATCHED_SHARE = 0.1;
 /** The age of the feed after three missed runs of the schedule. */
 const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minutes)/.exec(schedule)));
@@ -190,7 +192,7 @@ async function checkOneGroup(connection: Connection, ports: ToolPorts): Promise<
   if (id === undefined) return [];
   const failure = await failureIn(async () => (await ports.platforms.open(connection)).groups.get(id));
   if (failure === undefined) return well('group by id', 'a managed group can be read');
-  // The check of the credential reports this.
+  // The check of the credential reports this failure.
   if (failure.kind === 'unauthorized') return [];
   const fix = await fixOfCall(failure, connection.name, ports);
   return fault('group by id', failure.message, fix ?? wait(undefined, ports.clock()));

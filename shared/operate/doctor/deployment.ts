@@ -35,7 +35,7 @@ export async function checkDeployment(looked: Looked): Promise<readonly Check[]>
 const INVALID_CREDENTIALS =
   /^(?:CredentialsProviderError|ExpiredToken\w*|InvalidClientTokenId|UnrecognizedClientException|(?:InvalidSignature|TokenRefreshRequired)\w*)$/;
 
-/** Without valid AWS credentials every check fails alike, so this one fault replaces them. */
+/** Without valid AWS credentials every check fails for the same reason, so only this fault is reported. */
 export async function checkAccess({ account }: Deployment): Promise<Check | undefined> {
   const error = await account().then(
     () => undefined,

@@ -8,7 +8,7 @@ import { checkAccess, checkDeployment } from './deployment.ts';
 
 /**
  * Checks every part, from the queues to the last group of each connection, and returns a fix for each fault. It changes
- * nothing. A part that cannot be read does not stop the other checks, unless the AWS credentials are invalid.
+ * nothing. A part that cannot be read does not stop the other checks. Only invalid AWS credentials stop all checks.
  */
 export async function examine(
   { prefix, connection }: { readonly prefix: string; readonly connection: ConnectionName | undefined },

@@ -3,7 +3,7 @@ import { type Column, type Heading, plainHeading, readHeading } from './headings
 /** How the members and groups of a file are identified, and in which field each column is (from 0). */
 export interface Layout {
   readonly fields: number;
-  /** Whether the first record is a header, so not a row. */
+  /** Whether the first record is a header and not a row. */
   readonly hasHeader: boolean;
   /** Columns of the header that are not read. */
   readonly ignored: readonly string[];
@@ -23,12 +23,12 @@ interface MemberColumns {
   readonly at: number;
   /** True if the column holds the directory's ids; false if an address may identify the member. */
   readonly isId: boolean;
-  /** The heading is used for ids and for names of people. */
+  /** True if the heading is used for ids in some files, and for names of people in others. */
   readonly mayBeName: boolean;
   readonly email: number | undefined;
   /** A user name, which is an address in most directories. */
   readonly login: number | undefined;
-  /** Whether the row is about a person, or about a group within a group. */
+  /** The field that says whether the row is about a person, or about a group within a group. */
   readonly type: number | undefined;
 }
 
@@ -109,7 +109,7 @@ function givenPlaces(fields: readonly string[], headings: Headings): Given | NoL
   return given;
 }
 
-/** Returns the first column with the best spelling of the header, or with the given rank. */
+/** Returns the first column whose spelling has the given rank; without a rank, the best rank in the header. */
 function place(free: readonly (Heading | undefined)[], column: Column, rank?: number): number | undefined {
   const ranks = free.map((heading) => (heading?.column === column ? heading.rank : Number.POSITIVE_INFINITY));
   const best = rank ?? Math.min(...ranks);
@@ -117,7 +117,7 @@ function place(free: readonly (Heading | undefined)[], column: Column, rank?: nu
   return at < 0 ? undefined : at;
 }
 
-/** Returns a column that the header has twice in its best spelling. */
+/** Returns a column whose best spelling occurs twice in the header. */
 function firstClash(free: readonly (Heading | undefined)[], given: Given): Column | undefined {
   const columns = new Set(free.flatMap((heading) => (heading === undefined ? [] : heading.column)));
   return [...columns].find((column) => {

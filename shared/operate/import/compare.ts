@@ -141,7 +141,7 @@ interface Joining {
   readonly context: Context;
 }
 
-/** Counts the members who join, and those of them who will be pending because no employee can be written. */
+/** Counts the members who join, and how many of these will be pending because no employee can be written for them. */
 async function countJoining(
   fresh: readonly (readonly [MemberId, string])[],
   { file, found, known, context: { connection, ports } }: Joining,

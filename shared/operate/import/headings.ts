@@ -4,7 +4,8 @@ export type Column = 'group id' | 'group' | 'group name' | 'member id' | 'id' | 
 export interface Heading {
   readonly column: Column;
   /**
-   * 0 is the most certain spelling. If the header has a column with a lower rank, one with a higher rank is not read.
+   * The certainty of the spelling; 0 is the most certain. If a header has two spellings of a column, only the spelling
+   * with the lower rank is read.
    */
   readonly rank: number;
 }
@@ -87,8 +88,9 @@ const ID = /\b(?:id|identifier|guid|uuid)\b/i;
 const MEMBER = /\b(?:member|user|person|employee)\b/i;
 
 /**
- * Returns a value for `--columns` for unusual headings: for each column the only heading that names it in full words.
- * @returns undefined unless group and member are certain
+ * Returns a value for `--columns` for unusual headings: for each column, the only heading that contains the full name
+ * of the column.
+ * @returns undefined if the column of the group or of the member is not certain
  */
 export function certainColumns(fields: readonly string[]): string | undefined {
   const headings = fields.map((field) => field.trim()).filter((field) => field !== '');

@@ -32,7 +32,10 @@ export async function identify(
   return layout.member.isId || !isAddress(row.member) ? named : withMemberId(named, directory);
 }
 
-/** Replaces the address in a row by the id of the member who has it. If no member has it, the row stays as it is. */
+/**
+ * Replaces the address in a row by the id of the member who has the address. If no member has the address, the row
+ * stays as it is.
+ */
 async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow | LineError> {
   const addresses = new Set([row.member, row.email].filter(isAddress));
   let member: Awaited<ReturnType<Directory['memberOf']>>;

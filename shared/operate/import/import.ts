@@ -37,7 +37,7 @@ export interface ImportOptions {
   /** Called with the plan before the first message is sent; false ends the import. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
-  /** Aborted: no further message is sent. */
+  /** If this signal fires, no further message is sent. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -74,7 +74,7 @@ export async function readAll(records: AsyncIterable<CsvRecord>, rowSort: RowSor
   return { ...errors.result(), groups, ...counts, ignoredColumns: layout.ignored, certain: {} };
 }
 
-/** Returns what a file without errors lacks; undefined if it can be imported. */
+/** Returns what is missing in a file without errors; undefined if the file can be imported. */
 function lackOf(
   { rows, noPeople, otherGroups }: Record<'rows' | 'noPeople' | 'otherGroups', number>,
   { hasHeader }: Layout,

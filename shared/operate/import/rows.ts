@@ -26,11 +26,11 @@ export interface LayoutOptions {
   readonly hasGroup: boolean;
 }
 
-/** Why a file cannot be read, and the options with which it certainly can. */
+/** Why a file cannot be read, and the options with which the file certainly can be read. */
 export type Unread = LineError & {
   readonly columns?: string;
   readonly delimiter?: string;
-  /** The line has usual headings, so it is the header, and no later line is. */
+  /** The line has usual headings, so it is the header. No later line can be the header. */
   readonly isHeader?: boolean;
 };
 
@@ -135,7 +135,7 @@ export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): R
 }
 
 /**
- * A row without a member must have the id of a group. With a name alone, it may be the total at the end of a report.
+ * A row without a member must have the id of a group. A row with only a name may be the total at the end of a report.
  */
 function lackOfMember(row: Row, layout: Layout): string | undefined {
   const isNamedById = layout.group?.isId === true;

@@ -107,8 +107,8 @@ export function activityNames(given: Partial<ActivityNames> = {}): ActivityNames
 
 /**
  * The start of reading. Either a cursor of an earlier page, or a time range in milliseconds since 1970. `sinceMs` is
- * inclusive and less than 90 days ago. Without `sinceMs` the feed begins with its oldest event. Without `untilMs` it
- * has no end.
+ * inclusive and less than 90 days ago. Without `sinceMs` the feed begins with its oldest event. Without `untilMs` the
+ * feed is read to its end.
  */
 type ActivityStart =
   | { readonly cursor: string }

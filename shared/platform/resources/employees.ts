@@ -65,7 +65,10 @@ const fields = () => ({
 
 type Nicknames = { worklocationNickname?: unknown; workLocationNickname?: unknown };
 
-/** The platform spells this field in two ways. The result has one spelling. If both are absent, it stays absent. */
+/**
+ * The platform spells this field in two ways. The result has one spelling. If both spellings are absent, the field
+ * stays absent.
+ */
 function oneNickname<T extends Nicknames>(employee: T): Omit<T, 'workLocationNickname'> {
   const { workLocationNickname: other, ...rest } = employee;
   if (rest.worklocationNickname !== undefined || other === undefined) return rest;

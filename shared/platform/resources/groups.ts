@@ -34,8 +34,9 @@ const OddGroup = z.lazy(() =>
 );
 
 /**
- * Reads a list element by element, so that one malformed group does not hide the others. It may be an unmanaged group.
- * `undefined` stands for an element without an id. A list that contains only such elements is not a list of groups.
+ * Reads a list element by element, so that one malformed group does not hide the others. The malformed group may be
+ * unmanaged. `undefined` stands for an element without an id. A list that contains only such elements is not a list of
+ * groups.
  */
 const GroupList = z.lazy(() =>
   z

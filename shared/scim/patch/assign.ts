@@ -18,19 +18,20 @@ type Target = Pick<Place, 'attribute' | 'sub'>;
 /**
  * Changes one attribute of `holder` (RFC 7644 sections 3.5.2.1 to 3.5.2.3).
  *
- *   | attribute           | add                    | replace                   | remove                  |
- *   |---------------------|------------------------|---------------------------|-------------------------|
- *   | simple              | set                    | set                       | removed                 |
- *   | complex             | sub-attributes merged  | sub-attributes merged     | removed                 |
- *   | list                | values added           | list replaced             | all or the given values |
- *   | list[filter]        | merged, or created     | replaced, or created      | selected values removed |
- *   | a sub-attribute     | set, or created        | set, or created           | removed                 |
+ *  | attribute           | add                    | replace                   | remove                  |
+ *  |---------------------|------------------------|---------------------------|-------------------------|
+ *  | simple              | set                    | set                       | removed                 |
+ *  | complex             | sub-attributes merged  | sub-attributes merged     | removed                 |
+ *  | list                | values added           | list replaced             | all or the given values |
+ *  | list[filter]        | merged, or created     | replaced, or created      | selected values removed |
+ *  | a sub-attribute     | set, or created        | set, or created           | removed                 |
  *
- * A replace whose filter selects no value is rejected with noTarget, unless the filter describes the value
- * (`describes`). Microsoft Entra ID sends `Replace emails[type eq "work"].value` for a user without an address, in
- * one PATCH with other changes of the user.
+ * If the filter of a replace selects no value, the replace is rejected with noTarget. There is one exception: the
+ * filter describes the value well enough to create it (`describes`). Microsoft Entra ID sends `Replace emails[type eq
+ * "work"].value` for a user without an address, in one PATCH with other changes of the user.
  *
- * If the attribute has a sub-attribute `value`, an item without `value` replaces no item. It is merged.
+ * If the attribute has a sub-attribute `value`, an item without `value` replaces no item. It is merged into an existing
+ * item.
  */
 export function assign(holder: ScimDraft, target: Target, change: Assignment): void {
   const { attribute } = target;

@@ -17,11 +17,11 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
   attribute('complex', 'meta', 'Facts about the resource.', {
     mutability: 'readOnly',
     subAttributes: [
-      text('resourceType', 'Name of its type.', { caseExact: true, mutability: 'readOnly' }),
-      attribute('dateTime', 'created', 'When it was made.', { mutability: 'readOnly' }),
-      attribute('dateTime', 'lastModified', 'When it last changed.', { mutability: 'readOnly' }),
-      attribute('reference', 'location', 'Its address.', { caseExact: true, mutability: 'readOnly' }),
-      text('version', 'Its weak entity tag.', { caseExact: true, mutability: 'readOnly' }),
+      text('resourceType', 'Name of the type of the resource.', { caseExact: true, mutability: 'readOnly' }),
+      attribute('dateTime', 'created', 'When the resource was created.', { mutability: 'readOnly' }),
+      attribute('dateTime', 'lastModified', 'When the resource last changed.', { mutability: 'readOnly' }),
+      attribute('reference', 'location', 'URL of the resource.', { caseExact: true, mutability: 'readOnly' }),
+      text('version', 'Weak entity tag of the resource.', { caseExact: true, mutability: 'readOnly' }),
     ],
   }),
 ];

@@ -38,7 +38,7 @@ export const SERVICE_PROVIDER_CONFIG: Schema = {
   name: 'ServiceProviderConfig',
   description: 'Features of the server',
   attributes: [
-    address('documentationUri', 'Where people read how to use it.'),
+    address('documentationUri', 'URL of the documentation.'),
     group('patch', 'PATCH.', [supported]),
     group('bulk', 'Bulk operations.', [
       supported,
@@ -52,18 +52,18 @@ export const SERVICE_PROVIDER_CONFIG: Schema = {
     list('authenticationSchemes', 'How clients authenticate.', [
       exact('type', 'Kind of the scheme.', { canonicalValues: SCHEMES }),
       exact('name', 'Name of the scheme.'),
-      exact('description', 'What it is.'),
-      address('specUri', 'Where it is specified.'),
-      address('documentationUri', 'Where people read how to use it.'),
-      flag('primary', 'Whether it is the preferred one.', fixed),
+      exact('description', 'Description of the scheme.'),
+      address('specUri', 'URL of the specification of the scheme.'),
+      address('documentationUri', 'URL of the documentation.'),
+      flag('primary', 'Whether the scheme is the preferred one.', fixed),
     ]),
   ],
 };
 
 const pagination = complex(fixed)('pagination', 'Pages of lists (RFC 9865).', [
-  yesNo('cursor', 'Whether by cursor.'),
-  yesNo('index', 'Whether by startIndex.'),
-  exact('defaultPaginationMethod', 'Which one without either.', optional),
+  yesNo('cursor', 'Whether pages can be requested by cursor.'),
+  yesNo('index', 'Whether pages can be requested by startIndex.'),
+  exact('defaultPaginationMethod', 'The method if the request names neither.', optional),
   attribute('integer', 'defaultPageSize', 'Resources in an answer without count.', fixed),
   attribute('integer', 'maxPageSize', 'Most resources in one answer.', fixed),
 ]);
@@ -80,12 +80,12 @@ export const RESOURCE_TYPE: Schema = {
   attributes: [
     exact('id', 'Id of the type.', optional),
     exact('name', 'Name of the type.'),
-    exact('description', 'What it is.', optional),
-    address('endpoint', 'Where its resources are, below the base URL.', uri),
-    address('schema', 'Its core schema.', uri),
-    list('schemaExtensions', 'Its extensions.', [
+    exact('description', 'Description of the type.', optional),
+    address('endpoint', 'Path of the resources of the type, below the base URL.', uri),
+    address('schema', 'Core schema of the type.', uri),
+    list('schemaExtensions', 'Extensions of the type.', [
       address('schema', 'The schema of the extension.', uri),
-      yesNo('required', 'Whether each resource must have it.'),
+      yesNo('required', 'Whether each resource must have the extension.'),
     ]),
   ],
 };
@@ -95,16 +95,24 @@ export const RESOURCE_TYPE: Schema = {
  */
 const definition: readonly Attribute[] = [
   exact('name', 'Name of the attribute.'),
-  exact('type', 'Its type.', { canonicalValues: TYPES }),
-  yesNo('multiValued', 'Whether it holds several values.'),
-  exact('description', 'What it is.', optional),
-  yesNo('required', 'Whether it must have a value.'),
-  exact('canonicalValues', 'Values that are suggested.', { required: false, multiValued: true }),
+  exact('type', 'Type of the attribute.', { canonicalValues: TYPES }),
+  yesNo('multiValued', 'Whether the attribute holds several values.'),
+  exact('description', 'Description of the attribute.', optional),
+  yesNo('required', 'Whether the attribute must have a value.'),
+  exact('canonicalValues', 'Suggested values.', { required: false, multiValued: true }),
   flag('caseExact', 'Whether case matters.', fixed),
-  exact('mutability', 'Who may change it.', { canonicalValues: WRITERS }),
-  exact('returned', 'When it is shown.', { canonicalValues: ['always', 'never', 'default', 'request'] }),
-  exact('uniqueness', 'Where it is unique.', { ...optional, canonicalValues: ['none', 'server', 'global'] }),
-  exact('referenceTypes', 'What it may refer to.', { required: false, multiValued: true }),
+  exact('mutability', 'Whether clients may read and write the attribute.', { canonicalValues: WRITERS }),
+  exact('returned', 'When a response contains the attribute.', {
+    canonicalValues: ['always', 'never', 'default', 'request'],
+  }),
+  exact('uniqueness', 'Where the value is unique.', {
+    ...optional,
+    canonicalValues: ['none', 'server', 'global'],
+  }),
+  exact('referenceTypes', 'Types of resources that the attribute may refer to.', {
+    required: false,
+    multiValued: true,
+  }),
 ];
 
 export const SCHEMA: Schema = {
@@ -113,9 +121,9 @@ export const SCHEMA: Schema = {
   description: 'A schema',
   attributes: [
     exact('id', 'URN of the schema.'),
-    exact('name', 'Its name.', optional),
-    exact('description', 'What it describes.', optional),
-    list('attributes', 'Its attributes.', [
+    exact('name', 'Name of the schema.', optional),
+    exact('description', 'Description of the schema.', optional),
+    list('attributes', 'Attributes of the schema.', [
       ...definition,
       list('subAttributes', 'Parts of a complex attribute.', definition),
     ]),

@@ -93,7 +93,10 @@ const GROUPS = attribute('complex', 'groups', 'Groups of the user, from the memb
       referenceTypes: ['Group'],
     }),
     text('display', 'Name of the group.', { mutability: 'readOnly' }),
-    text('type', 'How the user belongs to it.', { mutability: 'readOnly', canonicalValues: ['direct'] }),
+    text('type', 'How the user belongs to the group.', {
+      mutability: 'readOnly',
+      canonicalValues: ['direct'],
+    }),
   ],
 });
 
