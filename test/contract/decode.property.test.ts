@@ -13,7 +13,7 @@ const someLines = (name: string, every: number) =>
     .split('\n')
     .filter((_, index) => index % every === 0);
 
-/** Every body comes out as events, as something to ignore, or as a rejection that the dead-letter queue can take. */
+/** Decodes a body, and expects only events, ignored events, or rejections that the dead-letter queue accepts. */
 function expectHandled(body: string): void {
   const { events, ignored, rejected } = decode(body);
   expect(events.length + ignored + rejected.length).toBeGreaterThan(0);
@@ -35,7 +35,7 @@ const memberOrNot = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Values that look like events of every form, with any part missing or wrong. */
+/** Draws values that resemble events of every form, in which any part may be missing or wrong. */
 const nearlyEvent = fc.oneof(
   fc.record(
     {
@@ -132,7 +132,7 @@ const wrapped = fc.oneof(
   nearlyEvent.map((event) => ({ eventType: 'com.okta.event_hook', data: { events: [event] } })),
 );
 
-describe('decodeMessage accepts, ignores or rejects and never throws', () => {
+describe('decodeMessage for invalid input', () => {
   always(
     'decodeMessage never throws for any text',
     fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), expectHandled),
@@ -203,7 +203,7 @@ describe('order of arriving messages', () => {
       .map(({ change, stamp, connection }) => JSON.stringify([stamp, connection, change.kind]))
       .toSorted();
 
-  it('shuffled and repeated messages give the same set of events', () => {
+  it('shuffled and repeated messages decode to the same set of events', () => {
     const expected = new Set(eventsOf(bodies));
     fc.assert(
       fc.property(
@@ -217,7 +217,7 @@ describe('order of arriving messages', () => {
     );
   });
 
-  it('a list gives the events that its items give alone', () => {
+  it('a list of events decodes to the events of its items', () => {
     const lines = someLines('company.events.jsonl', 60);
     fc.assert(
       fc.property(fc.shuffledSubarray(lines, { minLength: 1 }), (some) => {

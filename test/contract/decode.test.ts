@@ -89,7 +89,7 @@ describe('array of events', () => {
     ]);
   });
 
-  it('an array of 10,000 events is accepted, and one with more is rejected as too large', () => {
+  it('an array of 10,000 events is accepted, and an array with more is rejected as too large', () => {
     const list = Array.from({ length: 10_000 }, () => deleted('g'));
     expect(decode(list).events).toHaveLength(10_000);
     const body = JSON.stringify([...list, deleted('g')]);
@@ -147,7 +147,7 @@ describe('attributes of a member', () => {
 });
 
 describe('connection of an event', () => {
-  it('comes from the event, else from the message attribute, else it is default', () => {
+  it('is the one that the event names, else that of the message attribute, else default', () => {
     const connectionOf = (event: unknown, connection?: string) =>
       decode(event, { connection }).events[0]?.connection;
     expect(connectionOf(deleted('g1', { connection: 'a' }), 'b')).toBe('a');
@@ -181,7 +181,7 @@ describe('connection of an event', () => {
   });
 });
 
-describe('message without a time of its own', () => {
+describe('message without an event time', () => {
   it('a message without a time is ordered by SentTimestamp and message id, and after a replay by the attribute stamp', () => {
     const first = decode(timeless('g1'), { receivedAtMs: SENT_MS + 1_000 });
     const stamps = first.events.map(({ stamp }) => stamp);
@@ -195,7 +195,7 @@ describe('message without a time of its own', () => {
     expect(again.events.map(({ stamp }) => stamp)).toEqual(stamps);
   });
 
-  it('a rejected message without a time has the stamp that it would have had', () => {
+  it('a rejected message without a time keeps the stamp of its first receipt as an attribute', () => {
     const knowsConnection = () => false;
     const [rejection] = decode(timeless('g1'), { knowsConnection }).rejected;
     expect(rejection).toMatchObject({
@@ -210,7 +210,7 @@ describe('message without a time of its own', () => {
     expect(replayed).toEqual(decode(timeless('g1')));
   });
 
-  it('an event of an array keeps its place in the order when it is replayed alone', () => {
+  it('an event of an array that is replayed alone gets a stamp between those of its neighbours', () => {
     const bad = { ...timeless('g2'), Operations: [{ op: 'ad' }] };
     const { events, rejected } = decode([timeless('g1'), bad, timeless('g3')]);
     const fixed = decode(timeless('g2'), {
@@ -224,7 +224,7 @@ describe('message without a time of its own', () => {
     expect(place <= (afterIt ?? '')).toBe(true);
   });
 
-  it('a refused message keeps its place in the order, also if its first event has a time', () => {
+  it('a rejected message keeps its stamp, even if its first event has a time', () => {
     const list = [deleted('g1'), timeless('g2')];
     const bound = { queue: 'events-okta', to: connectionName('acme') };
     const [refused, ...others] = decode(list, { connection: 'beta', bound }).rejected;
@@ -236,7 +236,7 @@ describe('message without a time of its own', () => {
     expect(decode(list, resent)).toEqual(decode(list, { connection: 'beta' }));
   });
 
-  it('a message with an invalid attribute stamp is rejected, and gets no new place in the order', () => {
+  it('a message with an invalid attribute stamp is rejected, and gets no new stamp', () => {
     const ofAnId = (id: string) => makeStamp({ time: SENT_AT, id, source: '中'.repeat(512) });
     expect(problemsOf(timeless('g1'), { stamp: ofAnId('中'.repeat(512)) })).toEqual([]);
     const problem = 'invalid_event: attribute stamp: expected a stamp, got other text';
@@ -244,11 +244,11 @@ describe('message without a time of its own', () => {
       expect(problemsOf(timeless('g1'), { stamp })).toEqual([problem]);
   });
 
-  it('a sender longer than an ARN is truncated for every event of the message', () => {
+  it('a sender id longer than an ARN is truncated in every event of the message', () => {
     expect(decode(deleted('g1'), { sentBy: 'a'.repeat(9_999) }).events[0]?.actor?.by).toHaveLength(2_048);
   });
 
-  it('a message is rejected if its operations would pass the last index', () => {
+  it('a message is rejected if one of its operations needs an index above 99999', () => {
     const stamp = `${SENT_AT}.00.6d31..99999`;
     expect(problemsOf(timeless('g1'), { stamp })).toEqual([
       expect.stringMatching(/^invalid_event: expected at most 99999 operations/),
@@ -256,7 +256,7 @@ describe('message without a time of its own', () => {
   });
 });
 
-describe('event with a time of its own', () => {
+describe('event with a time', () => {
   it('ignores SentTimestamp, message id and the attribute stamp', () => {
     const stamp = `${SENT_AT}.00.6d31..00007`;
     const elsewhere = decode(deleted('g1'), { messageId: 'm2', sentAtMs: 0, stamp });

@@ -1,6 +1,6 @@
 import { type DecodedMessage, decodeMessage, type MessageToDecode } from '../../shared/contract/decode.ts';
 
-/** When the messages of these tests are sent and received. */
+/** The time at which the messages of these tests are sent and received. */
 export const SENT_MS = Date.UTC(2026, 10, 20, 12);
 export const SENT_AT = '2026-11-20T12:00:00.000000000Z';
 
@@ -10,18 +10,18 @@ export function decode(body: unknown, message: Partial<MessageToDecode> = {}): D
   return decodeMessage({ body: text, messageId: 'm1', sentAtMs: SENT_MS, receivedAtMs: SENT_MS, ...message });
 }
 
-/** The changes that a body means; fails the test where anything was rejected. */
+/** Returns the changes of a body. @throws if an event was rejected */
 export function changesOf(body: unknown, message: Partial<MessageToDecode> = {}) {
   const { events, rejected } = decode(body, message);
   if (rejected.length > 0) throw new Error(rejected.map((one) => `${one.code}: ${one.message}`).join('\n'));
   return events.map(({ change }) => change);
 }
 
-/** `code: message` of everything rejected. */
+/** Returns `code: message` for each rejected event. */
 export const problemsOf = (body: unknown, message: Partial<MessageToDecode> = {}) =>
   decode(body, message).rejected.map((one) => `${one.code}: ${one.message}`);
 
-/** An event of type `directory.<type>`. */
+/** Returns an event of type `directory.<type>`. */
 export const native = (type: string, data: unknown, attributes: object = {}) => ({
   specversion: '1.0',
   id: 'e1',

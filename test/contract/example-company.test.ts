@@ -68,7 +68,7 @@ describe('example company', () => {
 describe('removals of the example company', () => {
   const histories = membershipHistories();
 
-  it('removals between any two moments never look like a mass removal', () => {
+  it('a group loses at most 60 users, and at most 40 % of its users, between any two times', () => {
     for (const history of histories.values()) {
       for (const [index, before] of history.entries()) {
         for (const after of history.slice(index + 1)) {
@@ -98,7 +98,7 @@ describe('removals of the example company', () => {
     return [...before].filter((member) => !after.has(member)).length;
   }
 
-  /** The members of each group after every event that changed them, times in which it did not exist left out. */
+  /** Returns the members of each group after each event that changed them, for times in which the group exists. */
   function membershipHistories(): Map<string, ReadonlySet<string>[]> {
     const found = new Map<string, ReadonlySet<string>[]>();
     for (let end = 1; end <= events.length; end += 1) {

@@ -54,7 +54,7 @@ describe('policyFor', () => {
     expect(policyFor(settings, '00g7', undefined).excluded).toBe(false);
   });
 
-  it('lets exclude win over include', () => {
+  it('excludes a group that exclude and include both match', () => {
     const settings = withGroups({ include: ['*'], exclude: ['*-test'] });
     expect(policyFor(settings, '00g1', 'ops-test').excluded).toBe(true);
   });
@@ -72,7 +72,7 @@ describe('policyFor', () => {
 });
 
 describe('renderName', () => {
-  it('fills every placeholder of the template and none of the values', () => {
+  it('replaces each placeholder of the template, but no placeholder within a value', () => {
     const parts = { name: '{id} $& team', id: '00g1', connection: 'default' };
     expect(renderName('{connection}/{name} ({id})', parts)).toBe('default/{id} $& team (00g1)');
   });

@@ -10,8 +10,8 @@ import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { parseLines, type RawEvent, readDirectory } from '../support/reading.ts';
 
 /*
- * Two readings of one stream: the naive replay in order that end-to-end tests trust, and decoding followed by the
- * fold of registers in any order. They share no code, so a mistake in either shows here.
+ * These tests read one stream of events in two ways. The naive reading replays the events in order, as in the end-to-end
+ * tests. The engine decodes the events and folds registers in any order. The two ways share no code.
  */
 
 const NOW_MS = Date.UTC(2026, 10, 20);
@@ -77,7 +77,7 @@ const typeAndData: fc.Arbitrary<Pick<RawEvent, 'type' | 'data'>> = fc.oneof(
   id.map((one) => ({ type: 'directory.user.deleted', data: { user: { id: one } } })),
 );
 
-/** Every event has its own id, and many share an instant. */
+/** Draws events with different ids. Many of the events have equal times. */
 const stream = fc
   .array(fc.tuple(typeAndData, fc.integer({ min: 0, max: 5 }), fc.option(fc.nat(11), { nil: undefined })), {
     maxLength: 25,
@@ -95,7 +95,7 @@ const stream = fc
     ),
   );
 
-/** The parts of one snapshot of g1, each a second after the other, as an export writes them. */
+/** Returns the parts of one snapshot of g1. Each part is a second later than the part before, as in an export. */
 const parts = fc.array(members, { minLength: 2, maxLength: 3 }).map((lists) =>
   lists.map(
     (some, index): RawEvent => ({

@@ -52,7 +52,7 @@ describe('default settings', () => {
     });
   });
 
-  it('the defaults complete a guard that is given in part', () => {
+  it('a guard with some limits gets the defaults for its other limits', () => {
     expect(parseSettings({ baseUrl, guard: { minSize: 9 } }).guard).toEqual({
       ...defaults.guard,
       minSize: 9,
@@ -138,7 +138,7 @@ describe('invalid settings', () => {
     ['activity', { pageSize: 1001 }, 'activity.pageSize: expected a whole number from 1 to 1000, got 1001'],
     ['concurrency', 0, 'concurrency: expected a whole number from 1 to 64, got 0'],
     ['timeoutMs', Number.NaN, 'timeoutMs: expected a whole number from 100 to 60000, got null'],
-  ])('the error for %s=%j says what was expected, what came and where', (key, value, problem) => {
+  ])('the error for %s=%j names the key, the expected value and the given value', (key, value, problem) => {
     expect(problemsOf(() => parseSettings({ baseUrl, [key]: value }))).toEqual([problem]);
   });
 
@@ -178,7 +178,7 @@ describe('applySetting', () => {
     expect(defaults.guard?.minSize).toBe(5);
   });
 
-  it('changes a setting within a group within a group', () => {
+  it('changes a setting within nested groups of settings', () => {
     const changed = applySetting(defaults, 'sources.expectEvery.events', 60);
     expect(changed.sources).toEqual({ expectEvery: { events: 60, scim: null, directory: null } });
     expect(problemsOf(() => applySetting(defaults, 'sources.expectEvery.scim', 0))).toEqual([

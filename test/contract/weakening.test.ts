@@ -11,17 +11,17 @@ describe('isWeakerGuard', () => {
     ['the same limits', {}, false],
     ['a larger share', { maxRemovedShare: 0.6 }, true],
     ['a larger count', { maxRemovedCount: 101 }, true],
-    ['a larger count of an hour', { perHourCount: 501 }, true],
+    ['a larger count for an hour', { perHourCount: 501 }, true],
     ['more deleted groups', { deletedGroups: 3 }, true],
     ['a larger share of deleted groups', { deletedGroupsShare: 0.06 }, true],
-    ['a larger size below which no share counts', { minSize: 6 }, true],
+    ['a larger minimum size, below which the share is not checked', { minSize: 6 }, true],
     ['stricter limits', { minSize: 0, maxRemovedShare: 0, maxRemovedCount: 0, perHourCount: 0 }, false],
     ['one stricter and one weaker limit', { maxRemovedShare: 0.1, maxRemovedCount: 101 }, true],
   ])('limits count as weakened by %s: $2', (_, after, expected) => {
     expect(isWeakerGuard(LIMITS, after === null ? null : { ...LIMITS, ...after })).toBe(expected);
   });
 
-  it('no guard is weaker than a missing guard', () => {
+  it('nothing is weaker than a guard that is switched off', () => {
     expect([isWeakerGuard(null, null), isWeakerGuard(null, LIMITS)]).toEqual([false, false]);
   });
 });

@@ -15,8 +15,8 @@ describe('digest of the content of a group', () => {
     ['another name', { name: 'sales' }, false],
     ['a missing user', { users: ['a', 'b'] }, false],
     ['another user', { users: ['a', 'b', 'd'] }, false],
-    ['two users that are written as one', { users: ['ab', 'c'] }, false],
-  ])('the digest is the same for %s: $2', (_, over, expected) => {
+    ['two user ids that are joined into one', { users: ['ab', 'c'] }, false],
+  ])('another content with %s has the same digest: $2', (_, over, expected) => {
     expect(isSame(over)).toBe(expected);
   });
 

@@ -38,14 +38,14 @@ describe('record of failing calls', () => {
     expect(isFailing(record(over), nowMs)).toBe(expected);
   });
 
-  it('failing calls are recorded from the first failure on, with all calls of the same invocation', () => {
+  it('the record begins with the first failure, and contains all calls of that invocation', () => {
     const some = outcomes({ total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' });
     expect(withOutcomes([], some, T + 5)).toEqual([
       record({ sinceMs: T + 5, total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' }),
     ]);
   });
 
-  it('failing calls are added to the record of their endpoint, which keeps its start time', () => {
+  it('further failing calls are added to the record of their endpoint, and its start time stays', () => {
     const some = outcomes({
       total: 2,
       failed: 1,
@@ -58,7 +58,7 @@ describe('record of failing calls', () => {
     ]);
   });
 
-  it('failing calls begin a new record when the previous record has expired', () => {
+  it('a failing call begins a new record if the previous record has expired', () => {
     const over = record({ lastGoodMs: T + 1 });
     const some = outcomes({ total: 1, failed: 1, lastFailedMs: T + HOUR_MS, reason: '500' });
     expect(withOutcomes([over], some, T + HOUR_MS)).toMatchObject([{ sinceMs: T + HOUR_MS, total: 1 }]);

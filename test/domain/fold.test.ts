@@ -22,7 +22,7 @@ const foldOne = (...events: readonly DirectoryEvent[]) => {
   if (fold === undefined) throw new Error('expected a fold');
   return fold;
 };
-/** The same in every order. */
+/** Returns the fold of group A. The fold of the reversed and repeated events must be equal. */
 const foldGroup = (...events: readonly DirectoryEvent[]) => {
   const forth = foldOne(...events);
   expect(foldOne(...events.toReversed(), ...events)).toEqual(forth);
@@ -64,7 +64,7 @@ describe('foldEvents', () => {
     expect(group?.upserted).toBe(STAMP_ZERO);
   });
 
-  it('reads a whole snapshot as existence, floor, members, and a name if it has one', () => {
+  it('a whole snapshot sets existence, floor and members, and also the name if the snapshot has one', () => {
     const whole = { kind: 'group.snapshot', group: A, members: [plain(M)] } as const;
     const unnamed = foldGroup(event(3, whole));
     expect(unnamed).toMatchObject({ upserted: at(3), snapshot: at(3) });
@@ -73,7 +73,7 @@ describe('foldEvents', () => {
     expect(foldGroup(event(3, { ...whole, name: 'S' }))?.name).toEqual({ value: 'S', stamp: at(3) });
   });
 
-  it('keeps every arrival of a snapshot part, and a part alone moves no floor', () => {
+  it('keeps each repetition of a snapshot part with its stamp, and one part of two raises no floor', () => {
     const part = { snapshotId: 'x', index: 0, count: 2 };
     const snapshot = { kind: 'group.snapshot', group: A, members: [], part } as const;
     const group = foldGroup(event(1, snapshot), event(2, snapshot), event(2, snapshot));
@@ -87,7 +87,7 @@ describe('foldEvents', () => {
     expect(group?.parts.size).toBe(2);
   });
 
-  it("joins a user's attributes one by one, from user and member events", () => {
+  it('keeps the latest value of each attribute of a user, from user and member events', () => {
     const attributes = (entries: Record<string, string>) => new Map(Object.entries(entries));
     const said = [
       event(1, {
@@ -121,7 +121,7 @@ describe('foldEvents', () => {
     }
   });
 
-  it("keeps a user's attributes as the first event contained them", () => {
+  it('keeps the attributes of the first event unchanged while later ones are merged', () => {
     const said = new Map([['email', 'e']]);
     const more = new Map([['email', 'later']]);
     const user = foldOne(

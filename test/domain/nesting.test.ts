@@ -34,7 +34,7 @@ const flattened = (contents: Record<string, GroupContent>) =>
   flattenedMembers(OUTER, new Map(Object.entries(contents).map(([id, content]) => [groupId(id), content])));
 
 describe('members of a group with groups within it', () => {
-  it("the members are the group's own registers if it contains no group", () => {
+  it('flattenedMembers returns the registers of a group that contains no group', () => {
     const members = [present('a', 1), absent('b', 2)];
     expect(flattened({ outer: group(members, { snapshot: at(3) }) }).map(({ member }) => member)).toEqual([
       'a',
@@ -42,7 +42,7 @@ describe('members of a group with groups within it', () => {
     ]);
   });
 
-  it("a nested member counts by the inner group's register, even if the outer group was restated later", () => {
+  it('a nested member counts by the register in the inner group, even after a later snapshot of the outer group', () => {
     const [member] = flattened({
       outer: group([present(inner('in'), 5)], { snapshot: at(5) }),
       in: group([present('a', 2)]),
@@ -53,7 +53,7 @@ describe('members of a group with groups within it', () => {
     expect(memberCounts(member as StoredMember, at(5), at(3))).toBe(false);
   });
 
-  it('a nested member is absent after the inner group left, was deleted, or was restated without them', () => {
+  it('a nested member is absent once the inner group has left, is deleted, or has a snapshot without the member', () => {
     const within = (edge: StoredMember, content: GroupContent) =>
       flattened({ outer: group([edge]), in: content }).map(({ value, stamp }) => [value, stamp]);
     expect(within(absent(inner('in'), 6), group([present('a', 2)]))).toEqual([['absent', at(6)]]);
@@ -65,7 +65,7 @@ describe('members of a group with groups within it', () => {
     ]);
   });
 
-  it('a nested member keeps the pending mark of the outer group only', () => {
+  it('a nested member has the pending mark of the outer group, and not that of the inner group', () => {
     const mark = { cause: 'refused', sinceMs: 1 } as const;
     const contents = {
       outer: group([{ ...absent('a', 1), pending: mark }, present(inner('in'), 3)]),
@@ -77,7 +77,7 @@ describe('members of a group with groups within it', () => {
     ]);
   });
 
-  it('groups whose content is not known yet are named', () => {
+  it('unknownGroups returns the nested groups whose content is not known yet', () => {
     const contents = new Map([
       [OUTER, group([present(inner('in'), 1), absent(inner('left'), 2), present('a', 1)])],
     ]);
@@ -85,7 +85,7 @@ describe('members of a group with groups within it', () => {
     expect(nestedGroup('a')).toBeUndefined();
   });
 
-  it('the members equal those of a search along all paths, even if groups contain each other', () => {
+  it('flattenedMembers returns the members that a search along all paths finds, even if groups contain each other', () => {
     const ids = ['outer', 'p', 'q', 'r'];
     const register = fc
       .tuple(fc.constantFrom('a', 'b', 'c', ...ids.map(inner)), fc.boolean(), fc.integer({ min: 1, max: 9 }))
@@ -112,11 +112,11 @@ describe('members of a group with groups within it', () => {
   });
 });
 
-/** The outer group exists: the members of a deleted group are never read. */
+/** Draws a group that is not deleted, because the members of a deleted group are never read. */
 const existing = (content: fc.Arbitrary<GroupContent>) =>
   content.map(({ registers, members }) => ({ members, registers: { ...registers, deleted: STAMP_ZERO } }));
 
-/** Users of a group by a search along each path that visits no group twice. */
+/** Returns the users of a group by a search along every path. A path visits no group twice. */
 function usersFound(from: GroupId, known: ReadonlyMap<GroupId, GroupContent>): string[] {
   const found = new Set<string>();
   const search = (one: GroupId, path: readonly GroupId[]) => {

@@ -8,7 +8,7 @@ const START_MS = Date.UTC(2026, 10, 20);
 const at = (ms: number): Stamp =>
   makeStamp({ time: new Date(START_MS + ms).toISOString(), id: 'e', source: 's' });
 
-/** The definition, tried out: the greatest stamp from which within an hour every index arrived. */
+/** Returns the floor by its definition: the latest stamp after which every part arrived within an hour. */
 function naiveFloor(count: number, parts: readonly ArrivedPart[]): Stamp {
   const complete = parts
     .map(({ stamp }) => stamp)
@@ -32,7 +32,7 @@ const parts = fc.array(
 
 describe('completeSnapshotFloor', () => {
   always(
-    'the floor equals its definition for parts in any order',
+    'the snapshot floor equals its definition for parts in any order',
     fc.property(parts, fc.integer({ min: 1, max: 3 }), (arrived, indexes) => {
       const few = arrived.filter(({ index }) => index < indexes);
       expect(completeSnapshotFloor(indexes, few)).toBe(naiveFloor(indexes, few));
@@ -41,7 +41,7 @@ describe('completeSnapshotFloor', () => {
   );
 
   always(
-    'the floor only grows as more parts arrive',
+    'the snapshot floor never decreases when more parts arrive',
     fc.property(parts, (arrived) => {
       let before = STAMP_ZERO;
       for (let count = 0; count <= arrived.length; count += 1) {

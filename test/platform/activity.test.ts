@@ -51,19 +51,22 @@ describe('activity.follow', () => {
     ['absent', undefined],
     ['empty', ''],
     ['the same cursor again', 'c1'],
-  ])('ends if next is %s, returns its events and keeps the last usable cursor', async (_, next) => {
-    const { client, platform } = await rig(inTurn(page(['z'], next)));
-    const pages = await collect(client.activity.follow({ cursor: 'c1' }));
-    expect(pages).toEqual([{ events: [event('z')], next: 'c1', done: true }]);
-    expect(platform.seen).toHaveLength(1);
-  });
+  ])(
+    'ends if next is %s, returns the events of the page and keeps the last usable cursor',
+    async (_, next) => {
+      const { client, platform } = await rig(inTurn(page(['z'], next)));
+      const pages = await collect(client.activity.follow({ cursor: 'c1' }));
+      expect(pages).toEqual([{ events: [event('z')], next: 'c1', done: true }]);
+      expect(platform.seen).toHaveLength(1);
+    },
+  );
 
   it.each<[string, unknown, string | null]>([
     ['data: null', { data: null, error: null }, 'c1'],
     ['data.events: null', { data: { events: null, next: 'c2' }, error: null }, 'c2'],
     ['data.events: null without next', { data: { events: null }, error: null }, 'c1'],
     ['events: null in a flat envelope', { events: null, next: 'c2' }, 'c2'],
-  ])('counts %s as an empty page and keeps the last usable cursor', async (_, body, cursor) => {
+  ])('counts the body %s as an empty page, and returns the last usable cursor', async (_, body, cursor) => {
     const { client } = await rig(inTurn({ body }, page([], null)));
     const pages = await collect(client.activity.follow({ cursor: 'c1' }));
     expect(pages.flatMap(({ events }) => events)).toEqual([]);
@@ -82,12 +85,12 @@ describe('activity.follow', () => {
     ]);
   });
 
-  it('the feed has no cursor to store if it never gave one', async () => {
+  it('returns an empty cursor if no page of the feed had a cursor', async () => {
     const { client } = await rig(inTurn(page(['z'], null)));
     await expect(collect(client.activity.follow())).resolves.toMatchObject([{ next: null, done: true }]);
   });
 
-  it('continues after an empty page with a new cursor, but not endlessly', async () => {
+  it('continues after an empty page with a new cursor, and ends after twenty empty pages in a row', async () => {
     const middle = await rig(inTurn(page([], 'c1'), page(['a'], 'c2'), page([], 'c2')));
     const pages = await collect(middle.client.activity.follow());
     expect(pages.flatMap(({ events }) => events.map(({ id }) => id))).toEqual(['a']);
@@ -96,12 +99,12 @@ describe('activity.follow', () => {
     expect(last).toEqual({ events: [], next: 'c19', done: true });
   });
 
-  it('fails if the cursors form a cycle', async () => {
+  it('fails if the cursors of the pages form a cycle', async () => {
     const { client } = await rig((_, index) => page(['a'], index % 2 === 0 ? 'c1' : 'c2'));
     await expect(collect(client.activity.follow())).rejects.toMatchObject({ field: 'data.next' });
   });
 
-  it('redacts the error of the envelope', async () => {
+  it('redacts tokens in the error that an envelope contains', async () => {
     const error = { code: 'bad_cursor', token: 'abc' };
     const { client } = await rig(inTurn({ body: { data: null, error } }));
     const thrown = await rejection(collect(client.activity.follow()));
@@ -118,7 +121,7 @@ describe('activity.follow', () => {
     ['no events', { data: { next: 'c1' }, error: null }, 'field data.events'],
     ['a cursor that is no text', { data: { events: [], next: { id: 1 } }, error: null }, 'field data.next'],
     [
-      'no event with an id',
+      'ten events without an id',
       { data: { events: Array(10).fill({ name: 'x' }) }, error: null },
       'events with ids',
     ],
@@ -162,7 +165,7 @@ describe('activity.follow', () => {
     expect(ignored.flat()).toEqual(expect.arrayContaining(['data.events[2].id', 'data.events[5].id']));
   });
 
-  it('refuses a start 90 days ago or longer, and an empty cursor, before it sends anything', async () => {
+  it('refuses an empty cursor, and a start of 90 days ago or earlier, before any request', async () => {
     const { client, platform } = await rig(inTurn(page([], null)));
     const sinceMs = fakeTime().nowMs - 90 * DAY_MS;
     await expect(collect(client.activity.follow({ sinceMs }))).rejects.toThrow('less than 90 days ago');

@@ -13,7 +13,7 @@ describe('parseSecureUrl', () => {
   });
 
   it.each([
-    ['no URL', 'api.acme.test', 'absolute https URL'],
+    ['text that is not a URL', 'api.acme.test', 'absolute https URL'],
     ['http to another machine', 'http://api.acme.test', 'expected https'],
     ['http to a name that only begins like loopback', 'http://127.0.0.1.evil.test', 'expected https'],
     ['another scheme', 'file:///etc/passwd', 'expected https'],

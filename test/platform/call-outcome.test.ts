@@ -18,7 +18,7 @@ describe('outcome of a call', () => {
       { status: 200, error: 'UnexpectedBodyError' },
       'UnexpectedBodyError',
     ],
-  ])('outcomeOf returns the endpoint and the failure after %s', (_, of, failure) => {
+  ])('outcomeOf returns the endpoint, and the failure if the call failed, after %s', (_, of, failure) => {
     expect(outcomeOf({ ...facts, ...of })).toEqual({ endpoint, failure });
   });
 

@@ -11,7 +11,7 @@ const GROUP = { id: 'g1', name: 'Ops', spokeId: 'd1', users: ['u1'], version: 'v
 const NEW_GROUP = { name: 'Ops', spokeId: 'd1', users: ['u1'] };
 const USER = { id: 'r1', workEmail: 'ann@acme.test', company: 'c1' };
 
-/** Answers the first requests from the list, then the last of it for ever. */
+/** Returns a script that answers the requests in this order, and repeats the last answer. */
 const inTurn = (...answers: readonly Answer[]) => {
   return (_: unknown, index: number) => answers[Math.min(index, answers.length - 1)] ?? {};
 };
@@ -81,7 +81,7 @@ describe('answer outside 2xx', () => {
       const error = await rejection(client.groups.get('secret-group'));
       expect(error).toBeInstanceOf(type);
       expect((error as object).constructor).toBe(type);
-      // What a write with this answer would have done.
+      // A write with this answer may have taken effect.
       expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(mayBeDone);
       expect(error).toMatchObject({
         name: type.name,
@@ -127,7 +127,7 @@ describe('answer outside 2xx', () => {
 });
 
 describe('platform call without a complete answer', () => {
-  it('a call without an answer ends at the time limit, and a write may have been done', async () => {
+  it('a call without an answer ends at the time limit, and a write may have taken effect', async () => {
     const { client, platform } = await rig(() => ({ failure: 'hang' }), { timeoutMs: 50 });
     const error = await rejection(client.groups.create(NEW_GROUP));
     expect(error).toBeInstanceOf(errors.TimeoutError);
@@ -136,12 +136,12 @@ describe('platform call without a complete answer', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('an error whose body never ends is still reported as that error', async () => {
+  it('an answer 404 whose body never ends is reported as not found', async () => {
     const { client } = await rig(() => ({ status: 404, failure: 'stall' }), { timeoutMs: 50 });
     await expect(client.groups.get('g1')).rejects.toBeInstanceOf(errors.NotFoundError);
   });
 
-  it('a broken connection is a network error, and a write is not repeated and may have been done', async () => {
+  it('a write whose connection breaks is a network error, is not repeated and may have taken effect', async () => {
     const { client, platform } = await rig(() => ({ failure: 'drop' }));
     const error = await rejection(client.groups.create(NEW_GROUP));
     expect(error).toBeInstanceOf(errors.NetworkError);
@@ -150,7 +150,7 @@ describe('platform call without a complete answer', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('a 2xx answer that breaks off leads to a repeated read, while a write may have been done', async () => {
+  it('a 2xx answer that breaks off leads to a second read, but a write is not repeated and may have taken effect', async () => {
     const { client, platform } = await rig(inTurn({ failure: 'cut' }, { body: GROUP }));
     await expect(client.groups.get('g1')).resolves.toEqual(GROUP);
     expect(platform.seen).toHaveLength(2);
@@ -161,14 +161,14 @@ describe('platform call without a complete answer', () => {
     expect(cut.platform.seen).toHaveLength(1);
   });
 
-  it('a write counts as possibly done if its 2xx answer cannot be read', async () => {
+  it('a write may have taken effect if its 2xx answer has an invalid body', async () => {
     const { client } = await rig(() => ({ body: {} }));
     const error = await rejection(client.groups.create(NEW_GROUP));
     expect(error).toBeInstanceOf(errors.PlatformError);
     expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
   });
 
-  it('a refused connection sent nothing, so even a POST is repeated', async () => {
+  it('a request whose connection is refused never arrived, so even a POST is repeated', async () => {
     const { client, platform, time } = await rig(() => ({}));
     await platform.close();
     const error = await rejection(client.groups.create(NEW_GROUP));
@@ -179,7 +179,7 @@ describe('platform call without a complete answer', () => {
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(TOKEN);
   });
 
-  it('an unknown host means that nothing was sent', async () => {
+  it('a request to an unknown host never arrived', async () => {
     const { client } = await rig(() => ({}), { baseUrl: 'https://groupsync.invalid', maxAttempts: 1 });
     await expect(client.me()).rejects.toMatchObject({ sent: 'no' });
   });
@@ -191,15 +191,19 @@ describe('whether a failed request may have arrived', () => {
   it.each([
     ['a connection that timed out', failed('connect'), 'no'],
     [
-      'every address refused',
+      'an error for every address of the host',
       new AggregateError([failed('connect'), failed('connect', 'EHOSTUNREACH')]),
       'no',
     ],
     ['a socket that timed out', failed('read'), 'maybe'],
-    ['one address that was connected to', new AggregateError([failed('connect'), failed('read')]), 'maybe'],
+    [
+      'a failed read after a connection to one address',
+      new AggregateError([failed('connect'), failed('read')]),
+      'maybe',
+    ],
     ['an untrusted certificate', failed('', 'DEPTH_ZERO_SELF_SIGNED_CERT'), 'no'],
     ['a reset', failed('read', 'ECONNRESET'), 'maybe'],
-  ])('arrival of a request that failed with %s', async (_, thrown, sent) => {
+  ])('a request that failed with %s may have arrived: $2', async (_, thrown, sent) => {
     const agent = new MockAgent();
     agent.disableNetConnect();
     agent.get('https://api.acme.test').intercept({ path: '/platform/api/me' }).replyWithError(thrown);
@@ -211,7 +215,7 @@ describe('whether a failed request may have arrived', () => {
 });
 
 describe('cancellation by the caller', () => {
-  it('a cancelled call is reported as cancelled even if an error was on its way', async () => {
+  it('a cancelled call is reported as cancelled even if an error status has already arrived', async () => {
     const controller = new AbortController();
     const { client } = await rig(() => {
       setTimeout(() => controller.abort(), 20);
@@ -225,7 +229,7 @@ describe('cancellation by the caller', () => {
     });
   });
 
-  it('ends a call in flight', async () => {
+  it('cancellation ends a call in flight', async () => {
     const controller = new AbortController();
     const { client } = await rig(() => {
       setImmediate(() => controller.abort(new Error('enough')));
@@ -236,7 +240,7 @@ describe('cancellation by the caller', () => {
     expect(error).toMatchObject({ sent: 'maybe', cause: { message: 'enough' } });
   });
 
-  it('sends nothing if the signal fired before', async () => {
+  it('a call with an aborted signal sends nothing', async () => {
     const { client, platform } = await rig(() => ({ body: USER }));
     await expect(client.me({ signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: 'AbortedError',
@@ -245,7 +249,7 @@ describe('cancellation by the caller', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('ends the wait between two attempts', async () => {
+  it('cancellation ends the wait between two attempts', async () => {
     const controller = new AbortController();
     const { client } = await rig(() => {
       controller.abort();
@@ -262,7 +266,7 @@ describe('attempts of a platform call', () => {
     expect(time.waits).toEqual([100, 200]);
   });
 
-  it('429 is waited out, also by a POST', async () => {
+  it('a call that is answered 429 waits and is repeated, even a POST', async () => {
     const busy = { status: 429, headers: { 'retry-after': '3' } };
     const { client, platform, time } = await rig(inTurn(busy, { body: GROUP }));
     await expect(client.groups.create(NEW_GROUP)).resolves.toEqual(GROUP);
@@ -278,7 +282,7 @@ describe('attempts of a platform call', () => {
     expect(time.waits).toEqual([]);
   });
 
-  it('500 on a write is not repeated', async () => {
+  it('a write that is answered 500 is not repeated', async () => {
     const { client, platform } = await rig(() => ({ status: 500 }));
     await expect(client.groups.patch('g1', { name: 'x', version: 'v1' })).rejects.toBeInstanceOf(
       errors.ServerError,
@@ -286,7 +290,7 @@ describe('attempts of a platform call', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('sends nothing after the deadline', async () => {
+  it('a call sends nothing after its deadline', async () => {
     const { client, platform, time } = await rig(() => ({ body: USER }));
     await expect(client.me({ deadlineMs: time.nowMs })).rejects.toMatchObject({
       name: 'TimeoutError',
@@ -312,7 +316,7 @@ describe('attempts of a platform call', () => {
     expect(most).toBe(3);
   });
 
-  it('reports each attempt without ids or tokens', async () => {
+  it('the report of an attempt contains no id and no token', async () => {
     const facts: AttemptFacts[] = [];
     const { client } = await rig(inTurn({ status: 503 }, { body: { ...GROUP } }), {
       onAttempt: (fact) => facts.push(fact),
@@ -341,7 +345,7 @@ describe('body that is not as specified', () => {
     ['without an id', { ...GROUP, id: '' }, 'id'],
     ['null', null, ''],
     ['an error in a 200', { ok: false, error: 'x' }, 'id'],
-  ])('a group %s is an error that names endpoint and field', async (_, body, field) => {
+  ])('a group %s leads to an error that names endpoint and field', async (_, body, field) => {
     const { client, platform } = await rig(() => ({ body }));
     const error = await rejection(client.groups.get('g1'));
     expect(error).toBeInstanceOf(errors.UnexpectedBodyError);
@@ -350,7 +354,7 @@ describe('body that is not as specified', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('an invalid group of a list keeps its id and spokeId, and one without an id is only reported', async () => {
+  it('an invalid group in a list keeps its id and spokeId, and a group without an id is only reported', async () => {
     const odd = { ...GROUP, id: 'odd' };
     const told: unknown[] = [];
     const { client } = await rig(
@@ -375,12 +379,12 @@ describe('body that is not as specified', () => {
     expect(told).toEqual([['[0]', '[2]', '[3]', '[4]', '[5]']]);
   });
 
-  it('an object instead of a list is an error that names its keys', async () => {
+  it('an object instead of a list leads to an error that names its keys', async () => {
     const { client } = await rig(() => ({ body: { results: [], next: null } }));
     await expect(client.groups.list()).rejects.toThrow('an object with keys results, next');
   });
 
-  it('a list whose entries have no id is an error and not an empty list', async () => {
+  it('a list whose entries have no id leads to an error, and not to an empty list', async () => {
     const { client } = await rig(() => ({ body: [{ error: 'try later' }] }));
     await expect(client.groups.list()).rejects.toThrow('expected groups with ids');
   });
@@ -392,14 +396,14 @@ describe('body that is not as specified', () => {
     ['bytes that are no UTF-8', { body: Buffer.from([0x22, 0xff, 0x22]) }],
     ['a wrong encoding', { headers: { 'content-encoding': 'gzip' }, body: 'plain' }],
     ['an unknown encoding', { headers: { 'content-encoding': 'zstd' }, body: 'x' }],
-  ])('%s is an error that does not quote the text', async (_, answer) => {
+  ])('%s as the body leads to an error that does not quote the body', async (_, answer) => {
     const { client } = await rig(() => answer);
     const error = await rejection(client.me());
     expect(error).toBeInstanceOf(errors.UnexpectedBodyError);
     expect(inspect(error)).not.toContain('ann@acme.test');
   });
 
-  it('a body above the size limit is an error, compressed or not', async () => {
+  it('a body above the size limit leads to an error, even if its compressed form is smaller', async () => {
     const large = JSON.stringify({ ...USER, note: 'x'.repeat(5000) });
     const plain = await rig(() => ({ body: large }), { maxBodyBytes: 1000 });
     await expect(plain.client.me()).rejects.toThrow('expected at most 1000 bytes');
@@ -415,7 +419,7 @@ describe('body that is not as specified', () => {
     expect(platform.seen[0]?.headers['accept-encoding']).toContain('gzip');
   });
 
-  it('an optional field of another type is left out and reported, and the others are read', async () => {
+  it('an optional field of a wrong type is left out and reported, and the other fields are read', async () => {
     const facts: AttemptFacts[] = [];
     const body = { id: 'r1', name: 'Ann', photo: { url: 'x' }, workSchedule: { MONDAY: { hours: '8' } } };
     const { client } = await rig(() => ({ body }), { onAttempt: (fact) => facts.push(fact) });
@@ -427,14 +431,14 @@ describe('body that is not as specified', () => {
     expect(facts[0]?.ignoredFields).toEqual(['workSchedule.MONDAY.hours', 'photo']);
   });
 
-  it('60,000 optional fields of another type are left out, and the list is read', async () => {
+  it('a list with 60,000 optional fields of a wrong type is read without these fields', async () => {
     const { client } = await rig(() => ({ body: Array(60_000).fill({ id: 'l', name: 7, isUnpaid: 'no' }) }));
     await expect(client.company.leaveTypes()).resolves.toEqual(Array(60_000).fill({ id: 'l' }));
   });
 });
 
 describe('injected dispatcher', () => {
-  it('the injected dispatcher is used, and close leaves it open', async () => {
+  it('the client uses the injected dispatcher, and close does not close the dispatcher', async () => {
     const agent = new MockAgent();
     agent.disableNetConnect();
     agent.get('https://api.acme.test').intercept({ path: '/platform/api/me' }).reply(200, USER).times(2);

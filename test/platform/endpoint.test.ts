@@ -10,7 +10,7 @@ describe('targetOf', () => {
     ['../me', '/platform/api/groups/..%2Fme'],
     ['ü 💡%', '/platform/api/groups/%C3%BC%20%F0%9F%92%A1%25'],
     ['$&', '/platform/api/groups/%24%26'],
-  ])('puts the id %j into one path segment', (groupId, expected) => {
+  ])('targetOf encodes the id %j as one path segment', (groupId, expected) => {
     expect(targetOf(READ, { groupId })).toBe(expected);
   });
 
@@ -18,7 +18,7 @@ describe('targetOf', () => {
     expect(() => targetOf(READ, { groupId })).toThrow(TypeError);
   });
 
-  it('adds the given query parameters in encoded form', () => {
+  it('targetOf encodes the given query parameters, and leaves out undefined ones', () => {
     const query = { limit: 10, flag: false, none: undefined, next: 'a+b&c=d' };
     expect(targetOf({ method: 'GET', path: '/x' }, {}, query)).toBe(
       '/x?limit=10&flag=false&next=a%2Bb%26c%3Dd',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLimiter } from '../../shared/platform/caller.ts';
 
 describe('createLimiter', () => {
-  it('runs at most the given number of tasks at once, all of them, in order', async () => {
+  it('runs all tasks in order, and at most the given number at once', async () => {
     const limiter = createLimiter(3);
     const order: number[] = [];
     let running = 0;
@@ -21,7 +21,7 @@ describe('createLimiter', () => {
     expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n));
   });
 
-  it('a waiting task can be cancelled without losing the slot', async () => {
+  it('a cancelled task that was waiting uses up no slot', async () => {
     const limiter = createLimiter(1);
     const controller = new AbortController();
     let finish = () => {};

@@ -17,9 +17,9 @@ afterAll(() => agent.close());
 
 interface Setup {
   readonly tokens?: OAuthTokens;
-  /** Answers of the token endpoint, by number. */
+  /** Returns the answer of the token endpoint to its request number `index`. */
   readonly token?: (index: number, request: Seen) => Answer | Promise<Answer>;
-  /** Access tokens that the platform accepts; default: those that the token endpoint gives. */
+  /** Returns whether the platform accepts an access token. By default it accepts every token. */
   readonly accepts?: (token: string) => boolean;
   readonly options?: Partial<OAuthOptions>;
 }
@@ -33,7 +33,7 @@ const given = (index: number): Answer => ({
   },
 });
 
-/** A platform with a token endpoint at /oauth/token, and a client whose credential refreshes there. */
+/** Creates a platform with a token endpoint at /oauth/token, and a client whose credential gets its tokens there. */
 async function setup({ tokens, token = given, accepts = () => true, options }: Setup = {}) {
   const time = fakeTime();
   const stored: OAuthTokens[] = [];
@@ -71,14 +71,14 @@ describe('oauthCredential', () => {
       text: 'grant_type=refresh_token&refresh_token=refresh-start',
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
-        // client+one:p%40ss%3Aword
+        // The Base64 form of client+one:p%40ss%3Aword.
         authorization: 'Basic Y2xpZW50K29uZTpwJTQwc3MlM0F3b3Jk',
       },
     });
     expect(bearers()).toEqual(['Bearer access-0']);
   });
 
-  it('uses a token until a minute before it expires, then the rotated refresh token', async () => {
+  it('uses an access token until a minute before its expiry, and then sends the rotated refresh token', async () => {
     const { client, time, requests, stored } = await setup();
     await client.me();
     time.nowMs += 3_539_999;
@@ -93,7 +93,7 @@ describe('oauthCredential', () => {
     ]);
   });
 
-  it('keeps the old refresh token if no new one comes, and uses tokens that could not be stored', async () => {
+  it('keeps the old refresh token if the answer has none, and uses an access token although it could not be stored', async () => {
     const meant: OAuthTokens[] = [];
     const onTokens = (fresh: OAuthTokens) => Promise.reject(new Error(`version ${meant.push(fresh)}`));
     const token = () => ({ body: { access_token: 'a' } });
@@ -103,7 +103,7 @@ describe('oauthCredential', () => {
     expect(bearers()).toEqual(['Bearer a']);
   });
 
-  it('uses a token of a short life for nine tenths of that life', async () => {
+  it('uses a token that expires within seconds for nine tenths of its lifetime', async () => {
     const { client, time, requests } = await setup({
       token: (index) => ({ body: { access_token: `a${index}`, expires_in: '30' } }),
     });
@@ -124,13 +124,13 @@ describe('oauthCredential', () => {
   });
 
   it.each([
-    ['are stored by the next call, and used then', 'refresh-start', ['refresh-0', 'refresh-0']],
+    ['are stored and used by the next call', 'refresh-start', ['refresh-0', 'refresh-0']],
+    ['are read from the store if the failed store call had taken effect', 'refresh-0', ['refresh-0']],
     [
-      'are read from the store when the first answer was lost after it was stored',
-      'refresh-0',
+      'do not replace newer tokens of another process, and the next call uses the newer tokens',
+      'refresh-9',
       ['refresh-0'],
     ],
-    ['do not replace newer tokens of another process, which are used instead', 'refresh-9', ['refresh-0']],
   ])('tokens that could not be stored %s', async (_, refreshToken, writes) => {
     let inStore: OAuthTokens = { refreshToken: 'refresh-start' };
     const written: string[] = [];
@@ -147,7 +147,7 @@ describe('oauthCredential', () => {
     expect(written).toEqual(writes);
   });
 
-  it('refreshes once after a 401 and repeats every call that got it once', async () => {
+  it('refreshes once after several 401 answers, and repeats each of these calls once', async () => {
     const { client, requests, bearers } = await setup({
       tokens: { refreshToken: 'r', accessToken: 'revoked' },
       accepts: (token) => token === 'access-0',
@@ -183,7 +183,7 @@ describe('oauthCredential', () => {
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('access-');
   });
 
-  it('invalid_grant is an error of its own without a secret, and nothing is sent to the platform', async () => {
+  it('invalid_grant leads to an error of its own type without a secret, and no call reaches the platform', async () => {
     const body = { error: 'invalid_grant', error_description: 'refresh-start is revoked' };
     const { client, bearers, requests } = await setup({ token: () => ({ status: 400, body }) });
     const error = await rejection(client.me());
@@ -199,13 +199,16 @@ describe('oauthCredential', () => {
     ['a failing token endpoint', { status: 503, body: 'down' }, ServerError],
     ['a token endpoint that answers 404', { status: 404, body: 'not found' }, ServerError],
     ['a broken connection', { failure: 'drop' }, NetworkError],
-  ])('%s means that nothing was sent to the platform, and is not repeated', async (_, answer, type) => {
-    const { client, requests } = await setup({ token: () => answer });
-    const error = await rejection(client.groups.create({ name: 'x', spokeId: 's', users: [] }));
-    expect(error).toBeInstanceOf(type);
-    expect(error).toMatchObject({ sent: 'no', pathTemplate: '(token endpoint)' });
-    expect(requests).toHaveLength(1);
-  });
+  ])(
+    'a refresh that fails with %s is not repeated, and no call reaches the platform',
+    async (_, answer, type) => {
+      const { client, requests } = await setup({ token: () => answer });
+      const error = await rejection(client.groups.create({ name: 'x', spokeId: 's', users: [] }));
+      expect(error).toBeInstanceOf(type);
+      expect(error).toMatchObject({ sent: 'no', pathTemplate: '(token endpoint)' });
+      expect(requests).toHaveLength(1);
+    },
+  );
 
   it('a failed refresh is repeated by the next call', async () => {
     const { client } = await setup({ token: (index) => (index === 0 ? { status: 503 } : given(index)) });
@@ -223,7 +226,7 @@ describe('oauthCredential', () => {
     expect(requests.map(({ text }) => text.split('refresh_token=')[1])).toEqual(['refresh-start', 'rotated']);
   });
 
-  it('refreshes and stores both tokens within the lease, before it uses them', async () => {
+  it('refreshes and stores both tokens while it holds the lease, before it uses the tokens', async () => {
     const order: string[] = [];
     const { client } = await setup({
       accepts: () => order.push('use') > 0,
@@ -248,7 +251,7 @@ describe('oauthCredential', () => {
     expect(order).toEqual(['lease', 'refresh', 'store access-0 refresh-0', 'release', 'use']);
   });
 
-  it('a cancelled caller ends only its own wait, and not the refresh of the others', async () => {
+  it('a cancelled call ends only its own wait, and not the refresh that other calls wait for', async () => {
     const controller = new AbortController();
     const { client } = await setup({
       token: async (index) => {

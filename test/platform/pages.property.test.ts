@@ -7,11 +7,11 @@ import { collect } from './support/platform-client.ts';
 const endpoint = { method: 'GET', path: '/platform/api/employees' } as const;
 const facts = { method: 'GET', pathTemplate: endpoint.path, sent: 'answered', status: 504 } as const;
 
-it('readPages skips and repeats no item, whatever pages are too slow or short', async () => {
+it('readPages returns every item once, even if any pages are too slow or too short', async () => {
   const world = fc.record({
     items: fc.nat({ max: 250 }),
     limit: fc.integer({ min: 1, max: 100 }),
-    // One number per request: below 0.4 too slow (unless a single item was asked for), else the share of the page given.
+    // One number for each request. Below 0.4 a page of several items is too slow. Otherwise it is the returned share.
     fates: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
   });
   await fc.assert(
@@ -36,7 +36,7 @@ it('readPages skips exactly the failing items if the option to skip is set', asy
   const world = fc.record({
     items: fc.nat({ max: 250 }),
     limit: fc.integer({ min: 1, max: 100 }),
-    // Not two in a row: after two, the list skips more and more items.
+    // No two failing items are neighbours. After two failures in a row, the list skips more and more items.
     faulty: fc.uniqueArray(
       fc.nat({ max: 125 }).map((half) => half * 2),
       { maxLength: 8 },

@@ -9,7 +9,7 @@ const PEOPLE = Array.from({ length: 250 }, (_, at) => ({
 }));
 const IDS = PEOPLE.map(({ id }) => id);
 
-/** A list served by limit and offset, as the specification has it. */
+/** Serves a list by limit and offset, as the specification defines. */
 const serve = (request: Seen): Answer => {
   const offset = Number(request.query['offset']);
   return { body: PEOPLE.slice(offset, offset + Number(request.query['limit'])) };
@@ -24,7 +24,7 @@ describe('paginated list', () => {
     expect(asked(platform.seen)).toEqual(['100@0', '100@100', '100@200', '100@250']);
   });
 
-  it('continues after a short page by the number of items that came', async () => {
+  it('continues after a short page at the offset after the last received item', async () => {
     const { client, platform } = await rig((request) => {
       const offset = Number(request.query['offset']);
       return { body: PEOPLE.slice(offset, offset + 70) };
@@ -83,13 +83,13 @@ describe('paginated list', () => {
     expect(asked(platform.seen).slice(-5)).toEqual(['3@0', '1@0', '1@0', '1@0', '1@0']);
   });
 
-  it('ends with all items if an endpoint ignores the offset and returned fewer items than requested', async () => {
+  it('returns all items once if an endpoint ignores the offset and its list is shorter than a page', async () => {
     const { client, platform } = await rig(() => ({ body: PEOPLE.slice(0, 3) }));
     expect(await collect(client.employees.list())).toHaveLength(3);
     expect(platform.seen).toHaveLength(2);
   });
 
-  it('ends with all items if an endpoint ignores limit and offset', async () => {
+  it('returns all items once if an endpoint ignores limit and offset', async () => {
     const { client } = await rig(() => ({ body: PEOPLE }));
     expect(await collect(client.employees.list())).toHaveLength(250);
   });
@@ -103,18 +103,18 @@ describe('paginated list', () => {
     });
   });
 
-  it('names the item and the missing guaranteed field, and returns nothing of that page', async () => {
+  it('an item without a guaranteed field leads to an error that names the item and the field', async () => {
     const { client } = await rig(() => ({ body: [PEOPLE[0], { id: 'r1', roleState: 'ACTIVE' }] }));
     const error = await rejection(collect(client.employees.list()));
     expect(error).toMatchObject({ field: '[1].personalEmail', pathTemplate: '/platform/api/employees' });
   });
 
-  it('employees who may have left have fewer guaranteed fields', async () => {
+  it('the list that includes former employees has fewer guaranteed fields', async () => {
     const { client } = await rig((_, index) => ({ body: index === 0 ? [{ id: 'r1' }] : [] }));
     expect(await collect(client.employees.listAll())).toEqual([{ id: 'r1' }]);
   });
 
-  it('sends the filters of the terminated list under their names', async () => {
+  it('the list that includes former employees sends its filters under the names of the API', async () => {
     const { client, platform } = await rig(() => ({ body: [] }));
     await collect(client.employees.listAll({ ein: 12345, sendAllRoles: false, limit: 5 }));
     expect(platform.seen[0]?.query).toEqual({

@@ -61,7 +61,7 @@ async function start() {
 }
 
 describe('platform of a connection', () => {
-  it('the platform is opened once, and its secret is read again after an hour', async () => {
+  it('open returns the same platform each time, and reads the secret again after an hour', async () => {
     const { state, open } = await start();
     const first = await open();
     state.nowMs = 3_599_999;
@@ -95,13 +95,16 @@ describe('platform of a connection', () => {
     { unlessSecret: 'version of old' },
     { refusedSecret: { version: 'version of old' } },
     { refusedAtGroups: { version: 'version of old' } },
-  ])('reads the secret again after another worker met the refusal: %j', async (how) => {
-    const { state, open } = await start();
-    await open();
-    state.token = 'new';
-    expect((await open(how)).secretVersion).toBe('version of new');
-    expect((await open()).secretVersion).toBe('version of new');
-  });
+  ])(
+    'open reads the secret again if the caller reports that the platform refused its version: %j',
+    async (how) => {
+      const { state, open } = await start();
+      await open();
+      state.token = 'new';
+      expect((await open(how)).secretVersion).toBe('version of new');
+      expect((await open()).secretVersion).toBe('version of new');
+    },
+  );
 
   it('a secret of another company is refused before any other call', async () => {
     const { state, open } = await start();
@@ -127,7 +130,7 @@ describe('platform of a connection', () => {
     }
   });
 
-  it('a probe succeeds while `/me` does, even if the list of groups is slow or invalid', async () => {
+  it('a probe calls only `/me`, and fails if `/me` names another company', async () => {
     const { control, open } = await start();
     const platform = await open();
     await control('faults', [
@@ -142,7 +145,7 @@ describe('platform of a connection', () => {
     expect(await platform.probe()).toBeUndefined();
   });
 
-  it('shares a listing until it is too old for a caller, and never shares a failed one', async () => {
+  it('reuses a list of groups until it is older than the caller allows, and never reuses a failed list', async () => {
     const { state, control, open } = await start();
     const { groups } = await open();
     await control('faults', [{ match: { path: '/platform/api/groups' }, status: 400 }]);
@@ -155,14 +158,14 @@ describe('platform of a connection', () => {
     expect(await groups.list(60_000)).toHaveLength(1);
   });
 
-  it('reports a group that answers 404 as missing, and its deletion as one without effect', async () => {
+  it('get returns undefined and delete returns absent for a group that answers 404', async () => {
     const { open } = await start();
     const { groups } = await open();
     expect(await groups.get('unknown' as never)).toBeUndefined();
     await expect(groups.delete('unknown' as never)).resolves.toBe('absent');
   });
 
-  it('distinguishes a known employee, a 404 and a failure', async () => {
+  it('the platform distinguishes a known employee, an answer 404 and a failure', async () => {
     const { open, control } = await start();
     await control('employees', { id: 'r1', userId: 'u1', workEmail: 'ann@acme.test', company: 'acme' });
     const platform = await open();

@@ -36,7 +36,7 @@ describe('excerptOf', () => {
     expect(excerptOf('x y '.repeat(1000))).toHaveLength(500);
   });
 
-  it('redacts before it cuts, so that no half of a token is left at the end', () => {
+  it('redacts before it cuts, so that the end of the excerpt contains no part of a token', () => {
     const secret = 'half-a-secret';
     expect(excerptOf(`${'x '.repeat(247)}${secret}`, [secret])).not.toContain('half');
   });

@@ -20,7 +20,7 @@ const ask = (method: RetryMethod, failure: RetryFailure, more: { attempt?: numbe
     random: 0.5,
   });
 
-/** What the table in retry.ts says: for GET, for PUT, PATCH and DELETE, and for POST. */
+/** The table in retry.ts. The last three columns are for GET; for PUT, PATCH and DELETE; and for POST. */
 const TABLE: readonly [string, RetryFailure, string, string, string][] = [
   ['a request that never left', { sent: 'no' }, 'again', 'again', 'again'],
   ['no answer', { sent: 'maybe' }, 'again', 'outcome_unknown', 'outcome_unknown'],
@@ -48,7 +48,7 @@ const TABLE: readonly [string, RetryFailure, string, string, string][] = [
 ];
 
 describe('decideRetry', () => {
-  it.each(TABLE)('decides after %s', (_, failure, get, write, post) => {
+  it.each(TABLE)('the decision after %s is correct for every method', (_, failure, get, write, post) => {
     const expected = { GET: get, PUT: write, PATCH: write, DELETE: write, POST: post };
     for (const method of METHODS) {
       const decision = ask(method, failure);

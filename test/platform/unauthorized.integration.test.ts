@@ -11,7 +11,7 @@ import { type Answer, startScriptedPlatform } from './support/scripted-platform.
 
 const MINUTE_MS = 60_000;
 
-/** A company whose platform refuses every token, and whose token endpoint gives another one each time. */
+/** Creates a company whose platform refuses every token. The token endpoint returns a new token for each request. */
 async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: string }>> = {}) {
   const world = await createWorld();
   const seen = { me: 0, groups: 0, refreshes: 0, stored: 0 };
@@ -66,7 +66,7 @@ async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: stri
     state,
     worker,
     gate: () => gates.read(connection.name),
-    /** A sweep by a worker that knows nothing of those before it. */
+    /** Runs a sweep by a new worker, which has no cached data. */
     sweep: () =>
       sweep(connection, { ...ports, platforms: worker() } as never).catch((error: unknown) => error),
     open: (platforms: ReturnType<typeof worker>) => platforms.open(connection).catch((error) => error),
@@ -103,7 +103,7 @@ describe('connection whose OAuth tokens are refused', () => {
     expect(seen.me).toBeLessThanOrEqual(8);
   });
 
-  it('any number of workers causes one stored secret for each refresh, and few of both', async () => {
+  it('several workers together cause at most four refreshes in an hour, each with one stored secret', async () => {
     const { seen, pumpFor, worker, open } = await refusedCompany();
     const other = worker();
     await pumpFor(59, async (minute) => {
@@ -121,14 +121,14 @@ describe('connection whose OAuth tokens are refused', () => {
     expect(seen).toEqual({ refreshes: 1, stored: 0, me: 0, groups: 0 });
   });
 
-  it('stores no secret if the same tokens come again', async () => {
+  it('stores no secret if the token endpoint returns the same tokens again', async () => {
     const { seen, state, pumpFor } = await refusedCompany({ accessToken: 'same', refreshToken: 'same' });
     state.grant = () => ({ body: { access_token: 'same', refresh_token: 'same' } });
     expect(await pumpFor(59)).toBe('unauthorized');
     expect(seen).toMatchObject({ refreshes: 1, stored: 0 });
   });
 
-  it('a connection whose tokens only /me accepts costs one refresh, whatever process uses it', async () => {
+  it('a connection whose tokens are accepted by /me only costs one refresh in two hours, by pump and sweep together', async () => {
     const { seen, state, sweep, gate, pumpFor, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
     state.accepts = (_, path) => !path.endsWith('/groups');
     expect(await pumpFor(1)).toBe('open');
@@ -136,7 +136,7 @@ describe('connection whose OAuth tokens are refused', () => {
     expect(await gate()).toMatchObject({ state: 'unauthorized', secretVersion: 'v2' });
     expect(await pumpFor(119, async (minute) => minute % 5 === 0 && sweep())).toBe('unauthorized');
     expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
-    // One probe of both every ten minutes. A process that opens the platform asks once which company the token is for.
+    // Both are probed every ten minutes. A process that opens the platform also asks /me once for the token's company.
     expect(seen.groups).toBeLessThanOrEqual(3 + 12);
     expect(seen.me).toBeLessThanOrEqual(2 * (2 + 12));
 
@@ -171,7 +171,7 @@ describe('connection whose OAuth tokens are refused', () => {
     expect(seen.stored).toBe(0);
   });
 
-  it('gets new tokens after an hour if the platform has forgotten the old ones', async () => {
+  it('gets new tokens after an hour if the platform no longer accepts the old ones', async () => {
     const { state, pumpFor } = await refusedCompany();
     expect(await pumpFor(13)).toBe('unauthorized');
     state.accepts = (token) => token !== 'a1';

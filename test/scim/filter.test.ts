@@ -73,13 +73,13 @@ describe('SCIM filter', () => {
     );
   });
 
-  it('a filter may be as long and as deep as its limits', () => {
+  it('a filter of 200 conditions and one with 30 nested brackets are accepted', () => {
     expect(matches(Array.from({ length: 200 }, () => 'id eq "A1"').join(' and '))).toBe(true);
     expect(matches(`${'('.repeat(30)}id eq "A1"${')'.repeat(30)}`)).toBe(true);
   });
 });
 
-describe('filter that an index answers', () => {
+describe('stored data that a filter needs', () => {
   it.each([
     ['userName eq "X"', User, { by: 'unique', value: 'X' }],
     ['displayName eq "X"', User, undefined],
@@ -93,7 +93,7 @@ describe('filter that an index answers', () => {
     ['userName ne "X"', User, undefined],
     ['meta.version eq "X"', User, undefined],
   ] as const)(
-    'the filter %s is looked up in an index only if an index can answer it',
+    'the index look-up of the filter %s has the expected result for the type: $2',
     (filter, type, expected) => {
       expect(lookupOf(parseFilter(filter), type)).toEqual(expected);
     },
@@ -106,7 +106,7 @@ describe('filter that an index answers', () => {
     ['not (members.value eq "U")', ['U']],
     ['members pr', 'all'],
     ['id eq "X" or members.value sw "U"', 'all'],
-  ])('the filter %s reads the members %j', (filter, expected) => {
+  ])('the evaluation of the filter %s needs the members %j', (filter, expected) => {
     expect(neededIds(parseFilter(filter), 'members', Group)).toEqual(expected);
   });
 });

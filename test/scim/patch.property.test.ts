@@ -7,28 +7,31 @@ import { resourceTypes } from '../../shared/scim/resource-type.ts';
 import { elements, type ScimObject, type ScimValue } from '../../shared/scim/value.ts';
 import { always, runs } from '../support/engine/runs.ts';
 
-/* PATCH judged twice: by the server, and by RFC 7644 section 3.5.2 read word by word, one value at a time. */
+/*
+ * These tests compare the result of the server for a PATCH with a second implementation of RFC 7644 section 3.5.2. The
+ * second implementation follows the text of the RFC and changes one value at a time.
+ */
 
 const { User } = resourceTypes(true);
 
 type Parts = { readonly [part: string]: string | null };
 type Held = Record<string, string>;
-/** As a client sees it; nothing is an empty list, an empty object or no title. */
+/** A user as a client sees the user. A missing value is null, an empty list or an empty object. */
 type Person = { readonly title: string | null; readonly name: Held; readonly emails: readonly Held[] };
 
 interface Operation {
   readonly op: 'add' | 'replace' | 'remove';
   readonly attribute: 'title' | 'name' | 'emails';
-  /** Of `emails[type eq "…"]`. */
+  /** The type in the path `emails[type eq "…"]`. */
   readonly type?: string;
   readonly part?: string;
-  /** undefined in a removal. */
+  /** The value of the operation; undefined in a removal. */
   readonly value: ScimValue | undefined;
 }
 
 const word = fc.constantFrom('a', 'b', null);
 const type = fc.constantFrom('work', 'home');
-/** Any of the parts, each with a value or null. */
+/** Draws an object with any of these parts. Each part has a value or null. */
 const parts = (...names: readonly string[]): fc.Arbitrary<Parts> =>
   fc
     .tuple(...names.map((name) => fc.option(name === 'type' ? type : word, { nil: undefined })))
@@ -71,7 +74,7 @@ const spelt = ({ op, attribute, type: selected, part, value }: Operation): ScimO
   ...(value === undefined ? {} : { value }),
 });
 
-/** "Unspecified sub-attributes SHALL be left unchanged"; null is "unassigned" (RFC 7643 section 2.5). */
+/** Merges the given parts. Parts that are not given stay unchanged, and null removes a part (RFC 7643 section 2.5). */
 const merge = (before: Held, given: Parts): Held =>
   Object.fromEntries(
     Object.entries({ ...before, ...given }).filter((one): one is [string, string] => one[1] !== null),
@@ -79,7 +82,7 @@ const merge = (before: Held, given: Parts): Held =>
 
 const isSomething = (one: Held) => Object.keys(one).length > 0;
 
-/** No combination of type and value more than once (RFC 7643 section 2.4), nor the same value. */
+/** Removes repeated addresses: those with equal type and value (RFC 7643 section 2.4), and equal ones without a value. */
 function distinct(emails: readonly Held[]): readonly Held[] {
   const after: Held[] = [];
   for (const one of emails.filter(isSomething)) {
@@ -95,7 +98,7 @@ function distinct(emails: readonly Held[]): readonly Held[] {
 }
 const sorted = (one: Held) => JSON.stringify(Object.entries(one).toSorted());
 
-/** The e-mail addresses after an operation on the whole list. */
+/** Returns the e-mail addresses after an operation on the whole list. */
 function whole(
   before: readonly Held[],
   op: 'add' | 'replace',
@@ -104,20 +107,20 @@ function whole(
   const given = (value ?? []).map((one) => merge({}, one)).filter(isSomething);
   if (given.length === 0) return op === 'replace' && !value?.length ? [] : before;
   if (op === 'add') return [...before, ...given];
-  // One that does not say its value speaks of the one of its type; where all are so, none is replaced.
+  // An address without a value changes the address of its type. If no given address has a value, none is replaced.
   const meant = given.map((one) =>
     'value' in one ? one : { ...before.find((old) => old['type'] === one['type']), ...one },
   );
   return given.some((one) => 'value' in one) ? meant : [...before, ...meant];
 }
 
-/** The e-mail addresses after an operation on addresses of one type. A missing address is created, as Entra ID expects. */
+/** Returns the addresses after an operation on one type. A missing address is created, as Entra ID expects. */
 function selected(before: readonly Held[], { op, type: kind = '', part, value }: Operation) {
   const isMeant = (one: Held) => one['type'] === kind;
   const given = (part === undefined ? value : { [part]: value ?? null }) as Parts | null | undefined;
   const change = (one: Held): Held => {
     if (given == null) return {};
-    // All matching values are replaced by one that says its value; its type is what was asked for.
+    // A given address with a value replaces each selected address. The new address has the selected type.
     return op === 'replace' && part === undefined && given['value'] != null
       ? merge({ type: kind }, given)
       : merge(one, given);
@@ -156,7 +159,7 @@ function served(before: ScimObject, operations: readonly ScimObject[]): ScimObje
 }
 
 always(
-  'an operation has exactly the effect that the RFC defines',
+  'a PATCH operation has exactly the effect that the RFC defines',
   fc.property(person, operation, (before, one) => {
     const after = applyPatch(before, readPatch({ Operations: [spelt(one)] }), User);
     expect(seen(after)).toEqual(reading(seen(before), one));
@@ -164,7 +167,7 @@ always(
   3_000,
 );
 
-it('a request that names no address loses no address, in any notation', () => {
+it('a PATCH without an address value removes no address, for any notation of the request', () => {
   const aside = fc.record(
     { display: word, primary: fc.constantFrom(true, false, null), formatted: word },
     { requiredKeys: [] },

@@ -15,7 +15,7 @@ const ann = { userName: 'ann', active: true, name: { givenName: 'Ann' }, emails:
 const patched = (operation: ScimObject, from: ScimObject = ann) =>
   applyPatch(from, readPatch({ Operations: [operation] }), User);
 
-describe('PATCH with a value that names some parts only (RFC 7644 sections 3.5.2.1 and 3.5.2.3)', () => {
+describe('PATCH with a value that contains only some parts (RFC 7644 sections 3.5.2.1 and 3.5.2.3)', () => {
   const { primary: _primary, ...workLess } = WORK;
   const full = { ...ann, name: { givenName: 'Ann', familyName: 'Archer' } };
   const both = (path: string, value: ScimValue): readonly (readonly [string, ScimObject])[] => [

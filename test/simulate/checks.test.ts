@@ -27,8 +27,8 @@ import {
 import type { Seen } from '../../simulate/world.ts';
 
 /*
- * Each invariant check is shown a world in which all is well, and the same world with one thing wrong in it. The world has the
- * connection `a` of the company acme, whose directory group g1 ("Sales") has the members m1 and m2.
+ * Each invariant check gets a correct world, and the same world with one error. The world has the connection `a` of the
+ * company acme. The directory group g1 ("Sales") of that connection has the members m1 and m2.
  */
 
 const MEMBERS = ['m1', 'm2'];
@@ -173,7 +173,7 @@ function makeWorld() {
     acme,
     item: (change: object) =>
       Object.assign(items.get(`G#${[...connections.keys()][0]}#g1 GROUP`) ?? {}, change),
-    /** `a` is removed, and its company connected again as `a-again`; what is on record stays with `a`. */
+    /** Removes `a` and connects its company again as `a-again`. The audit and the drift records stay with `a`. */
     returns: () => {
       const atMs = time.nowMs;
       connections.delete('a');
@@ -189,7 +189,7 @@ function makeWorld() {
       const connect = { atMs, action: 'connect', cause: 'operator', actor, versionAfter: null };
       items.set(`G#a-again# A#${atMs}`, { ...connect, outcome: 'written' });
     },
-    /** Changes the platform's group. */
+    /** Changes the platform group. */
     held: (change: Partial<HeldGroup>) => groups.set('p1', { ...(groups.get('p1') as HeldGroup), ...change }),
     write: (change: Partial<PlatformWrite>) => {
       const write: PlatformWrite = {
@@ -220,7 +220,7 @@ function makeWorld() {
         versionAfter: write.version,
       });
     },
-    /** The audit entry of the last write. */
+    /** Changes the audit entry of the last write. */
     entry: (change: object) => Object.assign(items.get(world.lastEntry()) ?? {}, change),
     event: (change: Partial<Received>) => received.push({ ...event, ...change }),
     unaudited: (change: Partial<PlatformWrite>) => [world.write(change), items.delete(world.lastEntry())],
@@ -252,7 +252,7 @@ function makeWorld() {
     set: (change: object) => Object.assign(settings, change),
     loses: () => world.held({ users: ['u-r1'] }),
     gains: () => world.held({ users: ['u-r1', 'u-r2', 'u-z'] }),
-    /** Another client adds a user that the directory does not want. */
+    /** Adds a user as another client. The directory does not have this user in the group. */
     theirs: (change: Partial<ClientWrite> = {}) =>
       clientWrites.push({
         ...(writes[0] as PlatformWrite),
@@ -280,7 +280,7 @@ function makeWorld() {
         connection: 'a',
         ...happening,
       } as SimulationRun['happenings'][number]),
-    /** The connection releases deleted groups, and has released this one. */
+    /** Sets `onGroupDeleted` to `release`, and releases the group. */
     releases: () => {
       drawn.splice(0, 1, { ...connection, settings: { onGroupDeleted: 'release' } });
       Object.assign(settings, { onGroupDeleted: 'release' });
@@ -294,7 +294,7 @@ function makeWorld() {
         action: { kind: 'platformFault', platformFault, forMs: hours * HOUR_MS },
       }),
     pends: (pendingCause: string) => items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause }),
-    /** The platform refuses this name, and groupsync reports that. */
+    /** Lets the platform refuse this name, and stores the refusal in the group's item. */
     refusesName: (name: string) => {
       acme.refusedValues.set(name, time.nowMs);
       world.item({ refusedFields: { name: { value: name } } });
@@ -302,7 +302,7 @@ function makeWorld() {
     unemploy: (role: string) => acme.employees.delete(role),
     deadLetter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
       queues[queue].push({ body: `{"group":{"id":"${group}"}}`, visibleAtMs: 0 } as QueuedMessage),
-    /** The audit entry of the last write. */
+    /** Returns the key of the audit entry of the last write. */
     lastEntry: () => [...items.keys()].at(-1) ?? '',
     hold: (users: readonly string[], decision: object = { kind: 'waiting' }) => {
       const createdAtMs = START_MS;
@@ -347,7 +347,10 @@ function makeWorld() {
 
 type World = ReturnType<typeof makeWorld>;
 
-/** Looks each hour, the last time as at the end; `change` makes things happen before a look. */
+/**
+ * Calls `change` and then the checks once an hour, and returns the causes of the violations. The last call is a final
+ * check if `end` is true.
+ */
 function causesOf(
   change: (world: World, hour: number) => unknown,
   { hours = 6, end = true } = {},
@@ -371,7 +374,7 @@ const once = (run: (world: World) => unknown) => (world: World, hour: number) =>
 };
 const twenty = Array.from({ length: 20 }, (_, index) => `u-${index}`);
 
-/** Whatever a change answers does not matter. What is right has no cause. */
+/** A change of the world, and the cause of the violation that it leads to. A world without a violation has no cause. */
 type Case = readonly [what: string, change: (world: World) => unknown, cause?: string];
 
 const AT_END = { end: true };
@@ -379,7 +382,7 @@ const NOT_YET = { end: false };
 
 const checks = (check: CheckName, options: typeof NOT_YET, cases: readonly Case[]) =>
   it.each(cases.map(([what, change, cause]) => ({ what, change, cause })))(
-    `finds ${check} violations: $what ($cause)`,
+    `the check ${check} reports $cause for the case: $what`,
     ({ change, cause }) => {
       const found = causesOf(once(change), options);
       if (cause === undefined) expect(found).toEqual([]);
@@ -422,7 +425,7 @@ describe('invariant check of the final state', () => {
       (w) => [w.held({ spokeId: 'G1' }), Object.assign(w.traits, { spokeIds: 'folded' })],
     ],
     ['a member that the platform refused is missing', (w) => [w.loses(), w.pends('refused')]],
-    ['a user is in the group that is not wanted', (w) => w.gains(), 'extra_user'],
+    ['the group has a user that the directory does not want in it', (w) => w.gains(), 'extra_user'],
     ['an unwanted user is kept by a hold', (w) => [w.gains(), w.hold(['u-z'])]],
     ['an unwanted user is not in the hold of the group', (w) => [w.gains(), w.hold(['u-y'])], 'extra_user'],
     [
@@ -483,10 +486,10 @@ describe('invariant check of the final state', () => {
       (w) => deletedAfterReturn(w, false),
     ],
     [
-      'a user stays in a group that was released, and the platform refuses the name of the next one',
+      'a user stays in a released group, and the platform refuses the name of the group that replaces it',
       (w) => [w.releases(), w.gains(), w.refusesName('Sales')],
     ],
-    ['a released group stays, and the next one is missing', (w) => w.releases(), 'missing_group'],
+    ['a released group stays, and no new group replaces it', (w) => w.releases(), 'missing_group'],
     [
       'a group that the directory deleted is released by the settings',
       (w) => [
@@ -505,12 +508,12 @@ describe('invariant check of the final state', () => {
     ],
     ['a member is pending and no item shows that', (w) => w.unemploy('r2'), 'pending_cause'],
     [
-      'a member pends for a wrong cause',
+      'a member is pending, and the item shows a wrong cause',
       (w) => [w.unemploy('r2'), w.loses(), w.pends('ambiguous')],
       'pending_cause',
     ],
     [
-      'a member is unknown in a group that the directory has not named since its deletion',
+      'the person of a member is unknown, and the group has no name since its deletion',
       (w) => [
         w.unemploy('r2'),
         w.item({ name: undefined }),
@@ -660,14 +663,14 @@ describe('check of the truth at any time', () => {
     ['an operator closed the gate', (w) => w.items.set('C#a GATE', { state: 'paused' })],
   ]);
 
-  it('finds a member who becomes another person without a cause', () => {
+  it('finds a member whose person changes although no operator bound the member', () => {
     const rebound = (world: World, hour: number, connection = 'a') =>
       hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
     const moves = ({ items }: World, hour: number) =>
       items.set('U#a#m1 USER', { member: 'm1', role: hour < 4 ? 'r1' : 'r9' });
     expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
     expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], NOT_YET)).toEqual([]);
-    // What is said of a connection while it is removed shows once it is back.
+    // An operator binds the member while the connection is removed. The check sees the new binding after its return.
     const { a } = Object.fromEntries(makeWorld().connections);
     const returns = (world: World, hour: number, by = 'b') => [
       rebound(world, hour, by),
@@ -697,7 +700,7 @@ describe('check of the guard', () => {
       write({ added: users.slice(-1), removed: twenty.slice(at, at + 1), sent: { users } });
     }
   };
-  /** After an edit of the name, answers lack 15 users; the next write removes them. */
+  /** Records 15 users as missing from an answer, after another client's edit if `edits`. The next write removes them. */
   const lacking = (drift: string, edits: boolean) => (w: World) => {
     const atMs = w.time.nowMs;
     w.set({ drift });
@@ -723,7 +726,7 @@ describe('check of the guard', () => {
     ],
     ['the platform itself drops members', cut(15, { sent: { users: twenty } })],
     [
-      'more than the allowed number is removed',
+      'more members are removed than a limit allows that was lowered within the hour',
       (w) => [
         w.set({ guard: { minSize: 5, maxRemovedShare: 1, maxRemovedCount: 3, perHourCount: 500 } }),
         cut(5)(w),
@@ -756,7 +759,7 @@ describe('check of the guard', () => {
     ['a group of the directory is deleted', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
   ]);
 
-  it('counts the groups that are deleted within an hour, the approved ones aside', () => {
+  it('counts the groups that are deleted within an hour without an approval', () => {
     const goes = ({ write }: World, id: string, spokeId: string, minute: number) =>
       write({ id, spokeId, action: 'delete', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS, sent: {} });
     const three =
@@ -772,7 +775,7 @@ describe('check of the guard', () => {
     expect(causesOf(three([100, 20, 10]), NOT_YET)).not.toContain('guard deleted_groups');
   });
 
-  it('counts by the rolling hour, and by the laxest limits of the last reads', () => {
+  it('counts the removals of any sixty minutes, and uses the least strict of the last limits', () => {
     const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
     const removed = (world: World, hour: number, minute: number) =>
       world.write({
@@ -803,7 +806,7 @@ describe('check of ownership', () => {
       if (hour === 3) write();
     }, NOT_YET);
   };
-  it('finds a write to a group of another client, adopted or not', () => {
+  it('accepts a write to a group of another client only if groupsync or an operator may adopt the group', () => {
     expect(adopts({ spokeId: 'g1' })).toEqual([]);
     expect(adopts({ spokeId: null })).toContain('ownership write_to_a_stranger');
     expect(
@@ -881,8 +884,8 @@ describe('check that nothing is lost', () => {
   const joined = (stamp: string) => ({ member: 'm3', presence: 'present', stamp });
   const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
   checks('nothing_lost', AT_END, [
-    ['messages wait', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
-    ['messages are dead-lettered', (w) => w.deadLetter('g9')],
+    ['a message waits in the events queue', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
+    ['a message is dead-lettered', (w) => w.deadLetter('g9')],
     ['a fan-out does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
     [
       'a write is never settled',
@@ -890,12 +893,12 @@ describe('check that nothing is lost', () => {
       'open_intent',
     ],
     [
-      'a present member is stored with an end',
+      'a present member is stored with a time of expiry',
       (w) => w.items.set('G#a#g1 M#m1', { ...w.items.get('G#a#g1 M#m1'), expiresAt: 1 }),
       'present_member_expires',
     ],
     [
-      'a member who left is stored with an end',
+      'a member who left is stored with a time of expiry',
       (w) => [w.leave('m2', 2), Object.assign(w.items.get('G#a#g1 M#m2') ?? {}, { expiresAt: 1 }), w.loses()],
     ],
     [
@@ -906,16 +909,23 @@ describe('check that nothing is lost', () => {
         ),
       'one_version_for_two',
     ],
-    ['a claim is left', (w) => w.items.set('L#acme#1 p7', CLAIM), 'claim_left'],
-    ['a claim is over', (w) => w.items.set('L#acme#1 p7', { ...CLAIM, expiresAt: 1 })],
+    ['a claim of another platform group is stored', (w) => w.items.set('L#acme#1 p7', CLAIM), 'claim_left'],
+    [
+      'a claim of another platform group is stored with a time of expiry',
+      (w) => w.items.set('L#acme#1 p7', { ...CLAIM, expiresAt: 1 }),
+    ],
     ['a member was never stored', (w) => w.items.delete('G#a#g1 M#m2'), 'register'],
     [
       'a member was never stored because the message is dead-lettered',
       (w) => [w.items.delete('G#a#g1 M#m2'), w.deadLetter('g1')],
     ],
-    ['a member who left is stored', (w) => w.items.set('G#a#g1 M#m3', joined(stampOf(0))), 'register'],
     [
-      'a member who left is stored, below the floor',
+      'a member who never joined is stored as present',
+      (w) => w.items.set('G#a#g1 M#m3', joined(stampOf(0))),
+      'register',
+    ],
+    [
+      'a member who never joined is stored as present, below the floor',
       (w) => [w.item({ snapshot: stampOf(0) }), w.items.set('G#a#g1 M#m3', joined('2026'))],
     ],
     ['a name was never stored', (w) => w.item({ name: 'Other' }), 'register'],
@@ -945,7 +955,7 @@ describe('check of bounded work', () => {
         world.call(count);
       }, NOT_YET);
     expect(calling(16)).toEqual(['bounded calls_per_group']);
-    // As many again where one message reached two workers at once.
+    // The limit is twice as high if a second worker got the same message at the same time.
     expect(calling(29, (w) => w.call(1, { by: 'apply-2' }))).toEqual([]);
     const refused = (w: World) => w.call(1, { method: 'PATCH', id: 'p2', spokeId: 'g2', status: 403 });
     expect(calling(16, refused)).toEqual([]);
@@ -987,7 +997,7 @@ describe('check of bounded work', () => {
   ]);
 });
 
-describe('check that everything is on record', () => {
+describe('check that the audit records everything', () => {
   const actor = { kind: 'operator', id: 'operator' };
   const pause = { action: 'pause', cause: 'operator', actor, versionAfter: null, outcome: 'written' };
   checks('on_record', AT_END, [
@@ -1041,7 +1051,7 @@ describe('check that everything is on record', () => {
     ],
     ['a late write has no audit entry', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
     [
-      'a write with a lost answer was looked up',
+      'a write with a lost answer was found by a later read',
       (w) => {
         w.write({});
         const found = { outcome: 'found_written', versionAfter: 'v9', atMs: w.time.nowMs + HOUR_MS };
@@ -1049,7 +1059,7 @@ describe('check that everything is on record', () => {
       },
     ],
     [
-      'an entry has the version before its write, which an earlier write made',
+      'an audit entry has the version from before its write as the version after it',
       (w) => [
         w.write({ version: 'v1' }),
         w.entry({ versionBefore: 'v0', versionAfter: 'v0' }),
@@ -1099,20 +1109,20 @@ describe('check that everything is on record', () => {
       (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
       'gate_without_audit',
     ],
-    ['a drift names its author', (w) => [w.theirs(), w.drift()]],
+    ['a drift record names its author', (w) => [w.theirs(), w.drift()]],
     [
-      'a drift names a wrong author',
+      'a drift record names a wrong author',
       (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })],
       'drift_of_another',
     ],
     [
-      "a drift record of groupsync's own write",
+      "a drift record shows groupsync's own write",
       (w) => [w.write({ added: ['u-z'], sent: { users: ['u-z'] } }), w.drift()],
       'own_write_taken_for_drift',
     ],
   ]);
 
-  it('finds a drift without an initiator long after the feed named one', () => {
+  it('finds a drift record without an initiator hours after the feed named the initiator', () => {
     const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
     expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
     expect(causesOf(change, { hours: 4 })).toEqual([]);
@@ -1178,13 +1188,13 @@ describe('check of one decision', () => {
     ['pending:unknown', true, [], ['u'], ['explain_pending_unknown']],
     ['not_wanted', false, [], [], []],
   ] as const)(
-    'explain says %s (wanted: %s): users %j before, %j after',
+    'explain answers %s for a member with wanted %s; users before %j and after %j: violations %j',
     (outcome, wanted, before, after, causes) => {
       expect(explained(outcome, wanted, { before, after })).toEqual(causes);
     },
   );
 
-  it('explain may differ for a member that another client removed unseen', () => {
+  it('explain may be wrong about a member that another client removed without an event', () => {
     expect(explained('in_sync', true, { before: [], after: [] })).toEqual(['explain_in_sync']);
     expect(explained('in_sync', true, { before: [], after: [] }, false)).toEqual([]);
   });

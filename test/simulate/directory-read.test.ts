@@ -6,14 +6,14 @@ import type { SimulationRun } from '../../simulate/simulation-run.ts';
 
 const withDirectory = (seed: number, days: number): SimulationRun => {
   const run = drawRun(seed, { days, directory: true });
-  // Only the connection that reads a directory, so that the test is fast.
+  // The test is fast because it keeps only the connection that reads a directory.
   const connections = run.connections.filter(({ google }) => google !== undefined);
   const happenings = run.happenings.filter(({ connection }) => connection === 'd');
   return { ...run, connections, happenings };
 };
 
-describe('a simulation run with a directory that is read', () => {
-  it('draws the other connections as a run without it does', () => {
+describe('simulation run with a directory that is read', () => {
+  it('draws the same other connections as a run without a directory', () => {
     const of = (directory: boolean) => {
       const { connections, happenings } = drawRun(7, { directory });
       const others = happenings.filter(
@@ -24,13 +24,13 @@ describe('a simulation run with a directory that is read', () => {
     expect(of(true)).toEqual(of(false));
   });
 
-  it('reads a directory only if it is asked to', () => {
+  it('reads a directory only if the option directory is set', () => {
     const reads = (directory?: boolean) =>
       drawRun(7, { directory }).connections.filter(({ google }) => google !== undefined).length;
     expect([reads(), reads(true)]).toEqual([0, 1]);
   });
 
-  it('ends with a platform that equals the directory, and no wrong removal', {
+  it('ends with a platform that equals the directory, and has no violation', {
     timeout: 60_000,
   }, async () => {
     const { violations, fired } = await execute(withDirectory(3, 1));
@@ -39,8 +39,8 @@ describe('a simulation run with a directory that is read', () => {
   });
 });
 
-describe('a seeded bug of the reader', () => {
-  it.each(['pushes_are_stored'])('%s is found', { timeout: 60_000 }, async (name) => {
+describe('seeded bug of the directory reader', () => {
+  it.each(['pushes_are_stored'])('the seeded bug %s is found', { timeout: 60_000 }, async (name) => {
     const bug = SEEDED_BUGS.find((one) => one.name === name);
     const { violations } = await execute(withDirectory(3, 1), {
       wrapPorts: bug?.wrapPorts,

@@ -19,7 +19,7 @@ const happening = (action: DirectoryAction, way: Partial<Way> = {}): DirectoryHa
 });
 const at = (seconds: number) => START_MS + seconds * 1_000;
 
-/** What was said at which second, in whatever order it arrives. */
+/** One event of the directory, with its second. The list of events is in the order of their arrival. */
 type Said = readonly [second: number, action: DirectoryAction, way?: Partial<Way>];
 
 const told = (...said: readonly Said[]) => said;
@@ -54,13 +54,13 @@ const all = (group: string, members: string[], parts = 1): DirectoryAction => ({
 describe('naive reading of the events', () => {
   it.each<[string, readonly Said[], object]>([
     [
-      'counts a member who came before the group',
+      'counts a member who joined before the group got its name',
       told([1, join('g', 'p1')], [2, name('g')]),
       { g: ['g', 'p1'] },
     ],
-    ['has no group that only member events named', told([1, join('g', 'p1')]), {}],
+    ['shows no group of which only member events are known', told([1, join('g', 'p1')]), {}],
     [
-      'sorts by time, not by arrival',
+      'uses the order of the event times and not the order of arrival',
       told([2, leave('g', 'p1')], [1, join('g', 'p1')], [0, name('g')]),
       { g: ['g'] },
     ],
@@ -76,7 +76,7 @@ describe('naive reading of the events', () => {
       { g: [undefined, 'p1'] },
     ],
     [
-      'a deleted user leaves every group until added again',
+      'a deleted user leaves every group, and returns only to a group that adds the user again',
       told(
         [1, all('g', ['p1'])],
         [1, all('i', ['p1'])],
@@ -91,7 +91,7 @@ describe('naive reading of the events', () => {
       { g: [undefined, 'p2'] },
     ],
     [
-      'parts count as one snapshot and keep members who joined between them',
+      'two parts count as one snapshot, which removes a member that no part contains',
       told([1, join('g', 'p1')], [2, all('g', ['p2', 'p3'], 2)]),
       { g: [undefined, 'p2', 'p3'] },
     ],
@@ -118,7 +118,7 @@ describe('naive reading of the events', () => {
     expect(shown(recordOf(said).read('a'))).toEqual(expected);
   });
 
-  it('knows which events had arrived at a time, and when a group last changed', () => {
+  it('reads only the events that arrived by a given time, and returns when a group last changed', () => {
     const record = recordOf(told([1, name('g')], [2, join('g', 'p1')], [0, name('i')]));
     expect(shown(record.read('a', at(100)))).toEqual({ g: ['g'] });
     expect(record.read('a').groups.get('g')?.changedAtMs).toBe(at(101));

@@ -12,7 +12,7 @@ function furtherNamesOf({ form, lateMs, eventId }: Way): readonly string[] {
   return eventId === undefined ? late : [...late, 'equal_stamps'];
 }
 
-/** Everything by which simulation runs differ, by name. */
+/** Returns the names of all features of a simulation run. */
 function namesIn({ connections, happenings, coalesceSeconds }: SimulationRun): readonly string[] {
   return [
     `window:${coalesceSeconds}`,
@@ -125,7 +125,7 @@ it('names no directory group in two connections of one company that exist at the
 });
 
 it('draws mostly simulation runs that take half a second', () => {
-  // A directory that is read adds about a hundred.
+  // The connection that reads a directory adds about a hundred events.
   const others = runs.map(({ happenings }) => happenings.filter(({ connection }) => connection !== 'd'));
   const counts = others.map(({ length }) => length).sort((a, b) => a - b);
   expect(counts[0]).toBeGreaterThan(150);

@@ -5,10 +5,10 @@ import { type Answer, executeMany } from '../../simulate/many-runs.ts';
 import { readKnown, runReport, unknownOf } from '../../simulate/run-report.ts';
 import { DAY_MS } from '../../simulate/simulation-run.ts';
 
-/** As many as pass in a minute on a slow machine. They are the same each time; `npm run simulate` executes others. */
+/** A slow machine executes these simulation runs in a minute. `npm run simulate` executes other seeds. */
 const SEEDS = [1, 3, 5, 11];
 
-describe('a simulation run of a week', () => {
+describe('simulation run of a week', () => {
   const known = readKnown();
 
   it('a simulation run has no violation except those of known.json', async () => {
@@ -40,7 +40,7 @@ describe('a simulation run of a week', () => {
     expect(second.figures).toEqual(first.figures);
   });
 
-  it('gives the same result in the bundle for many runs, which caches parsed items', async () => {
+  it('gives the same result in the bundle of executeMany, which caches parsed items', async () => {
     const draw = { days: 1, scale: 'small' } as const;
     const answers: Answer[] = [];
     await executeMany([{ seed: 7, draw }].values(), 1, (answer) => answers.push(answer));

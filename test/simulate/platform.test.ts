@@ -60,7 +60,7 @@ describe('rules of the simulated platform', () => {
   });
 });
 
-/** Time that passes only when every task waits. */
+/** Creates a clock that advances only while every task waits. */
 function createTime() {
   let nowMs = START_MS;
   const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
@@ -82,7 +82,7 @@ function createTime() {
       while (wakeNext(untilMs));
       nowMs = untilMs;
     },
-    /** What comes of the work: its result, or the failure's class and status. */
+    /** Returns the result of the work, or the class, status and waiting time of its error. */
     async outcome(work: Promise<unknown>): Promise<unknown> {
       let result: { readonly value: unknown } | undefined;
       void work.then(
@@ -151,7 +151,7 @@ type Stage = ReturnType<typeof stage>;
 const held = ({ platform }: Stage, spokeId: string) =>
   [...platform.groups.values()].find((group) => group.spokeId === spokeId);
 
-/** What happens in each platform fault to our groups d1 (users u-a, u-b) and d2. */
+/** A call during a platform fault, with its expected outcome. The platform has the groups d1 (users u-a, u-b) and d2. */
 interface Case {
   readonly platformFault: PlatformFault;
   readonly about?: readonly string[];

@@ -12,9 +12,8 @@ import { HOUR_MS, START_MS } from '../../simulate/simulation-run.ts';
 import type { Seen } from '../../simulate/world.ts';
 
 /*
- * The state of one connection, as it is shown to an operator and as it is stored: one group is held, one has waited for
- * two hours,
- * and one member is pending.
+ * These tests compare the state of one connection that an operator sees with the stored state. One group is held, one
+ * has waited for two hours, and one member is pending.
  */
 
 const NOW_MS = START_MS + 10 * HOUR_MS;
@@ -70,9 +69,9 @@ const SHOWN: Shown = {
 interface Given {
   readonly shown?: Partial<Shown>;
   readonly samples?: readonly Truth[];
-  /** The answer of the platform to the daily check of the credential. */
+  /** The status with which the platform answered the daily check of the credential. */
   readonly checked?: number;
-  /** An operator connects the company again after that check. */
+  /** Whether an operator connects the company again after that check. */
   readonly isConnectedAgain?: boolean;
 }
 
@@ -136,7 +135,7 @@ describe('check of answers to an operator', () => {
     expect(causesOf(given)).toEqual([cause]);
   });
 
-  it('an answer is not compared with values that changed during the request', () => {
+  it('an answer may differ in values that changed during the request', () => {
     const later = truth({
       groups: new Map(GROUPS.slice(1)),
       pending: new Set(),

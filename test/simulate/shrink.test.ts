@@ -36,7 +36,7 @@ describe('shrinking of a failing simulation run', () => {
 });
 
 describe('seeded bug', () => {
-  it('a seeded bug is found, and its page begins with the violation', async () => {
+  it('a seeded bug is found, and the trace page begins with its violation', async () => {
     const run = drawRun(2, { days: 1, scale: 'small', only: [] });
     const outcome = await execute(run, { keepsLog: true, wrapPorts: seededBugNamed('no_audit') });
     const [violation] = outcome.violations;
@@ -45,7 +45,7 @@ describe('seeded bug', () => {
     expect(page).toContain(`<h1>${violation?.sentence}</h1>`);
     expect(page).toContain('npm run simulate -- --seed 2');
     expect(page).not.toMatch(/<script|https?:\/\//);
-    // Without it the same simulation run is as it should be.
+    // The same simulation run has no such violation without the seeded bug.
     expect((await execute(run)).violations.filter(({ cause }) => cause === 'write_without_audit')).toEqual(
       [],
     );

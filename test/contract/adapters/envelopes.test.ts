@@ -9,7 +9,7 @@ const timelessGroup = {
   displayName: 'Sales',
 };
 
-/** As SQS delivers it from a subscription without raw delivery. */
+/** Returns an SNS notification as SQS delivers it from a subscription without raw delivery. */
 const sns = (message: unknown, more: object = {}) => ({
   Type: 'Notification',
   MessageId: '3c1f7f0e-6f0a-5d55-8a57-2b0ef0a8b111',
@@ -38,7 +38,7 @@ const eventBridge = (detail: unknown, more: object = {}) => ({
 });
 
 describe('SNS notification', () => {
-  it('carries one event or an array of events', () => {
+  it('an SNS notification may contain one event or an array of events', () => {
     expect(changesOf(sns(deleted))).toEqual([change]);
     expect(changesOf(sns([deleted, { ...deleted, id: 'e2' }]))).toEqual([change, change]);
   });
@@ -136,7 +136,7 @@ describe('EventBridge event', () => {
 });
 
 describe('nested envelopes', () => {
-  it('up to four nested envelopes are removed, and a fifth is rejected', () => {
+  it('an event is read from up to four nested envelopes, and rejected in five', () => {
     expect(changesOf(sns(eventBridge(deleted)))).toEqual([change]);
     const four = sns(sns(sns(sns(deleted))));
     expect(changesOf(four)).toEqual([change]);

@@ -48,12 +48,12 @@ describe('groups resource of the client', () => {
     [200, 'deleted'],
     [202, { ok: true }],
     [204, undefined],
-  ])('delete counts %i with the body %j as done', async (status, body) => {
+  ])('delete counts the answer %i with the body %j as a deletion', async (status, body) => {
     const { client } = await rig(() => ({ status, body }));
     await expect(client.groups.delete('g1')).resolves.toBe('deleted');
   });
 
-  // The answers are text: JSON.stringify would round some of the numbers before they are sent.
+  // The answers are given as text, because JSON.stringify would round some of the numbers.
   it.each<[string, string | number]>([
     ['"v1"', 'v1'],
     ['"7"', '7'],
@@ -100,12 +100,12 @@ describe('groups resource of the client', () => {
     },
   );
 
-  it('delete of a missing group is done', async () => {
+  it('delete succeeds if the group does not exist', async () => {
     const { client } = await rig(() => ({ status: 404 }));
     await expect(client.groups.delete('g1')).resolves.toBe('absent');
   });
 
-  it('any 2xx of a write is a success', async () => {
+  it('a write succeeds with any 2xx status', async () => {
     const { client } = await rig(() => ({ status: 201, body: GROUP }));
     await expect(client.groups.create({ name: 'Ops', spokeId: 'd1', users: [] })).resolves.toEqual(GROUP);
   });

@@ -8,7 +8,7 @@ describe('leave.requests', () => {
   it.each<[string, unknown]>([
     ['an array of one', [{ id: 'l1', status: 'PENDING' }]],
     ['an object', { id: 'l1', status: 'PENDING' }],
-  ])('reads the answer as %s, from all three endpoints', async (_, body) => {
+  ])('accepts %s as the answer of all three endpoints', async (_, body) => {
     const { client } = await rig(() => ({ body }));
     const expected = { id: 'l1', status: 'PENDING' };
     await expect(client.leave.requests.create(NEW)).resolves.toEqual(expected);
@@ -36,7 +36,7 @@ describe('leave.requests', () => {
     expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual({ ...NEW, startDateCustomHours: text });
   });
 
-  it('reads custom hours as numbers, also from text', async () => {
+  it('reads custom hours as numbers, whether the answer has a number or text', async () => {
     const { client } = await rig(() => ({
       body: { id: 'l1', startDateCustomHours: 4.5, endDateCustomHours: '3.50' },
     }));
@@ -70,7 +70,7 @@ describe('leave.requests', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('accepts a status that the platform has added', async () => {
+  it('accepts a status that is not in the specification', async () => {
     const { client } = await rig(() => ({ body: { id: 'l1', status: 'DECLINED', managedBy: 'SOMEONE' } }));
     const expected = { id: 'l1', status: 'DECLINED', managedBy: 'SOMEONE' };
     await expect(client.leave.requests.process('l1', 'decline')).resolves.toEqual(expected);

@@ -29,7 +29,7 @@ describe('canonicalDecimal', () => {
   );
 
   always(
-    'the canonical form is the same number for every number of JSON',
+    'the canonical form of any JSON number is the same number',
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       const decimal = canonicalDecimal(String(value));
       expect(Number(decimal)).toBe(value === 0 ? 0 : value);

@@ -6,21 +6,21 @@ import employee from '../recorded/employee.json' with { type: 'json' };
 import balances from '../recorded/leave-balances.json' with { type: 'json' };
 import leaveRequest from '../recorded/leave-request.json' with { type: 'json' };
 
-/** One method of the client, called before a raw body that the specification allows. */
+/** A call of one client method, and the raw body with which the platform answers. The specification allows this body. */
 export interface ContractCase {
   readonly title: string;
-  /** Method and path template of the one endpoint that is called. */
+  /** The method and the path template of the endpoint. */
   readonly endpoint: string;
-  /** The raw body of the first answer; a list's later answers are empty pages. */
+  /** The raw body of the first answer. The later answers of a list are empty pages. */
   readonly answer: unknown;
   readonly run: (client: PlatformClient) => Promise<unknown>;
-  /** What the client must make of it. */
+  /** The result that the client must return. */
   readonly expected: unknown;
 }
 
 const PAGE = { limit: 20, offset: 40 };
 
-/** The instant that the cases take for now. */
+/** The current time of the client in all cases. */
 export const CASES_NOW_MS = Date.UTC(2026, 10, 20, 10);
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -33,7 +33,7 @@ const { shoeSize: _unknown, ...known } = employee;
 const person = { ...known, workLocation: address };
 const { worklocationNickname: nickname, ...otherPerson } = { ...person, personalEmail: 'ada@home.test' };
 
-/** What is expected is the answer itself. */
+/** Creates a case in which the client must return the answer unchanged. */
 const caseOf = (
   title: string,
   endpoint: string,
@@ -64,7 +64,7 @@ const EMPLOYEES: readonly ContractCase[] = [
     ],
   },
   caseOf(
-    'employees.listAll takes employer number and all roles',
+    'employees.listAll sends the employer number and requests all roles',
     'GET employees/include_terminated',
     [person, { id: 'role-18', roleState: 'FROZEN', gender: null, workLocation: null }],
     (client) => all(client.employees.listAll({ ...PAGE, ein: 123456789, sendAllRoles: true })),
@@ -97,7 +97,7 @@ const leaveType = {
 const COMPANY: readonly ContractCase[] = [
   {
     ...caseOf(
-      'company.current reads the key with a blank',
+      'company.current reads the field `legal entities`, whose name has a space',
       'GET companies/current',
       { ...company, 'legal entities': [{ name: 'Acme CA' }] },
       (client) => client.company.current(),
@@ -141,7 +141,7 @@ const exactBalances = [
 const LEAVE: readonly ContractCase[] = [
   {
     ...caseOf(
-      'leave.requests.create sends hours as text and unwraps the answer',
+      'leave.requests.create sends hours as text and returns the item of the answered list',
       'POST leave_requests',
       [leaveRequest],
       (client) =>
@@ -164,7 +164,7 @@ const LEAVE: readonly ContractCase[] = [
   },
   {
     ...caseOf(
-      'leave.requests.update unwraps the answer',
+      'leave.requests.update returns the item of the answered list',
       'PATCH leave_requests/{id}',
       [leaveRequest],
       (client) => client.leave.requests.update('leave-5', { reasonForLeave: 'sun' }),
@@ -214,13 +214,13 @@ const GROUPS: readonly ContractCase[] = [
     expected: [group, { id: 'group-2', name: 'Other', spokeId: null, users: [], version: 'v7' }],
   },
   caseOf('groups.create', 'POST groups', group, (client) => client.groups.create(newGroup)),
-  caseOf('groups.get, by an id with a slash', 'GET groups/{groupId}', group, (client) =>
+  caseOf('groups.get accepts an id with a slash', 'GET groups/{groupId}', group, (client) =>
     client.groups.get('group/1'),
   ),
   caseOf('groups.replace sends the whole group', 'PUT groups/{groupId}', group, (client) =>
     client.groups.replace('group/1', { ...newGroup, version: 'v0' }),
   ),
-  caseOf('groups.patch sends all that is given', 'PATCH groups/{groupId}', group, (client) =>
+  caseOf('groups.patch sends every given field', 'PATCH groups/{groupId}', group, (client) =>
     client.groups.patch('group/1', { ...newGroup, version: 'v0' }),
   ),
   {
@@ -239,7 +239,7 @@ const OTHERS: readonly ContractCase[] = [
   ),
   {
     ...caseOf(
-      'activity.follow reads from a date, then by cursor, to the same cursor again',
+      'activity.follow reads from a date, then by cursor, and ends at a repeated cursor',
       'GET company_activity',
       activity,
       (client) => all(client.activity.follow({ sinceMs: CASES_NOW_MS - 1000, untilMs: CASES_NOW_MS })),
@@ -252,5 +252,5 @@ const OTHERS: readonly ContractCase[] = [
   caseOf('markInstalled', 'POST mark_app_installed', { ok: true }, (client) => client.markInstalled()),
 ];
 
-/** Every method of the client at least once, before bodies that hold every field. */
+/** At least one case for every method of the client. Together the bodies contain every field. */
 export const CONTRACT_CASES = [EMPLOYEES, COMPANY, LEAVE, GROUPS, OTHERS].flat();

@@ -6,7 +6,7 @@ import { changeAt, hasAt } from './field-paths.ts';
 import { type Answer, type Seen, startScriptedPlatform } from './scripted-platform.ts';
 import { SPECIFICATION, type SpecifiedEndpoint } from './specification.ts';
 
-/** What one case did: the outcome, as a value or as an error's message, and the requests that were seen on the wire. */
+/** The result of one case, and the requests that the server received. If the client throws, the result is the message. */
 export interface Outcome {
   readonly result: unknown;
   readonly seen: readonly Seen[];
@@ -21,7 +21,7 @@ export interface CoveredItem {
   readonly cases: readonly string[];
 }
 
-/** Runs a case through the client and a real connection, before its recorded body or another. */
+/** Runs a case with the real client and an HTTP server, which answers with `body`. */
 export async function runCase(
   { endpoint, answer, run }: ContractCase,
   body: unknown = answer,
@@ -47,8 +47,8 @@ export async function runCase(
 }
 
 /**
- * What of the specification the cases exercise, measured and not declared. A parameter counts where it was on the wire.
- * A field counts where another value of it in the body makes the client give another result: only then is it read.
+ * Measures which parts of the specification the cases cover. A parameter is covered if a request contained it. A field is
+ * covered if a changed value of the field changes the result of the client.
  */
 export async function measureCoverage(): Promise<CoveredItem[]> {
   const outcomes = await Promise.all(

@@ -1,11 +1,11 @@
-/** Paths as specification.ts writes them: `a.b`, `a[].b`, `[].a`. */
+/* The paths have the form of specification.ts: `a.b`, `a[].b`, `[].a`. */
 
-/** A copy of `value` in which the first thing at `path` has another value of the same kind; undefined where nothing is. */
+/** Returns a copy of `value` in which the first field at `path` has another value of its kind; undefined without such a field. */
 export function changeAt(value: unknown, path: string): unknown {
   return change(value, steps(path));
 }
 
-/** Whether something other than undefined is at `path`, in whichever item. */
+/** Returns whether `path` has a value in any item. */
 export const hasAt = (value: unknown, path: string): boolean => changeAt(value, path) !== undefined;
 
 function steps(path: string): string[] {
@@ -32,7 +32,7 @@ function changeFirst(items: readonly unknown[], rest: readonly string[]): unknow
   return undefined;
 }
 
-/** Another value that a field of this kind may have. A date stays a date, a decimal a decimal. */
+/** Returns another value of the same kind. The changed value of a date is a date, and that of a decimal is a decimal. */
 function other(value: unknown): unknown {
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'number') return value + 1;

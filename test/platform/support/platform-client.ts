@@ -39,7 +39,7 @@ afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
 
-/** A client before a scripted platform; both end with the test. `random` is 0.5 throughout. */
+/** Creates a client and a scripted platform, which are closed after the test. The client's `random` always returns 0.5. */
 export async function rig(
   script: (request: Seen, index: number) => Answer | Promise<Answer>,
   options: Partial<PlatformClientOptions> = {},
@@ -61,7 +61,7 @@ export async function rig(
   return { client, platform, time };
 }
 
-/** What a promise is rejected with. */
+/** Returns the error with which a promise rejects. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => {
@@ -71,7 +71,7 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Everything that a generator yields. */
+/** Returns all items of a generator. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it arrived. */
+/** A request that the server received. */
 export interface Seen {
   readonly method: string;
   readonly path: string;
@@ -11,15 +11,15 @@ export interface Seen {
   readonly text: string;
 }
 
-/** What the scripted platform does with a request. */
+/** The reply of the scripted platform to a request. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Strings and bytes go out as they are, everything else as JSON. */
+  /** Strings and bytes are sent unchanged, and every other value as JSON. */
   readonly body?: unknown;
   /**
-   * `drop`: the connection breaks without an answer. `hang`: no answer at all. `cut`: breaks off inside the body.
-   * `stall`: the body begins and never ends.
+   * `drop`: the server closes the connection without an answer. `hang`: the server never answers. `cut`: the server
+   * closes the connection within the body. `stall`: the body begins and never ends.
    */
   readonly failure?: 'drop' | 'hang' | 'cut' | 'stall';
 }
@@ -30,7 +30,7 @@ export interface ScriptedPlatform {
   close(): Promise<void>;
 }
 
-/** An HTTP server on loopback that answers what the test says, and remembers what came. */
+/** Starts an HTTP server on the loopback address. The server answers as `script` decides, and records all requests. */
 export async function startScriptedPlatform(
   script: (request: Seen, index: number) => Answer | Promise<Answer>,
 ): Promise<ScriptedPlatform> {

@@ -1,6 +1,6 @@
 /**
- * Every endpoint, parameter and field that the Workforce Platform API's tables name, as data of our own. Paths of fields:
- * `a.b` is a member of a member, `a[].b` a member of each item. `GET …` in `answer` lists are fields of the JSON that comes.
+ * One endpoint of the Workforce Platform API, with its parameters and fields. `query`, `body` and `answer` contain paths:
+ * `a.b` is the field `b` of the object `a`, and `a[].b` is the field `b` of each item of the list `a`.
  */
 export interface SpecifiedEndpoint {
   readonly area: string;
@@ -11,7 +11,7 @@ export interface SpecifiedEndpoint {
   readonly answer: readonly string[];
 }
 
-/** Names with blanks between them. */
+/** Returns the names in these lines. A space separates two names. */
 const fields = (...lines: readonly string[]) => lines.flatMap((line) => line.split(' '));
 const under = (prefix: string, fields: readonly string[]) => fields.map((field) => `${prefix}.${field}`);
 const listOf = (fields: readonly string[]) => under('[]', fields);
@@ -42,7 +42,7 @@ const EMPLOYEE = [
   ...fields('isRemote employeeNumber level teams photo smallPhoto'),
 ];
 
-/** What the list of active employees has besides: a guaranteed field outside the table, and the other spelling. */
+/** The list of active employees has two more fields: a guaranteed one, and another spelling of the nickname. */
 const ACTIVE_EMPLOYEE = [...EMPLOYEE, 'personalEmail', 'workLocationNickname'];
 
 const UNIT = ['name', 'id', 'parent'];
@@ -122,7 +122,7 @@ const inArea = (area: string, rows: Readonly<Record<string, Row>>): SpecifiedEnd
     answer,
   }));
 
-/** The 25 endpoints. Of company activity, the names that the specification leaves open are our defaults. */
+/** The 25 endpoints. The specification leaves some names of company activity open, so this list has groupsync's defaults. */
 export const SPECIFICATION: readonly SpecifiedEndpoint[] = [
   ...inArea('Employees', {
     'GET /platform/api/employees': { query: PAGE, answer: listOf(ACTIVE_EMPLOYEE) },
