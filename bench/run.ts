@@ -64,7 +64,7 @@ async function runAll(): Promise<number> {
     console.log(`${text}\n`);
   }
   const seconds = Math.round((Date.now() - startedMs) / 1_000);
-  const head = `# Figures\n\n${describeMachine()}\n\nAll of them in ${seconds} s by \`npm run bench\`; one by \`npm run bench -- NAME\`. What was tried: [notes.md](notes.md).`;
+  const head = `# Figures\n\n${describeMachine()}\n\n\`npm run bench\` measures all figures (${seconds} s), and \`npm run bench -- NAME\` one of them. Lessons: [notes.md](notes.md).`;
   writeFileSync(new URL('./results.md', import.meta.url), `${[head, ...sections].join('\n\n')}\n`);
   for (const name of failed) console.error(`${name} failed`);
   return failed.length === 0 ? 0 : 1;

@@ -219,7 +219,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"coalesceSeconds":0',
   ],
   memberships_unnoted: [
-    'the groups of a changed user are not recorded, so no fan-out finds them',
+    'the groups of a member are not recorded, so no user fan-out finds the groups',
     at('desired', (desired) => ({
       noteMembership: async () => {},
       joinNew: async (ref, entries, nowMs) => {
@@ -305,7 +305,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   past_forgotten: [
-    'a read that shows the group as it was before a write of groupsync counts as an external change',
+    'a read that shows the group from before the last write counts as an external change',
     at('groups', (groups) => ({
       read: async (ref) => {
         const { lastWriteAtMs: _, ...state } = (await groups.read(ref)) ?? {};

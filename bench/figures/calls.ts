@@ -10,7 +10,7 @@ const requests = (counts: Counts): number =>
 
 export const callsFigure: Figure = {
   name: 'calls',
-  title: 'Calls by what happens',
+  title: 'Calls per scenario',
   async run() {
     const rows: (string | number)[][] = [];
     for (const scenario of SCENARIOS) {
@@ -25,9 +25,9 @@ export const callsFigure: Figure = {
       ]);
     }
     return [
-      'Counted with the real stores, queue and clients over in-memory services: exact, the same on every machine, and kept',
-      'from growing by `npm run bench -- --check` against `bench/budget.json`. Units as DynamoDB bills them, index',
-      'included; SQS without what the event source mappings receive and delete.',
+      'The real stores, queue and clients ran over services in memory. So the counts are exact, and equal on every machine.',
+      '`npm run bench -- --check` fails if a count is higher than in `bench/budget.json`. The units are those that DynamoDB bills,',
+      'including the index. Receives and deletes of the event source mappings are not counted.',
       '',
       table(['', 'DynamoDB requests', 'read units', 'write units', 'SQS sends', 'platform calls'], rows),
     ].join('\n');

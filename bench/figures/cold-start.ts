@@ -84,11 +84,11 @@ export const coldStartFigure: Figure = {
     try {
       const rows = await measureAll(folder);
       return [
-        'The deployed bundle in a new process against a bare one, which makes the very calls (recorded) one after the other,',
-        'in their order, over the same emulators: the import, then the import with the first event. The bare bundle holds as',
-        'little of the packages as the calls need. The last ratio, with first event, is to the same calls in a bundle of all',
-        'that the function imports, the packages kept whole. Medians; ratios of',
-        `${RUNS} paired runs. Bar: 1.10 by processor time. Imports alone: \`npm run bundle:check\`.`,
+        'The deployed bundle starts in a new process. A bare bundle, in another new process, repeats the recorded calls of the first event',
+        'one after the other, over the same emulators. The first ratio is for the import alone, the others for the import and the first event.',
+        'The bare bundle contains only the parts of packages that the calls need. For the last ratio, it contains all packages that the',
+        `function imports, as a whole. Times are medians, and ratios are of ${RUNS} paired runs. Limit: 1.10 by processor time.`,
+        '`npm run bundle:check` measures imports alone.',
         '',
         table(
           [

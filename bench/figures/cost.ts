@@ -178,10 +178,10 @@ function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: 
   const keys = parts('AWS::KMS::Key').length * kms.perKeyMonth;
   return [
     [`${watched} metrics in alarms`, watched * cloudWatch.perAlarmMetricMonth],
-    [`${own} metrics of our own, of a healthy connection`, own * cloudWatch.perMetricMonth],
+    [`${own} custom metrics of a healthy connection`, own * cloudWatch.perMetricMonth],
     ['logs', (bytes / 2 ** 30) * cloudWatch.perGbLogged],
     ['traces', ((runs * assumedPerRun.traces) / MILLION) * xray.perMillionTraces],
-    ['receives that find nothing', (receives / MILLION) * prices.sqs.perMillionStandardRequests],
+    ['receives that find no message', (receives / MILLION) * prices.sqs.perMillionStandardRequests],
     ['KMS', keys + ((runs * assumedPerRun.kmsRequests) / MILLION) * kms.perMillionRequests],
   ];
 }
@@ -228,24 +228,27 @@ export const costFigure: Figure = {
       ]);
     }
     return [
-      `Computed from counted calls and the inputs in \`bench/prices.json\` (list prices as of ${prices.asOf}, to be checked, and`,
-      'assumptions that are marked as such), without free tiers. Storage is left out on both sides.',
+      `Computed from counted calls and the values in \`bench/prices.json\`: list prices as of ${prices.asOf} that must be checked, and marked`,
+      'assumptions. Free tiers and storage are not included, for either design.',
       '',
-      `A million membership changes that each come alone in a group of ${prices.assumed.membersPerGroup}: **$${(alone.dollars * MILLION).toFixed(2)}**. Changes of`,
-      'one window share a write, so a burst costs less.',
+      `A million membership changes, each alone in its window, in groups of ${prices.assumed.membersPerGroup}: **$${(alone.dollars * MILLION).toFixed(2)}**. Changes of one`,
+      'window share a write, so a burst costs less.',
       '',
-      `Whatever happens, a month costs **$${fixed.toFixed(2)}** beside the calls of the schedules below; the dashboard is another $${perDashboardMonth} in an`,
-      'account that has three already:',
+      `Fixed costs are **$${fixed.toFixed(2)}** a month, in addition to the calls of the schedules below. In an account that already has three dashboards,`,
+      `the dashboard costs another $${perDashboardMonth}:`,
       '',
       table(
         ['', 'dollars'],
         fixedCosts.map(([what, dollars]) => [what, `$${dollars.toFixed(2)}`]),
       ),
       '',
-      `A month against a design that lists everything every ${prices.assumed.fullScanMinutes} minutes (calls to the directory and the platform;`,
-      'ours to the platform alone, as the directory sends events):',
+      `The costs of a month, compared with a design that lists everything every ${prices.assumed.fullScanMinutes} minutes. That design calls the directory and the`,
+      'platform. groupsync calls only the platform, because the directory sends events:',
       '',
-      table(['', 'changes', 'groupsync', 'of it idle', 'API calls', 'full scan', 'API calls'], rows),
+      table(
+        ['', 'changes', 'groupsync', 'groupsync without changes', 'API calls', 'full scan', 'API calls'],
+        rows,
+      ),
     ].join('\n');
   },
 };

@@ -44,15 +44,15 @@ export const latencyFigure: Figure = {
       ]),
     );
     return [
-      'From sending an event to the write that shows it, by the platform’s log, on the local stack with the deployed batches',
-      'and windows: 50 joins and 50 leaves over 25 groups, each of which then has ten seconds for itself; and 50 joins/s over',
-      'them for 8 s. The events queue’s batching window (1 s), and the wait for the end of a group’s window, are part of it.',
-      `${PAIRED_RUNS} runs of each in turn. Wanted of a change alone: p50 of 2 s, p95 of 3 s.`,
+      'The time from sending an event to the platform write that shows it, on the local stack. Batches and windows are as deployed.',
+      'First 50 joins and 50 leaves over 25 groups, so that each group has no other change for ten seconds. Then 50 joins/s over the',
+      'same groups for 8 s. The times include the batching window of the events queue (1 s) and the wait for the end of a group’s window.',
+      `Each case ran ${PAIRED_RUNS} times, in turn with the others. Goal for a change alone: p50 of 2 s, p95 of 3 s.`,
       '',
       table(['', 'window', 'p50', 'p95', 'p99'], rows),
       '',
-      'Microsoft says of Entra ID’s provisioning service that after the initial cycle it runs “typically every 40 minutes”',
-      '(Microsoft Learn, “Check the status of user provisioning”): the time between two looks at the directory.',
+      'For comparison: after the initial cycle, Entra ID’s provisioning service reads the directory “typically every 40 minutes”',
+      '(Microsoft Learn, “Check the status of user provisioning”).',
     ].join('\n');
   },
 };

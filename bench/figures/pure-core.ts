@@ -146,8 +146,8 @@ export const pureCoreFigure: Figure = {
       return [name, ...perSecond, showSpread(exponent)];
     });
     return [
-      'Size of the batch or group: events or members per second on one core. The exponent b is that of time = a·size^b',
-      'over the three sizes (1 is linear, 2 quadratic; the bar is 1.1).',
+      'Each cell shows the size of the batch or group, and the events or members per second on one core. The exponent b comes from',
+      'time = a·size^b over the three sizes: 1 is linear, 2 is quadratic. The limit is 1.1.',
       '',
       table(['', 'small', 'middle', 'large', 'exponent'], rows),
     ].join('\n');

@@ -105,10 +105,11 @@ export const scaleFigure: Figure = {
         console.error(parts.slice(-4).join('\n'));
       }
     return [
-      'Each run in a process that has the memory of its function in the template for a limit (V8 as Lambda starts it: nine tenths of it, and',
-      'a twentieth for what is young), over a table, queue and platform in another process. Memory is that of the whole process at its highest,',
-      'with the loader of these sources. The exponent says how a measure grows with the groups (1 is linear). Each person in twenty groups:',
-      '10,000 groups of 100 are 1,000,000 memberships. 100,000 groups of ten: `npm run bench -- scale --full`.',
+      'Each run has its own process, with the memory limit of its function in the template. V8 gets nine tenths of this memory as on',
+      'Lambda, and a twentieth of it for young objects. Table, queue and platform are in another process. The memory shown is the peak of',
+      'the whole process, including the loader of the source files. The exponent shows how a measure grows with the number of groups: 1 is',
+      'linear. Each person is in twenty groups, so 10,000 groups of 100 are 1,000,000 memberships. `npm run bench -- scale --full` also',
+      'measures 100,000 groups of ten.',
       '',
       ...parts,
     ].join('\n');

@@ -79,9 +79,9 @@ export const writesFigure: Figure = {
       }
     }
     return [
-      `Bursts of joins, one message each, over groups in turn; window ${WINDOW_SECONDS} s; five runs that begin 0.25 to`,
-      '4.25 s into a window. Counted at the platform, in memory. Naive: one PATCH per message, in the same harness. The',
-      'target is one write per group and window at most.',
+      `Bursts of joins, one message each, over the groups in turn. The window is ${WINDOW_SECONDS} s. Five runs begin 0.25 s to 4.25 s after the start`,
+      'of a window. The simulated platform counts the writes. Naive: the same measurement with one PATCH per message. Goal: at most one',
+      'write per group and window.',
       '',
       table(['changes', 'groups', 'writes', 'naive', 'naive ÷ ours', 'writes per group and window'], rows),
     ].join('\n');
