@@ -92,7 +92,7 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
   };
 }
 
-/** How long a new group may be missing on the platform. The functions use the same value. */
+/** How long the platform's list may lack a new group. The functions use the same value. */
 const CREATE_SETTLE_MS = 600_000;
 
 function targetOf(options: GlobalOptions, localFile: LocalFile | undefined) {

@@ -23,11 +23,14 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 const SEPARATOR_LINE = /^"?sep=(.)"?[,;\t ]*$/i;
 /** First line of Entra ID's bulk files, and of files that PowerShell exports. */
 const VERSION_LINE = /^(?:"?version:v[\d.]+"?[,;\t ]*|#TYPE .*)$/i;
-/** Maximum number of lines before the header: one of each kind, and empty ones. */
+/** Maximum number of lines before the header. These are a separator line, a version line and empty lines. */
 const MAX_PREAMBLE = 10;
 
 export interface CsvOptions {
-  /** Separator. Without it, the one declared by `sep=`, or else detected from the first lines. */
+  /**
+   * The separator. If absent, the separator is the one that a line `sep=` declares, or else it is detected from the
+   * first lines.
+   */
   readonly delimiter?: string | undefined;
   /** Number of lines to skip at the start. */
   readonly skipLines?: number | undefined;
@@ -77,8 +80,8 @@ export async function* parseCsv(
 }
 
 /**
- * Detects the separator: semicolon or tab if the line contains only that one outside quotes, else a comma. A title
- * line contains no separator; then the first line with a separator decides.
+ * Detects the separator in the first line that contains one outside quotes, because a title line contains none. If the
+ * line contains semicolons or tabs but no other separator, that character is the separator. Otherwise it is the comma.
  */
 function separatorIn(head: string): string {
   const plain = head.trimStart().replace(/"(?:[^"]|"")*"/g, '');

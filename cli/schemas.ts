@@ -53,17 +53,23 @@ const Connect = z.union([
       connection: text,
       stored: z.boolean(),
       kind: text,
-      observing: z.boolean().describe('It plans only, and writes nothing, until `groupsync resume`.'),
+      observing: z
+        .boolean()
+        .describe(
+          'Whether the connection only observes: it makes plans, and writes nothing until `groupsync resume`.',
+        ),
       ...DirectoryPreview.shape,
     })
-    .describe('With --directory.'),
+    .describe('The answer with --directory.'),
 ]);
 
 const Decided = z.object({
   group: text,
   outcome: z
     .enum(['decided', 'no_hold', 'changed', 'all_or_none'])
-    .describe('all_or_none: with --member, where only all removals together can be approved.'),
+    .describe(
+      'all_or_none: --member was given, but only all removals of this hold together can be approved.',
+    ),
   digest: text.describe('Digest of the removals that were decided.'),
 });
 
@@ -86,7 +92,7 @@ const ClientSecret = z.object({
   connection: text,
   expiresAt: nullable(instant),
   previousEndAt: nullable(instant).describe('When earlier secrets expire; null for a new client.'),
-  tokenUrl: nullable(text).describe('Where the client gets access tokens; null if unknown.'),
+  tokenUrl: nullable(text).describe('The URL at which the client gets access tokens; null if unknown.'),
   url: nullable(text).describe('Base URL for the identity provider; null if unknown.'),
 });
 
@@ -100,7 +106,9 @@ export const OUTPUT_SCHEMAS = {
     gate: z.object({ state: text, reason: nullable(text), since: nullable(instant) }),
     lastGood: nullable(instant),
     credential: CredentialReport,
-    contract: nullable(z.object({ at: instant, findings: z.array(Finding) })).describe('What probe found.'),
+    contract: nullable(z.object({ at: instant, findings: z.array(Finding) })).describe(
+      'The findings of `probe`.',
+    ),
     settings: z.record(text, z.unknown()).describe('Every setting, defaults included.'),
     requests: z.array(SettingRequestRow).describe('Changes that wait for a second person (four eyes).'),
   }),
@@ -128,7 +136,7 @@ export const OUTPUT_SCHEMAS = {
   'directory status': DirectoryStatus,
   'directory groups': z.union([
     z.object({ groups: z.array(DirectoryGroupRow) }),
-    DirectoryComparison.describe('With --compare.'),
+    DirectoryComparison.describe('The answer with --compare.'),
   ]),
   'directory takeover': TakeoverReport,
   'directory read': z.union([DirectoryReadReport, Skipped]),
@@ -147,14 +155,16 @@ export const OUTPUT_SCHEMAS = {
   forget: z.object({
     member: text,
     forgotten: z.boolean(),
-    attributes: z.array(text).describe('Names of what was erased.'),
+    attributes: z.array(text).describe('Names of the erased attributes.'),
     erased: Erased,
   }),
   pause: z.object({ paused: text.describe('The group, or the connection.'), reason: nullable(text) }),
   resume: z.object({
     resumed: text.describe('The group, or the connection.'),
     wasPaused: z.boolean(),
-    backlog: nullable(count).describe('Groups that wait; only of a connection.'),
+    backlog: nullable(count).describe(
+      'The number of groups that wait to be written; null if one group was resumed.',
+    ),
   }),
   'holds approve': Decided,
   'holds reject': Decided,

@@ -19,16 +19,19 @@ export interface AlarmConfig {
 interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsToAlarm'> {
   /** The heading in the runbook. The alarm's name is derived from it and from `of`. */
   readonly heading: string;
-  /** The function, if several alarms share a heading. */
+  /** The name of the function that the alarm watches. Set if alarms of several functions share a heading. */
   readonly of?: string;
-  /** One sentence: the state that the alarm reports. */
+  /** One sentence that describes the state in which the alarm fires. */
   readonly meaning: string;
   readonly metric: IMetric;
   /** Default: 1. */
   readonly threshold?: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
-  /** Default: missing data is healthy. Queues, tables and functions send no data while nothing happens. */
+  /**
+   * By default, missing data counts as healthy, because queues, tables and functions send no data while nothing
+   * happens.
+   */
   readonly missing?: TreatMissingData;
 }
 
@@ -61,7 +64,7 @@ const pascal = (slug: string) =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
 
-/** A metric that the code emits, over all connections and kinds of the stage. */
+/** Returns a metric that groupsync's code emits, combined over all connections and all kinds of the stage. */
 export function stageMetric(prefix: string, name: MetricName, period: Duration = Duration.minutes(5)) {
   return new Metric({
     namespace: METRIC_NAMESPACE,
@@ -74,14 +77,17 @@ export function stageMetric(prefix: string, name: MetricName, period: Duration =
 
 interface HealthAlarm extends Omit<AlarmSpec, 'metric'> {
   readonly metric: MetricName;
-  /** Default: the statistic of the metric's form. `SampleCount`: whether any data was sent. */
+  /**
+   * By default, a counter is summed, and another metric is reduced to its maximum. With `SampleCount`, the alarm counts
+   * data points.
+   */
   readonly statistic?: 'SampleCount';
   readonly periodMinutes?: number;
 }
 
 const HOUR_MINUTES = 60;
 
-/** For alarms that fire when data is missing. */
+/** Settings of alarms that fire when a scheduled job has sent no data for three intervals. */
 const NOT_IN_THREE_INTERVALS = {
   evaluationPeriods: 3,
   comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -89,8 +95,8 @@ const NOT_IN_THREE_INTERVALS = {
 } as const;
 
 /**
- * Alarms of the whole stage, on metrics that the code emits. The requeue job sends levels each minute. If it stops, only
- * its own alarm reports that.
+ * Alarms of the whole stage, on metrics that groupsync's code emits. The requeue job sends the current values each
+ * minute. If the requeue job stops, only the alarm *Pump not run* fires.
  */
 function healthAlarms(every: Schedules): readonly HealthAlarm[] {
   return [
@@ -186,7 +192,10 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
   ];
 }
 
-/** Alarms of a stage that reads directories. The requeue job reports these levels, even if the reader does not run. */
+/**
+ * Alarms of a stage that reads directories. The requeue job sends their metrics, so the alarms work even if the reader
+ * does not run.
+ */
 const READER_ALARMS: readonly HealthAlarm[] = [
   {
     heading: 'Reader late',
@@ -213,7 +222,7 @@ type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes`
 export class HealthAlarms extends Construct {
   constructor(scope: Construct, id: string, schedules: Schedules, alarmConfig: AlarmConfig) {
     super(scope, id);
-    // A period is at least the interval of the requeue job, because missing data ends an alarm.
+    // A period without data ends an alarm. So a period is at least as long as the interval of the requeue job.
     const usual = Math.max(5, schedules.pumpMinutes);
     for (const { metric, statistic, periodMinutes = usual, ...spec } of healthAlarms(schedules)) {
       const data = stageMetric(alarmConfig.prefix, metric, Duration.minutes(periodMinutes));

@@ -14,7 +14,7 @@ const Settings = z.record(z.string(), z.unknown());
 /** Builds the stack of one stage from cdk.json and the command line: `npx cdk synth | diff | deploy | destroy`. */
 async function main(): Promise<void> {
   const app = new App();
-  // Settings can be in a file outside git. Values of `-c` override them.
+  // Settings can be in a file that git ignores. Values of `-c` override the file.
   const context = { ...settingsFile(), ...(app.node.getAllContext() as Readonly<Record<string, unknown>>) };
   const settings = readSettings((name) => context[name], Object.keys(context));
   // Each run has its own folder, because two stages may be synthesised at the same time. The stack copies the bundles.

@@ -16,12 +16,15 @@ import { ConnectorFunction, type ConnectorFunctionProps } from './connector-func
 import { grantExport } from './permissions.ts';
 import { removalPolicy } from './state.ts';
 
-/** A stream keeps entries for 24 hours, so an operator can still read entries that were given up after this time. */
+/**
+ * After this time Lambda stops trying to copy an entry. The stream keeps entries for 24 hours, so an operator can still
+ * read the entry.
+ */
 const TRY_FOR = Duration.hours(12);
 
 /**
- * Uses the SDK of the Lambda runtime, so it needs no bundle. The object key contains the id of the change. So a retry
- * writes the same object again, and a later change of an entry becomes a second object.
+ * The code uses the SDK of the Lambda runtime, so it needs no bundle. The object key contains the id of the change. So
+ * a retry has the same object key, and a later change of the entry becomes a second object.
  */
 export const EXPORTER = `
 const { PutObjectCommand, S3Client } = require('@aws-sdk/client-s3');
@@ -95,7 +98,7 @@ export class AuditExport extends Construct {
       batchSize: 100,
       bisectBatchOnError: true,
       maxRecordAge: TRY_FOR,
-      // CDK's own destination would let the role use the key without a condition.
+      // CDK's class `SqsDlq` would let the role use the KMS key without a condition.
       onFailure: { bind: () => ({ destination: undelivered.queueArn }) },
       filters: [
         FilterCriteria.filter({

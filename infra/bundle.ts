@@ -16,7 +16,9 @@ export type FunctionCode = Readonly<Record<DeployableKey, string>>;
 /** The handlers by path: infra never imports them. */
 export const HANDLERS: FunctionCode = byKey((key) => join(ROOT, `functions/${key}.ts`));
 
-/** Bundles all handlers in one run into `<outDir>/<function>/index.mjs`; the same sources give the same bytes. */
+/**
+ * Bundles all handlers in one run into `<outDir>/<function>/index.mjs`. The same sources always give the same bytes.
+ */
 export function bundleHandlers(outDir: string, handlers: FunctionCode = HANDLERS): FunctionCode {
   bundle(Object.fromEntries(DEPLOYABLE_KEYS.map((key) => [`${key}/index`, handlers[key]])), outDir);
   return byKey((key) => join(outDir, key));
@@ -27,7 +29,7 @@ function byKey(pathOf: (key: DeployableKey) => string): FunctionCode {
 }
 
 /**
- * Builds code for Lambda. The bundle check uses it too, for its baseline.
+ * Builds code for Lambda. The script `bundle:check` uses this function too, to build the bundles that it compares with.
  * @param entries output name without extension → source file
  */
 export function bundle(entries: Record<string, string>, outDir: string): BuildResult<{ metafile: true }> {

@@ -24,7 +24,7 @@ export interface ConnectorFunctionProps {
   readonly reservedConcurrency?: number | undefined;
 }
 
-/** Share of the timeout. A run above it may not end in time with a slightly larger input. */
+/** A share of the timeout. If a run takes longer, a run with a slightly larger input may time out. */
 const NEAR_TIMEOUT = 0.8;
 
 /**
@@ -87,7 +87,8 @@ export class ConnectorFunction extends Construct {
       addAlarm(this, alarmConfig, { heading, of: name, meaning, metric, threshold, evaluationPeriods });
     alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1);
     alarm('Function throttles', `Calls of the function ${name} were refused.`, target.metricThrottles());
-    // Long or hourly runs never report in three consecutive periods, so one run within an hour is enough for them.
+    // A function with long or hourly runs never has data in three consecutive periods. One slow run within an hour is
+    // enough.
     const [minutes, times] = timeoutSeconds < 300 ? [5, 3] : [60, 1];
     const longest = target.metricDuration({ statistic: 'Maximum', period: Duration.minutes(minutes) });
     const near = `A run of the function ${name} took over ${NEAR_TIMEOUT * 100} % of its ${timeoutSeconds} seconds.`;

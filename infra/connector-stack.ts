@@ -34,7 +34,7 @@ export interface ConnectorStackProps extends StackProps {
   readonly code: FunctionCode;
 }
 
-/** Lambda's maximum. A sweep of 10,000 groups takes minutes, and the feed stops by itself before this time. */
+/** Lambda's maximum timeout. A sweep of 10,000 groups takes minutes. A feed run stops by itself before this time. */
 const SCHEDULED_TIMEOUT_SECONDS = 900;
 
 /**
@@ -52,7 +52,8 @@ const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
 /** The whole connector of one stage. It only combines constructs. */
 export class ConnectorStack extends Stack {
   constructor(scope: Construct, id: string, { settings, code, ...props }: ConnectorStackProps) {
-    // An operator switches it off before `cdk destroy` (docs/deploy.md, "Remove"). Emulators refuse the property.
+    // An operator switches this protection off before `cdk destroy` (docs/deploy.md, "Remove"). Emulators refuse the
+    // property.
     const terminationProtection = settings.retainData && !isEmulated();
     super(scope, id, {
       terminationProtection,

@@ -49,7 +49,10 @@ export class Dashboard extends Construct {
 type Metrics = ReturnType<typeof metricsOf>;
 const metricsOf = (prefix: string) => ({
   stage: (name: MetricName, period = PERIOD) => stageMetric(prefix, name, period),
-  /** A metric by its second dimension. The search also finds connections and kinds that are created later. */
+  /**
+   * Returns a metric with one line for each value of its second dimension. The search also finds connections and kinds
+   * that are created later.
+   */
   broken(name: MetricName): MathExpression {
     const { form, by } = METRICS[name];
     if (by === undefined) throw new Error(`expected the metric ${name} to have a second dimension`);
@@ -57,7 +60,7 @@ const metricsOf = (prefix: string) => ({
     const terms = `MetricName="${name}" ${METRIC_DIMENSIONS.prefix}="${prefix}"`;
     const statistic = form === 'count' ? 'Sum' : 'Maximum';
     const found = `SEARCH('${schema} ${terms}', '${statistic}', ${PERIOD.toSeconds()})`;
-    // Normal values are not sent.
+    // groupsync sends no gauge while its value is normal.
     const expression = form === 'gauge' ? `FILL(${found}, 0)` : found;
     return new MathExpression({ expression, usingMetrics: {}, label: '', period: PERIOD });
   },

@@ -97,7 +97,7 @@ export class Operators extends Construct {
   }
 }
 
-/** ARNs by name, with the service first: a reader of the policy understands names better than references. */
+/** ARNs that contain resource names. A reader of the policy understands names better than CloudFormation references. */
 function namesOf({ prefix, sources }: Settings) {
   const table = `dynamodb:table/${tableName(prefix)}`;
   const queue = (key: QueueKey) => `sqs:${queueName(prefix, key)}`;

@@ -28,7 +28,7 @@ const SEND = ['SendMessage'] as const;
 /** Reads and writes are combined into batches. A conditional write cannot be in a batch. */
 const READ_AND_WRITE = ['BatchGetItem', 'Query', 'BatchWriteItem', 'PutItem', 'UpdateItem'] as const;
 const READ_WRITE_AND_DELETE = [...READ_AND_WRITE, 'DeleteItem'] as const;
-/** The function that finds an OAuth token expired refreshes and stores it. */
+/** If a function finds that an OAuth token has expired, it refreshes the token and stores the new one. */
 const USE_CREDENTIAL = ['GetSecretValue', 'PutSecretValue'] as const;
 
 const SCHEDULED: Permissions = {
@@ -45,8 +45,8 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     queues: { events: CONSUME, eventsDlq: SEND, apply: SEND },
     secrets: [],
   },
-  // After a refusal, apply fetches another group to learn whether all groups are refused. It finds that group in the
-  // index.
+  // After a refusal, apply fetches another group to learn whether all groups are refused. Apply finds the other group
+  // in the index.
   apply: {
     table: READ_WRITE_AND_DELETE,
     index: ['Query'],

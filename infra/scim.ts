@@ -108,7 +108,10 @@ export class Scim extends Construct {
 }
 
 const PERIOD = Duration.minutes(5);
-/** With fewer failures in a period the share means nothing: one of two requests may fail by chance. */
+/**
+ * With fewer failures in a period, the alarm ignores the share of failures, because one of two requests may fail by
+ * chance.
+ */
 const FEW_FAILURES = 5;
 
 /** Alarms about errors that an identity provider sees, measured at the API. An unused endpoint reports nothing. */

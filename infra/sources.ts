@@ -91,7 +91,7 @@ export class Sources extends Construct {
   #topic({ events, undelivered, key }: SourcesProps, topicArn: string): void {
     const topic = Topic.fromTopicArn(this, 'Topic', topicArn);
     topic.addSubscription(new SqsSubscription(events, { deadLetterQueue: undelivered }));
-    // The subscription itself adds this statement to a key of this stack. For an imported key, this prints the
+    // For a key of this stack, CDK's subscription adds the same statement. For an imported key, this call prints the
     // statement.
     const conditions = { ArnEquals: { 'aws:SourceArn': topicArn } };
     this.#useKey(key, 'topic', { principals: [new ServicePrincipal('sns.amazonaws.com')], conditions });

@@ -41,7 +41,7 @@ export class State extends Construct {
       partitionKey: text(TABLE.partitionKey),
       sortKey: text(TABLE.sortKey),
       timeToLiveAttribute: TABLE.timeToLive,
-      // On demand: directories change in bursts (a reorganisation, an import), with quiet nights between.
+      // On demand, because directories change in bursts, for example during a reorganisation or an import.
       billingMode: BillingMode.PAY_PER_REQUEST,
       encryption: TableEncryption.CUSTOMER_MANAGED,
       encryptionKey: key,
@@ -59,7 +59,7 @@ export class State extends Construct {
     this.#alarmOnThrottles(alarmConfig);
   }
 
-  /** The index can throttle writes of the table too. It reports under its own dimension. */
+  /** The index can throttle writes of the table too. Its throttles are reported under a dimension of the index. */
   #alarmOnThrottles(alarmConfig: AlarmConfig): void {
     const TableName = this.table.tableName;
     const index = { TableName, GlobalSecondaryIndexName: TABLE.index.name };

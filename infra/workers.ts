@@ -79,7 +79,8 @@ class Lane extends Construct {
   }
 
   /**
-   * Refers to a queue by its name. The two queues name each other, and references in both directions would be a cycle.
+   * Refers to a queue by its name. A queue and its dead-letter queue refer to each other, and CloudFormation references
+   * in both directions would be a cycle.
    */
   #byName(id: string, name: string) {
     const arn = Stack.of(this).formatArn({

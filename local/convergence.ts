@@ -18,7 +18,7 @@ export interface ConvergenceOptions {
   readonly applyQueueUrl: string;
   readonly readGroups: () => Promise<readonly GroupReport[]>;
   readonly onBacklog: (backlog: Backlog) => void;
-  /** Called when only the apply queue holds messages: no further event can change the waiting groups. */
+  /** Called when only the apply queue holds messages. No further event can then change the waiting groups. */
   readonly onLastEvent?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   readonly pollMs?: number;
@@ -28,8 +28,8 @@ const POLL_MS = 100;
 
 /**
  * Waits until both queues are empty (no message visible, delayed or in flight) and no group is dirty. A dirty group
- * does not count if its content is already correct and it only waits for the deadline of an earlier write. Both
- * conditions must hold twice in a row, because the queue counts and the groups are not read at the same instant.
+ * does not count if its content is already correct and only the deadline of an earlier write is open. Both conditions
+ * must hold in two reads in a row, because the queues and the groups are not read at the same instant.
  * @returns the groups at that moment; if `signal` ends the wait, the groups as read then
  */
 export async function untilConverged(

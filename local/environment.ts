@@ -10,7 +10,9 @@ export interface Endpoints {
   readonly scheduler: string;
 }
 
-/** Variables that would direct the AWS SDK away from the emulators, to a user's profile or to real endpoints. */
+/**
+ * Environment variables that would make the AWS SDK use a user's profile or real endpoints instead of the emulators.
+ */
 const OVERRIDING_VARIABLES = [
   'AWS_PROFILE',
   'AWS_SESSION_TOKEN',

@@ -34,8 +34,8 @@ export async function loadParts(): Promise<StackParts> {
     endPreviousWork: async (connection) => {
       const { pk } = connectionKey(connection);
       for await (const leases of ports.table.query({ partition: pk, prefix: 'LEASE#' })) {
-        // The leases are not deleted: their tokens would start from 1 again, and the guarded stores would refuse
-        // them.
+        // The leases are not deleted. After a deletion their tokens would start from 1 again, and the stores refuse a
+        // token that is lower than an earlier one.
         for (const { pk, sk } of leases) await ports.table.update({ pk, sk }, { remove: ['untilMs'] });
       }
       for await (const groups of ports.index.all(connection)) {

@@ -43,8 +43,9 @@ export function writeLocalFile(path: string, content: LocalFile): void {
 export const onceFile = (folder: string): string => join(folder, `once-${process.pid}.json`);
 
 /**
- * Returns the process id of the running stack that the file describes, if any. The id alone is not enough: it may
- * be in use again (always in a container). So the stack's platform must also accept a connection.
+ * Returns the process id of the running stack that the file describes, if any. A running process with this id is not
+ * enough, because the operating system may have given the id to another process. In a container this is usual. So the
+ * stack's platform must also accept a connection.
  * @param own platform URL of the calling stack; a file with this URL does not belong to another stack
  */
 export async function holderOf(path: string, own?: string): Promise<number | undefined> {

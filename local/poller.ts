@@ -17,9 +17,10 @@ export interface PollerOptions {
   readonly queueArn: string;
   readonly fn: LocalFunction;
   /**
-   * Seconds until a failed message is received again. Lambda waits for the queue's visibility timeout, six times the
-   * function's timeout, to prevent two runs of one message. Here one process runs both sides and knows when a run ends,
-   * and six minutes is too long for a developer. Receive counts and the redrive policy stay those of the queue.
+   * Seconds until a failed message is received again. Lambda waits for the queue's visibility timeout, which is six
+   * times the function's timeout. This prevents two runs of one message at the same time. Here, one process runs the
+   * poller and the function, so the poller knows when a run ends. Six minutes would be too long for a developer. The
+   * receive counts and the redrive policy are those of the queue.
    */
   readonly retryAfterSeconds: number;
   /** Called if a whole batch returns to the queue or if the queue cannot be read. */

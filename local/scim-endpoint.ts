@@ -42,7 +42,7 @@ export async function startScim(
     async stop() {
       server.close().closeAllConnections();
       await once(server, 'close');
-      // With --data the table outlives the process. The token must not.
+      // With --data the table is kept after the process ends. So the token is revoked.
       await revokeToken(connection, kept.prefix, ports);
     },
   };

@@ -54,7 +54,9 @@ export interface Stack {
   readonly address: LocalFile;
   readonly sqs: SQSClient;
   readonly parts: StackParts;
-  /** Wakes all groups that wait for the end of their coalescing window. For use when no more events come. */
+  /**
+   * Wakes all groups that wait for the end of their coalescing window. The caller uses this when no more events come.
+   */
   readonly endWindows: () => Promise<void>;
   /** Stops pollers and schedules, then the emulators. Waits at most `graceMs` for running work. */
   readonly stop: (graceMs?: number) => Promise<void>;
@@ -161,8 +163,9 @@ async function registerConnection(
 /** Lambda's longest timeout. */
 const SCHEDULED_TIMEOUT_SECONDS = 900;
 /**
- * All functions, the emulators and the platform share one processor here. A run that times out too early would continue
- * in parallel with its own retry. The factor 5 is still less than the queues' visibility timeouts, which use 6.
+ * The time limits of ingest and apply are this many times the deployed limits, because everything shares one processor
+ * here. A run that times out too early would continue in parallel with its own retry. The queues' visibility timeouts
+ * are six times the deployed limits, so 5 is safe.
  */
 const TIMEOUT_FACTOR = 5;
 const TIMEOUT_SECONDS: Readonly<Record<FunctionKey, number>> = {

@@ -3,8 +3,9 @@ import { coversChange } from '../shared/domain/wake-up.ts';
 import type { ApplyPorts, WakePorts } from '../shared/sync/ports/bundles.ts';
 
 /**
- * Ends a group's coalescing window early, for use when no more events come. Every sender of a wake-up first stores the
- * scheduled wake-up on the group's item. This function does so too, with the current time instead of the window's end.
+ * Ends a group's coalescing window early. The caller uses this when no more events come. Like every sender of a
+ * wake-up, this function first stores the time of the wake-up on the group's item. It stores the current time instead
+ * of the end of the window.
  * @returns false if the wake-up waits for something else: a worker is writing the group, or a retry is scheduled
  */
 export async function endWindow(

@@ -25,8 +25,8 @@ const RETRY_AFTER_SECONDS = 2;
 /** The deployed interval is five minutes, which is too long for a user of the demo. */
 const DIRECTORY_EVERY_SECONDS = 15;
 /**
- * Lambda gives each run of a function its own processor; here all runs share one. With the deployed concurrency,
- * none of the runs of a large import would end in time. Two runs would also rewrite the same users in turns.
+ * Lambda gives each run of a function its own processor; here all runs share one. With the deployed concurrency, no run
+ * of a large import would end in time. Two runs would also write the same users again and again.
  */
 const RUNS_AT_ONCE = { ingest: 1, apply: EVENT_SOURCES.apply.maximumConcurrency } as const;
 

@@ -212,7 +212,10 @@ function adoptionLines({ existing, directory, bySpokeId, byName }: AdoptionPlan)
   return lines;
 }
 
-/** Without an index of employees, no member can be matched. The schedule would read them only within the next hour. */
+/**
+ * Reads the employees now, because no member can be matched without them. The schedule would read them only within the
+ * next hour.
+ */
 async function readPeople({ out }: Context, ports: ToolPorts, connection: ConnectionName): Promise<void> {
   out.note('reading employees …');
   await ports.functions.run('people', { connection }).catch(({ message }: Error) => {

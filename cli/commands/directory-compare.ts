@@ -5,7 +5,7 @@ import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { chosenDirectory, type DirectoryOptions, withHint } from './directory-source.ts';
 
-/** Prints the changes that a first run of the reader would make on the platform. */
+/** Prints the changes on the platform that a first run of the reader would cause. */
 export async function compare(context: Context, options: DirectoryOptions): Promise<number> {
   const { out } = context;
   const { connection, directory, ports } = await chosenDirectory(context, options);

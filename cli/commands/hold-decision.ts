@@ -62,7 +62,8 @@ const approveQuestion = (removes: number): string =>
 type ReadHold = Awaited<ReturnType<typeof readHold>>;
 
 /**
- * A full digest may be that of an earlier set of removals, to which others were added since.
+ * Returns the digest of the hold to decide. A whole digest is returned as given, even if removals were added to the
+ * hold since then.
  * @throws NotFound if a digest prefix does not match the hold
  */
 function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): string {

@@ -141,7 +141,7 @@ export function lineOf(entry: LogEntry, { paint, clip }: Pick<Context['out'], 'p
   return `${at}  ${named(actor.id, actor.name)}  ${what.join('  ')}  ${paint.dim(clip(entry.reason ?? cause, CLIPPED))}`;
 }
 
-/** The cause of a restoring write starts with the ids of its drift records. */
+/** The cause of a write that reverts drift starts with the ids of the drift records. */
 const RESTORES = /^drift [0-9a-f, ]+; /;
 
 /** Formats the changes: `add_member user_0342`, or the number of changes per kind. */

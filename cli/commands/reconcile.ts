@@ -14,7 +14,7 @@ import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
 import { effectOn, effectText } from './plan.ts';
 
-/** Functions report for each connection. All fields of a report are passed on. */
+/** The answer of the function has one report for each connection. The command prints all fields of a report. */
 const Answer = z.object({ reports: z.array(z.record(z.string(), z.unknown())) });
 const Skipped = z.object({ skipped: z.string() });
 

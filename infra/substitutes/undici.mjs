@@ -1,8 +1,8 @@
 /*
- * Replaces `undici` in the bundles. The package's entry loads all its parts (fetch, caches, mocks, proxies, web sockets):
- * a quarter of a megabyte that is parsed at each cold start. The client uses only an agent and its requests. If it uses
- * another name, the bundler reports the missing export, and the name is added here. The imports use paths, because in
- * the bundle the name `undici` means this file.
+ * Replaces `undici` in the bundles. The package's entry loads all its parts (fetch, caches, mocks, proxies, web
+ * sockets): a quarter of a megabyte that is parsed at each cold start. The platform client uses only `Agent` with its
+ * requests, and `buildConnector`. If groupsync uses another export of undici, the bundler reports that it is missing.
+ * Then add the export here. The imports use paths, because in the bundle the name `undici` means this file.
  */
 import api from '../../node_modules/undici/lib/api/index.js';
 import buildConnector from '../../node_modules/undici/lib/core/connect.js';

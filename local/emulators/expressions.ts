@@ -3,8 +3,9 @@ import updates from 'dynalite/db/updateParser.js';
 
 /*
  * dynalite parses every expression again, with a parser that creates all its functions at each call. That took a fifth
- * of the local stack's processor time. The handlers send a few dozen expressions thousands of times with other values.
- * So this cache keeps one tree per expression, names and value types, and fills in the values of each request.
+ * of the local stack's processor time. The handlers send the same few dozen expressions thousands of times, each time
+ * with other values. So this cache keeps one tree for each combination of expression, names and value types. It fills
+ * in the values of each request.
  */
 
 type Values = Readonly<Record<string, object>>;
@@ -17,16 +18,16 @@ export interface ExpressionParser {
 interface Context {
   readonly attrNames?: Readonly<Record<string, string>>;
   readonly attrVals?: Values;
-  /** dynalite rejects a request if names or values remain here. The parser removes those that the expression uses. */
+  /** The parser removes the names and values that the expression uses. If any remain, dynalite rejects the request. */
   readonly unusedAttrNames: Record<string, unknown>;
   readonly unusedAttrVals: Record<string, unknown>;
 }
 
 type Template = (values: Values) => unknown;
 
-/** For these, the parser checks the values themselves and not only their types, so a cached tree could be wrong. */
+/** The trees of these expressions are not cached, because the parser checks their values and not only the types. */
 const CHECKS_VALUES = /between|attribute_type/i;
-/** The handlers use fewer expressions than this. Another program may send a new one with each request. */
+/** The cache is emptied at this size. The handlers use fewer expressions, but other programs may use any number. */
 const MAX_CACHED = 1000;
 
 /** Returns a parser that caches the trees of `parse`. */
@@ -53,7 +54,10 @@ function caching(parse: ExpressionParser['parse']): ExpressionParser['parse'] {
   };
 }
 
-/** Builds a copy of a tree for each request: the tree contains the request's own values, and an update changes it. */
+/**
+ * Returns a function that builds a copy of the tree for each request. A copy is needed because the tree contains the
+ * values of a request, and an update changes the tree.
+ */
 function templateOf(part: unknown, names: ReadonlyMap<unknown, string>): Template {
   const name = names.get(part);
   if (name !== undefined) return (values) => values[name];

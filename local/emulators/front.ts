@@ -20,9 +20,9 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const DRAIN_MS = 1000;
 
 /**
- * Starts one loopback server for DynamoDB and the small services. The first service that accepts a request answers
- * it; otherwise dynalite does. Bodies are read before dynalite sees the request. If a client disconnected while
- * dynalite reads the body, dynalite would throw out of its event handler and end the process.
+ * Starts one loopback server for DynamoDB and the small services. The first service that accepts a request answers it;
+ * otherwise dynalite does. Bodies are read before dynalite sees the request. dynalite itself would throw in its event
+ * handler and end the process if the client disconnected during a body.
  * @param dataPath folder of the tables; without it, they are in memory
  */
 export async function startAwsFront(options: {
@@ -55,8 +55,8 @@ export async function startAwsFront(options: {
 }
 
 /**
- * dynalite throws, and so ends the process, if a request reaches a closed store. A handler that nothing awaits any
- * more may still send one. `drain` therefore refuses new requests and waits for those in flight.
+ * dynalite throws, and so ends the process, if a request reaches a closed store. A handler that timed out may still
+ * send a request. `drain` therefore refuses new requests and waits for the requests in flight.
  */
 function guarded(dynamoDb: RequestListener) {
   const inFlight = new Set<Promise<AwsReply>>();

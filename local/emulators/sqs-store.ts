@@ -3,8 +3,8 @@ import { type SqsQueue, SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsS
 import { INVALID_MESSAGE_BODY_CHAR } from '../../node_modules/fauxqs/dist/sqs/sqsTypes.js';
 
 /*
- * fauxqs exports its server but not its store. These imports are files of the pinned version; the server uses the
- * same files as long as a build bundles all of it. Three defects that users would notice are fixed here.
+ * fauxqs exports its server but not its store. So these imports name files of the pinned version, which its server
+ * imports too. This file fixes three defects of fauxqs that users would notice.
  */
 
 /** Characters that SQS rejects in a body. fauxqs wrongly rejects characters above U+FFFF too (an emoji in a name). */

@@ -3,7 +3,7 @@ import { ApiError } from './errors.ts';
 /** Throws 429 if this credential exceeds `perSecond`; null means no limit. */
 export type RateLimit = (token: string, perSecond: number | null, nowMs: number) => void;
 
-/** A token bucket per credential. It holds the requests of one second. */
+/** A token bucket per credential. Its capacity is the number of requests in one second. */
 export function createRateLimit(): RateLimit {
   const buckets = new Map<string, { left: number; atMs: number }>();
   return (token, perSecond, nowMs) => {

@@ -60,8 +60,8 @@ export function createServer(endpoints: readonly Endpoint[], controls: Controls)
 }
 
 /**
- * An empty body with a JSON content type counts as no body, because many clients always send the header. An invalid
- * body is rejected only after authentication, so that an unauthenticated client sees only 401.
+ * An empty body with a JSON content type counts as no body, because many clients always send this header. An invalid
+ * body is rejected only after authentication, so that a client without a valid token gets 401.
  */
 function parseJsonBodies(app: FastifyInstance, { settings }: Simulation): void {
   app.removeAllContentTypeParsers();

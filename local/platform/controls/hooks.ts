@@ -32,8 +32,8 @@ export function decorateRequests(app: FastifyInstance): void {
 }
 
 /**
- * Injects faults before authentication and validation, as a real outage would. `drop: "after"` and a `body` without
- * a status let the request take effect and change only the response; the onSend hook does that part.
+ * Injects faults before authentication and validation, as a real outage would. With `drop: "after"`, or with a `body`
+ * and no status, the request takes effect. The onSend hook then changes only the response.
  */
 export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }: Traffic): void {
   const closing = new AbortController();

@@ -3,7 +3,7 @@ import * as z from 'zod';
 /** Behaviour that the specification leaves open. `POST /_simulator/settings` changes it. */
 export const Settings = z.strictObject({
   staleVersionStatus: z.literal([409, 412, 400, 422]),
-  /** Whether PATCH compares the version in its body. PUT always does. */
+  /** Whether PATCH compares the version in its body with the group's version. PUT always compares it. */
   enforceVersionOnPatch: z.boolean(),
   /** Whether PUT and PATCH without a version are rejected. */
   requireVersion: z.boolean(),

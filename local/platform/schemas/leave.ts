@@ -69,7 +69,9 @@ export const ProcessedLeaveRequest = LeaveRequest.omit({ leaveType: true })
 export const LeaveRecord = LeaveRequest.extend({ companyLeaveType: z.string() });
 export type LeaveRecord = z.infer<typeof LeaveRecord>;
 
-const Decimal = z.union([z.string(), z.number()]).describe('Hours; a string here, a number there.');
+const Decimal = z
+  .union([z.string(), z.number()])
+  .describe('Hours. One endpoint returns a string, another endpoint a number.');
 
 export const LeaveBalance = z
   .object({

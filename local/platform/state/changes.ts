@@ -6,7 +6,10 @@ import { Group } from '../schemas/group.ts';
 import { LeaveRecord } from '../schemas/leave.ts';
 import { appendActivity, putEmployee, putLeaveRequest, type State } from './state.ts';
 
-/** One change of the state. Activity would be doubled if applied twice, so the journal has each change once. */
+/**
+ * One change of the state. If a change was applied twice, its activity events would appear twice. So the journal
+ * contains each change once.
+ */
 export const Change = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('group'), company: z.string(), group: Group }),
   z.object({ kind: z.literal('groupDeleted'), company: z.string(), id: z.string() }),
