@@ -64,7 +64,7 @@ export function findOne<Item>(text: string, all: readonly Findable<Item>[], none
 
 const ALIKE = 0.5;
 
-/** The share of letter pairs that two words have in common (Dice coefficient). */
+/** The share of character pairs that two words have in common (Dice coefficient). */
 function likeness(one: string, other: string): number {
   const [a, b] = [pairsOf(one), pairsOf(other)];
   const common = [...a].filter((pair) => b.has(pair)).length;
