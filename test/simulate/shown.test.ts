@@ -73,7 +73,14 @@ interface Given {
   readonly checked?: number;
   /** Whether an operator connects the company again after that check. */
   readonly isConnectedAgain?: boolean;
+  /** Whether the function crashes during that check. */
+  readonly crashes?: boolean;
 }
+
+const CRASH = {
+  atMs: NOW_MS - 2 * HOUR_MS - START_MS,
+  action: { kind: 'crash', lambda: 'health', effect: 'put HEALTH', nth: 1 },
+};
 
 const CONNECTED_AGAIN = { kind: 'observe', connection: 'a', atMs: NOW_MS - HOUR_MS / 2, done: true };
 
@@ -82,6 +89,7 @@ function causesOf({
   samples = [truth(), truth()],
   checked,
   isConnectedAgain,
+  crashes,
 }: Given): readonly string[] {
   const found: string[] = [];
   const call = { atMs: NOW_MS - HOUR_MS, by: 'health-1', route: '/me', status: checked, platformFaults: [] };
@@ -89,7 +97,7 @@ function causesOf({
     runLog: { violated: ({ cause }: Violation) => found.push(cause) },
     connections: new Map([['a', { name: 'a', company: 'acme' }]]),
     platforms: new Map([['acme', { calls: checked === undefined ? [] : [call] }]]),
-    run: { happenings: [] },
+    run: { happenings: crashes ? [CRASH] : [] },
     operators: { actions: isConnectedAgain ? [CONNECTED_AGAIN] : [] },
   } as unknown as Seen;
   checkShown(seen, { name: 'a', samples, shown: { ...SHOWN, ...shown } });
@@ -101,6 +109,7 @@ describe('check of answers to an operator', () => {
     expect(causesOf({})).toEqual([]);
     expect(causesOf({ checked: 200 })).toEqual([]);
     expect(causesOf({ checked: 401, isConnectedAgain: true })).toEqual([]);
+    expect(causesOf({ checked: 401, crashes: true })).toEqual([]);
   });
 
   it.each<[string, Given, string]>([
