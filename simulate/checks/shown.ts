@@ -273,13 +273,14 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   const last = checks?.at(-1);
   // Connections of one company are checked one after the other, so their answers cannot be told apart.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
-  // A check that crashes after its call stores no result, so the levels show the result of the day before.
+  // A check that crashes after its call stores no result, so the levels show the result of the day before. The crash
+  // waits for its `nth` effect.
   const isCrashed = seen.run.happenings.some(
     ({ action, atMs }) =>
       action.kind === 'crash' &&
       action.lambda === 'health' &&
       START_MS + atMs <= last.atMs &&
-      last.atMs - (START_MS + atMs) < DAY_MS,
+      last.atMs < START_MS + atMs + action.nth * DAY_MS,
   );
   if (isCrashed) return;
   // A `connect` of this company replaces the result of the check.
