@@ -449,7 +449,7 @@ describe('dead-lettered message of a queue that is bound to a connection', () =>
     const deadLetters = await findDeadLetters(['of-acme', 'of-undefined'], ['events'], world.ports);
     expect(deadLetters).toMatchObject([{ connection: 'acme' }, { connection: undefined }]);
     for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, 'r', world.ports);
-    // The message without a connection is in the journal of the default connection, and not in the audit of its group g.
+    // The message without a connection is in the journal of the default connection, and not in the audit of group g.
     const [theirs, ours] = [journalOf(OF_ACME.to), journalOf(connection)].map((one) => one.group);
     expect(await world.audit(theirs as string, OF_ACME.to)).toHaveLength(1);
     expect([await world.audit(ours as string), await world.audit('g')]).toMatchObject([[{}], []]);

@@ -150,7 +150,7 @@ const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
   const which = write.action === 'delete' ? { deletion: write } : { write };
   return { uncertain: { ...which, sent: { ...NOTHING_SENT, name: [write.name] }, untilMs } };
 };
-/** Creates facts in which a plan removes some of eight members. Another worker is about to remove `concurrent` members. */
+/** Creates facts in which a plan removes some of eight members, and another worker removes `concurrent` members. */
 const leaving = (removals: number, concurrent = 0) => ({
   views: views(view(EVERYBODY)),
   reservation: {

@@ -67,7 +67,8 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
   let [worker, other] = [cold(), cold()];
 
   /**
-   * Returns the ids of views that a process with an empty cache cannot read. Every other view must equal the written view.
+   * Returns the ids of views that a process with an empty cache cannot read.
+   * Every other view must equal the written view.
    */
   const unread = async () => {
     const missing: string[] = [];

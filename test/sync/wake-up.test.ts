@@ -357,8 +357,8 @@ describe('apply worker', () => {
 
 /**
  * Makes three changes of one group at any times. Workers crash before any effect and have different clocks. Messages
- * arrive late, twice, or at two workers at once. The platform must end equal to the directory. If no worker crashes, two
- * writes of the group must be at least a window apart.
+ * arrive late, twice, or at two workers at once. The platform must end equal to the directory. If no worker crashes,
+ * two writes of the group must be at least a window apart.
  */
 it.each([0, W_MS, 60_000, 300_000])(
   'every change is written, and writes are a window of %s ms apart if no worker crashes',

@@ -14,8 +14,8 @@ import type { ClientAction, PersonSpec, PlatformFault, Traits } from '../../../s
 import type { Worker } from '../../../simulate/worker.ts';
 
 /**
- * The fault of one call. After `lost_before`, `lost_after` and `lost_late` the caller gets no answer. `lost_before`: the
- * call has no effect. `lost_after`: the call took effect. `lost_late`: the call takes effect later.
+ * The fault of one call. After `lost_before`, `lost_after` and `lost_late` the caller gets no answer. `lost_before`:
+ * the call has no effect. `lost_after`: the call took effect. `lost_late`: the call takes effect later.
  */
 export type CallFault =
   | 'none'
@@ -169,7 +169,7 @@ export class ToldPlatform {
     return this.#simulated.groups;
   }
 
-  /** The requests that arrived at the platform, in order. Requests that a trait or platform fault refused are included. */
+  /** The requests that arrived at the platform, in order, including those that a trait or platform fault refused. */
   get calls(): readonly PlatformCall[] {
     return this.#simulated.calls;
   }

@@ -153,8 +153,8 @@ interface Seat {
 }
 
 /**
- * A random number so large that each wait of the client ends after the deadline of its call. So the client never repeats
- * a call, and the engine sees every fault that a test sets.
+ * A random number so large that each wait of the client ends after the deadline of its call. So the client never
+ * repeats a call, and the engine sees every fault that a test sets.
  */
 const TRIES_ONCE = 1e9;
 

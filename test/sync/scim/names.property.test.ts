@@ -6,8 +6,8 @@ import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
 
 /*
- * Several SCIM requests use the same two user names. Their table calls are interleaved in a drawn order. One request may
- * crash before any of its calls. A crashed request gets no answer.
+ * Several SCIM requests use the same two user names. Their table calls are interleaved in a drawn order. One request
+ * may crash before any of its calls. A crashed request gets no answer.
  */
 
 const NAMES = ['a', 'b'] as const;

@@ -9,8 +9,8 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
 
 /*
- * Requests change groups that contain each other. Their table calls are interleaved in a drawn order. A request may crash
- * before any of its calls, and its client then repeats the request. Apply reads a group only after the group is marked
+ * Requests change groups that contain each other. Their table calls are interleaved in a drawn order. A request may
+ * crash before any of its calls, and its client then repeats the request. Apply reads a group only after the group is marked
  * dirty. So the members at the time of the last mark must equal the members at the end.
  */
 
