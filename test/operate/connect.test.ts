@@ -37,11 +37,11 @@ async function preview(memberIdField: ConnectionSettings['memberIdField']) {
 }
 
 describe('connect', () => {
-  it('counts all roles of one user as one person if groups hold users', async () => {
+  it('connect counts all roles of one user as one person if groups contain users', async () => {
     expect(await preview('userId')).toMatchObject({ matched: 2, ambiguous: 1, unmatched: 1 });
   });
 
-  it('chooses the active one of several roles if groups hold roles', async () => {
+  it('connect matches the active one of several roles if groups contain roles', async () => {
     expect(await preview('id')).toMatchObject({ matched: 1, ambiguous: 2, unmatched: 1 });
   });
 });

@@ -38,7 +38,7 @@ async function worldWith(deadLetters: number, codes = ['invalid_event', 'too_old
 }
 
 describe('surveyDeadLetters', () => {
-  it('counts messages by cause, lists up to the limit, and returns all messages to the queue', async () => {
+  it('surveyDeadLetters counts messages by cause, lists them up to the limit, and returns all of them to the queue', async () => {
     const world = await worldWith(2_000);
     const survey = await surveyDeadLetters(world.ports, { queues: ['events'], limit: 100 });
     expect(survey).toMatchObject({ queue: 'events', total: 2_000, selected: 2_000, complete: true });
@@ -48,7 +48,7 @@ describe('surveyDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 2_000, inFlight: 0 });
   });
 
-  it('waits for messages that another consumer holds, reports that, and lists them after their return', async () => {
+  it('surveyDeadLetters reports messages that another consumer has received, and lists them after their return', async () => {
     const world = await worldWith(30);
     await world.mailboxes.events.take(10, 10);
     const told: number[][] = [];
@@ -58,7 +58,7 @@ describe('surveyDeadLetters', () => {
     expect(told[0]).toEqual([10, 24]);
   });
 
-  it('counts each message that another consumer holds once, and leaves it there', async () => {
+  it('surveyDeadLetters without patience counts the messages that another consumer has received, and does not take them', async () => {
     const world = await worldWith(30);
     const theirs = await world.mailboxes.events.take(10, 300);
     const nowMs = world.clock.ms;
@@ -71,7 +71,7 @@ describe('surveyDeadLetters', () => {
     expect(world.mailboxes.events.ids()).toHaveLength(20);
   });
 
-  it('ends before its first hold expires, and reports that there may be more messages', async () => {
+  it('surveyDeadLetters ends before its messages return to the queue, and reports that there may be more messages', async () => {
     const world = await worldWith(500);
     world.mailboxes.events.onTake = () => {
       world.clock.ms += 2_000;
@@ -82,7 +82,7 @@ describe('surveyDeadLetters', () => {
     expect((await world.mailboxes.events.counts()).visible).toBe(500);
   });
 
-  it('lists only messages of the selection', async () => {
+  it('surveyDeadLetters lists only messages of the selected error code or group', async () => {
     const world = await worldWith(30);
     const options = { queues: ['events'] as const, limit: 100 };
     const byCode = await surveyDeadLetters(world.ports, { ...options, selection: { code: 'too_old' } });
@@ -115,15 +115,20 @@ describe('isSuperseded', () => {
     ['a member who was removed later', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
     ['a member without a newer event', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
     ['two members, one without a newer event', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
-    ['a member of a group that was deleted since', [deleted('g')], bare('g', 'ann'), true],
     [
-      'a member of a deleted group whose address is only in this event',
+      'a member without attributes, in a group that was deleted later',
+      [deleted('g')],
+      bare('g', 'ann'),
+      true,
+    ],
+    [
+      'a member of a group that was deleted later, if only this event has the address of the member',
       [deleted('g')],
       added('g', 'ann'),
       false,
     ],
     [
-      'a member of a deleted group whose address was given since',
+      'a member of a group that was deleted later, if a newer event has the address of the member',
       [added('h', 'ann'), deleted('g')],
       added('g', 'ann'),
       true,
@@ -167,7 +172,7 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
   });
 
-  it('finds a selected message behind any number of others', async () => {
+  it('finds a selected message after any number of other messages', async () => {
     const world = await worldWith(200, ['invalid_json']);
     world.mailboxes.events.add({ id: 'last', body: bodyOf(group('g')), code: 'too_old' });
     const report = await replayDeadLetters('events', world.ports, {
@@ -212,14 +217,14 @@ describe('replayDeadLetters', () => {
     }
   });
 
-  it('waits for messages that a crashed run holds', async () => {
+  it('waits for the messages that a crashed run had received', async () => {
     const world = await worldWith(20);
     await world.mailboxes.events.take(10, HOLD_SECONDS);
     const report = await replayDeadLetters('events', world.ports, { connection, selection: {} });
     expect(report).toMatchObject({ replayed: 20, remaining: 0 });
   });
 
-  it('replay stops when the cause is not fixed: sent and returned messages stay in the queue', async () => {
+  it('replay sends each message once, even if the messages fail again and return to the dead-letter queue', async () => {
     const world = await worldWith(25);
     let back = 0;
     const send = async (messages: readonly { body: string }[]) =>
@@ -234,7 +239,7 @@ describe('replayDeadLetters', () => {
     expect(world.mailboxes.events.ids()).toHaveLength(25);
   });
 
-  it('keeps the age and failure count of a message that is refused again', async () => {
+  it('a message that is rejected again keeps the time of its first failure, and its number of failures rises', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd1', body: '{', code: 'invalid_json' });
     const firstMs = world.clock.ms;
@@ -251,7 +256,7 @@ describe('replayDeadLetters', () => {
     }
   });
 
-  it('returns messages that the events queue refuses, and counts them', async () => {
+  it('messages that the events queue refuses count as failed', async () => {
     const world = await worldWith(12);
     const send = async (messages: readonly unknown[]) =>
       messages.map((_, at) => (at === 0 ? { refused: 'too large' } : { messageId: `m${at}` }));
@@ -275,7 +280,7 @@ describe('replayDeadLetters', () => {
     await expect(replayed).rejects.toThrow('10 messages were sent, some perhaps not deleted: the queue');
   });
 
-  it('stops between two batches on request, and keeps to the rate', async () => {
+  it('stops between two batches on request, and sends no faster than the given rate', async () => {
     const world = await worldWith(50);
     const stopping = new AbortController();
     const startMs = world.clock.ms;
@@ -298,12 +303,12 @@ describe('replayDeadLetters', () => {
     const report = await replayDeadLetters('events', world.ports, { connection, selection, rate });
     expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
     expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
-    // Messages outside the selection were received once and stayed hidden, so no other consumer received them.
+    // Each message outside the selection is received once, and stays hidden until the replay ends.
     expect(world.mailboxes.events.mostTaken()).toBe(1);
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
   });
 
-  it('sends a message without a time with the stamp of its first sending', async () => {
+  it('a message without an event time is replayed with the stamp of its first sending', async () => {
     const world = await savedWorld();
     const schemas = ['urn:ietf:params:scim:api:messages:2.0:PatchOp'];
     const Operations = [{ op: 'add', path: 'members', value: [{ value: 'm-ann' }] }];
@@ -314,7 +319,7 @@ describe('replayDeadLetters', () => {
     expect(world.sent[0]?.stamp).toMatch(/^2026-11-19T10:00:00\.000000000Z\./);
   });
 
-  it('wakes a failed group once for all its dead-lettered messages, and keeps a new failure', async () => {
+  it('wakes a failed group once for all its dead-lettered messages, and keeps a message about a new failure', async () => {
     const world = await savedWorld();
     await world.publish(group('g'));
     const ref = world.refOf('g');
@@ -369,7 +374,7 @@ describe('edited or discarded dead-lettered message', () => {
     expect(counted.map(({ member }) => member)).toEqual(['m-ann']);
   });
 
-  it('a discarded message of any size without a group is kept whole in the journal before it is deleted', async () => {
+  it('the journal keeps the whole text of a large discarded message that belongs to no group', async () => {
     const world = await savedWorld();
     const body = `{"${'é"🚀'.repeat(140_000)}`;
     world.mailboxes.events.add({ id: 'd', body });
@@ -444,8 +449,7 @@ describe('dead-lettered message of a queue that is bound to a connection', () =>
     const deadLetters = await findDeadLetters(['of-acme', 'of-undefined'], ['events'], world.ports);
     expect(deadLetters).toMatchObject([{ connection: 'acme' }, { connection: undefined }]);
     for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, 'r', world.ports);
-    // The message names no connection, so it is in the journal of the default connection, and not with the group of the
-    // same id.
+    // The message without a connection is in the journal of the default connection, and not in the audit of group g.
     const [theirs, ours] = [journalOf(OF_ACME.to), journalOf(connection)].map((one) => one.group);
     expect(await world.audit(theirs as string, OF_ACME.to)).toHaveLength(1);
     expect([await world.audit(ours as string), await world.audit('g')]).toMatchObject([[{}], []]);

@@ -39,7 +39,7 @@ const onPlatform = ({ world }: Reader) =>
   }));
 
 describe('directory takeover', () => {
-  it('moves the platform group of an event group to the group of the directory with its name', async () => {
+  it('moves the platform group of a group from events to the directory group with the same name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
     const [before] = onPlatform(reader);
@@ -56,7 +56,7 @@ describe('directory takeover', () => {
     expect((await reader.state('okta-1'))?.link?.id).toBeUndefined();
   });
 
-  it('removes no member before an operator resumes the connection, and none at all before the reader has read', async () => {
+  it('removes no member before the reader has read the group, even if an operator resumes the connection', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
     await takeOver(reader);
@@ -66,7 +66,7 @@ describe('directory takeover', () => {
     expect(onPlatform(reader)).toMatchObject([{ users: ['u-a', 'u-c'] }]);
   });
 
-  it('events about the old group cause a read of the new group', async () => {
+  it('after a takeover, events about the old group only cause a read of the new group', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     await takeOver(reader);
@@ -77,7 +77,7 @@ describe('directory takeover', () => {
     expect(onPlatform(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
   });
 
-  it('assigns a group with the same id to the reader', async () => {
+  it('assigns a group from events to the reader if the directory group has the same id', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'rowing', of: ['a', 'c'] });
     await reader.passMinutes(10);
@@ -90,7 +90,7 @@ describe('directory takeover', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('does not change a group that the directory does not have', async () => {
+  it('does not change a group from events that the directory does not have', async () => {
     const reader = await readerWith({ rowing: ['a'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Chess', of: ['c'] });
     expect(await takeOver(reader)).toMatchObject({
@@ -102,7 +102,7 @@ describe('directory takeover', () => {
   });
 
   it.each(['release', 'storeObserved', 'adopt'] as const)(
-    'continues after a crash before the step %s',
+    'a second takeover completes the first one after a crash before the call %s',
     async (step) => {
       const reader = await readerWith({ rowing: ['a', 'b'] });
       await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
@@ -128,7 +128,7 @@ describe('directory takeover', () => {
 });
 
 describe('directory groups --compare', () => {
-  it('shows what a first run would adopt, create, add and remove', async () => {
+  it('shows the groups and members that a first run would adopt, create, add or remove', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
     const { platform } = reader.world;
     platform.adopted.add(platform.addForeign({ name: 'Rowers', users: ['u-a', 'u-d'], spokeId: 'rowing' }));
@@ -169,7 +169,7 @@ describe('directory groups --compare', () => {
     expect((await compare(reader)).totals).toMatchObject({ adopt: 0, create: 0, change: 0, same: 2 });
   });
 
-  it('shows the groups of other sources, and the members without an employee', async () => {
+  it('shows groups that another source owns, and counts members without an employee', async () => {
     const reader = await readerWith({ rowing: ['a'], chess: ['admin@acme.test', 'c'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     const { groups, totals } = await compare(reader);

@@ -39,7 +39,7 @@ function soundDeployment(): Deployment {
   };
 }
 
-/** Creates a world without problems, and functions that cause problems. */
+/** Creates a world in which doctor finds no problem. A test can then break one part of the world. */
 async function soundWorld() {
   const world = await savedWorld();
   await world.hire('ann');
@@ -69,8 +69,8 @@ const lacking =
   async (key: Key) =>
     key === missing ? undefined : ask(key);
 
-describe('examine', () => {
-  it('checks every part and finds no problem if all is well', async () => {
+describe('groupsync doctor', () => {
+  it('checks every part, and finds no problem in a correct deployment', async () => {
     const world = await soundWorld();
     const schedule = async () => ({ enabled: true, expression: 'rate(60 minutes)' });
     await deployed(() => ({ schedule }))(world);
@@ -282,7 +282,7 @@ describe('examine', () => {
     expect(told).toContainEqual(expect.stringMatching(says));
   });
 
-  describe('examine during an outage of the platform', () => {
+  describe('groupsync doctor during an outage of the platform', () => {
     const UNTIL_MS = Date.UTC(2026, 10, 20, 11, 30);
     const failed = (kind: FailureKind, detail: { retryAfterMs?: number } = {}) =>
       new PlatformFailure(kind, `GET /platform/api/me: ${kind}`, detail);
@@ -293,7 +293,7 @@ describe('examine', () => {
     const faults = async (world: Sound) => (await world.ask()).checks.filter(({ ok }) => !ok);
 
     it.each(['unavailable', 'throttled', 'unanswered', 'unreached'] as const)(
-      'advises to wait, with the time, and not to replace the credential: %s',
+      'advises to wait until the gate opens, and not to replace the credential, if the platform is %s',
       async (kind) => {
         const world = await soundWorld();
         const { ports, connection } = world;
@@ -319,7 +319,7 @@ describe('examine', () => {
       },
     );
 
-    it("computes the waiting time from the platform's answer if the gate is still open", async () => {
+    it("computes the end of the wait from the platform's Retry-After if the gate is still open", async () => {
       const world = await soundWorld();
       await outage(failed('throttled', { retryAfterMs: 90_000 }), world);
       expect(await faults(world)).toMatchObject([
@@ -327,7 +327,7 @@ describe('examine', () => {
       ]);
     });
 
-    it('advises to wait if a single part does not answer', async () => {
+    it('advises to wait if only the list of groups does not answer', async () => {
       const world = await soundWorld();
       const fails = () => Promise.reject(failed('unanswered'));
       await applicant({ groups: fails, clockSkewMs: () => Promise.reject(new Error('no route')) })(world);
@@ -337,7 +337,7 @@ describe('examine', () => {
       ]);
     });
 
-    it('advises to connect if the credential is refused, also for a failed daily check', async () => {
+    it('advises to connect again if the platform refuses the credential, now and in the daily check', async () => {
       const world = await soundWorld();
       await outage(failed('unauthorized'), world);
       const lastFailure = { atMs: world.clock.ms - 1, message: 'it answers 401' };
@@ -348,7 +348,7 @@ describe('examine', () => {
       ]);
     });
 
-    it('advises a missing permission, and not another credential, for a 403', async () => {
+    it('reports a missing permission if the platform answers 403', async () => {
       const world = await soundWorld();
       await outage(failed('forbidden'), world);
       expect(await faults(world)).toMatchObject([

@@ -11,7 +11,7 @@ import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const ACME = connectionName('default');
 const BOLT = connectionName('bolt');
-/** The names, addresses and attributes of one company's people and operators. */
+/** Texts of the first company: names of people, of an operator and of a group, and an attribute. */
 const OF_ACME = ['ann', 'bob', 'Ann Archer', 'Olga Operator', 'badge-77', 'Secret Projects'];
 
 type World = Awaited<ReturnType<typeof twoCompanies>>;
@@ -93,7 +93,7 @@ async function twoCompanies() {
 const textOf = (items: Iterable<Item>) => [...items].map((item) => JSON.stringify(item)).join('\n');
 
 describe('erased company', () => {
-  it('leaves no name, address or attribute in the table, and does not change the other company', async () => {
+  it('erasure leaves no name, address or attribute of the company in the table, and does not change another company', async () => {
     const { table, cli, ofOthers } = await twoCompanies();
     const before = textOf(ofOthers());
     for (const text of OF_ACME) expect(textOf(table.items.values()), text).toContain(text);
@@ -111,7 +111,7 @@ describe('erased company', () => {
     expect((await cli('connections', 'remove', 'missing', '--erase')).code).toBe(1);
   });
 
-  it('a repeated erasure succeeds after a crash of the first one at any point', async () => {
+  it('a second erasure succeeds after a crash of the first erasure at any point', async () => {
     for (let dieAt = 0; ; dieAt += 1) {
       const { ports, table, cli } = await twoCompanies();
       let operations = 0;
@@ -137,7 +137,7 @@ describe('erased company', () => {
     }
   });
 
-  it('after it is connected again, older events are refused and newer ones accepted', async () => {
+  it('an erased company that is connected again rejects older events, and accepts newer events', async () => {
     const world = await twoCompanies();
     const { ports, clock, publish, refOf } = world;
     const late = new Date(clock.ms).toISOString();
@@ -154,7 +154,7 @@ describe('erased company', () => {
 });
 
 describe('forgotten person', () => {
-  it('no item contains data of the person, even if a crash left one behind', async () => {
+  it('no item contains data of a forgotten person, even if a crash had left an item of an old address', async () => {
     const { ports, table, cli } = await twoCompanies();
     const stray = pointerKey(pointerPartition(ACME, 'workEmail', 'archer@old.test'), roleId('r-ann'));
     await table.put({ ...stray, role: 'r-ann', revision: 1 });
@@ -180,7 +180,7 @@ describe('forgotten person', () => {
     expect((await cli('forget', 'm-ann')).json.erased).toMatchObject({ attributes: 0, valuesOfEmployee: 0 });
   });
 
-  it('erases the platform data of every role of the user, and of no other user', async () => {
+  it('forgetting a person erases the platform data of every role of the user, and of no other user', async () => {
     const { ports, table, cli } = await twoCompanies();
     const [ann] = await ports.people.ofUser(ACME, 'u-ann');
     const facts = { role: roleId('r-ann-again'), userId: 'u-ann', state: 'ACTIVE', fanOutDue: false };
@@ -198,7 +198,7 @@ describe('forgotten person', () => {
     expect(await ports.people.ofUser(ACME, 'u-ann')).toHaveLength(2);
   });
 
-  it('a late event does not restore an erased person, and a newcomer can get their address', async () => {
+  it('a late event does not restore a forgotten person, and a new employee can get the address', async () => {
     const world = await twoCompanies();
     const { ports, table, publish, clock } = world;
     await publish(removed('g', 'ann'));
@@ -231,7 +231,7 @@ describe('forgotten person', () => {
 
 describe('person whose last membership ended', () => {
   const DAY_MS = 86_400_000;
-  /** Lets days pass, and deletes expired items as DynamoDB does. @returns the users who still have attributes */
+  /** Advances the clock by days, and deletes expired items as DynamoDB does. @returns the users who have attributes */
   async function keepersAfter(days: number, { table, ports, clock }: World) {
     clock.ms += days * DAY_MS;
     table.expire(clock.ms);
@@ -243,7 +243,7 @@ describe('person whose last membership ended', () => {
       .sort();
   }
 
-  it('loses all attributes after 430 days, unless a newer event named the person', async () => {
+  it('a person without a group loses all attributes after 430 days without an event about the person', async () => {
     const world = await twoCompanies();
     const { ports, table, publish, clock } = world;
     await publish(group('s'), added('s', 'eve'), group('d'), added('d', 'dan'));

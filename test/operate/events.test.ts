@@ -15,7 +15,7 @@ const patch = (...names: string[]) =>
   });
 
 /**
- * Returns the stamps that ingest reads if all events are sent in one millisecond and later messages have smaller ids.
+ * Returns the stamps that ingest reads. All events are sent in one millisecond, and later messages have smaller ids.
  */
 async function stampsOf(texts: readonly string[]) {
   const sent: OutgoingEvent[] = [];
@@ -39,10 +39,10 @@ async function stampsOf(texts: readonly string[]) {
 }
 
 it.each([
-  ['few lines', ['a', 'b', 'c'].map((name) => patch(name))],
+  ['three lines', ['a', 'b', 'c'].map((name) => patch(name))],
   ['lines of several operations each', [patch('a', 'b'), patch('c', 'd'), `[${patch('e')},${patch('f')}]`]],
   [
-    'more operations than one stamp has',
+    'more operations in all than the numbers that one stamp can contain',
     Array.from({ length: 12 }, () => patch(...Array.from({ length: 9_000 }, () => 'a'))),
   ],
 ])('events without a time keep the order of their lines: %s', async (_, texts) => {

@@ -34,7 +34,7 @@ async function company(settings: object = {}) {
 }
 
 describe('explain', () => {
-  it('agrees with apply about an account that is deactivated and activated again', async () => {
+  it('explain agrees with apply about an account that is deactivated and activated again', async () => {
     const { tell, shown, switchAccount, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
@@ -51,7 +51,7 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
   });
 
-  it('shows the role that keeps a user in the group, as apply and the import preview do', async () => {
+  it('explain, apply and the import preview use the same role of a user with an ended role', async () => {
     const { world, tell, shown, explain, member } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     const role = { email: 'ann@acme.test', userId: 'u-ann' };
@@ -92,13 +92,13 @@ describe('explain', () => {
     });
   });
 
-  it('prefers the exact id of a known user to a longer id in the group', async () => {
+  it('explain finds a member by the exact id of a known user before a longer id in the group', async () => {
     const { tell, explain } = await company();
     await tell({ add: ['ann10'], to: 'g' }, { add: ['ann'], to: 'h' }, { upsert: 'g' });
     expect(await explain('ann')).toMatchObject({ member: 'ann', present: false });
   });
 
-  it('finds a member by the address that events gave in another group', async () => {
+  it('explain finds a member by an address that an event of another group contained', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['bob'] });
     const byAddress = await explain('bob@acme.test');
@@ -106,7 +106,7 @@ describe('explain', () => {
     expect(byAddress).toEqual(await explain('bob'));
   });
 
-  it('distinguishes a deletion of the user, a removal from the group and a snapshot without them', async () => {
+  it('explain distinguishes a deleted user, a removal from the group and a snapshot without the member', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob', 'cid', 'dan'] });
     await tell({ forget: 'ann' }, { take: ['bob'], from: 'g' }, { snapshot: 'g', of: ['dan'] });
@@ -116,14 +116,14 @@ describe('explain', () => {
     expect(await explain('dan')).toMatchObject({ decision: { outcome: 'pending:unknown' } });
   });
 
-  it('reports that a removed person is still in the group as another member with their address', async () => {
+  it('explain reports that a removed member is still in the group through another member with the same address', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'ANN'] }, { take: ['ann'], from: 'g' });
     const because = 'the directory took them out of the group; the same person is in the group as member ANN';
     expect(await explain('ann')).toMatchObject({ because, decision: { outcome: 'not_wanted' } });
   });
 
-  it('gives the reason for an active employee without a userId, and for one who is no member yet', async () => {
+  it('explain gives the reason for an active employee without a userId, and for a person who is no member yet', async () => {
     const { world, tell, explain } = await company();
     const { people } = world.toolPorts;
     const cid = { role: roleId('cid'), state: 'ACTIVE', values: new Map([['workEmail', 'cid@acme.test']]) };
@@ -141,7 +141,7 @@ describe('explain', () => {
     });
   });
 
-  it('names another client as the remover only if another client removed the user', async () => {
+  it('explain distinguishes a user that another client removed from a user that mode report does not add', async () => {
     const { world, tell, shown, state, explain } = await company({ drift: 'report' });
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     const id = (await state('g'))?.link?.id ?? '';
@@ -155,7 +155,7 @@ describe('explain', () => {
     expect(await watched.explain('ann')).toMatchObject({ decision: { outcome: 'observing' } });
   });
 
-  it('reports a removal that the platform refused, and names no policy', async () => {
+  it('explain reports that the platform refused a removal, and names no policy as the reason', async () => {
     const { world, tell, say, pass, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     world.platform.refusal = () => 400;
@@ -172,7 +172,7 @@ describe('explain', () => {
     });
   });
 
-  it('distinguishes a group that never had a name from one that lost its name', async () => {
+  it('explain distinguishes a group that never had a name from a group whose deletion ended its name', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann'], name: null });
     expect((await explain('ann')).because).toContain('no event has given the group a name yet');
@@ -182,7 +182,7 @@ describe('explain', () => {
     });
   });
 
-  it('names who added a person on the platform without an event, and when the person was removed', async () => {
+  it('explain names the actor who added a user on the platform, and the time at which groupsync removed the user', async () => {
     const { tell, explain, world, state } = await company();
     await tell({ snapshot: 'g', of: ['ann'] });
     await expect(explain('bob@acme.test')).resolves.toMatchObject({

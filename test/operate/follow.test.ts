@@ -5,7 +5,7 @@ import { syncGroups } from '../../shared/operate/follow.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
 
-/** Creates a group of two members, in sync. While a caller waits for a group, apply runs. */
+/** Creates a group of two members, in sync. Each sleep of the command runs apply for the groups that were woken. */
 async function company(settings: Partial<ConnectionSettings> = {}) {
   const world = await savedWorld({ guard: null, ...settings });
   await world.hire('ann', 'bob');
@@ -32,7 +32,7 @@ describe('groupsync sync', () => {
   it('creates a group again that another client deleted on the platform', async () => {
     const { world, id, users, sync } = await company();
     world.platform.deleteAsOther(id);
-    // One 404 may be temporary. The group counts as gone after a second 404 at the next attempt.
+    // The group counts as gone after a second 404 at the next attempt.
     expect(await sync('g')).toEqual({
       synced: [{ group: 'g', state: 'in_sync', version: expect.any(String), lastError: null, waiting: null }],
       stopped: null,
@@ -41,21 +41,21 @@ describe('groupsync sync', () => {
     expect([...world.platform.groups.keys()]).not.toEqual([id]);
   });
 
-  it('sends no message for a group whose read shows no difference', async () => {
+  it('changes only the stored operator action of a group in sync, and restores a user that another client removed', async () => {
     const { world, id, sync } = await company();
     const [before] = await world.ports.groups.readMany([world.refOf('g')]);
     expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);
     const [after] = await world.ports.groups.readMany([world.refOf('g')]);
     // The item changes only because the operator's request is recorded.
     expect(after).toEqual({ ...before, lastAction: expect.any(String) });
-    // A read without a user proves nothing within a minute of groupsync's last write.
+    // Within a minute of groupsync's last write, a read without a user does not count as a removal.
     world.clock.ms += 60_000;
     world.platform.changeAsOther(id, { users: ['u-ann'] });
     await sync('g');
     expect(world.platform.groups.get(id)?.users).toHaveLength(2);
   });
 
-  it('reverts an external change that groupsync had not seen before', async () => {
+  it('reverts a change by another client that no feed or sweep has reported yet', async () => {
     const { world, id, users, sync } = await company();
     world.clock.ms += 60_000;
     world.platform.changeAsOther(id, { users: ['u-ann', 'stranger'] });
@@ -97,7 +97,7 @@ describe('groupsync sync', () => {
     expect(users()).toEqual([['u-ann', 'u-bob']]);
   });
 
-  it('retries members that the platform refused', async () => {
+  it('sends members again that the platform refused before', async () => {
     const { world, users, sync } = await company();
     world.platform.refused.add('u-cid');
     await world.hire('cid');

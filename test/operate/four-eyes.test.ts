@@ -15,7 +15,7 @@ import { CONNECTION } from '../support/engine/world.ts';
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
 
-/** Creates a company under four eyes. Its operators change settings and decide holds under their own names. */
+/** Creates a company with the setting `fourEyes`, and functions for operators with different names. */
 async function company(settings: object = {}) {
   const told = await story({ settings: { fourEyes: true, guard: {}, ...settings } });
   const { toolPorts } = told.world;
@@ -46,7 +46,7 @@ describe('hold made under four eyes', () => {
     return told;
   };
 
-  it('a hold cannot be approved by the person who caused it after that person requested fourEyes=false', async () => {
+  it('the person who caused a hold cannot approve the hold after a request for fourEyes=false', async () => {
     const { set, stored, approve, state } = await held();
     await set('ann', 'fourEyes', false);
     expect((await stored()).settings.fourEyes).toBe(true);
@@ -54,7 +54,7 @@ describe('hold made under four eyes', () => {
     expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
   });
 
-  it('a hold can be approved only by another person, even after two people switched four eyes off', async () => {
+  it('the person who caused a hold cannot approve the hold even after two people have switched four eyes off', async () => {
     const { set, decide, stored, approve } = await held();
     await set('ann', 'fourEyes', false);
     await decide('bob', true);
@@ -63,7 +63,7 @@ describe('hold made under four eyes', () => {
     expect(await approve('bob')).toMatchObject({ kind: 'decided' });
   });
 
-  it('a hold that replaces an earlier one with more removals is also under four eyes', async () => {
+  it('a hold with more removals that replaces a hold under four eyes is also under four eyes', async () => {
     const { set, decide, state, approve, tellAs } = await held();
     await set('ann', 'fourEyes', false);
     await decide('bob', true);
@@ -72,7 +72,7 @@ describe('hold made under four eyes', () => {
     await expect(approve('ann')).rejects.toThrow('other than ann');
   });
 
-  it('a hold stays after its author requested guard=null', async () => {
+  it('held removals stay held after their author requested guard=null', async () => {
     const { set, shown, tell } = await held();
     await set('ann', 'guard', null);
     await tell();
@@ -81,7 +81,7 @@ describe('hold made under four eyes', () => {
 });
 
 describe('request to weaken four eyes or the guard', () => {
-  it('keeps the old value until another person confirms it, and records the person and the time', async () => {
+  it('the old value stays until another person confirms the request, which stores its author and time', async () => {
     const { set, decide, stored, world } = await company();
     const nowMs = world.nowMs();
     expect(await set('ann', 'guard', null)).toEqual({ replanned: 0, requested: ['guard'] });
@@ -147,7 +147,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect((await free.stored()).settings.guard).toBeNull();
   });
 
-  it('ends when its setting is changed in another way, and replaces an earlier request', async () => {
+  it('a request ends when its setting is changed otherwise, and a new request replaces an earlier one', async () => {
     const { set, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'guard.maxRemovedCount', 200);

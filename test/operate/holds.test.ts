@@ -45,7 +45,7 @@ describe('hold', () => {
     });
   });
 
-  it('permits exactly the approved removals, and keeps the others held at every moment', async () => {
+  it('an approval of some removals permits exactly these removals, and the others are held at every moment', async () => {
     const { tell, shown, state, ref, world, work } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const some = (digest: string | undefined, ...ids: string[]) =>
@@ -75,7 +75,7 @@ describe('hold', () => {
     expect(shown('g')).toEqual([users('a')]);
   });
 
-  it('keeps even a single other removal held after some were approved', async () => {
+  it('a single remaining removal stays held after the other removals were approved', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
@@ -88,7 +88,7 @@ describe('hold', () => {
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 1, keeps: 1 } });
   });
 
-  it('accepts decisions about the other removals before the approved ones are written', async () => {
+  it('an operator can decide about the other removals before the approved removals are written', async () => {
     const told = await company();
     const { tell, state, ref, world } = told;
     await tell({ snapshot: 'g', of: ['a'] });
@@ -110,7 +110,7 @@ describe('hold', () => {
     expect((await told.audit('g'))[0]).toMatchObject({ cause: 'approved by operator: a reorganisation' });
   });
 
-  it('removes all users if the others are approved before the first are written', async () => {
+  it('all users are removed if the other removals are approved before the first are written', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
@@ -122,7 +122,7 @@ describe('hold', () => {
     expect({ hold, approval, settled }).toEqual({ settled: 'in_sync' });
   });
 
-  it('drops the approval of some removals when the directory no longer wants them removed', async () => {
+  it('an approval of some removals ends when the directory adds these users again', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
@@ -134,7 +134,7 @@ describe('hold', () => {
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 5 } });
   });
 
-  it('holds removals that join an approved set immediately, before the approved ones are written', async () => {
+  it('later removals are held even if they arrive before the approved removals are written', async () => {
     const { tell, shown, state, ref, world, work } = await company({ maxRemovedShare: 0.2 });
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     const digest = (await state('g'))?.hold?.digest;
@@ -151,7 +151,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
   });
 
-  it('the audit records a hold with its event, and its end when nothing is left to hold', async () => {
+  it('the audit records a hold with its event, and the end of the hold once no removal is held', async () => {
     const { tell, audit, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     await tell({ snapshot: 'g', of: EVERYBODY });
@@ -257,7 +257,7 @@ describe('hold', () => {
     expect(shown('g')).toEqual([users('a', 'e', 'f')]);
   });
 
-  it('a decision applies to the removals that the operator saw, and the guard checks later ones', async () => {
+  it('a decision applies only to the removals that the operator saw, and the guard checks later removals', async () => {
     for (const [limits, decide, left] of [
       [{ maxRemovedCount: 9 }, approveHold, ['f']],
       [{ maxRemovedCount: 0 }, approveHold, ['e', 'f']],
@@ -279,7 +279,7 @@ describe('hold', () => {
     }
   });
 
-  it('an approval from before a rejection does not apply, even if removals have joined since', async () => {
+  it('an approval with the digest from before a rejection is refused, even if the hold has more removals since', async () => {
     const { tell, state, ref, world, shown } = await company({ maxRemovedCount: 0 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const word = { ...WORD, digest: (await state('g'))?.hold?.digest };
@@ -292,8 +292,7 @@ describe('hold', () => {
     expect(outcome).toEqual({ kind: 'all_or_none', why: 'some_were_rejected' });
     await tell({ upsert: 'g', name: 'Other' });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
-    // The plan removes only users that are not in the rejected hold. So the decision needs no more than for any other
-    // hold.
+    // The plan removes no user of the rejected hold. So the new hold is like any other hold.
     await tell({ snapshot: 'h', of: EVERYBODY }, { take: ['a', 'b'], from: 'h' });
     await rejectHold(ref('h'), WORD, world.toolPorts);
     await tell({ snapshot: 'h', of: ['a', 'b', 'c', 'd'] });
@@ -368,7 +367,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
   });
 
-  it('an expired hold is never lost before its renewal, even after a crash at any point', async () => {
+  it('an expired hold is always replaced by a new one, even after a crash at any point', async () => {
     const { tell, state, ref, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold;
@@ -420,7 +419,7 @@ describe('hold', () => {
     },
   );
 
-  it('a hold ends if its removals are unwanted or its group is excluded or released, and holds no others', async () => {
+  it('a hold ends if the directory wants its users again, or if its group is excluded or released', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });
@@ -439,7 +438,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toBeUndefined();
   });
 
-  it('a hold of members does not apply to a deletion, which only the hourly limit stops', async () => {
+  it('a hold of members does not hold the deletion of the group, but the hourly limit can', async () => {
     const { tell, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ remove: 'g' });
@@ -450,13 +449,13 @@ describe('hold', () => {
     expect((await strict.state('g'))?.hold).toMatchObject({ rule: 'per_hour', removes: 6 });
   });
 
-  it('emptying a group is limited like deleting it', async () => {
+  it('all members of a deleted group are removed under onGroupDeleted=empty, even above the allowed share', async () => {
     const { tell, shown } = await company({}, { onGroupDeleted: 'empty' });
     await tell({ remove: 'g' });
     expect(shown('g')).toEqual([[]]);
   });
 
-  it('a group smaller than minSize is not held because one member is replaced repeatedly', async () => {
+  it('a group below minSize is not held if one member is replaced again and again', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'small', of: ['a', 'b', 'c'] });
     for (const seat of ['d', 'c', 'd', 'e', 'f', 'c']) {
@@ -466,7 +465,7 @@ describe('hold', () => {
     expect(await state('small')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('a hold shows the share of the group that this plan and earlier plans removed within the hour', async () => {
+  it('a hold shows the share of the group that all removals of the hour would have', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
     await tell({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });
@@ -474,7 +473,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ rule: 'share', removes: 2, share: 4 / 6 });
   });
 
-  it('the guard counts many small plans of one hour like one large plan', async () => {
+  it('the guard adds up the removals of several plans within an hour', async () => {
     const { tell, shown, state } = await company();
     for (const member of ['a', 'b', 'c', 'd']) await tell({ take: [member], from: 'g' });
     expect(shown('g')).toEqual([users('d', 'e', 'f')]);
@@ -504,26 +503,37 @@ describe('four eyes', () => {
     ['an operator imports a snapshot', nothing, 'ann', { snapshot: 'g', of: ['a'] }, /must approve it/],
     ['an operator sends the deletion of the group', nothing, 'ann', { remove: 'g' }, /must approve it/],
     ['another operator sends the removals', nothing, 'bob', { take: GO, from: 'g' }, 'decided'],
-    ['the operator sent something else before', did('events_send'), '', { take: GO, from: 'g' }, 'decided'],
-  ] as const)('a hold caused by an operator needs another approver: %s', async (...row) => {
-    const [, before, sentBy, directoryEvent, outcome] = row;
-    const told = await company({ perHourCount: 1 }, { fourEyes: true });
-    await before(told);
-    await told.tellAs(sentBy, directoryEvent);
-    const approve = (by: string) =>
-      approveHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy(by) }).then(
-        ({ kind }) => kind,
-        ({ message }: Error) => message,
-      );
-    expect(await approve('ann')).toMatch(outcome);
-    if (outcome !== 'decided') {
-      expect((await told.state('g'))?.hold?.decision.kind).toBe('waiting');
-      expect(
-        await rejectHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy('ann') }),
-      ).toMatchObject({ kind: 'decided' });
-      expect(await approveHold(told.ref('g'), WORD, told.world.toolPorts)).toMatchObject({ kind: 'changed' });
-    }
-  });
+    [
+      'the directory removes the members after an operator sent other events',
+      did('events_send'),
+      '',
+      { take: GO, from: 'g' },
+      'decided',
+    ],
+  ] as const)(
+    'an operator can approve a hold, or another person must, depending on the cause: %s',
+    async (...row) => {
+      const [, before, sentBy, directoryEvent, outcome] = row;
+      const told = await company({ perHourCount: 1 }, { fourEyes: true });
+      await before(told);
+      await told.tellAs(sentBy, directoryEvent);
+      const approve = (by: string) =>
+        approveHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy(by) }).then(
+          ({ kind }) => kind,
+          ({ message }: Error) => message,
+        );
+      expect(await approve('ann')).toMatch(outcome);
+      if (outcome !== 'decided') {
+        expect((await told.state('g'))?.hold?.decision.kind).toBe('waiting');
+        expect(
+          await rejectHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy('ann') }),
+        ).toMatchObject({ kind: 'decided' });
+        expect(await approveHold(told.ref('g'), WORD, told.world.toolPorts)).toMatchObject({
+          kind: 'changed',
+        });
+      }
+    },
+  );
 
   it.each([
     ['event', 'import', []],
@@ -534,12 +544,15 @@ describe('four eyes', () => {
     ['no_event', 'connections_set', ['ann']],
     ['no_event', 'import', []],
     ['no_event', 'holds_approve', []],
-  ] as const)('the cause %s makes the operator of %s an author: %j', (kind, action, authors) => {
-    expect([...authorsOf([{ kind }, { kind: 'event' }], [{ action, by: 'ann' }])]).toEqual(authors);
-    expect([...authorsOf([{ kind, by: 'bob' }], [{ action, by: 'ann' }])]).toEqual(['bob', ...authors]);
-  });
+  ] as const)(
+    'a hold with the cause %s has these authors after an action %s by ann: %j',
+    (kind, action, authors) => {
+      expect([...authorsOf([{ kind }, { kind: 'event' }], [{ action, by: 'ann' }])]).toEqual(authors);
+      expect([...authorsOf([{ kind, by: 'bob' }], [{ action, by: 'ann' }])]).toEqual(['bob', ...authors]);
+    },
+  );
 
-  it('for deleted users, four eyes binds only operators who sent events within the life of the hold', async () => {
+  it('a hold of deleted users cannot be approved by an operator who sent events shortly before', async () => {
     const told = await company({}, { fourEyes: true });
     await did('events_send')(told);
     await told.tell(...GO.map((forget) => ({ forget })));

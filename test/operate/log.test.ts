@@ -148,7 +148,7 @@ describe('groupsync log', () => {
 });
 
 describe('audit check', () => {
-  it('finds every entry of a group and of the connection intact', async () => {
+  it('the audit check finds every entry of a group and of the connection intact', async () => {
     const { verify, ports, connection } = await company();
     expect(await verify()).toEqual({ group: 'g', entries: 5, named: 5, broken: null });
     expect(await verifyAudit(journalOf(connection.name), ports)).toMatchObject({
@@ -158,7 +158,7 @@ describe('audit check', () => {
     });
   });
 
-  it('names an entry that was removed or has a changed field', async () => {
+  it('the audit check names an entry that was removed or has a changed field', async () => {
     const { verify, entries, table } = await company();
     const ofGroup = entries().filter(({ pk }) => pk.endsWith('#g'));
     expect(ofGroup).toHaveLength(5);
@@ -167,7 +167,7 @@ describe('audit check', () => {
       const said = Object.keys(item).filter((name) => !/^(pk|sk|gpk|gsk|schema|expiresAt)$/.test(name));
       expect(said).toEqual(expect.arrayContaining(['actor', 'action', 'changes', 'cause', 'previous']));
       for (const name of said) {
-        // Values of another type are unreadable, and other tests cover unreadable entries.
+        // A value of another type makes the entry unreadable. Other tests cover unreadable entries.
         const other = {
           atMs: 1,
           changes: [],
@@ -201,7 +201,7 @@ describe('audit check', () => {
     expect({ code, json }).toMatchObject({ code: 3, json: { broken: { problem: 'missing' } } });
   });
 
-  it('keeps two simultaneous actions, one after the other', async () => {
+  it('the audit keeps two simultaneous actions, one after the other', async () => {
     const { ports, refOf, verify, cli } = await company();
     const { audit } = ports;
     let others = 0;

@@ -43,7 +43,7 @@ describe('platform group that existed before', () => {
     },
   );
 
-  it('an adopted group of another application loses no member past the guard', async () => {
+  it('the guard also limits the removals from an adopted group of another application', async () => {
     const guard = { minSize: 1, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
     const { tell, world, state, theirs } = await company({ adoptExisting: 'bySpokeId', guard });
     const strangers = ['s1', 's2', 's3', 's4'];
@@ -93,7 +93,7 @@ describe('adoption by an operator', () => {
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b']);
   });
 
-  it('leaves no claim after an adoption that lost the race for the group', async () => {
+  it('an adoption leaves no claim if another group was linked to the platform group first', async () => {
     const { tell, world, ref } = await company({ groups: { exclude: ['h'] } });
     await tell({ upsert: 'h' });
     const id = platformGroupId(world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: [] }));
@@ -103,7 +103,7 @@ describe('adoption by an operator', () => {
     expect((await world.toolPorts.claims.owners(COMPANY, [id])).now).toEqual(new Map());
   });
 
-  it('keeps its claim if a sweep runs between claim and link', async () => {
+  it('an adoption keeps its claim if a sweep runs between claim and link', async () => {
     const { tell, world, ref, theirs } = await company({ groups: { exclude: ['h'] } });
     await tell({ upsert: 'h' });
     const [id, { toolPorts }] = [theirs([]), world];
@@ -114,7 +114,7 @@ describe('adoption by an operator', () => {
     expect((await toolPorts.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('h'));
   });
 
-  it('refuses an unknown group, a linked group and a group of another owner', async () => {
+  it('an adoption is refused for an unknown group, a linked group and a group of another owner', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
     const adopt = (group: string, id: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
@@ -362,7 +362,7 @@ describe('group that the directory deletes', () => {
   });
 
   it.each(ends)(
-    'a deleted group that returns without a name ends the same with or without an apply between: %s',
+    'a deleted group that returns without a name has the same result whether apply ran in between or not: %s',
     async (onGroupDeleted, left) => {
       for (const isLookedAt of [true, false]) {
         const { tell, say, shown, state } = await company({ onGroupDeleted });
@@ -373,7 +373,7 @@ describe('group that the directory deletes', () => {
         expect(shown('g')).toEqual(left);
         expect(await state('g')).toMatchObject({ settled: 'unnamed' });
         await tell({ upsert: 'g' });
-        // A released or emptied group still has the spokeId of the directory group. Apply finds the group by it and
+        // A released or emptied group still has the spokeId of the directory group. Apply finds the group by this
         // claims it again.
         expect(shown('g')).toEqual([users('b')]);
         expect(await state('g')).toMatchObject({ settled: 'in_sync' });

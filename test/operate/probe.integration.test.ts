@@ -82,7 +82,7 @@ describe('probe of the platform simulator', () => {
     [{ versionForm: 'longNumber' }, 'PUT version', honoured(409)],
     [{ feedEnvelope: 'flat', emptyFeedPage: 'nullEvents' }, 'changes in the activity feed', 'at once'],
     [{ emptyFeedPage: 'nullData' }, 'activity parameter startDate', 'honoured'],
-  ])('a platform with %j is reported as %s: %s', async (settings, about, found) => {
+  ])('the probe of a simulator with the settings %j finds for %s: %s', async (settings, about, found) => {
     expect((await foundWith(settings))[about]).toBe(found);
   });
 });
@@ -112,24 +112,30 @@ describe('write scopes of the platform simulator', () => {
     ],
     [['groups:write'], [false, true]],
     [['group-members:write'], [true, false]],
-  ])('connect shows the refused write scopes of a token with the scopes %j', async (scopes, refused) => {
-    const { applicant, groups } = await simulatorWith({}, scopes);
-    expect(await applicant.refusesWrite('groups')).toBe(refused[0]);
-    expect(await applicant.refusesWrite('members')).toBe(refused[1]);
-    expect(await groups()).toEqual([]);
-  });
+  ])(
+    'connect finds that a token with the scopes %j is refused writes of [groups, members]: %j',
+    async (scopes, refused) => {
+      const { applicant, groups } = await simulatorWith({}, scopes);
+      expect(await applicant.refusesWrite('groups')).toBe(refused[0]);
+      expect(await applicant.refusesWrite('members')).toBe(refused[1]);
+      expect(await groups()).toEqual([]);
+    },
+  );
 
   it.each([
     ['unknown groups', '*/groups/*', true],
     ['writes', '*/nowhere', false],
-  ])('connect knows no write scope only if 403 answers a GET too: 403 for %s', async (_, path, hides) => {
-    const simulator = await simulatorWith({}, ['employees:name']);
-    await simulator.break(
-      { match: { method: 'PATCH', path: '*/groups/*' }, times: 2, status: 403 },
-      { match: { method: 'GET', path }, status: 403 },
-    );
-    const checks = await checkWriteScopes('acme', simulator.applicant);
-    expect(checks.map(({ ok }) => ok)).toEqual([hides, hides]);
-    expect(checks.every(({ detail }) => detail.startsWith('not known: '))).toBe(hides);
-  });
+  ])(
+    'connect cannot tell the write scopes only if a GET is answered 403 too: 403 for %s',
+    async (_, path, hides) => {
+      const simulator = await simulatorWith({}, ['employees:name']);
+      await simulator.break(
+        { match: { method: 'PATCH', path: '*/groups/*' }, times: 2, status: 403 },
+        { match: { method: 'GET', path }, status: 403 },
+      );
+      const checks = await checkWriteScopes('acme', simulator.applicant);
+      expect(checks.map(({ ok }) => ok)).toEqual([hides, hides]);
+      expect(checks.every(({ detail }) => detail.startsWith('not known: '))).toBe(hides);
+    },
+  );
 });

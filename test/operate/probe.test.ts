@@ -8,7 +8,7 @@ import { type GroupFields, PlatformFailure, type PlatformGroups } from '../../sh
 import type { Traits } from '../../simulate/simulation-run.ts';
 import { type createWorld, savedWorld } from '../support/operate/world.ts';
 
-/** The name that the probe gives its group in these tests, where ids are counted. */
+/** The name of the probe's group in these tests, whose ids are numbers in order. */
 const NAME = 'groupsync probe 000001';
 const UNKNOWN_USER = 'groupsync-probe-000001-unknown';
 const honoured = (status = 409) => {
@@ -170,7 +170,7 @@ describe('probe', () => {
     expect(platform.writes.map(({ action }) => action)).toEqual(['create', 'delete']);
   });
 
-  it('names the group that may still be created if the creation was not answered', async () => {
+  it('names the group that may still be created after an unanswered creation', async () => {
     const { probe } = await worldOf();
     expect(await probe(() => ({ create: failing('unanswered') }))).toMatchObject({
       kept: false,
@@ -178,7 +178,7 @@ describe('probe', () => {
     });
   });
 
-  it('fails without anything to clean up if it may not create a group', async () => {
+  it('fails, and has no group to delete, if the platform refuses to create a group', async () => {
     const { probe, platform } = await worldOf();
     await expect(probe(() => ({ create: failing('forbidden', 403) }))).rejects.toThrow('as the test told it');
     expect(platform.writes).toEqual([]);
@@ -193,7 +193,7 @@ describe('probe', () => {
   });
 
   it.each([0, 1, 2, 3, 4])(
-    'deletes its group when it is interrupted after %i more writes',
+    'the probe deletes its group if it is interrupted after %i writes',
     async (writes) => {
       const { probe, platform, stop, current } = await worldOf();
       let left = writes;
@@ -247,19 +247,22 @@ describe('probe', () => {
     ['is answered 503', failing('unavailable', 503)],
     ['is answered with success and not done', (_: unknown, get: () => Promise<unknown>) => get()],
     ['is refused with the current version too', failing('rejected', 422)],
-  ] as const)('makes no claim about versions if PATCH %s, and keeps its last report', async (_, answer) => {
-    const { probe, current } = await worldOf({ enforceVersionOnPatch: false });
-    await probe();
-    const earlier = await current();
-    const report = await probe(({ get }) => ({ patch: (id) => answer(undefined, () => get(id)) as never }));
-    expect(report).toMatchObject({
-      kept: false,
-      stopped: null,
-      found: { 'PATCH version': expect.stringMatching(/^unknown: /) },
-    });
-    expect(earlier.contract?.findings).toContainEqual({ about: 'PATCH version', found: 'ignored' });
-    expect(await current()).toEqual(earlier);
-  });
+  ] as const)(
+    'stores no report if PATCH %s, because the probe cannot find out about versions',
+    async (_, answer) => {
+      const { probe, current } = await worldOf({ enforceVersionOnPatch: false });
+      await probe();
+      const earlier = await current();
+      const report = await probe(({ get }) => ({ patch: (id) => answer(undefined, () => get(id)) as never }));
+      expect(report).toMatchObject({
+        kept: false,
+        stopped: null,
+        found: { 'PATCH version': expect.stringMatching(/^unknown: /) },
+      });
+      expect(earlier.contract?.findings).toContainEqual({ about: 'PATCH version', found: 'ignored' });
+      expect(await current()).toEqual(earlier);
+    },
+  );
 });
 
 describe('probe report', () => {

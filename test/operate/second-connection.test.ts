@@ -69,7 +69,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
 }
 
 describe('company that is connected again under another name', () => {
-  it('adopts the groups of the removed connection by their external id', async () => {
+  it('the new connection adopts the groups of the removed connection by their external id', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
     await remove();
     await connect(OTHER);
@@ -155,7 +155,7 @@ describe('company that is connected again under another name', () => {
     expect(await owner()).toEqual(refOf(OTHER));
   });
 
-  it('does not repeat a deletion that the removed connection had begun', async () => {
+  it('the new connection does not repeat a deletion that the removed connection had begun', async () => {
     const { remove, connect, says, apply, world, say, work, troubles, platformGroups } = await company();
     troubles.platform = (call) => (call === 'delete' ? 'unavailable_before' : 'none');
     say({ remove: 'g' });

@@ -16,7 +16,7 @@ import { WORKERS_KNOW_AFTER_MS } from '../../shared/sync/wake.ts';
 import { calledBy, story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
-/** A vault that keeps no secret. */
+/** A fake secret store that stores no secret. */
 const KEEPS_NONE = { store: async () => 'v1', remove: async () => false };
 
 /** Returns a world with a group in sync, a worker that caches connections, and an operator who changes a setting. */
@@ -49,7 +49,7 @@ describe('changed setting', () => {
     expect((await state('g'))?.dirtySinceMs).toBeUndefined();
   });
 
-  it("takes effect even if the operator's process crashes before the groups are marked", async () => {
+  it("a changed setting takes effect even if the operator's process crashes before the groups are marked dirty", async () => {
     const { tell, names, world } = await company();
     const dying = {
       ...world.toolPorts,
@@ -72,7 +72,7 @@ describe('changed setting', () => {
     expect(await world.toolPorts.connections.current(CONNECTION)).not.toHaveProperty('replanSinceMs');
   });
 
-  it('reaches a group that the index did not show yet when the groups were marked', async () => {
+  it('a changed setting reaches a group that the index did not show when the groups were marked dirty', async () => {
     const { tell, names, world } = await company();
     const late = {
       ...world.toolPorts,
@@ -99,7 +99,7 @@ describe('changed setting', () => {
     expect((await planSettings(CONNECTION, change, tool(true))).next.baseUrl).toBe('http://127.0.0.1:1');
   });
 
-  it('a change during an apply is used by it or leaves the group dirty', async () => {
+  it('apply uses a setting that changes during its work, or leaves the group dirty', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     await change();
     world.advance(WORKERS_KNOW_AFTER_MS);
@@ -177,10 +177,10 @@ describe('two operators who change one connection at the same time', () => {
   });
 
   it.each([
-    ['the same setting', 'guard.minSize', 7, 'guard.minSize: 5 → 3'],
-    ['a setting and the group that it is part of', 'guard', null, 'guard: {'],
+    ['guard.minSize', 'guard.minSize', 7, 'guard.minSize: 5 → 3'],
+    ['guard.minSize and the whole guard', 'guard', null, 'guard: {'],
   ])(
-    'the later of two operators who change %s gets an error, and nothing is overwritten',
+    'two operators change %s: the later one gets an error until the change is planned again',
     async (_, key, value, says) => {
       const { plan, change, settings } = await twoOperators();
       const [ann, bob] = [await plan({ key: 'guard.minSize', value: 3 }), await plan({ key, value })];
@@ -242,7 +242,7 @@ describe('two operators who change one connection at the same time', () => {
     expect(await toolPorts.connections.current(CONNECTION)).toBeUndefined();
   });
 
-  it('settings of a later version of groupsync are reported once, kept and not used', async () => {
+  it('settings of a later version of groupsync are reported once, stay stored and are not used', async () => {
     const { plan, change, toolPorts, settings } = await twoOperators();
     const stored = async () => (await toolPorts.table.get(connectionKey(CONNECTION)))?.['settings'];
     const policies = [{ match: 'x', mode: 'sync', until: 2030 }];

@@ -35,7 +35,7 @@ const valid = (now: Partial<LatestStamps>, given = acceptedDrift(), group = want
   validAcceptedDrift(given, latestStamps(now), group);
 
 describe('acceptDrift', () => {
-  it('keeps earlier accepted differences, and drops those that are undone', () => {
+  it('acceptDrift keeps differences that were accepted earlier, and drops those that another client has undone', () => {
     const next = acceptDrift({
       policy: 'report',
       seen: at('4'),
@@ -59,7 +59,7 @@ describe('acceptDrift', () => {
     [{ kind: 'members_added', before: [], after: ['a'] }, { present: set('a') }],
     [{ kind: 'name', before: 'a', after: 'b' }, { name: true }],
     [{ kind: 'spoke_id', before: 'a', after: null }, { spokeId: true }],
-  ])('accepts only the given differences: %o', (difference, expected) => {
+  ])('acceptDrift accepts only the given differences: %o', (difference, expected) => {
     const next = acceptDrift({
       policy: 'adopt',
       seen: at('4'),
@@ -71,18 +71,18 @@ describe('acceptDrift', () => {
 });
 
 describe('remainder of an accepted drift', () => {
-  it('the remainder is the whole drift while the directory sends nothing new', () => {
+  it('the remainder is the whole drift while no newer event of the directory arrives', () => {
     expect(valid({})).toEqual(acceptedDrift());
     expect(valid({}, acceptedDrift({ policy: 'report' }))).toEqual(acceptedDrift({ policy: 'report' }));
   });
 
   it.each<[string, Partial<LatestStamps>, Partial<AcceptedDrift>]>([
     ['the name', { field: { ...latestStamps().field, name: at('6') } }, { name: false }],
-    ['a user who was added', { user: () => at('6') }, { absent: set('') }],
+    ['a wanted user', { user: () => at('6') }, { absent: set('') }],
     ['a removed user', { departed: new Map([[platformUserId('x'), at('6')]]) }, { present: set('') }],
-    ['a user who was removed before', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
+    ['no user, but only an older removal', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
     ['all users', { allUsers: at('6') }, { present: set('') }],
-    ['something else', {}, {}],
+    ['no accepted value', {}, {}],
   ])('accepted drift under policy adopt ends only with a newer event about %s', (_, now, changed) => {
     expect(valid({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));
   });
@@ -92,12 +92,12 @@ describe('remainder of an accepted drift', () => {
     ['missing users', { absent: set('a') }],
     ['the name', { name: true }],
     ['the spokeId', { spokeId: true }],
-  ])('an accepted drift is kept for %s alone', (_, one) => {
+  ])('an accepted drift stays if it consists only of %s', (_, one) => {
     const alone = acceptedDrift({ ...NOTHING, ...one });
     expect(valid({}, alone)).toEqual(alone);
   });
 
-  it('leaves out members that no longer differ', () => {
+  it('the remainder leaves out users that no longer differ', () => {
     expect(valid({}, acceptedDrift(), wanted('xb'))).toEqual(
       acceptedDrift({ present: set(''), absent: set('') }),
     );

@@ -26,17 +26,20 @@ const shown = (users: readonly never[], name = 'New') => ({
 describe('answer to a write', () => {
   it.each<[string, Plan, readonly never[], readonly never[], boolean]>([
     ['shows what was sent', plan('patch', { removals: [b] }), [a], [], false],
-    ['shows a user that a change removed', plan('patch', { removals: [b] }), [a, b], [b], false],
-    ['shows a user that a whole write removed', plan('put', { removals: [b] }), [a, b], [b], false],
-    ['to a PATCH shows an external user (not checked)', plan('patch', { removals: [b] }), [a, c], [], false],
+    ['to a PATCH shows a user that the write removed', plan('patch', { removals: [b] }), [a, b], [b], false],
+    ['to a PUT shows a user that the write removed', plan('put', { removals: [b] }), [a, b], [b], false],
+    ['to a PATCH shows an external user', plan('patch', { removals: [b] }), [a, c], [], false],
     ['to a PUT shows an external user', plan('put', { removals: [b] }), [a, c], [], true],
     ['to a creation shows an external user', plan('create'), [a, c], [], true],
     ['lacks a user', plan('create'), [], [], false],
-  ])('an answer that %s', (_, sent, users, kept, hasAdded) => {
-    const answer = readAnswer(sent, shown(users));
-    expect(answer).toMatchObject({ kept, hasAdded, keepsName: false, made: after });
-    expect(isUndone(answer)).toBe(kept.length > 0 || hasAdded);
-  });
+  ])(
+    'readAnswer finds the kept and the added users in an answer that %s',
+    (_, sent, users, kept, hasAdded) => {
+      const answer = readAnswer(sent, shown(users));
+      expect(answer).toMatchObject({ kept, hasAdded, keepsName: false, made: after });
+      expect(isUndone(answer)).toBe(kept.length > 0 || hasAdded);
+    },
+  );
 
   const renaming = plan('patch', { changes: [rename] });
   const MADE = { name: 'new', alias: 'New' };
@@ -46,14 +49,17 @@ describe('answer to a write', () => {
     ['a name that was not sent', plan('patch'), 'Theirs', false, { name: 'New' }],
     ["a normalised form of a new group's name", plan('create'), 'new', false, MADE],
     ['a folded old name', plan('patch', { changes: [{ ...rename, before: 'new' }] }), 'new', false, MADE],
-  ])('an answer that shows %s', (_, sent, name, keepsName, made) => {
-    const answer = readAnswer(sent, shown([a], name));
-    expect(answer).toMatchObject({ keepsName, made });
-    expect(answer.made).toEqual({ ...after, ...made });
-    expect(isUndone(answer)).toBe(keepsName);
-  });
+  ])(
+    'readAnswer finds out whether the platform kept the old name: an answer that shows %s',
+    (_, sent, name, keepsName, made) => {
+      const answer = readAnswer(sent, shown([a], name));
+      expect(answer).toMatchObject({ keepsName, made });
+      expect(answer.made).toEqual({ ...after, ...made });
+      expect(isUndone(answer)).toBe(keepsName);
+    },
+  );
 
-  it('an answer to a deletion shows no group and leaves no change undone', () => {
+  it('readAnswer finds no group and no undone change in an answer to a deletion', () => {
     const answer = readAnswer(plan('delete', { after: undefined, removals: [a] }), undefined);
     expect(answer).toEqual({ made: undefined, kept: [], hasAdded: false, keepsName: false });
     expect(isUndone(answer)).toBe(false);
@@ -65,7 +71,7 @@ describe('answer to a write', () => {
     [{ keepsName: true }, 'the name that the group had'],
     [{ kept: [b], keepsName: true }, '1 user that groupsync removed, and the name that the group had'],
     [{ hasAdded: true }, undefined],
-  ])('the message about kept users and names is correct: %o', (over, told) => {
+  ])('keptMessage names the kept users and the kept name: %o', (over, told) => {
     const answer = { made: after, kept: [], hasAdded: false, keepsName: false, ...over };
     expect(keptMessage(answer)).toBe(told && `the platform keeps ${told}`);
   });
@@ -77,14 +83,14 @@ describe('answer to a write', () => {
   const removing = plan('patch', { changes: [remove, { ...remove, before: c }], removals: [b, c] });
   const theirs = (differences: object[]) => ({ kind: 'observe', external: { differences } });
   it.each<[string, Plan, readonly never[], string, boolean]>([
-    ['all that was sent', adding('patch'), [a, b], 'New', true],
-    ['another user as well', adding('patch'), [a, b, c], 'New', true],
+    ['the sent users and name', adding('patch'), [a, b], 'New', true],
+    ['another user in addition', adding('patch'), [a, b, c], 'New', true],
     ['no user who was sent', adding('create'), [], 'New', false],
     ['a removed user', removing, [a, b], 'New', false],
     ['the old name', renaming, [a], 'Old', false],
-    ['a name in the form of the platform', renaming, [a], 'new', true],
+    ['a normalised form of the new name', renaming, [a], 'new', true],
     ['no users after a new name', renaming, [], 'New', false],
-  ])('an answer that shows %s is compared with the write', (_, sent, users, name, expected) => {
+  ])('an answer that shows %s counts as showing the write: $4', (_, sent, users, name, expected) => {
     expect(showsWrite(sent, shown(users, name))).toBe(expected);
   });
 
@@ -118,8 +124,13 @@ describe('answer to a write', () => {
         ...{ external: undefined, view: { users: both.users } },
       },
     ],
-    ['is missing', plan('delete', { after: undefined }), undefined, { view: undefined, isAsPrepared: false }],
-  ])('an answer to an addition that %s is evaluated', (_, sent, users, expected) => {
+    [
+      'shows no group after a deletion',
+      plan('delete', { after: undefined }),
+      undefined,
+      { view: undefined, isAsPrepared: false },
+    ],
+  ])('judgeAnswer finds the differences of an answer that %s', (_, sent, users, expected) => {
     const registers = { upserted: '', deleted: '', snapshot: '' };
     const facts = {
       ...{

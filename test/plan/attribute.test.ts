@@ -23,7 +23,7 @@ describe('attribute', () => {
     ['duplicate_spoke_id', ADDED],
     ['duplicate_spoke_id', OTHER],
   ])(
-    'attribute for %s prefers an event of type %s to events of other types with higher-ranked initiators',
+    'a difference of kind %s is attributed to an event of type %s, and not to events of other types',
     (kind, type) => {
       const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
       const told = activityEvents(
@@ -39,19 +39,19 @@ describe('attribute', () => {
     ['the platform before an application, which may be groupsync', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
     ['a known initiator before an unknown one', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
     ['the first of equal initiators', ['ROBOT', 'GHOST'], 'ROBOT'],
-  ])('names %s, and only the events of that initiator', (_, initiators, named) => {
+  ])('attribute names %s, and only the events of that initiator', (_, initiators, named) => {
     const told = activityEvents(
       ...initiators.map((initiator) => [`by ${initiator}`, initiator, MEMBER_ADDED] as const),
     );
     expect(attribute('members_added', told)).toEqual({ initiator: named, eventIds: [`by ${named}`] });
   });
 
-  it('uses any event if none has a fitting type', () => {
+  it('attribute uses an event of another type if no event has the type of the difference', () => {
     const told = activityEvents(['a', 'ROLE', MEMBER_REMOVED]);
     expect(attribute('name', told)).toEqual({ initiator: 'ROLE', eventIds: ['a'] });
   });
 
-  it('does not attribute a difference to another action of an application, which may be groupsync', () => {
+  it('a difference is not attributed to an event of another type by an application, which may be groupsync', () => {
     const told = activityEvents(['own', 'EXTERNAL', MEMBER_ADDED]);
     expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
     const unlisted = activityEvents(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'EXTERNAL', OTHER]);
@@ -60,13 +60,13 @@ describe('attribute', () => {
     expect(attribute('deleted', both)).toEqual({ initiator: 'SYSTEM', eventIds: ['theirs'] });
   });
 
-  it('does not attribute a difference that has its own event type to an event of another listed type', () => {
+  it('a deletion is not attributed to an event about a member', () => {
     const told = activityEvents(['other', 'ROLE', MEMBER_ADDED]);
     expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
     expect(attribute('name', activityEvents(['own', 'EXTERNAL', MEMBER_ADDED])).initiator).toBe('UNKNOWN');
   });
 
-  it('returns UNKNOWN without an event', () => {
+  it('attribute returns UNKNOWN without an event', () => {
     expect(attribute('name', [])).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
   });
 });

@@ -22,7 +22,7 @@ import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE_MS = 60_000;
-/** The decision if the platform's group equals the view. */
+/** The decision if the platform group equals the view. */
 const UNCHANGED = { kind: 'observe', observed: { id: expect.any(String) }, flapDamping: undefined };
 const HOUR_MS = 60 * MINUTE_MS;
 const stampAt = (minute: number) =>
@@ -150,7 +150,7 @@ const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
   const which = write.action === 'delete' ? { deletion: write } : { write };
   return { uncertain: { ...which, sent: { ...NOTHING_SENT, name: [write.name] }, untilMs } };
 };
-/** Creates facts in which a plan removes this many of eight members, while other removals are in flight. */
+/** Creates facts in which a plan removes some of eight members, and another worker removes `concurrent` members. */
 const leaving = (removals: number, concurrent = 0) => ({
   views: views(view(EVERYBODY)),
   reservation: {
@@ -189,33 +189,41 @@ const accepted = (policy: 'report' | 'adopt') => ({
 
 describe('decide', () => {
   it.each<[string, Partial<Facts>, object]>([
-    ['is in sync is settled', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
-    ['is not read yet is read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
-    ['lacks a member gets the member by PATCH', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
+    ['is in sync: settle', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
+    ['is not read yet: read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
+    ['lacks a member: PATCH', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
     [
-      'may lack a member is settled',
+      'lacks a member that need not be written: settle',
       { wanted: { ...wanted('ab'), group: wanted('a').group } },
       { counts: { wanted: 2, applied: 1 } },
     ],
-    ['seemed gone and is wanted is read by its old id first', { ...NO_BASE, ...NONE, state: LOST }, ADOPT_P],
-    ['is gone and wanted is created', { ...NO_BASE, ...NONE, ...NOT_FOUND_P, state: LOST }, CREATE],
     [
-      'was deleted and is not wanted is settled as deleted',
+      'is wanted, and counted as gone before: read it by its old id first',
+      { ...NO_BASE, ...NONE, state: LOST },
+      ADOPT_P,
+    ],
+    [
+      'is wanted, counted as gone and answers 404: create',
+      { ...NO_BASE, ...NONE, ...NOT_FOUND_P, state: LOST },
+      CREATE,
+    ],
+    [
+      'was deleted and is not wanted: settle as deleted',
       { ...NO_BASE, wanted: ABSENT, state: { ...LOST, registers: DEPARTED } },
       { as: 'deleted' },
     ],
     [
-      'was deleted and is listed again is linked again',
+      'was deleted and is listed again: link it again',
       { ...NO_BASE, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
       ADOPT_P,
     ],
     [
-      'was deleted and is listed again, but answers 404, leads to a read of the list',
+      'was deleted and is listed again, but answers 404: read the list',
       { ...NO_BASE, ...NOT_FOUND_P, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
       { kind: 'read', what: ['list'] },
     ],
     [
-      'was deleted, answers 404 and is no longer listed is settled as deleted',
+      'was deleted, answers 404 and is no longer listed: settle as deleted',
       {
         ...NO_BASE,
         ...NONE,
@@ -225,24 +233,28 @@ describe('decide', () => {
       },
       { as: 'deleted' },
     ],
-    ['is a candidate with a 404 has the 404 recorded', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, MISSED],
     [
-      'is a listed adoption candidate and answers 404 twice waits',
+      'is an adoption candidate and answers 404: record the 404',
+      { ...UNLINKED, ...Q, ...NOT_FOUND_Q },
+      MISSED,
+    ],
+    [
+      'is a listed adoption candidate and answers 404 twice: wait',
       { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
       { kind: 'wait', why: { code: 'missing' } },
     ],
     [
-      'was a candidate with a 404 waits if the list is empty',
+      'was an adoption candidate with a 404, while the list is empty: wait',
       { ...NONE, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
       { kind: 'wait', why: { code: 'missing' } },
     ],
     [
-      'is owned by a live connection of the company waits and names the owner',
+      'is owned by a live connection of the company: wait, and name the owner',
       { ...UNLINKED, ...Q, ...OWNED_Q },
       { kind: 'wait', why: { code: 'owned', message: expect.stringContaining('connection other') } },
     ],
     [
-      'has the name of a group of another connection is created',
+      'has the name of a group of another connection: create',
       {
         ...UNLINKED,
         ...OWNED_Q,
@@ -251,9 +263,9 @@ describe('decide', () => {
       },
       CREATE,
     ],
-    ['was unlinked is created again', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
+    ['was unlinked: create it again', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
     [
-      'was released has its external id cleared first',
+      'was released: clear its external id first',
       { state: state({ released: true }) },
       {
         kind: 'write',
@@ -265,98 +277,114 @@ describe('decide', () => {
       },
     ],
     [
-      'was released and whose clearing was answered is released',
+      'was released, and whose external id was read after the clearing: release',
       { state: state({ released: true }), fetched: shown('a') },
       RELEASE,
     ],
     [
-      'was released and whose clearing was refused is released',
+      'was released, and whose clearing was refused: release',
       { state: state({ released: true }), rejected: { owed: undefined } },
       RELEASE,
     ],
-    ['was released and not written is released', { state: state({ released: true, attempts: 3 }) }, RELEASE],
     [
-      'was released and watched is released',
+      'was released, and whose clearing failed three times: release',
+      { state: state({ released: true, attempts: 3 }) },
+      RELEASE,
+    ],
+    [
+      'was released and has mode report: release',
       { state: state({ released: true }), settings: WATCHED },
       RELEASE,
     ],
     [
-      'was released and has another external id is released',
+      'was released and has another external id: release',
       { state: state({ released: true }), views: views(view('a', { spokeId: 'x' })) },
       RELEASE,
     ],
-    ['was released and unlinked is excluded', { state: unlinked(state({ released: true })) }, EXCLUDED],
     [
-      'the settings exclude is excluded',
+      'was released and is unlinked: settle as excluded',
+      { state: unlinked(state({ released: true })) },
+      EXCLUDED,
+    ],
+    [
+      'the settings exclude: settle as excluded',
       { settings: settingsWith({ groups: { exclude: ['Eng'] } }) },
       EXCLUDED,
     ],
     [
-      'without a name is unnamed',
+      'has no name: settle as unnamed',
       { wanted: { ...ABSENT, state: 'unnamed' } },
       { as: 'unnamed', driftOutcome: 'open' },
     ],
-    ['has a suspected change is read', SUSPECTED, READ_GROUP],
+    ['has a suspected change: read', SUSPECTED, READ_GROUP],
     [
-      'was suspected without reason is observed as unchanged',
+      'has a suspected change, but equals the view: observe it as unchanged',
       { ...SUSPECTED, fetched: shown('a') },
       UNCHANGED,
     ],
-    ['has an unreadable view is read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
-    ['would be changed is fetched first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
-    ['would be deleted is fetched first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
+    ['has an unreadable view: read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
+    ['would be changed: fetch it first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
+    ['would be deleted: fetch it first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
     [
-      'would be changed and was fetched with another version is fetched again',
+      'would be changed, and was fetched with another version: fetch it again',
       { wanted: wanted('ab'), shown: { ...changed(''), atMs: NOW_MS } },
       READ_GROUP,
     ],
     [
-      'would be changed is fetched first if another group was fetched last',
+      'would be changed, while another group was fetched last: fetch it first',
       { wanted: wanted('ab'), shown: { ...shown('', { id: 'q' }), atMs: NOW_MS } },
       READ_GROUP,
     ],
     [
-      'would be changed is fetched again if the fetch is over five seconds old',
+      'would be changed, and was fetched over five seconds ago: fetch it again',
       { wanted: wanted('ab'), shown: { ...shown(''), atMs: NOW_MS - 5_001 } },
       READ_GROUP,
     ],
     [
-      'would be changed and is as stored is changed',
+      'would be changed, and equals the view: PATCH',
       { wanted: wanted('ab'), ...UNREAD, fetched: shown('a') },
       PATCH,
     ],
     [
-      'would be changed and was changed by another client has that change recorded first',
+      'would be changed, and was changed by another client: record that change first',
       { wanted: wanted('ab'), ...UNREAD, fetched: changed('ax') },
       { kind: 'observe', external: {} },
     ],
-    ['needs no write is not fetched', UNREAD, { kind: 'settle', as: 'in_sync' }],
+    ['needs no write: settle without a fetch', UNREAD, { kind: 'settle', as: 'in_sync' }],
     [
-      'is to be released is released',
+      'the directory deleted, under onGroupDeleted=release: release',
       { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }) },
       { kind: 'release' },
     ],
     [
-      'was changed by another client is observed with an external change',
+      'was changed by another client: observe an external change',
       { ...SUSPECTED, fetched: changed('ax') },
       { kind: 'observe', view: { spokeId: 'g' }, external: {} },
     ],
     [
-      'was changed in mode report is observed without flap damping',
+      'was changed by another client in mode report: observe without flap damping',
       { ...SUSPECTED, fetched: changed('ax'), settings: WATCHED },
       { flapDamping: undefined },
     ],
-    ['shows no spokeId leads to a read of the list', { ...SUSPECTED, fetched: unechoed }, readList(5_000)],
-    ['may differ under policy report is settled', accepted('report'), { kind: 'settle', as: 'in_sync' }],
-    ['may differ under adopt leads to a read', accepted('adopt'), { kind: 'read', what: ['departed'] }],
     [
-      'would lose a member leads to a reservation in the guard',
+      'shows no spokeId after a suspected change: read the list',
+      { ...SUSPECTED, fetched: unechoed },
+      readList(5_000),
+    ],
+    ['has accepted drift under policy report: settle', accepted('report'), { kind: 'settle', as: 'in_sync' }],
+    [
+      'has accepted drift under policy adopt: read the departed users',
+      accepted('adopt'),
+      { kind: 'read', what: ['departed'] },
+    ],
+    [
+      'would lose a member: reserve the removal in the guard',
       { views: views(view('ab')) },
       { kind: 'reserve', removals: 1 },
     ],
-    ['would lose too many members is held', leaving(7), { kind: 'hold', rule: 'share', size: 8 }],
+    ['would lose too many members: hold', leaving(7), { kind: 'hold', rule: 'share', size: 8 }],
     [
-      "would lose too many members together with another worker's removals waits for them",
+      "would lose too many members together with another worker's removals: wait for that worker",
       {
         ...leaving(7, 7),
         settings: settingsWith({
@@ -365,15 +393,15 @@ describe('decide', () => {
       },
       { kind: 'wait', yields: true, waitMs: 2_000 },
     ],
-    ['is to be created leads to a read of the list', UNLINKED, { kind: 'read', what: ['list'] }],
-    ['exists already is adopted', { ...UNLINKED, ...Q }, ADOPT_Q],
+    ['is unlinked and wanted: read the list', UNLINKED, { kind: 'read', what: ['list'] }],
+    ['exists already: adopt', { ...UNLINKED, ...Q }, ADOPT_Q],
     [
-      'exists and must not be adopted is created',
+      'exists already, but must not be adopted: create',
       { ...UNLINKED, ...Q, settings: NEVER_ADOPTS },
       { ...CREATE, known: ['q'] },
     ],
     [
-      'an earlier creation made after all is adopted',
+      'an earlier uncertain creation made: adopt',
       {
         ...{ state: unlinked(state(uncertainly({ action: 'create' }))), settings: NEVER_ADOPTS },
         listed: listing(shown('a', { id: 'r', spokeId: 'x' }), ...Q.listed.groups),
@@ -381,13 +409,13 @@ describe('decide', () => {
       },
       ADOPT_Q,
     ],
-    ['was refused fails', { rejected: { owed: undefined }, fetched: shown('a') }, { kind: 'fail' }],
+    ['had its write refused: fail', { rejected: { owed: undefined }, fetched: shown('a') }, { kind: 'fail' }],
     [
-      'was refused and is gone has the 404 recorded',
+      'had its write refused and answers 404: record the 404',
       { rejected: { owed: undefined }, fetched: 'gone' },
       MISSED,
     ],
-  ])('a group that %s', (_, over, expected) => {
+  ])('decides about a group that %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
@@ -424,14 +452,18 @@ describe('decide', () => {
       readList(MINUTE_MS),
     ],
     [
-      'a write that is shown under another name is observed with an external change',
+      'a write that is shown with another name is observed with an external change',
       { ...made, fetched: changed('ab', 'Theirs') },
       { kind: 'observe', external: {} },
     ],
     ['a write that is not shown is dropped', { ...made, fetched: shown('a') }, { kind: 'drop' }],
-    ['a refused write owes no removals', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
     [
-      'a refusal may keep its guard record',
+      'a refused write is dropped, and its guard record too',
+      { ...made, ...refused },
+      { kind: 'drop', owed: undefined },
+    ],
+    [
+      'a refused write may keep its guard record',
       { ...made, ...refused, rejected: { owed: RECORD } },
       { owed: RECORD },
     ],
@@ -451,7 +483,7 @@ describe('decide', () => {
       waits('waiting'),
     ],
     [
-      'a write with an unreadable view may find additions',
+      'a write with an unreadable view is observed, and shown users may count as additions',
       { ...opened(), fetched: changed('ax') },
       added('x'),
     ],
@@ -681,7 +713,7 @@ describe('decide', () => {
       holding('abc', APPROVED),
       { kind: 'reserve', removals: 1 },
     ],
-  ])('%s', (_, over, expected) => {
+  ])('decides: %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
@@ -747,7 +779,7 @@ describe('decide', () => {
       { state: missed(2), listed: { ...Q.listed, showsManaged: true } },
       { difference: { kind: 'recreated', after: 'q' } },
     ],
-  ])('a group that answers 404 %s', (_, over, expected) => {
+  ])('decides about a group that answers 404: it %s', (_, over, expected) => {
     expect(decide(facts({ ...over, fetched: 'gone' }))).toMatchObject(expected);
   });
 

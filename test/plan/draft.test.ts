@@ -39,7 +39,7 @@ const change = (
 ) => ({ kind, ...(whose !== undefined && { member: whose }), before, after, reason });
 
 describe('plan for a group that exists', () => {
-  it('contains nothing if nothing differs, even if everything may be sent', () => {
+  it('the plan is empty if nothing differs, even if a write would send the whole group', () => {
     expect(draft({})).toMatchObject({ action: 'none', changes: [], removals: [], departs: false });
     expect(draft({ whole: true }).action).toBe('none');
     expect(draft({ wanted: wanted('a'), whole: true }).action).toBe('put');
@@ -59,14 +59,17 @@ describe('plan for a group that exists', () => {
   it.each([
     ['the name that was sent', 'Eng', 'none'],
     ['the normalised name', 'eng', 'none'],
-    ['another', 'ENG', 'patch'],
-  ])('renames a group whose name the platform normalises only for a new name: %s', (_, name, action) => {
-    const current = view({ a: true, b: true }, { name: 'eng', alias: 'Eng' });
-    const plan = draft({ current, wanted: { ...wanted('a', 'b'), name } });
-    expect(plan.action).toBe(action);
-    const { name: after, alias } = plan.after ?? {};
-    expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
-  });
+    ['a new name', 'ENG', 'patch'],
+  ])(
+    'a group whose name the platform normalises is renamed only if the wanted name is new: %s',
+    (_, name, action) => {
+      const current = view({ a: true, b: true }, { name: 'eng', alias: 'Eng' });
+      const plan = draft({ current, wanted: { ...wanted('a', 'b'), name } });
+      expect(plan.action).toBe(action);
+      const { name: after, alias } = plan.after ?? {};
+      expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
+    },
+  );
 
   it('lists changes by kind, then by user, for any order of its input', () => {
     const plan = draft({
@@ -146,11 +149,11 @@ describe('plan for a group that the directory deleted', () => {
   });
 
   it.each<[string, Partial<DraftInput>, string]>([
-    ['the platform has no such group either', { current: undefined }, 'none'],
-    ['a user in it is held', { held: new Set([platformUserId('b')]) }, 'none'],
+    ['the platform does not have the group', { current: undefined }, 'none'],
+    ['a user of the group is held', { held: new Set([platformUserId('b')]) }, 'none'],
     ['a user of another group is held', { held: new Set([platformUserId('elsewhere')]) }, 'delete'],
-    ['it is in mode upsertOnly', { mode: 'upsertOnly' }, 'none'],
-  ])('the plan for a deleted group if %s: $2', (_, over, action) => {
+    ['the group is in mode upsertOnly', { mode: 'upsertOnly' }, 'none'],
+  ])('the action for a group that the directory deleted is $2 if %s', (_, over, action) => {
     expect(draft({ ...gone, ...over }).action).toBe(action);
   });
 

@@ -57,7 +57,7 @@ describe('existence of a platform group', () => {
     );
   });
 
-  it('a group is gone at the first 404 if it was judged gone before', () => {
+  it('a group is gone at the first 404 if an earlier decision found it gone', () => {
     expect(judged(0, { firstNotFoundAtMs: undefined, wasGone: true })).toBe('gone');
   });
 
@@ -65,7 +65,7 @@ describe('existence of a platform group', () => {
     ['an hour of 404s', {}],
     ['a deletion in the feed', { isDeletionReportedByFeed: true }],
     ['a DELETE that was answered', { isDeletionAnswered: true }],
-    ['an earlier end of the link', { wasGone: true }],
+    ['an earlier decision that it is gone', { wasGone: true }],
   ])('a group exists while a list shows it, despite %s', (_, evidence) => {
     expect(judged(HOUR_MS, { ...evidence, listing: LISTED })).toBe('exists');
   });

@@ -31,19 +31,19 @@ const change = <Kind extends string, Value>(kind: Kind, before: Value, after: Va
   after,
 });
 
-describe('foreignDifferences', () => {
+describe('externalDifferences', () => {
   it.each<[string, View[], ObservedGroup, Difference[]]>([
-    ['nothing if nothing differs, in any order and number', [view('ab')], observed('baa'), []],
+    ['nothing if only order and repetitions of users differ', [view('ab')], observed('baa'), []],
     ['a name', [view('')], observed('', { name: 'X' }), [change('name', 'Ours', 'X')]],
     [
-      'no normalised form of the sent name, and not the sent name',
+      'no change of the name if the platform shows the sent name after its normalised form',
       [view('', { name: 'ours', alias: 'Ours' })],
       observed('', { name: 'Ours' }),
       [],
     ],
     ['a spokeId', [view('')], observed('', { spokeId: 'x' }), [change('spoke_id', 'g', 'x')]],
     [
-      'no spokeId that an own write may have set',
+      'no spokeId that a write of groupsync may have set',
       [view(''), view('', { spokeId: 'x' })],
       observed('', { spokeId: 'x' }),
       [],
@@ -51,10 +51,10 @@ describe('foreignDifferences', () => {
     ['no spokeId if the platform shows none', [view('')], observed('', { spokeId: null }), []],
     ['sorted additions', [view('b')], observed('cba'), [change('members_added', [], ['a', 'c'])]],
     ['sorted removals', [view('cba')], observed('b'), [change('members_removed', ['a', 'c'], [])]],
-    ['no addition that an own write may have made', [view('a'), view('ab')], observed('ab'), []],
-    ['no removal that an own write may have made', [view('ab'), view('a')], observed('a'), []],
+    ['no addition that a write of groupsync may have made', [view('a'), view('ab')], observed('ab'), []],
+    ['no removal that a write of groupsync may have made', [view('ab'), view('a')], observed('a'), []],
     [
-      'no part of a change that an own write may have made',
+      'no part of a change that a write of groupsync may have made',
       [view('ab'), view('bc', { name: 'New' })],
       observed('abc', { name: 'New' }),
       [],
@@ -66,11 +66,11 @@ describe('foreignDifferences', () => {
       [change('members_added', [], ['x']), change('members_removed', ['b'], [])],
     ],
     ['nothing if no view is known', [], observed('a', { name: 'X' }), []],
-  ])('finds %s', (_, ours, seen, expected) => {
+  ])('externalDifferences finds %s', (_, ours, seen, expected) => {
     expect(externalDifferences(ours, seen)).toEqual(expected);
   });
 
-  it('finds a removed spokeId if the platform shows spokeIds', () => {
+  it('externalDifferences finds a removed spokeId if the platform shows spokeIds', () => {
     const gone = externalDifferences([view('')], observed('', { spokeId: null }), {
       lost: new Set(['spokeId']),
     });
@@ -87,13 +87,13 @@ it.each<[string, View | undefined, Partial<ObservedGroup>, boolean]>([
   ['lacks a user', view('abc'), { spokeId: null }, false],
   ['has users although none were sent', view(''), { spokeId: null }, false],
   ['is empty and was sent without users', view(''), { spokeId: null, users: [] }, true],
-  ['has no spokeId if the sent values are unknown', undefined, { spokeId: null }, false],
+  ['has no spokeId, while the sent values are unknown,', undefined, { spokeId: null }, false],
 ])('a group that %s counts as the created one: $3', (_, prepared, over, expected) => {
   const intent = { spokeId: 'g', known: [platformGroupId('known')] } as never;
   expect(isOurCreation(observed('ab', over), intent, prepared)).toBe(expected);
 });
 
-it("a read of another version proves nothing within a minute of groupsync's last write", () => {
+it("a read of another version may be older than groupsync's last write for a minute", () => {
   const [v1, v2] = ['v1', 'v2'].map(versionToken) as [never, never];
   const after = (version: never, state: object, nowMs: number, createSettleMs = 600_000) =>
     mayPrecedeWriteForMs(observed('', { version }), {

@@ -51,7 +51,7 @@ describe('judgeRemovals', () => {
     ['all members of a group below minSize', { size: 4, removals: 4 }, 'allowed'],
     ['all members of a group of minSize', { size: 5, removals: 5 }, 'share'],
     [
-      'all shown members of a group that has minSize with a hidden one',
+      'all shown members of a group that has minSize members with a hidden one',
       { size: 4, hidden: 1, removals: 4 },
       'share',
     ],
@@ -142,7 +142,7 @@ describe('judgeRemovals', () => {
     expect(ruleOf(change)).toBe(rule);
   });
 
-  it('never reports a share above the whole group', () => {
+  it('judgeRemovals never returns a share above 1', () => {
     const recent = { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 6 };
     const whole = { ...limits, maxRemovedShare: 1 };
     expect(judgeRemovals({ ...calm, size: 6, removals: 1, recent })).toMatchObject({ share: 1 });
@@ -151,7 +151,7 @@ describe('judgeRemovals', () => {
     });
   });
 
-  it('gives no share for a group that was empty', () => {
+  it('judgeRemovals returns no share for a group that was empty', () => {
     const verdict = judgeRemovals({
       ...calm,
       size: 0,
@@ -161,7 +161,7 @@ describe('judgeRemovals', () => {
     expect(verdict).toEqual({ allowed: false, rule: 'per_hour', share: 0 });
   });
 
-  it('returns the share of the group that would be removed', () => {
+  it('judgeRemovals returns the share of the group that would be removed', () => {
     expect(
       judgeRemovals({
         ...calm,

@@ -27,7 +27,7 @@ const judged = (parts: Partial<ReturnType<typeof judgeByHold>>) => ({
 });
 
 describe('judgeByHold', () => {
-  it('leaves the decision to the guard if there is no hold', () => {
+  it('the guard decides about removals if there is no hold', () => {
     expect(judgeByHold(users('a'), undefined, 0)).toEqual(judged({ unjudged: users('a') }));
   });
 
@@ -37,7 +37,7 @@ describe('judgeByHold', () => {
     ['approved', approved, users('a'), judged({ approved: users('a') })],
     ['approved', approved, users('b', 'c'), judged({ approved: users('b'), unjudged: users('c') })],
     ['rejected', rejected, users('b', 'c'), judged({ unjudged: users('c'), held: users('b') })],
-  ] as const)('a hold that is %s applies to the removals $2', (_, hold, removals, verdict) => {
+  ] as const)('a hold that is %s decides about the removals $2', (_, hold, removals, verdict) => {
     expect(judgeByHold(removals, { hold, users: SET }, EXPIRES_MS - 1)).toEqual(verdict);
   });
 
@@ -45,7 +45,7 @@ describe('judgeByHold', () => {
     ['waiting', waiting, true],
     ['approved', approved, true],
     ['rejected', rejected, false],
-  ] as const)('a hold that is %s is over when it expires: $2', (_, hold, over) => {
+  ] as const)('a hold that is %s ends at its time of expiry: $2', (_, hold, over) => {
     expect(isOver(hold, EXPIRES_MS)).toBe(over);
     expect(isOver(hold, EXPIRES_MS - 1)).toBe(false);
     expect(judgeByHold(users('a', 'c'), { hold, users: SET }, EXPIRES_MS)).toEqual(
@@ -70,7 +70,7 @@ describe('applicableHold', () => {
     ['waiting', waiting, {}, true],
     ['waiting, with the guard off', waiting, { guard: false }, false],
     ['waiting after a rejection, with the guard off', AFTER_REJECTION, { guard: false }, true],
-    ['waiting, with other removals than the wanted one', waiting, { removal: 'c' }, false],
+    ['waiting, with none of the wanted removals', waiting, { removal: 'c' }, false],
     ['approved, with the guard off', approved, { guard: false }, true],
     ['approved and expired, with the guard off', approved, { guard: false, nowMs: EXPIRES_MS }, false],
     ['approved and expired', approved, { nowMs: EXPIRES_MS }, true],
@@ -80,7 +80,7 @@ describe('applicableHold', () => {
   });
 
   it.each([undefined, 'delete'] as const)(
-    'a hold of another group or kind of write (%s) does not apply',
+    'a hold whose kind of write is %s does not apply to removals',
     (about) => {
       const asked = { plan: removing('a'), limits, nowMs: 0 };
       expect(applicableHold(waiting, { users: SET, about }, asked)).toBeUndefined();
@@ -91,7 +91,7 @@ describe('applicableHold', () => {
     },
   );
 
-  it('covers the deletion of the group after all its users left', () => {
+  it('a hold of a deletion still applies after all users have left the group', () => {
     const plan = { ...NO_PLAN(undefined), action: 'delete', departs: true } as const;
     const covers = (hold: Hold, about: 'remove' | 'delete') =>
       applicableHold(hold, { users: SET, about }, { plan, limits, nowMs: 0, isEmptyDeletion: true }) !==
@@ -100,7 +100,7 @@ describe('applicableHold', () => {
     expect([covers(waiting, 'remove'), covers(rejected, 'remove')]).toEqual([false, false]);
   });
 
-  it('a hold whose set cannot be read may contain any of these removals, so all are held again', () => {
+  it('all removals are held again if the users of the hold cannot be read', () => {
     const unreadable = { users: undefined, about: undefined };
     const current = applicableHold(approved, unreadable, { plan: removing('a'), limits, nowMs: 0 });
     expect(judgeByHold(users('a'), current, 0)).toMatchObject({ held: users('a'), superseded: true });

@@ -18,8 +18,8 @@ const CALLS: readonly (readonly [Call, method: string, path: string])[] = [
 ];
 
 /**
- * `?` marks a write that may have happened. `!` marks an outage of the connection and `*` one of the group; else a
- * probe decides.
+ * A cell is the next action. `?` marks a write that may have taken effect. `!` means that the whole connection is
+ * affected, and `*` only the group. Without `!` and `*`, a probe finds out.
  */
 type Cells = readonly [
   create: string,
@@ -61,8 +61,8 @@ function errorOf(met: number | string, method: string, pathTemplate: string): Pl
 
 const cases = TABLE.flatMap(([statuses, cells]) => statuses.map((met) => [met, cells] as const));
 
-describe('meaning of an answer', () => {
-  it.each(cases)('the meaning of %s is correct for every call of the client', (met, cells) => {
+describe('meaning of a failed call', () => {
+  it.each(cases)('meaningOf returns the expected cells for every call that fails with %s', (met, cells) => {
     for (const [call, method, path] of CALLS) {
       const failure = failureOf(errorOf(met, method, path), 'v1');
       const { happened, whose, next } = meaningOf(failure, failure.call);
@@ -71,7 +71,7 @@ describe('meaning of an answer', () => {
     }
   });
 
-  it('every kind of failure has a meaning, even without a call or a status', () => {
+  it('meaningOf returns an action for every kind of failure, even without a call or a status', () => {
     const kinds: readonly FailureKind[] = [
       'unauthorized',
       'forbidden',

@@ -4,14 +4,14 @@ import { memberIdEvidence, memberIdFieldOf } from '../../shared/plan/member-id.t
 const EMPLOYEES = { ids: new Set(['r1', 'r2', 'same']), userIds: new Set(['u1', 'u2', 'same']) };
 const fieldOf = (users: readonly string[]) => memberIdFieldOf(memberIdEvidence(users, EMPLOYEES));
 
-describe('id that groups hold', () => {
+describe('kind of id that groups contain', () => {
   it.each<[string, readonly string[], string | undefined]>([
-    ['userId if the ids are user ids', ['u1', 'u2', 'u1'], 'userId'],
-    ['id if the ids are employee ids', ['r1', 'unknown'], 'id'],
+    ['userId if all known ids are user ids', ['u1', 'u2', 'u1'], 'userId'],
+    ['id if all known ids are employee ids', ['r1', 'unknown'], 'id'],
     ['unknown if there are no ids', [], undefined],
     ['unknown if no employee has the ids', ['x', 'y'], undefined],
-    ['unknown if an id is both', ['same'], undefined],
-    ['unknown if both kinds are mixed', ['u1', 'r1'], undefined],
+    ['unknown if the only id is both a user id and an employee id', ['same'], undefined],
+    ['unknown if the ids are of both kinds', ['u1', 'r1'], undefined],
   ])('the field of the ids is %s', (_, users, field) => {
     expect(fieldOf(users)).toBe(field);
   });

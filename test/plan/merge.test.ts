@@ -5,7 +5,8 @@ import { type MergeInput, mergeUsers } from '../../shared/plan/draft.ts';
 const U = platformUserId('u');
 
 /**
- * The columns are wanted, present, managed, authoritative result and additive result. `null` means not in the group.
+ * The columns are: wanted, present, managed, result under authoritative membership, result under additive membership.
+ * The result is whether groupsync manages the user; `null` if the user is not in the group.
  */
 const TABLE: readonly (readonly [boolean, boolean, boolean, boolean | null, boolean | null])[] = [
   [true, false, false, true, true],

@@ -13,23 +13,23 @@ describe('name clash of a new group', () => {
     expect(clashFinder(listed, 'bySpokeId')(group).map(({ id }) => id)).toEqual(['p1']);
   });
 
-  it('the group with the same spokeId is no clash if it is adopted', () => {
+  it('the group with the same spokeId does not clash if groups are adopted by spokeId', () => {
     const listed = [other, { id: 'p2', name: 'Renamed', spokeId: 'g' }];
     expect(clashFinder(listed, 'bySpokeId')(group)).toEqual([]);
   });
 
-  it('the group with the same spokeId is a clash if nothing is adopted', () => {
+  it('the group with the same spokeId clashes if no groups are adopted', () => {
     const listed = [other, { id: 'p2', name: 'Renamed', spokeId: 'g' }];
     expect(clashFinder(listed, 'never')(group)).toHaveLength(2);
   });
 
-  it('the only group with the name is no clash if it is adopted, and two such groups are', () => {
+  it('one group with the name does not clash if groups are adopted by name, but two such groups do', () => {
     const twin = { ...other, id: 'p2' };
     expect(clashFinder([other], 'byName')(group)).toEqual([]);
     expect(clashFinder([other, twin], 'byName')(group)).toEqual([other, twin]);
   });
 
-  it('a listed group without a name is no clash', () => {
+  it('a listed group without a name does not clash', () => {
     const listed = [
       { id: 'p1', spokeId: null },
       { id: 'p2', name: '', spokeId: null },

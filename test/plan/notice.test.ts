@@ -7,7 +7,8 @@ const MINUTE = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 10);
 
 /**
- * Returns the notifications by minute for a hold whose count changes at the given minutes. The numbered messages fail.
+ * Returns the notifications about a hold, by minute. The number of held groups changes at the given minutes. The
+ * minutes in `failing` are those of notifications that fail.
  */
 function told(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
   let episodes: readonly Episode[] = [];
@@ -30,7 +31,7 @@ function told(counts: Readonly<Record<number, number>>, minutes: number, failing
 
 describe('notifications about findings', () => {
   it.each<[string, Readonly<Record<number, number>>, number, string, (readonly number[])?]>([
-    ['nothing is notified without a finding', {}, 60, ''],
+    ['no notification is sent without a finding', {}, 60, ''],
     ['a long finding is notified once', { 2: 3 }, 600, '2 began 3'],
     ['the end is notified after a quarter of an hour', { 0: 1, 4: 0 }, 60, '0 began 1, 15 ended 1'],
     ['the end of a long episode is notified immediately', { 0: 1, 40: 0 }, 90, '0 began 1, 40 ended 1'],

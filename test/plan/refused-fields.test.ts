@@ -21,10 +21,13 @@ describe('refused fields of a group', () => {
   it.each([
     [DAY_MS - 1, undefined],
     [DAY_MS, 'spokeId'],
-  ])('refused fields are tried again a day after the refusal (after %i ms)', (nowMs, expected) => {
-    const state = stateWith({ name: refused('Sales', 1), spokeId: refused('g', 0) });
-    expect(dueField(['name', 'spokeId'], state, nowMs)).toBe(expected);
-  });
+  ])(
+    'a refused field is tried again from a day after the refusal (%i ms after it: left out $1)',
+    (nowMs, expected) => {
+      const state = stateWith({ name: refused('Sales', 1), spokeId: refused('g', 0) });
+      expect(dueField(['name', 'spokeId'], state, nowMs)).toBe(expected);
+    },
+  );
 
   it('refused fields differ only if the platform shows neither the wanted value nor its normalized form', () => {
     const view = { name: 'sales', alias: 'Sales', spokeId: 'theirs', users: new Map() };

@@ -78,7 +78,7 @@ const foreignTo = (base: View, { change, ...stored }: UncertainWrites, shown: Vi
   return externalDifferences([base], observed, { late: lateWrites(stored, change, observed, base) });
 };
 
-it('a view with the change of an intent equals the view after the write', () => {
+it('the view before a write, with the change of its intent, equals the view after the write', () => {
   fc.assert(
     fc.property(content.map(viewOf), content.map(viewOf), fc.boolean(), (before, after, hasAlias) => {
       const base: View = hasAlias ? { ...before, alias: 'a' } : before;
@@ -102,7 +102,7 @@ describe('record of uncertain writes', () => {
     );
   });
 
-  it('loses no user, later deadline or larger guard record, and is answered only if all writes are', () => {
+  it('the record of merged writes keeps every user, the latest deadline and the largest guard record', () => {
     fc.assert(
       fc.property(writes(6), (drawn) => {
         const all = recordsOf(drawn);
@@ -119,7 +119,7 @@ describe('record of uncertain writes', () => {
     );
   });
 
-  it('explains every result of one of its writes, also after later changes of the group', () => {
+  it('the record explains the result of each of its writes, even after later changes of the group', () => {
     const moves = fc.array(content.map(viewOf), { maxLength: 4 });
     fc.assert(
       fc.property(writes(4), moves, fc.nat(3), (drawn, later, which) => {
@@ -135,7 +135,7 @@ describe('record of uncertain writes', () => {
     );
   });
 
-  it('explains no user that neither a write nor a later change of the group touched', () => {
+  it('the record explains no change of a user that is in no write and in no later change', () => {
     const [a, x] = ['a', 'x'].map((one) => viewOf({ name: 'A', users: [platformUserId(one)] })) as [
       View,
       View,
@@ -147,7 +147,7 @@ describe('record of uncertain writes', () => {
     ]);
   });
 
-  it('keeps the latest write and the latest deletion', () => {
+  it('the record keeps the latest write and the latest deletion', () => {
     const view = viewOf({ name: 'A', users: [] });
     const deletion = uncertainWrite(
       { id: intentId('d'), action: 'delete', atMs: 0, name: '', spokeId: '' },

@@ -10,7 +10,7 @@ const dirty = { dirtySinceMs: NOW_MS, wakeAtMs: untilMs };
 const waits = (over: object) => waitingOf({ ...dirty, ...over } as unknown as GroupState, NOW_MS);
 
 describe('reason why a dirty group waits', () => {
-  it('a group that is as wanted waits for a last check while a write may take effect late', () => {
+  it('a group that equals the wanted state waits for a last check while a write may take effect late', () => {
     expect(waits({ uncertain })).toMatchObject({ untilMs, code: 'as_wanted' });
   });
 

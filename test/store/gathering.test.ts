@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { gathering } from '../../shared/store/dynamo-batches.ts';
 
-it('gathering sends later questions in one request again after an error, and not one by one', async () => {
+it('a request that fails as a whole fails all its keys, and is not repeated key by key', async () => {
   const asked: (readonly number[])[] = [];
   const ask = gathering<number, number>({
     most: 10,

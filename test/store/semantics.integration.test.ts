@@ -21,8 +21,8 @@ import { CREDENTIALS } from '../local/support/queue.ts';
 import { runs } from '../support/engine/runs.ts';
 
 /*
- * The tests of the engine use a table in memory. This test compares that table with the real client over the interface
- * of DynamoDB, operation by operation. So conditions, changes, order and the index must have the same results.
+ * The tests of the engine use a table in memory. This test sends the same operations to that table, and with the real
+ * client to the DynamoDB emulator. Both must have the same results for conditions, changes, order and the index.
  */
 
 const NAMES = ['name', 'hold', 'rev', 'stamp'] as const;

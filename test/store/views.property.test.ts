@@ -36,7 +36,7 @@ const action = fc.record({
   diesAt: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined, freq: 3 }),
 });
 type Action = typeof action extends fc.Arbitrary<infer Drawn> ? Drawn : never;
-/** Draws complete actions of another process, each with the effect before which it runs. */
+/** Draws actions of another process, each with the number of the effect before which the whole action runs. */
 const actions = fc.array(fc.tuple(action, fc.integer({ min: 1, max: 14 }), fc.option(action)), {
   maxLength: 14,
 });
@@ -67,8 +67,8 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
   let [worker, other] = [cold(), cold()];
 
   /**
-   * Returns the ids of views that a process with an empty cache cannot read. All other views must equal the written
-   * ones.
+   * Returns the ids of views that a process with an empty cache cannot read.
+   * Every other view must equal the written view.
    */
   const unread = async () => {
     const missing: string[] = [];

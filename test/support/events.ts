@@ -1,8 +1,8 @@
 let told = 0;
 
 /**
- * Returns a native event as a client of SQS writes it. It has the current time, and a higher sequence than the events
- * before. `more` replaces any field.
+ * Returns a native event as a client of SQS writes the event. Its time is the current time, and its sequence is higher
+ * than that of earlier events. `more` replaces any field.
  */
 export function nativeEvent(type: string, data: unknown, more: object = {}): string {
   told += 1;

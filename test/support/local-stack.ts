@@ -12,7 +12,7 @@ import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 /** The interval in seconds of a schedule that no test reaches. A test invokes such a schedule itself. */
 const NEVER = 80_000;
 /**
- * The seconds for which a test polls a dead-letter queue. The emulator is one server, so a short poll finds all
+ * The seconds for which a test polls a dead-letter queue. The emulator is a single server, so a short poll finds all
  * messages.
  */
 const LOOK_SECONDS = 0.1;

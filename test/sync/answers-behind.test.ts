@@ -16,7 +16,7 @@ async function company(platform: object = {}, settings = {}) {
       (await world.toolPorts.groups.members(told.ref('g'))).flatMap(({ member, pending }) =>
         pending === undefined ? [] : [`${member} ${pending.cause}`],
       ),
-    /** Suspects a changed group ten minutes later, as the feed does. */
+    /** Marks a changed group as suspected ten minutes later, as the feed does. */
     async later() {
       world.advance(10 * MINUTE_MS);
       await suspectChanged(world);
@@ -34,26 +34,29 @@ describe('answer that is older than its own write', () => {
   it.each([
     ['a fetch shows the write immediately', 0],
     ['a fetch is also behind for half a minute', 30_000],
-  ])('an old answer removes no new member, causes no drift and ends in sync if %s', async (_, getLagMs) => {
-    const { tell, later, world, shown, state, drift, pending } = await company({ getLagMs });
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
-    world.advance(HOUR_MS);
-    world.platform.behind = (kind) => kind === 'patch';
-    await tell({ add: ['c'], to: 'g' });
-    world.platform.behind = () => false;
-    await later();
-    await later();
-    await later();
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 3, pending: 0 } });
-    expect((await state('g'))?.dirtySinceMs).toBeUndefined();
-    expect(await drift()).toEqual([]);
-    expect(await pending()).toEqual([]);
-    expect(world.platform.writes.filter(({ action }) => action === 'patch')).toHaveLength(1);
-  });
+  ])(
+    'an answer from before the write removes no new member, causes no drift and ends in sync if %s',
+    async (_, getLagMs) => {
+      const { tell, later, world, shown, state, drift, pending } = await company({ getLagMs });
+      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      world.advance(HOUR_MS);
+      world.platform.behind = (kind) => kind === 'patch';
+      await tell({ add: ['c'], to: 'g' });
+      world.platform.behind = () => false;
+      await later();
+      await later();
+      await later();
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+      expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 3, pending: 0 } });
+      expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+      expect(await drift()).toEqual([]);
+      expect(await pending()).toEqual([]);
+      expect(world.platform.writes.filter(({ action }) => action === 'patch')).toHaveLength(1);
+    },
+  );
 
   it.each([0, 30_000])(
-    'an old answer removes no member from a new group (a fetch is %i ms behind)',
+    'an answer from before the write removes no member from a new group (a fetch is %i ms behind)',
     async (getLagMs) => {
       const { tell, later, world, shown, drift } = await company({ getLagMs });
       world.platform.behind = (kind) => kind === 'create';
@@ -72,7 +75,7 @@ describe('answer that is older than its own write', () => {
     ['authoritative', 30_000, 'new version'],
     ['additive', 30_000, 'new version'],
   ] as const)(
-    'an old answer hides no removal or new name and is no drift (%s, %i ms behind, %s)',
+    'a removal and a rename take effect, and are no drift, despite answers from before the write (%s, %i ms behind, %s)',
     async (membership, getLagMs, version) => {
       const { tell, later, world, shown, drift, state } = await company({ getLagMs }, { membership });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -89,7 +92,7 @@ describe('answer that is older than its own write', () => {
 });
 
 describe('user that the platform drops from an accepted write', () => {
-  it('is sent with each write, is shown as pending, and causes separate writes less and less often', async () => {
+  it('a dropped user is sent with each write, is shown as pending, and causes separate writes less and less often', async () => {
     const { tell, sweepAfter, world, shown, state, pending } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });

@@ -23,7 +23,7 @@ const person = (role: string, email: string, state = 'ACTIVE') => ({
 
 type Told = Awaited<ReturnType<typeof story>>;
 
-/** Refreshes people as the hourly schedule does, and lets the engine come to rest. */
+/** Refreshes people as the hourly schedule does, and runs the engine until no work is left. */
 async function refresh({ world, tell }: Told) {
   const report = await refreshPeople(await world.connection(), world.toolPorts);
   await tell();
@@ -59,26 +59,29 @@ describe('person that the platform no longer knows', () => {
 describe('binding of a member', () => {
   it.each([
     ['', 0],
-    [', nor in a large group, whose registers carry copies', LARGE_GROUP],
-  ])('a leaver is never bound, so the newcomer with the same address is added%s', async (_, size) => {
-    const told = await story();
-    const { world, tell, shown, member } = told;
-    const many = Array.from({ length: size }, (_one, n) => `m${n}`);
-    const leaver = person('leaver', 'ann', 'TERMINATED');
-    const others = many.map((id) => person(id, id));
-    await world.toolPorts.hire([leaver, ...others]);
-    await tell({ snapshot: 'g', of: ['ann', ...many] });
-    expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
-    const stored = await world.toolPorts.users.read(CONNECTION, [member('ann')]);
-    expect(stored.get(member('ann'))).not.toHaveProperty('role');
-    world.platform.employees = [leaver, person('newcomer', 'ann'), ...others];
-    await refresh(told);
-    expect(shown('g')[0]).toContain('u-newcomer');
-    expect(await pendingOf(told, 'g')).toEqual([]);
-  });
+    [' (large group, whose registers contain copies of the users)', LARGE_GROUP],
+  ])(
+    'a newcomer with the address of a leaver is added, because the leaver is never bound%s',
+    async (_, size) => {
+      const told = await story();
+      const { world, tell, shown, member } = told;
+      const many = Array.from({ length: size }, (_one, n) => `m${n}`);
+      const leaver = person('leaver', 'ann', 'TERMINATED');
+      const others = many.map((id) => person(id, id));
+      await world.toolPorts.hire([leaver, ...others]);
+      await tell({ snapshot: 'g', of: ['ann', ...many] });
+      expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
+      const stored = await world.toolPorts.users.read(CONNECTION, [member('ann')]);
+      expect(stored.get(member('ann'))).not.toHaveProperty('role');
+      world.platform.employees = [leaver, person('newcomer', 'ann'), ...others];
+      await refresh(told);
+      expect(shown('g')[0]).toContain('u-newcomer');
+      expect(await pendingOf(told, 'g')).toEqual([]);
+    },
+  );
 
   it.each([
-    ['stored with them', {}, 1, 'ann'],
+    ['stored together with the member', {}, 1, 'ann'],
     ['left to apply while the connection only observes', { observing: true }, 1, undefined],
     ['left to apply if the person cannot be read', {}, 99, undefined],
   ])('the binding of a new member is %s', async (_, options, schema, role) => {
@@ -96,8 +99,8 @@ describe('binding of a member', () => {
 
   it.each([
     ['the event arrives after the refresh that lists both persons', 0, ['refresh', 'event']],
-    ['the event arrives before that refresh', 0, ['event', 'refresh']],
-    ['the group is large, and its registers carry copies', LARGE_GROUP, ['event', 'refresh']],
+    ['the event arrives before the refresh that lists both persons', 0, ['event', 'refresh']],
+    ['the group is large, and its registers contain copies of the users', LARGE_GROUP, ['event', 'refresh']],
     ["the newcomer gets the leaver's address only later", 0, ['event', 'leave', 'refresh']],
     ['the fan-out of the member is interrupted', 0, ['event', 'crash', 'refresh']],
     ['a refresh runs before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
@@ -149,7 +152,7 @@ describe('binding of a member', () => {
     },
   );
 
-  it('a member is bound on the first day of a person hired before, without another event', async () => {
+  it('a member is bound on the first working day of a new employee, without another event', async () => {
     const told = await story();
     const { world, tell, shown } = told;
     await world.toolPorts.hire([person('ann', 'ann', 'HIRED')]);
@@ -162,7 +165,7 @@ describe('binding of a member', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('a member is bound to the only active one of several persons, and never to one of two', async () => {
+  it('a member is bound to the only active person of an address, and to none if two are active', async () => {
     const told = await story();
     const { world, tell, shown } = told;
     await world.toolPorts.hire([person('old', 'ann', 'TERMINATED'), person('new', 'ann')]);
@@ -203,7 +206,7 @@ describe('binding of a member', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('rebindMember accepts only a known person', async () => {
+  it('rebindMember refuses a person whom groupsync does not know', async () => {
     const { world, member, role } = await story();
     const binding = { member: member('ann'), role: role('unknown') };
     expect(await rebindMember(CONNECTION, binding, world.toolPorts)).toEqual({ kind: 'unknown_person' });
@@ -212,33 +215,36 @@ describe('binding of a member', () => {
   it.each([
     ['apply', 'that the person has left', HANDED_ON.slice(0, 1), []],
     ['ingest', 'that the address has another person now', HANDED_ON, ['u-newcomer']],
-  ])('a binding that %s is storing is corrected if a refresh finds %s', async (where, _, by, then) => {
-    for (let at = 1, effects = 1; effects >= at; at += 1) {
-      const told = await story();
-      const { world, tell, say, shown, ref } = told;
-      const connection = await world.connection();
-      world.platform.employees = [LEAVER];
-      await refresh(told);
-      await tell({ upsert: 'g' });
-      // The member is known and in no group, so ingest makes no binding.
-      if (where === 'apply') await tell({ user: 'ann', email: 'ann@acme.test' });
-      say({ add: ['ann'], to: 'g' });
-      effects = 0;
-      const effect = async () => {
-        effects += 1;
-        if (effects !== at) return;
-        world.platform.employees = by;
-        await refreshPeople(connection, world.toolPorts);
-      };
-      const ports = world.portsFor({ effect });
-      await ingest(takeEvents(world), where === 'ingest' ? ports : world.toolPorts);
-      takeWoken(world);
-      await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
-      // The next refresh confirms a binding by ingest, or undoes it.
-      await (where === 'apply' ? tell() : refresh(told));
-      expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
-    }
-  });
+  ])(
+    'a binding that %s stores during a refresh is corrected if the refresh finds %s',
+    async (where, _, by, then) => {
+      for (let at = 1, effects = 1; effects >= at; at += 1) {
+        const told = await story();
+        const { world, tell, say, shown, ref } = told;
+        const connection = await world.connection();
+        world.platform.employees = [LEAVER];
+        await refresh(told);
+        await tell({ upsert: 'g' });
+        // The member is known and in no group, so ingest makes no binding.
+        if (where === 'apply') await tell({ user: 'ann', email: 'ann@acme.test' });
+        say({ add: ['ann'], to: 'g' });
+        effects = 0;
+        const effect = async () => {
+          effects += 1;
+          if (effects !== at) return;
+          world.platform.employees = by;
+          await refreshPeople(connection, world.toolPorts);
+        };
+        const ports = world.portsFor({ effect });
+        await ingest(takeEvents(world), where === 'ingest' ? ports : world.toolPorts);
+        takeWoken(world);
+        await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
+        // The next refresh confirms a binding by ingest, or undoes it.
+        await (where === 'apply' ? tell() : refresh(told));
+        expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
+      }
+    },
+  );
 
   it('a rebound member reaches all groups even if the fan-out was interrupted', async () => {
     const { world, tell, shown, member, role } = await story();
@@ -253,7 +259,7 @@ describe('binding of a member', () => {
 });
 
 describe('deleted user', () => {
-  it('leaves every group, and returns only after being added again', async () => {
+  it('a deleted user leaves every group, and returns only after being added again', async () => {
     const { tell, shown, hire } = await story();
     await hire('ann', 'bob');
     await tell({ snapshot: 'g', of: ['ann', 'bob'] }, { snapshot: 'h', of: ['ann'] });
@@ -270,7 +276,7 @@ describe('attributes of a user', () => {
   type Said = Readonly<Record<string, readonly [stamp: number, value: string]>>;
   const MATCHED = new Set(['email']);
 
-  /** The stored attributes after these events in this order, and the reported numbers of dropped ones. */
+  /** Returns the stored attributes after these events in this order, and the reported numbers of dropped attributes. */
   async function kept(said: readonly Said[]) {
     const table = new MemoryTable();
     const told: number[] = [];
@@ -293,7 +299,7 @@ describe('attributes of a user', () => {
     return { attributes: item?.['attributes'] as Record<string, { value: string }>, told, table };
   }
 
-  it('keeps at most 32 attributes, first the matched and then the latest, and reports the dropped ones', async () => {
+  it('at most 32 attributes of a user are stored: first the matched ones, then the latest; the rest is reported', async () => {
     const said = Array.from({ length: 1_000 }, (_, n): Said => ({ [`seen-${n}`]: [n + 2, 'x'.repeat(900)] }));
     const { attributes, told, table } = await kept([{ email: [1, 'ann@acme.test'] }, ...said]);
     expect(Object.keys(attributes).sort()).toEqual(
@@ -303,14 +309,14 @@ describe('attributes of a user', () => {
     expect(table.largest.bytes).toBeLessThan(33 * 1_024);
   });
 
-  it('drops a value of more than 1 KB, and keeps no older value in its place', async () => {
+  it('an attribute value of more than 1 KB is dropped, and its older value too', async () => {
     const long: Said = { email: [2, `${'ä'.repeat(600)}@acme.test`] };
     const { attributes, told } = await kept([{ email: [1, 'ann@acme.test'] }, long]);
     expect(attributes).toMatchObject({ email: { value: '' } });
     expect(told).toEqual([1]);
   });
 
-  it('stores the same attributes for every order of the events', async () => {
+  it('the stored attributes are the same for every order of the events', async () => {
     const word = fc.tuple(fc.nat(20), fc.constantFrom('a', 'b', 'y'.repeat(1_100)));
     const names = fc.constantFrom('email', '__proto__', ...Array.from({ length: 60 }, (_, n) => `n${n}`));
     const words = fc

@@ -44,7 +44,7 @@ it('calls are not recorded while all of them succeed, and no request is sent for
   expect(requests).toEqual({ reads: 3, writes: 0 });
 });
 
-it('failing calls are recorded with their share from the first failure to the recovery', async () => {
+it('failing calls are recorded with the number of all calls, from the first failure to the recovery', async () => {
   const { invoke, clock, requests } = worker();
   await invoke(undefined, undefined);
   const first = { endpoint, sinceMs: clock.ms, total: 2, failed: 1, lastFailedMs: clock.ms, reason: '500' };

@@ -6,8 +6,8 @@ import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { type DirectoryEvent, story } from '../support/engine/story.ts';
 
 /*
- * For a group in sync, apply reads only the members that a change concerns. A later read of all members must find no
- * further difference.
+ * For a group in sync, apply reads only the changed members. A later read of all members must find no further
+ * difference.
  */
 
 const met = vi.hoisted(() => ({ parts: 0, hint: '' }));
@@ -63,10 +63,10 @@ const directoryEvent: fc.Arbitrary<DirectoryEvent> = fc.oneof(
 const fault = fc.constantFrom('none', 'none', 'none', 'throttled', 'unheard', 'echo');
 const step = fc.record({
   say: fc.array(directoryEvent, { minLength: 1, maxLength: 2 }),
-  /** A person whose state changes, and whose change a refresh reads. */
+  /** The number of the person whose state changes before the next refresh. */
   person: fc.option(fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('ACTIVE', 'TERMINATED')), { freq: 6 }),
   isSeen: fc.boolean(),
-  /** The member that the hint names for the read. A wrong hint must change nothing. */
+  /** The member for which the hint names a person. A wrong hint must have no effect. */
   hint: fc.constantFrom('', '', 'r-ann', 'r-bob', 'r-dee', 'unknown'),
   faults: fc.oneof(fc.constant([]), fc.constant([]), fc.array(fault, { maxLength: 30 })),
 });
@@ -96,7 +96,7 @@ it.each([
 const LAST = { say: [], person: null, isSeen: true, hint: '', faults: [] };
 
 it(
-  'a partial read reads all members of the only change',
+  'a later read of all members finds no difference that a read of the changed members missed',
   async () => {
     met.parts = 0;
     await fc.assert(

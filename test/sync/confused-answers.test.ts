@@ -4,7 +4,7 @@ import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { story } from '../support/engine/story.ts';
 import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
 
-/** Creates a managed group, and an external group whose state the platform answers with by mistake. */
+/** Creates a managed and an external group. By mistake, the platform answers with the state of the external group. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b', 'c');
@@ -20,7 +20,7 @@ describe('answer about another group', () => {
     ['patch', {}],
     ['get', { lastError: { code: 'unavailable' } }],
   ] as const)(
-    'an answer about another group to a %s links no group, and the write is looked up',
+    'an answer about another group to a %s links no group, and apply reads the group to find the outcome',
     async (call, told) => {
       const { world, say, tell, work, state, shown, own, theirs } = await company();
       const { platform } = world;
@@ -41,7 +41,7 @@ describe('answer about another group', () => {
     },
   );
 
-  it('an answer about another group to the PUT of an adoption links no group either', async () => {
+  it('an answer about another group to the PUT of an adoption links no group', async () => {
     const { world, say, tell, work, state, shown, theirs } = await company();
     const taken = world.platform.addForeign({ name: 'Taken', spokeId: 'n', users: [] });
     world.platform.adopted.add(taken);

@@ -8,7 +8,7 @@ import { always } from '../support/engine/runs.ts';
 
 describe('engine', () => {
   always(
-    'the platform ends in sync with events in any order, number and grouping',
+    'the platform ends equal to the directory for any order, repetition and grouping of the events',
     fc.asyncProperty(directoryEvents(10), fc.nat(), async (events, seed) => {
       const { world } = await live({ events, seed, coalesceMs: seed % 2 === 0 ? 0 : 5_000 });
       expect(shownGroups(world)).toEqual(expectedGroups(events));
@@ -19,7 +19,7 @@ describe('engine', () => {
   );
 
   always(
-    'the platform ends in sync despite two workers, other writers and every fault',
+    'the platform ends equal to the directory despite two workers, other clients and every fault',
     fc.asyncProperty(
       directoryEvents(10),
       fc.nat(),
@@ -44,7 +44,7 @@ describe('engine', () => {
         });
         expect(shownGroups(world)).toEqual(expectedGroups(events));
         expect(world.platform.violations).toEqual([]);
-        // A conflict is not reported as a refusal, for any status.
+        // The engine reports no conflict as a refusal, whatever its status is.
         expect(world.deadLetters).toEqual([]);
       },
     ),

@@ -23,7 +23,7 @@ const EFFECTS = [
   'update USER',
 ].flatMap((line) => line.split(', '));
 
-/** The largest number of runs until every kind has occurred. A few dozen are enough. */
+/** The largest number of runs until every kind has occurred. Usually a few dozen runs are enough. */
 const MOST_LIVES = 500;
 
 const points = fc.tuple(fc.nat(), fc.nat());
@@ -42,7 +42,7 @@ describe('crash of a worker', () => {
   it.each([
     ['without other faults', {}],
     [
-      'with lost answers, other writers and a second worker',
+      'with lost answers, other clients and a second worker',
       { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } },
     ],
   ])(
@@ -64,7 +64,7 @@ describe('crash of a worker', () => {
             }
           }
         }),
-        // Each run is made once without a crash, and then once for each of its crashes.
+        // Each run is executed once without a crash, and then once for each drawn crash.
         runs(200),
       );
     },

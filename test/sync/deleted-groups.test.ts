@@ -5,7 +5,7 @@ import { HOUR_MS } from '../support/engine/world.ts';
 
 const WORD = { reason: 'a reorganisation' };
 
-/** Creates `count` groups in sync, each with the same member. The groups of `empty` have no member. */
+/** Creates `count` groups in sync, each with the same member. The groups in `empty` have no member. */
 async function company(
   count: number,
   { empty = [], ...settings }: { readonly empty?: readonly string[]; readonly [key: string]: unknown } = {},
@@ -28,7 +28,7 @@ async function company(
 }
 
 describe('limit on deleted groups', () => {
-  it('holds all deletions from the third one within an hour, for groups of any size', async () => {
+  it('the third deletion within an hour and all later ones are held, for groups of any size', async () => {
     const { remove, onPlatform, holdOf, state, groups } = await company(10, { empty: ['g2', 'g3'] });
     await remove('g0', 'g1', 'g2', 'g3', 'g4');
     expect(onPlatform()).toEqual(groups.slice(2));
@@ -47,7 +47,7 @@ describe('limit on deleted groups', () => {
     }
   });
 
-  it('allows the deletion of a share of the groups that the connection had before', async () => {
+  it('a share of the groups that the connection had an hour ago may be deleted', async () => {
     const guard = { deletedGroupsShare: 0.3 };
     const { remove, onPlatform, holdOf, groups } = await company(10, { guard });
     await remove('g0', 'g1', 'g2', 'g3');
@@ -55,7 +55,7 @@ describe('limit on deleted groups', () => {
     expect(await holdOf('g3')).toMatchObject({ rule: 'deleted_groups' });
   });
 
-  it('allows all deletions that are an hour apart', async () => {
+  it('deletions that are an hour apart are never held', async () => {
     const { remove, onPlatform, world } = await company(5);
     for (const id of ['g0', 'g1', 'g2', 'g3']) {
       await remove(id);
@@ -64,20 +64,20 @@ describe('limit on deleted groups', () => {
     expect(onPlatform()).toEqual(['g4']);
   });
 
-  it('deletes no more groups than allowed when all deletions arrive at once', async () => {
+  it('the limit also applies if all deletions arrive at once', async () => {
     const { tell, onPlatform, groups } = await company(10);
     await tell(...groups.map((id) => ({ remove: id })));
     expect(onPlatform().length).toBeGreaterThanOrEqual(8);
   });
 
-  it('counts a deletion that only empties the group', async () => {
+  it('the limit also applies to deletions under onGroupDeleted=empty', async () => {
     const { remove, shown, holdOf } = await company(4, { onGroupDeleted: 'empty' });
     await remove('g0', 'g1', 'g2');
     expect(['g0', 'g1', 'g2'].map((id) => shown(id)[0])).toEqual([[], [], ['u-a']]);
     expect(await holdOf('g2')).toMatchObject({ rule: 'deleted_groups', removes: 1 });
   });
 
-  it('uses the limits of the settings', async () => {
+  it('the limit of the settings applies', async () => {
     const guard = { deletedGroups: 0, deletedGroupsShare: 0.5 };
     const { remove, onPlatform } = await company(4, { guard });
     await remove('g0', 'g1', 'g2');
@@ -87,7 +87,7 @@ describe('limit on deleted groups', () => {
     expect(none.onPlatform()).toEqual(['g0', 'g1', 'g2', 'g3']);
   });
 
-  it('ignores deletions if the guard is off or the policy releases the groups', async () => {
+  it('no deletion is held if the guard is off, or if onGroupDeleted is release', async () => {
     for (const settings of [{ guard: null }, { onGroupDeleted: 'release' }]) {
       const { remove, holdOf } = await company(4, settings);
       await remove('g0', 'g1', 'g2', 'g3');

@@ -27,30 +27,33 @@ async function company(options: Parameters<typeof story>[0] = {}) {
 
 describe('deletion without an effect', () => {
   it.each([
-    [404, 'a lacking right is hidden behind it'],
-    [200, 'the platform deletes later, and fails'],
-  ])('an ignored deletion is tried three times and again the next day (answer %i: %s)', async (status) => {
-    const { world, tell, shown, state, sweeps } = await company();
-    let deletes = 0;
-    world.platform.failing = (kind) => {
-      if (kind !== 'delete') return undefined;
-      deletes += 1;
-      return status;
-    };
-    await tell({ remove: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect(deletes).toBe(3);
-    expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
-    expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
-    await sweeps(22);
-    expect(deletes).toBe(3);
-    world.platform.failing = () => undefined;
-    await sweeps(4);
-    expect(shown('g')).toEqual([]);
-    expect(await state('g')).toMatchObject({ settled: 'deleted' });
-  });
+    [404, 'the platform hides that a right is missing'],
+    [200, 'the platform fails to delete the group later'],
+  ])(
+    'a deletion without an effect is tried three times, and again the next day (answer %i: %s)',
+    async (status) => {
+      const { world, tell, shown, state, sweeps } = await company();
+      let deletes = 0;
+      world.platform.failing = (kind) => {
+        if (kind !== 'delete') return undefined;
+        deletes += 1;
+        return status;
+      };
+      await tell({ remove: 'g' });
+      expect(shown('g')).toEqual([['u-a', 'u-b']]);
+      expect(deletes).toBe(3);
+      expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
+      expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
+      await sweeps(22);
+      expect(deletes).toBe(3);
+      world.platform.failing = () => undefined;
+      await sweeps(4);
+      expect(shown('g')).toEqual([]);
+      expect(await state('g')).toMatchObject({ settled: 'deleted' });
+    },
+  );
 
-  it('a deletion is repeated soon if the platform failed to answer it the next day', async () => {
+  it('a deletion is repeated soon if the platform does not answer the attempt of the next day', async () => {
     const { world, tell, shown, state, sweeps } = await company();
     let answer: number | undefined = 404;
     world.platform.failing = (kind) => (kind === 'delete' ? answer : undefined);
@@ -71,26 +74,29 @@ describe('lost deletion', () => {
   it.each([
     ['and the list is empty', true],
     ['and the list shows the group', false],
-  ])('a lost deletion is sent again after some minutes of 404 %s', async (_, hidesFromList) => {
-    const { world, troubles, say, pass, shown, state, tell } = await company();
-    let isWrong = false;
-    world.platform.hidesFromList = hidesFromList;
-    world.platform.hidden = () => isWrong;
-    troubles.platform = (call) => {
-      if (call !== 'delete' || isWrong) return 'none';
-      isWrong = true;
-      return 'unavailable_before';
-    };
-    say({ remove: 'g' });
-    await pass(10 * MINUTE_MS, 50);
-    expect(await state('g')).toMatchObject({ lastError: { code: 'missing' } });
-    isWrong = false;
-    troubles.platform = () => 'none';
-    world.advance(HOUR_MS);
-    await tell();
-    expect(shown('g')).toEqual([]);
-    expect(await state('g')).toMatchObject({ settled: 'deleted' });
-  });
+  ])(
+    'a deletion that was lost is sent again once the group is readable again after minutes of 404 %s',
+    async (_, hidesFromList) => {
+      const { world, troubles, say, pass, shown, state, tell } = await company();
+      let isWrong = false;
+      world.platform.hidesFromList = hidesFromList;
+      world.platform.hidden = () => isWrong;
+      troubles.platform = (call) => {
+        if (call !== 'delete' || isWrong) return 'none';
+        isWrong = true;
+        return 'unavailable_before';
+      };
+      say({ remove: 'g' });
+      await pass(10 * MINUTE_MS, 50);
+      expect(await state('g')).toMatchObject({ lastError: { code: 'missing' } });
+      isWrong = false;
+      troubles.platform = () => 'none';
+      world.advance(HOUR_MS);
+      await tell();
+      expect(shown('g')).toEqual([]);
+      expect(await state('g')).toMatchObject({ settled: 'deleted' });
+    },
+  );
 
   it('a deletion counts as done after two 404s and a list that shows other managed groups', async () => {
     const { world, troubles, tell, shown, state, deletes } = await company();
@@ -105,7 +111,7 @@ describe('lost deletion', () => {
 });
 
 describe('group that groupsync has deleted', () => {
-  it('costs one further request, which proves the deletion', async () => {
+  it('a deletion costs one further request, which shows that the group is gone', async () => {
     const { world, tell, state } = await company();
     const from = world.platform.calls.length;
     await tell({ remove: 'g' });
@@ -152,7 +158,7 @@ describe('group that groupsync has deleted', () => {
 });
 
 describe('adoption candidate that answers 404', () => {
-  it('causes no second group while it is listed, and is adopted when the platform shows it', async () => {
+  it('a candidate prevents a second group while it is listed, and is adopted once the platform shows it', async () => {
     const { world, say, tell, pass, shown } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.adopted.add(id);
@@ -191,7 +197,7 @@ describe('adoption candidate that answers 404', () => {
     expect(shown('n')).toEqual([['u-a']]);
   });
 
-  it('blocks only its own group, and status and explain name it', async () => {
+  it('a candidate blocks only its own directory group, and status and explain name the candidate', async () => {
     const { world, say, pass, state, ref } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.hidesFromList = false;

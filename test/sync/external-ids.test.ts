@@ -123,7 +123,7 @@ describe('external ids that the platform normalises', () => {
     expect(groups().map(({ spokeId }) => spokeId)).toEqual(['other']);
   });
 
-  it('a normalised external id is cleared if the group is released', async () => {
+  it('a normalised external id is cleared when the group is released', async () => {
     const { world, tell, groups, ref } = await company(lowerCase);
     await tell({ snapshot: 'G1', of: ['a'] });
     await releaseGroup(ref('G1'), world.toolPorts);
@@ -178,7 +178,7 @@ describe('two directory groups whose ids differ only by case', () => {
     expect(groups().map(({ users }) => users)).toEqual([['u-a'], ['u-b']]);
     for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
     expect(actions()).toEqual(['create', 'create']);
-    // The platform stores the same spokeId for both groups, which is one recorded violation.
+    // The platform stores the same spokeId for both groups, so it records one violation.
     expect(world.platform.violations.splice(0)).toHaveLength(1);
   });
 });

@@ -13,7 +13,7 @@ async function company(settings = {}) {
 }
 
 describe('write that the platform always refuses', () => {
-  it('fails the group once, notifies once, and is tried again with the next change', async () => {
+  it('a refused write fails the group once, sends one dead-lettered message, and is tried again with the next change', async () => {
     const { tell, world, state, ref, shown, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     world.platform.refusal = () => 422;
@@ -29,7 +29,7 @@ describe('write that the platform always refuses', () => {
     await tell({ upsert: 'g' });
     expect(await state('g')).toMatchObject({ failedAtMs: expect.any(Number) });
     expect(world.deadLetters).toHaveLength(1);
-    // Another failure after a replay is reported again, with the time of the first failure.
+    // A failure after a replay is reported again, with the time of the first failure.
     const failedBefore = '1 2026-11-20T10:00:00.000Z';
     await world.toolPorts.groups.noteReplay(ref('g'), failedBefore);
     await tell({ upsert: 'g' });
@@ -88,7 +88,7 @@ describe('user that the platform refuses', () => {
     },
   );
 
-  it('does not prevent the creation of a new group with the other users', async () => {
+  it('a refused user does not prevent the creation of a new group with the other users', async () => {
     const { tell, world, state, shown, hire } = await company();
     await hire('bad');
     writes(world, (users) => users.includes('u-bad'));
@@ -97,7 +97,7 @@ describe('user that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
   });
 
-  it('a refused member who stays keeps leavers in, with one attempt an hour, and status counts them', async () => {
+  it('leavers stay in the group while the platform refuses a shown member, with one attempt an hour, and status counts them', async () => {
     const { say, pass, world, state, shown, hire, ref } = await company();
     await hire('d', 'bad');
     say({ snapshot: 'g', of: ['a', 'b', 'c', 'bad'] });
@@ -138,7 +138,7 @@ describe('user that the platform refuses', () => {
     const count = writes(world, () => true);
     await tell({ add: ['b', 'c', 'd'], to: 'g' });
     expect((await state('g'))?.counts).toMatchObject({ pending: 0 });
-    // A read may be outdated, so all attempts are made again a minute later.
+    // A read may show an earlier state, so all attempts are made again a minute later.
     expect(count()).toBeLessThanOrEqual(2 * 6);
     expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected' }]);
     writes(world, () => false);
@@ -150,7 +150,7 @@ describe('user that the platform refuses', () => {
 
 describe('platform that accepts no writes for two days', () => {
   it.each([503, 403, 302])(
-    'every change is written afterwards, without a failed group and with few calls (%i)',
+    'every change is written after the outage, with few calls and without a failed group (status %i)',
     async (status) => {
       const { tell, say, work, world, state, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -165,7 +165,7 @@ describe('platform that accepts no writes for two days', () => {
         await work(12);
         world.advance(HOUR_MS);
       }
-      // The longest wait is an hour, and jitter may halve it. There are two groups and 24 hours.
+      // The longest wait is an hour, and jitter may halve this wait. There are two groups and 24 hours.
       expect(tries).toBeGreaterThanOrEqual(2 * 12);
       expect(tries).toBeLessThanOrEqual(2 * 48);
       for (const group of ['g', 'new']) {
@@ -186,7 +186,7 @@ describe('platform that accepts no writes for two days', () => {
   );
 
   it.each(['unavailable_before', 'lost_before'] as const)(
-    'a group costs at most twelve calls an hour (%s)',
+    'a group costs at most twelve calls an hour during an outage (%s)',
     async (fault) => {
       const { tell, say, work, world, troubles, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -243,7 +243,7 @@ describe('platform that accepts no writes for two days', () => {
 });
 
 describe('failing read after a write', () => {
-  it('does not undo the write, whose removals still count in the guard', async () => {
+  it('a failed read does not undo the write before it, and the removals of the write count in the guard', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
     const { world, troubles, hire, tell, say, ref, state, shown } = await story({
       settings: { guard },
@@ -270,7 +270,7 @@ describe('failing read after a write', () => {
 
 describe('another client that never stops writing', () => {
   it.each([409, 412, 400])(
-    'limits the attempts, waits, and keeps every added user in the group (%i)',
+    'apply limits its attempts, waits, and keeps every user that the other client added (status %i)',
     async (staleStatus) => {
       const told = await story({
         platform: { staleStatus: staleStatus as 409 },
@@ -321,7 +321,7 @@ describe('user that the platform drops from a write', () => {
   });
 });
 
-it('a change by another client is external even if an uncertain write took effect at a later attempt', async () => {
+it('a change by another client counts as external even if an uncertain write took effect at a later attempt', async () => {
   const { world, troubles, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   const faults = [true];
@@ -336,7 +336,7 @@ it('a change by another client is external even if an uncertain write took effec
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
-it('a change by another client during a long outage is not explained by the first attempted writes', async () => {
+it('a change by another client during a long outage counts as external, despite the earlier attempted writes', async () => {
   const { world, troubles, say, work, pass, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   troubles.platform = (call) => (call === 'patch' ? 'lost_before' : 'none');

@@ -25,7 +25,7 @@ async function company() {
 }
 
 describe('gate of a connection', () => {
-  it('closes at a 401, uses up no receives, and opens without an operator after a change of the secret', async () => {
+  it('the gate closes at a 401, keeps messages from the dead-letter queue, and opens after a change of the secret', async () => {
     const { say, work, always, heal, gate, world, state, shown, audit } = await company();
     always('unauthorized');
     say({ snapshot: 'g', of: ['a'] });
@@ -52,7 +52,7 @@ describe('gate of a connection', () => {
     ]);
   });
 
-  it('keeps the record of failing calls until a group is written again', async () => {
+  it('the closed gate keeps the record of failing calls until a group is written again', async () => {
     const { world, gate, say, work, shown } = await company();
     const endpoint = 'PATCH /platform/api/groups/{groupId}';
     const lastFailedMs = world.nowMs();
@@ -67,7 +67,7 @@ describe('gate of a connection', () => {
     expect(after?.lastGoodMs).toBeGreaterThan(lastFailedMs);
   });
 
-  it('tries again after Retry-After and not before', async () => {
+  it('the gate tries the platform again after Retry-After and not before', async () => {
     const { world, ref, gate, say, work } = await company();
     const platforms: Platforms = {
       open: async (connection) => ({
@@ -94,7 +94,7 @@ describe('gate of a connection', () => {
     expect((await requeueDue(CONNECTION, world.toolPorts)).gate).toBe('open');
   });
 
-  it('stays open if the table is so slow that nothing is sent', async () => {
+  it('the gate stays open if the table is so slow that no call is sent', async () => {
     const { say, work, world, ref, gate, state } = await company();
     say(...[...'ghijk'].map((snapshot) => ({ snapshot, of: ['a'] })));
     await work(1);
@@ -103,21 +103,24 @@ describe('gate of a connection', () => {
     expect([await gate(), await state('k')]).toMatchObject([{ state: 'open' }, { attempts: 1 }]);
   });
 
-  it.each([403, 504] as const)('stays open for all groups if only one group meets a %i', async (status) => {
-    const { world, tell, work, say, gate, state, shown } = await company();
-    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-    world.platform.refusal = (spokeId) => (spokeId === 'g' ? status : undefined);
-    say({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
-    await work(30);
-    expect((await gate()).state).toBe('open');
-    expect(shown('h')).toEqual([['u-a', 'u-b']]);
-    expect((await state('g'))?.attempts).toBeGreaterThan(0);
-    world.platform.refusal = () => undefined;
-    await tell();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-  });
+  it.each([403, 504] as const)(
+    'the gate stays open for all groups if only one group is answered %i',
+    async (status) => {
+      const { world, tell, work, say, gate, state, shown } = await company();
+      await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+      world.platform.refusal = (spokeId) => (spokeId === 'g' ? status : undefined);
+      say({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
+      await work(30);
+      expect((await gate()).state).toBe('open');
+      expect(shown('h')).toEqual([['u-a', 'u-b']]);
+      expect((await state('g'))?.attempts).toBeGreaterThan(0);
+      world.platform.refusal = () => undefined;
+      await tell();
+      expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    },
+  );
 
-  it('closes if another managed group is refused as well (403), and opens once that group is not', async () => {
+  it('the gate closes if another managed group is also answered 403, and opens once that group is readable', async () => {
     const { world, tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
     troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
@@ -134,7 +137,7 @@ describe('gate of a connection', () => {
     expect((await gate()).state).toBe('open');
   });
 
-  it('closes for a 403 of all groups even if a stored item is invalid', async () => {
+  it('the gate closes if all groups are answered 403, even if a stored item is invalid', async () => {
     const { world, tell, work, say, gate, troubles, ref } = await company();
     await tell(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
     await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
@@ -144,7 +147,7 @@ describe('gate of a connection', () => {
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
   });
 
-  it('stays open if two groups are each forbidden, even if one is checked for the other', async () => {
+  it('the gate stays open if two of several groups are answered 403, even if the probe reads one of the two', async () => {
     const { world, tell, work, say, gate, shown } = await company();
     await tell(...['g', 'h', 'i'].map((snapshot) => ({ snapshot, of: ['a'] })));
     world.platform.forbidden = (id) => ['g', 'h'].includes(world.platform.groups.get(id)?.spokeId ?? '');
@@ -160,7 +163,7 @@ describe('gate of a connection', () => {
     expect(['g', 'h'].map(shown)).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
   });
 
-  it('stays open if only the list is forbidden, and groups that need no list are written', async () => {
+  it('the gate stays open if only the list is answered 403, and groups that need no list are written', async () => {
     const { tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
@@ -176,32 +179,35 @@ describe('gate of a connection', () => {
   it.each([
     ['with managed groups', ['g', 'h']],
     ['before there is a managed group', []],
-  ])('does not open and close repeatedly if groups answer 401 and /me succeeds (%s)', async (_, before) => {
-    const { world, tell, work, say, gate, shown, troubles } = await company();
-    await tell(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
-    let met = 0;
-    troubles.platform = (call) => {
-      if (call === 'me') return 'none' as const;
-      met += 1;
-      return 'unauthorized' as const;
-    };
-    say({ snapshot: 'g', of: ['a', 'b'] });
-    await work(3);
-    expect(await gate()).toMatchObject({ state: 'unauthorized' });
-    met = 0;
-    for (let minute = 0; minute < 60; minute += 1) {
-      world.advance(MINUTE_MS);
-      expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
-    }
-    // Every ten minutes the gate is probed with one fetch and one list.
-    expect(met).toBeLessThanOrEqual(12);
-    troubles.platform = NO_FAULTS.platform;
-    await tell();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect((await gate()).state).toBe('open');
-  });
+  ])(
+    'the gate does not open and close repeatedly if groups answer 401 and /me succeeds (%s)',
+    async (_, before) => {
+      const { world, tell, work, say, gate, shown, troubles } = await company();
+      await tell(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
+      let met = 0;
+      troubles.platform = (call) => {
+        if (call === 'me') return 'none' as const;
+        met += 1;
+        return 'unauthorized' as const;
+      };
+      say({ snapshot: 'g', of: ['a', 'b'] });
+      await work(3);
+      expect(await gate()).toMatchObject({ state: 'unauthorized' });
+      met = 0;
+      for (let minute = 0; minute < 60; minute += 1) {
+        world.advance(MINUTE_MS);
+        expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
+      }
+      // Every ten minutes the gate is probed with one fetch and one list.
+      expect(met).toBeLessThanOrEqual(12);
+      troubles.platform = NO_FAULTS.platform;
+      await tell();
+      expect(shown('g')).toEqual([['u-a', 'u-b']]);
+      expect((await gate()).state).toBe('open');
+    },
+  );
 
-  it('closes if a POST and the list answer 404, and opens once the list answers', async () => {
+  it('the gate closes if a POST and the list answer 404, and opens once the list is readable', async () => {
     const { world, tell, work, say, gate, shown } = await company();
     world.platform.refusal = () => 404;
     world.platform.listing = () => 404;
@@ -217,7 +223,7 @@ describe('gate of a connection', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('waits between a second and a quarter of an hour for any Retry-After, and longer each time', async () => {
+  it('the gate waits between a second and a quarter of an hour for any Retry-After, and longer after each failure', async () => {
     const { world, ref, gate, say } = await company();
     say({ upsert: 'g' });
     for (const [retryAfterMs, waitMs] of [
@@ -246,7 +252,7 @@ describe('gate of a connection', () => {
     }
   });
 
-  it('refuses a secret of another company', async () => {
+  it('the gate stays closed with a secret of another company', async () => {
     const { world, ref, tell, gate } = await company();
     await tell({ upsert: 'g' });
     const { toolPorts } = world;
@@ -288,13 +294,13 @@ describe('gate of a connection', () => {
     expect((await gate()).state).toBe('paused');
     expect(await resume({ ...now, observing: true })).toBe(true);
     expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({ observing: false });
-    // The platform fails in the meantime. An outage is not an operator's decision.
+    // The platform fails in the meantime. The pause still applies, because no other operator has changed the gate.
     await toolPorts.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
     await pauseConnection(CONNECTION, 'Ann: again', toolPorts, seen.gate);
     expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
   });
 
-  it('a paused gate ignores probes, and drains its backlog after an operator resumes it', async () => {
+  it('a gate that an operator paused is not probed, and all waiting groups are written after the resumption', async () => {
     const { world, say, work, tell, shown, gate } = await company();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     say({ snapshot: 'g', of: ['a'] });
@@ -311,7 +317,7 @@ describe.each([
   ['feed', 'activity', (ports: Ports, one: Connection) => followFeed(one, ports, Number.MAX_SAFE_INTEGER)],
   ['sweep', 'list', (ports: Ports, one: Connection) => sweep(one, ports)],
   ['people', 'employees', (ports: Ports, one: Connection) => refreshPeople(one, ports)],
-] as const)('the %s reader', (_, route, run) => {
+] as const)('the %s reader and the gate', (_, route, run) => {
   async function reading() {
     const told = await company();
     const { world, troubles } = told;
@@ -337,7 +343,7 @@ describe.each([
     };
   }
 
-  it('closes the gate at a 429, and sends no call until it is open', async () => {
+  it('the reader closes the gate at a 429, and sends no call while the gate is closed', async () => {
     const { world, meets, outcome, calls, gate, say, state, ref } = await reading();
     meets(route, 'throttled');
     expect(await outcome()).toBeInstanceOf(PlatformFailure);
@@ -355,7 +361,7 @@ describe.each([
     expect(await outcome()).toBeUndefined();
   });
 
-  it('closes the gate at a 401 that /me answers too, and sends no further call', async () => {
+  it('the reader closes the gate at a 401 if /me also answers 401, and sends no further call', async () => {
     const { meets, outcome, calls, gate } = await reading();
     meets('all', 'unauthorized');
     expect(await outcome()).toMatchObject({ kind: 'unauthorized' });
@@ -365,7 +371,7 @@ describe.each([
     expect(calls).toEqual([]);
   });
 
-  it('a refused route waits alone and blocks no write', async () => {
+  it('a reader whose own route answers 403 waits, and blocks no write', async () => {
     const { meets, outcome, gate, tell, shown } = await reading();
     for (const fault of ['unauthorized', 'forbidden', 'unavailable_before'] as const) {
       meets(route, fault);
@@ -376,7 +382,7 @@ describe.each([
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('continues to read while an operator has paused writes, and keeps the gate paused', async () => {
+  it('the reader continues to read while an operator has paused writes, and does not open the gate', async () => {
     const { world, meets, outcome, gate } = await reading();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     expect(await outcome()).toBeUndefined();
@@ -404,7 +410,7 @@ describe('groups that fail one after the other', () => {
     return { ...told, tries, refuse, changeAll };
   }
 
-  it('the gate closes although /me succeeds, and opens for all once one group succeeds', async () => {
+  it('the gate closes for many failing groups although /me succeeds, and opens once one group succeeds', async () => {
     const { world, work, tell, gate, tries, refuse, changeAll, shown } = await companyOfTwelve();
     refuse(() => true);
     changeAll();
@@ -419,7 +425,7 @@ describe('groups that fail one after the other', () => {
       await work(3);
       expect((await gate()).state).toBe('backoff');
     }
-    // Apply tries one group at a time, tries different groups, and does not try one every minute.
+    // Apply tries different groups, one at a time, and not one in every minute.
     expect(tries.length).toBeGreaterThan(5);
     expect(tries.length).toBeLessThanOrEqual(20);
     expect(new Set(tries).size).toBeGreaterThan(5);
@@ -434,7 +440,7 @@ describe('groups that fail one after the other', () => {
   });
 
   it.each([400, 409, 422])(
-    'the gate stays open once the platform refuses the content of one group (%i)',
+    'the gate stays open if the platform refuses the content of one group (status %i)',
     async (status) => {
       const { world, work, gate, refuse, changeAll } = await companyOfTwelve();
       refuse(() => true);
@@ -448,7 +454,7 @@ describe('groups that fail one after the other', () => {
     },
   );
 
-  it('failing groups block no other group while others succeed in between', async () => {
+  it('failing groups do not close the gate while other groups succeed in between', async () => {
     const { work, gate, refuse, changeAll, shown, say } = await companyOfTwelve();
     const broken = NAMES.slice(0, 4);
     refuse((spokeId) => broken.includes(spokeId));
@@ -462,7 +468,7 @@ describe('groups that fail one after the other', () => {
     expect(shown('g5')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('failing groups do not starve a healthy group, paused or not', async () => {
+  it('a group that succeeds is written although many other groups fail', async () => {
     const { world, work, gate, refuse, say, shown, ref } = await companyOfTwelve();
     const broken = NAMES.slice(0, 6);
     refuse((spokeId) => broken.includes(spokeId));
@@ -481,7 +487,7 @@ describe('groups that fail one after the other', () => {
 });
 
 describe('connection that only observes', () => {
-  it('writes nothing until it is resumed', async () => {
+  it('the connection writes nothing until an operator resumes it', async () => {
     const { world, say, work, tell, shown, hire } = await story({ observing: true });
     await hire('a');
     say({ snapshot: 'g', of: ['a'] });

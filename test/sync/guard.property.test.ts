@@ -22,7 +22,7 @@ interface Departure {
   readonly group: number;
   readonly members: readonly number[];
   readonly afterMinutes: number;
-  /** The number of rounds that the engine runs meanwhile. */
+  /** The number of rounds for which the engine runs after the removals. */
   readonly rounds: number;
   readonly comeBack: boolean;
 }
@@ -82,7 +82,7 @@ async function say(
   await applyQueue.wake([ref]);
 }
 
-/** Runs a number of rounds, so that the next event arrives while the engine is at work. */
+/** Runs a number of rounds, so that the next event arrives while the engine still has work. */
 async function work(world: World, scheduler: Scheduler, maxRounds: number) {
   await drive({ world, scheduler, twins: 0.5, skewMs: 900, maxRounds }).catch((error: unknown) => {
     if (!String(error).includes('still busy')) throw error;

@@ -30,7 +30,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
 
 describe('user that the platform keeps after a removal', () => {
   it.each([{}, { membership: 'additive' }, { onGroupDeleted: 'empty' }])(
-    'a kept user is shown as an error and removed again until the platform complies (%o)',
+    'a kept user is shown as an error and removed again until the removal takes effect (%o)',
     async (settings) => {
       const { world, say, tell, state, shown, pass } = await company(settings, { echoSpokeId: false });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -54,7 +54,7 @@ describe('user that the platform keeps after a removal', () => {
     },
   );
 
-  it('does not use up the guard’s hourly limit, so other leavers still leave', async () => {
+  it('a kept user does not use up the hourly limit of the guard, so other leavers still leave', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 3 };
     const { world, say, tell, shown, state, pass } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] }, { snapshot: 'h', of: ['a', 'b', 'c'] });
@@ -68,7 +68,7 @@ describe('user that the platform keeps after a removal', () => {
     expect(await state('h')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('keeps the approval of the removal until the removal takes effect', async () => {
+  it('the approval of a removal stays until the removal takes effect', async () => {
     const guard = { minSize: 1, maxRemovedShare: 0.1, maxRemovedCount: 9, perHourCount: 99 };
     const { world, say, tell, shown, state, ref, pass } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });

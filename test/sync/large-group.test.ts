@@ -16,7 +16,7 @@ import { itemBytes } from '../../simulate/table.ts';
 import { story } from '../support/engine/story.ts';
 import { START_MS } from '../support/engine/world.ts';
 
-/** Fills the table directly, because these tests are about apply and not about ingest. */
+/** Writes registers directly to the table, because these tests are not about ingest. */
 async function filledGroup(size: number, domain = 'acme.test') {
   const told = await story({ settings: { match: ['id=workEmail'] } });
   const ref = told.ref('g');
@@ -43,7 +43,7 @@ it('the audit lists as many users as an entry can hold, even with ids of the max
 });
 
 describe('group of 100,000 members', () => {
-  it('stores its view in small items, writes two of them for a change, and repairs a lost one', async () => {
+  it('the view of a large group is stored in small items; a change writes two of them, and a lost one is repaired', async () => {
     const { world, ref } = await story();
     const { table } = world;
     const groups = createGroupStore(table);

@@ -62,7 +62,7 @@ async function creationWithMore(
 }
 
 describe('creation whose answer is lost', () => {
-  it('is settled although the list lacks the groups of the last minutes', async () => {
+  it('a lost creation is resolved although the list lacks the groups of the last minutes', async () => {
     const { world, troubles, tell, say, hire, pass, shown } = await story({
       platform: { listLagMs: 5 * MINUTE_MS },
     });
@@ -96,7 +96,7 @@ describe('creation whose answer is lost', () => {
   });
 
   it.each([0, 2])(
-    'waits and reports why while the list shows only %i of the managed groups',
+    'apply waits and reports the reason while the list shows only %i of the managed groups',
     async (limit) => {
       const { state, shown } = await lostCreation({ isMade: false, limit });
       expect(shown('g')).toEqual([]);
@@ -165,7 +165,7 @@ describe('creation whose answer is lost', () => {
     { drift: 'restore', echoSpokeId: false, users: ['u-a', 'u-b'] },
     { drift: 'adopt', echoSpokeId: true, users: MORE },
     { drift: 'adopt', echoSpokeId: false, users: MORE },
-  ])('records users that another client added to the new group as drift: %o', async (expected) => {
+  ])('users that another client added to the created group are recorded as drift: %o', async (expected) => {
     const { shown, drift } = await creationWithMore(expected, ({ platform }) => {
       const [made] = [...platform.groups.values()].filter(({ name }) => name === 'g');
       platform.changeAsOther(made?.id ?? '', { users: MORE });
@@ -175,7 +175,7 @@ describe('creation whose answer is lost', () => {
   });
 
   it.each(['report', 'adopt'])(
-    'removes no user from a group of the same name that the list showed too late (%s)',
+    'apply removes no user from a group of the same name that the list showed too late (%s)',
     async (drift) => {
       const told = await creationWithMore({ drift, echoSpokeId: false, isMade: false }, ({ platform }) =>
         platform.addForeign({ name: 'g', users: MORE, spokeId: 'g' }),

@@ -36,7 +36,7 @@ describe('platform that answers 404 for existing groups', () => {
     [41, 2],
     [101, 5],
   ])(
-    '404 for all but one of %i groups creates at most %i new groups an hour, and links the others again',
+    'if all but one of %i groups answer 404, at most %i groups an hour are created, and the others are linked again',
     async (count, most) => {
       const { world, names, say, pass, tell, waiting, state, hideAllButOne } = await company(count);
       const before = await hideAllButOne();
@@ -62,7 +62,7 @@ describe('platform that answers 404 for existing groups', () => {
     },
   );
 
-  it('causes no new group for an hour if every group is 404 and the list is empty', async () => {
+  it('no new group is created for an hour if every group answers 404 and the list is empty', async () => {
     const { world, names, say, pass, state, tell } = await company(5);
     const before = new Set(world.platform.groups.keys());
     world.platform.hidden = (id) => before.has(id);
@@ -123,20 +123,23 @@ describe('platform that answers 404 for existing groups', () => {
     expect(shown('g0')).toEqual([['u-a', 'u-b']]);
   });
 
-  it.each(['report', 'adopt'])('an accepted deletion ends if the group does exist (%s)', async (drift) => {
-    const { world, pass, tell, state, shown } = await company(2, {}, { drift });
-    const platformId = (await state('g0'))?.link?.id;
-    world.platform.hidden = (id) => id === platformId;
-    await sweep(await world.connection(), world.toolPorts);
-    await pass(5 * MINUTE_MS);
-    expect(await state('g0')).toMatchObject({ acceptedDeletion: { policy: drift }, settled: 'in_sync' });
-    world.platform.hidden = () => false;
-    await sweep(await world.connection(), world.toolPorts);
-    await tell();
-    expect(await state('g0')).toMatchObject({ link: { id: platformId }, settled: 'in_sync' });
-    await tell({ take: ['a'], from: 'g0' });
-    expect(shown('g0')).toEqual([[]]);
-  });
+  it.each(['report', 'adopt'])(
+    'an accepted deletion ends once the platform shows the group again (%s)',
+    async (drift) => {
+      const { world, pass, tell, state, shown } = await company(2, {}, { drift });
+      const platformId = (await state('g0'))?.link?.id;
+      world.platform.hidden = (id) => id === platformId;
+      await sweep(await world.connection(), world.toolPorts);
+      await pass(5 * MINUTE_MS);
+      expect(await state('g0')).toMatchObject({ acceptedDeletion: { policy: drift }, settled: 'in_sync' });
+      world.platform.hidden = () => false;
+      await sweep(await world.connection(), world.toolPorts);
+      await tell();
+      expect(await state('g0')).toMatchObject({ link: { id: platformId }, settled: 'in_sync' });
+      await tell({ take: ['a'], from: 'g0' });
+      expect(shown('g0')).toEqual([[]]);
+    },
+  );
 
   it.each([
     ['in the first half hour', {}],
@@ -174,7 +177,7 @@ describe('platform that answers 404 for existing groups', () => {
     expect(reports.at(-1)).toMatchObject({ outcome: 'postponed', unlinkingHeld: true });
   });
 
-  it('404 for a group that the list shows creates no second group and reports an error', async () => {
+  it('a group that answers 404 and is listed causes no second group, and is reported as an error', async () => {
     const { world, say, pass, tell, state } = await company(1);
     const { platform } = world;
     platform.hidden = () => true;

@@ -15,7 +15,7 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
     name: (spokeId: string) =>
       [...world.platform.groups.values()].find((group) => group.spokeId === spokeId)?.name,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** Renames the group or changes its users as another client, and suspects the change as the feed does. */
+    /** Renames the group or changes its users as another client, and marks the group as suspected, as the feed does. */
     async rename(name: string, users?: readonly string[]) {
       const { toolPorts, platform: fake } = world;
       const id = [...fake.groups.keys()][0] as never;
@@ -69,7 +69,7 @@ describe('platform with unique names', () => {
     for (const group of ['g', 'h']) expect(await state(group)).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('adds a member to a group whose name must be restored, although another group has that name now', async () => {
+  it('a member is added to a group whose name cannot be restored because another group has the name', async () => {
     const { world, tell, state, shown, rename } = await company({ uniqueNames: true });
     await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
     world.platform.addForeign({ name: 'Sales', spokeId: 'other', users: [] });
@@ -103,7 +103,7 @@ describe('platform that changes names', () => {
     expect((await state('g'))?.dirtySinceMs).toBeUndefined();
   });
 
-  it('a name that another client gives is reverted unless it is a form of the wanted name', async () => {
+  it('a name from another client is reverted, except a normalised form of the wanted name', async () => {
     const { world, tell, rename, drift, name } = await company({ nameAs: folds });
     await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
     await rename('Theirs');
@@ -125,7 +125,7 @@ describe('platform that changes names', () => {
     ['create', false],
     ['patch', true],
   ])(
-    'a name is sent once even if the answer to %s was lost (spokeIds shown: %s)',
+    'a normalised name is sent once, even if the answer to the %s was lost (spokeIds shown: %s)',
     async (lost, echoSpokeId) => {
       const { world, troubles, tell, state, drift } = await company({ nameAs: folds, echoSpokeId });
       if (lost === 'patch') await tell({ snapshot: 'g', name: 'Before', of: ['a'] });
@@ -162,7 +162,7 @@ describe('platform that changes names', () => {
 });
 
 describe('platform that accepts a new name and does not apply it', () => {
-  it('the group shows an error and is not written at every attempt', async () => {
+  it('a group whose new name has no effect shows an error, and is not written at every attempt', async () => {
     let fixed = (name: string) => name;
     const { world, tell, work, say, state, name } = await company({
       nameAs: (given: string) => fixed(given),
@@ -184,28 +184,33 @@ describe('platform that accepts a new name and does not apply it', () => {
 });
 
 describe('group that another client changes after each write', () => {
-  it.each([true, false])('costs few calls an hour (versions compared: %s)', async (isCompared) => {
-    const { world, troubles, tell, say, work, state } = await company({ enforceVersionOnPatch: isCompared });
-    await tell({ snapshot: 'g', name: 'Ours', of: ['a'] });
-    world.advance(CREATE_SETTLE_MS);
-    const calls: number[] = [];
-    let renames = 0;
-    troubles.platform = (call) => {
-      calls.push(world.nowMs());
-      if (call !== 'patch' && call !== 'put') return 'none';
-      renames += 1;
-      const [id = ''] = world.platform.groups.keys();
-      world.platform.changeAsOther(id, { users: ['u-a', `guest-${renames}`], name: `Theirs ${renames}` });
-      return 'none';
-    };
-    say({ add: ['b'], to: 'g' });
-    const startMs = world.nowMs();
-    while (world.nowMs() < startMs + 3 * HOUR_MS) await work(4);
-    expect((await state('g'))?.attempts).toBeGreaterThan(2);
-    for (const hour of [0, 1, 2]) {
-      const fromMs = startMs + hour * HOUR_MS;
-      const count = calls.filter((atMs) => atMs >= fromMs && atMs < fromMs + HOUR_MS).length;
-      expect(count).toBeLessThanOrEqual(12);
-    }
-  });
+  it.each([true, false])(
+    'a group that another client changes after each write costs few calls an hour (versions compared: %s)',
+    async (isCompared) => {
+      const { world, troubles, tell, say, work, state } = await company({
+        enforceVersionOnPatch: isCompared,
+      });
+      await tell({ snapshot: 'g', name: 'Ours', of: ['a'] });
+      world.advance(CREATE_SETTLE_MS);
+      const calls: number[] = [];
+      let renames = 0;
+      troubles.platform = (call) => {
+        calls.push(world.nowMs());
+        if (call !== 'patch' && call !== 'put') return 'none';
+        renames += 1;
+        const [id = ''] = world.platform.groups.keys();
+        world.platform.changeAsOther(id, { users: ['u-a', `guest-${renames}`], name: `Theirs ${renames}` });
+        return 'none';
+      };
+      say({ add: ['b'], to: 'g' });
+      const startMs = world.nowMs();
+      while (world.nowMs() < startMs + 3 * HOUR_MS) await work(4);
+      expect((await state('g'))?.attempts).toBeGreaterThan(2);
+      for (const hour of [0, 1, 2]) {
+        const fromMs = startMs + hour * HOUR_MS;
+        const count = calls.filter((atMs) => atMs >= fromMs && atMs < fromMs + HOUR_MS).length;
+        expect(count).toBeLessThanOrEqual(12);
+      }
+    },
+  );
 });

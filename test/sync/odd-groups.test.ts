@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 
-/** Creates a company, and functions that add malformed groups, such as a group whose name is null. */
+/** Creates a company, and functions that add malformed groups, for example with the name null. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b');
@@ -38,7 +38,7 @@ describe('malformed group of another client', () => {
     },
   );
 
-  it('a malformed external group is not adopted by an unreadable name', async () => {
+  it('a malformed external group is not adopted by its name', async () => {
     const { tell, addOdd, shown } = await company({ settings: { adoptExisting: 'byName' } });
     addOdd('theirs');
     await tell({ snapshot: 'g', of: ['b'] });
@@ -99,20 +99,20 @@ describe('thousands of malformed groups', () => {
     return scene;
   };
 
-  it('malformed groups do not prevent the creation of a group, and an intent stores few ids', async () => {
+  it('thousands of malformed groups do not prevent a creation, and its intent stores few of their ids', async () => {
     const { tell, shown, world } = await manyOdd();
     await tell({ snapshot: 'g', of: ['a'] });
     expect(shown('g')).toEqual([['u-a']]);
     expect(world.table.largest.bytes).toBeLessThan(40 * 1_024);
   });
 
-  it('malformed groups do not hide a creation whose answer was lost', async () => {
+  it('a lost creation is found among thousands of malformed groups', async () => {
     const { createWithLostAnswer, shown } = await manyOdd();
     await createWithLostAnswer();
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('a lost creation stays open while one more malformed group is listed', async () => {
+  it('a lost creation stays open if one more malformed group appears in the list', async () => {
     const { say, work, world, troubles, platform, state, shown } = await manyOdd();
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
     say({ snapshot: 'g', of: ['a'] });

@@ -34,7 +34,7 @@ async function company(settings = {}, platform = {}) {
       await suspectChanged(world);
       await told.tell();
     },
-    /** Suspects each group as the feed does, so that apply fetches it. */
+    /** Marks each group as suspected, as the feed does, so that apply fetches the group. */
     async lookAgain() {
       for await (const page of world.toolPorts.index.all(CONNECTION))
         for (const { ref } of page) {
@@ -66,7 +66,7 @@ describe('answer to a write that shows only some users', () => {
   it.each([
     ['only the answer', ['create', 'put', 'patch']],
     ['the answer, and fetches for half a minute', undefined],
-  ])('causes no removal of the others and no drift (%s)', async (_, kinds) => {
+  ])('a partial answer removes no other user and causes no drift (%s)', async (_, kinds) => {
     const { tell, later, shown, drift, sent, state, ...told } = await company();
     if (kinds === undefined) told.showOnlyFirstForAWhile();
     else told.showOnlyFirst(...kinds);
@@ -86,7 +86,7 @@ describe('answer to a write that shows only some users', () => {
     ['external members under additive membership', { membership: 'additive' }],
     ['added members that a policy adopts', { drift: 'adopt' }],
     ['members in mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
-  ])('keeps %s in the next write', async (_, settings) => {
+  ])('the write after a partial answer keeps %s', async (_, settings) => {
     const { tell, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company(settings);
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     world.advance(HOUR_MS);
@@ -100,7 +100,7 @@ describe('answer to a write that shows only some users', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d', 'u-guest']]);
   });
 
-  it('keeps members whose removal is held in the next write', async () => {
+  it('the write after a partial answer keeps members whose removal is held', async () => {
     const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
     const { tell, later, shown, world, showOnlyFirstForAWhile, showAll } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -131,7 +131,7 @@ it('apply sends wanted users with every write if no answer shows them', async ()
   expect(await drift()).toEqual([]);
 });
 
-it('apply removes a member under additive membership who was first shown an hour after the write', async () => {
+it('under additive membership, apply removes a leaver that the platform first showed an hour after the write', async () => {
   const { tell, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);
@@ -169,7 +169,7 @@ describe('fetch that shows only some users', () => {
     },
   );
 
-  it("a partial fetch is no drift within a minute of groupsync's own write", async () => {
+  it('a partial fetch is no drift within a minute of a write by groupsync', async () => {
     const { tell, later, shown, world, showOnlyFirst, showAll, drift } = await company({ drift: 'adopt' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(HOUR_MS);
@@ -227,7 +227,7 @@ describe('members that were sent and that the platform does not show', () => {
     },
   );
 
-  it('the guard counts an unshown member who stays towards the smallest size that it judges', async () => {
+  it('the guard counts a member that the platform does not show in the size that it compares with minSize', async () => {
     const ofFour = { ...guard, minSize: 4 };
     const { tell, shown, world, state } = await company({ guard: ofFour });
     world.platform.showing = (_, users) => users.filter((user) => user !== 'u-d');
@@ -274,7 +274,7 @@ describe('fetch of the last written version that shows only some users', () => {
     },
   );
 
-  it('keeps members that another client added, and keeps them external', async () => {
+  it('members that another client added stay in the group and stay external', async () => {
     const { tell, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
       membership: 'additive',
     });
@@ -298,7 +298,7 @@ describe('fetch of the last written version that shows only some users', () => {
 
 describe('member that another client added and that a write lost', () => {
   it.each(['answer', 'fetch'])(
-    'is sent again once the directory wants them (seen in the %s)',
+    'a lost member is sent again once the directory adds the member (loss seen in the %s)',
     async (seen) => {
       const { tell, lookAgain, shown, world, guest, showAll, state } = await company({
         membership: 'additive',
@@ -325,7 +325,7 @@ describe('member that another client added and that a write lost', () => {
 
 describe('search for a refused user', () => {
   it.each(['u-c', 'u-d', 'u-e'])(
-    'keeps members in each attempt that no answer shows (%s)',
+    'each attempt keeps the members that no answer shows (refused: %s)',
     async (refused) => {
       const { tell, hire, shown, world, sent } = await company();
       await hire('a', 'b', 'c', 'd', 'e');
@@ -339,7 +339,7 @@ describe('search for a refused user', () => {
     },
   );
 
-  it('removes a leaver although the platform refuses a member that it has never shown', async () => {
+  it('a leaver is removed although the platform refuses a member that it has never shown', async () => {
     const { tell, hire, shown, world } = await company();
     await hire('a', 'b', 'c', 'd');
     world.platform.refused.add('u-b');
@@ -353,7 +353,7 @@ describe('search for a refused user', () => {
 
 describe('list that shows only some users', () => {
   it.each(['restore', 'adopt'])(
-    'records no drift for a creation whose answer is lost (%s)',
+    'a lost creation causes no drift if the list shows only some users (%s)',
     async (policy) => {
       const { tell, shown, world, showOnlyFirst, troubles, drift, sent } = await company({ drift: policy });
       let isLost = false;
@@ -373,7 +373,7 @@ describe('list that shows only some users', () => {
     },
   );
 
-  it('causes no write in the hourly sweep', async () => {
+  it('a list that shows only some users causes no write in the hourly sweep', async () => {
     const { tell, sweepAfter, showOnlyFirst, drift, sent } = await company();
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
     showOnlyFirst('list');

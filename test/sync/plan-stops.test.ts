@@ -25,7 +25,7 @@ const stops: readonly (readonly [keyof typeof STOP_NOTES, (world: World) => Prom
 ];
 
 describe('plan of a group that apply leaves alone', () => {
-  it.each(stops)('shows the change and says that it is not written: %s', async (stop, begin) => {
+  it.each(stops)('the plan shows the change, and that apply does not write it: %s', async (stop, begin) => {
     const { world, tell, say, work, hire, shown, ref } = await story();
     await hire('a', 'b');
     await tell({ snapshot: 'g', of: ['a'] });

@@ -32,11 +32,11 @@ const scenario = fc.record({
   foreign: fc.option(fc.constantFrom({ name: 'Blue', spokeId: 'g' }, { name: 'Blue', spokeId: 'other' })),
   after: fc.array(event, { minLength: 1, maxLength: 5 }),
   /**
-   * Everybody is added first and removed at the end. Removals that are drawn one by one hardly ever exceed the guard's
-   * limits.
+   * Whether all members are added first and removed at the end. Removals that are drawn one by one rarely exceed the
+   * limits of the guard.
    */
   isExodus: fc.nat(4).map((one) => one === 0),
-  /** Whether a person has left the company meanwhile. */
+  /** Whether a person leaves the company before the last events. */
   leaver: fc.option(fc.constantFrom(...PEOPLE), { freq: 4 }),
   /** An operator's decision on the hold. Apply runs once before it. */
   word: fc.option(fc.constantFrom('approved' as const, 'rejected' as const)),
@@ -135,7 +135,7 @@ async function writtenNext(world: World) {
   const known = (await world.audit('g')).length;
   await world.apply('g');
   const entries = (await world.audit('g')).slice(0, -known || undefined).reverse();
-  // The audit also has an entry about what the guard stopped. That entry is not a write.
+  // The audit also has an entry about the hold. That entry is not a write.
   return entries.find(({ action, outcome }) => outcome === 'written' && !action.endsWith('hold'));
 }
 
@@ -157,13 +157,13 @@ const plannedIn = ({ action, changes }: GroupPlan) =>
 
 describe('planGroup', () => {
   it(
-    'shows the next write with its reasons and writes nothing, and explain agrees for each member',
+    'planGroup shows the next write with its reasons and writes nothing, and explain agrees for each member',
     async () => {
       let written = 0;
       const met = new Set<string>();
       const foretells = async (drawn: Scenario) => {
         const world = await arrange(drawn);
-        // Sets the clock past the scheduled wake-up, because apply ignores an earlier message.
+        // Moves the clock past the scheduled wake-up, because apply ignores an earlier message.
         const { wakeAtMs = 0 } = (await world.ports.groups.read(world.refOf('g'))) ?? {};
         world.clock.ms = Math.max(world.clock.ms, wakeAtMs) + 1;
         const untouched = everythingIn(world);

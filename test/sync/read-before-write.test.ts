@@ -30,7 +30,7 @@ async function worked(settings: Readonly<Record<string, unknown>>, options = {})
 
 describe('read before a write', () => {
   it.each([true, false])(
-    'keeps a user that another client added unseen, whether PATCH compares versions (%s) or not',
+    'a user that another client added before the write stays in the group (PATCH compares versions: %s)',
     async (enforceVersionOnPatch) => {
       const { world, id, calls, change, users } = await worked({ drift: 'adopt' }, { enforceVersionOnPatch });
       world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
@@ -42,7 +42,7 @@ describe('read before a write', () => {
     },
   );
 
-  it('takes one call if no other client changed the group, and none if nothing is to be written', async () => {
+  it('the read takes one call if a write follows, and no call if no write is needed', async () => {
     const { world, calls, change, users } = await worked({});
     await change(joins('late'));
     expect(calls).toEqual(['get', 'patch']);
@@ -52,7 +52,7 @@ describe('read before a write', () => {
     expect(calls).toEqual(['get', 'patch']);
   });
 
-  it('records the change of another client before groupsync deletes the group', async () => {
+  it('a change by another client is recorded before groupsync deletes the group', async () => {
     const { world, id, calls, change } = await worked({ onGroupDeleted: 'delete', guard: null });
     world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
     await change(event('group.deleted', { group: { id: 'g' } }, 1));
@@ -69,7 +69,7 @@ describe('read before a write', () => {
     calls.length = 0;
     await change();
     expect(users()).toEqual(USERS.slice(1));
-    // The last read shows whether the refusal of the user was a version conflict.
+    // The last read finds out whether the refusal was a version conflict.
     expect(calls).toEqual(['get', 'patch', 'patch', 'patch', 'get']);
   });
 });

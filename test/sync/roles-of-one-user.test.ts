@@ -48,7 +48,7 @@ async function withAnn(settings: Partial<ConnectionSettings> = {}, size = 0) {
   await base.tell({ snapshot: 'g', of: ['ann', ...others.map((_, n) => `m${n}`)] });
   await hour(ann('contractor'));
   expect(base.shown('g')[0]).toContain('u-ann');
-  /** The number of writes before the test. */
+  /** The number of platform writes that `company` causes. */
   const before = base.world.platform.writes.length;
   return { ...base, hour, writes: () => base.world.platform.writes.length - before };
 }
@@ -57,9 +57,9 @@ const CONVERTED = [ann('contractor', 'TERMINATED'), ann('employee')];
 
 describe('user with several roles', () => {
   it.each<[string, number, readonly (readonly PersonSpec[])[]]>([
-    ['in the hour in which the old one ends', 0, [CONVERTED]],
-    ['listed before the old one', 0, [CONVERTED.toReversed()]],
-    ['before the old one ends', 0, [[ann('contractor'), ann('employee')], CONVERTED]],
+    ['in the hour in which the old role ends', 0, [CONVERTED]],
+    ['listed before the old role', 0, [CONVERTED.toReversed()]],
+    ['before the old role ends', 0, [[ann('contractor'), ann('employee')], CONVERTED]],
     [
       'with another address',
       0,
@@ -70,8 +70,8 @@ describe('user with several roles', () => {
       0,
       [[ann('contractor', 'TERMINATED'), ann('employee', 'ACTIVE', { email: null })]],
     ],
-    ['and the platform forgets the old one', 0, [CONVERTED, [ann('employee')]]],
-    ['in a large group, whose registers carry copies', LARGE_GROUP, [CONVERTED]],
+    ['and the platform no longer has the old role', 0, [CONVERTED, [ann('employee')]]],
+    ['in a large group, whose registers contain copies of the users', LARGE_GROUP, [CONVERTED]],
   ])('keeps the groups without a write when the user gets a new role: %s', async (_, size, hours) => {
     const { hour, shown, writes } = await withAnn({}, size);
     for (const roles of hours) await hour(...roles);
@@ -79,7 +79,7 @@ describe('user with several roles', () => {
     expect([shown('g')[0]?.includes('u-ann'), writes()]).toEqual([true, 0]);
   });
 
-  it('stays in the groups when the new role is on a later page than the ended role', async () => {
+  it('a user stays in the groups when the new role is on a later page than the ended role', async () => {
     const { world, tell, shown, writes, work } = await withAnn();
     world.platform.pageSize = () => 1;
     world.platform.employees = CONVERTED;
@@ -96,7 +96,7 @@ describe('user with several roles', () => {
     expect([shown('g'), writes(), pages]).toEqual([[['u-ann']], 0, 3]);
   });
 
-  it('leaves one minute after a role has ended if the rest of a long list shows no other role', async () => {
+  it('a user leaves a minute after the last role has ended, once the rest of a long list shows no other role', async () => {
     const { world, tell, shown, work } = await withAnn();
     const others = ['x', 'y', 'z'].map((role): PersonSpec => ({ role, email: `${role}@acme.test` }));
     world.platform.pageSize = () => 1;
@@ -114,7 +114,7 @@ describe('user with several roles', () => {
     await tell();
   });
 
-  it('leaves when every role has ended, and returns with the next one', async () => {
+  it('a user leaves when every role has ended, and returns with the next role', async () => {
     const { hour, tell, shown } = await withAnn();
     await hour(...CONVERTED);
     const left = [ann('contractor', 'TERMINATED'), ann('employee', 'TERMINATED')];
@@ -128,7 +128,7 @@ describe('user with several roles', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('leaves when the platform no longer has the role that kept the user in', async () => {
+  it('a user leaves when the platform no longer has the only active role', async () => {
     const { hour, shown } = await withAnn();
     await hour(...CONVERTED);
     await hour(ann('contractor', 'TERMINATED'));
@@ -138,15 +138,18 @@ describe('user with several roles', () => {
   it.each([
     ['all roles vanish in one hour', 1, []],
     ['the first role ends and all others vanish', 2, [ann('contractor', 'TERMINATED')]],
-  ])('leaves the group if %s, after %i refreshes, for any number of roles', async (_, refreshes, left) => {
-    const { hour, shown } = await withAnn();
-    const other: PersonSpec = { role: 'other', email: 'other@acme.test' };
-    await hour(ann('contractor'), ann('employee'), ann('manager'), ann('zoo'), other);
-    await hour(ann('contractor'), ann('employee'), ann('manager'), ann('zoo'), other);
-    expect(shown('g')).toEqual([['u-ann']]);
-    for (let refresh = 0; refresh < refreshes; refresh += 1) await hour(...left, other);
-    expect(shown('g')).toEqual([[]]);
-  });
+  ])(
+    'a user with any number of roles leaves the group if %s, after %i refreshes',
+    async (_, refreshes, left) => {
+      const { hour, shown } = await withAnn();
+      const other: PersonSpec = { role: 'other', email: 'other@acme.test' };
+      await hour(ann('contractor'), ann('employee'), ann('manager'), ann('zoo'), other);
+      await hour(ann('contractor'), ann('employee'), ann('manager'), ann('zoo'), other);
+      expect(shown('g')).toEqual([['u-ann']]);
+      for (let refresh = 0; refresh < refreshes; refresh += 1) await hour(...left, other);
+      expect(shown('g')).toEqual([[]]);
+    },
+  );
 
   it('a user is found by the address of an ended role while another role is active', async () => {
     const { hour, tell, shown, pending } = await company();
@@ -158,7 +161,7 @@ describe('user with several roles', () => {
   });
 
   it.each(['userId', 'id'] as const)(
-    'two active roles are one person if groups hold users, and two persons if they hold roles: %s',
+    'two active roles are one person if groups contain users, and two persons if groups contain roles: %s',
     async (memberIdField) => {
       const { hour, tell, shown, pending } = await company({ memberIdField });
       const roles = [ann('us'), ann('uk')];
@@ -171,7 +174,7 @@ describe('user with several roles', () => {
     },
   );
 
-  it('stays ambiguous if two users have the address, regardless of their other roles', async () => {
+  it('a member stays ambiguous if two users have the address, whatever their other roles are', async () => {
     const { hour, tell, shown, pending } = await company();
     await hour(ann('us'), ann('uk'), ann('bob', 'ACTIVE', { userId: 'u-bob' }));
     await tell({ snapshot: 'g', of: ['ann'] });
@@ -196,14 +199,14 @@ describe('user with several roles', () => {
     expect(shown('g')).toEqual([[]]);
   });
 
-  it('keeps the binding if the new address of the member belongs to another role', async () => {
+  it('the binding stays if the new address of the member belongs to another role of the user', async () => {
     const { hour, tell, shown, pending } = await withAnn();
     await hour(ann('contractor'), ann('employee', 'ACTIVE', { email: 'ann.smith@acme.test' }));
     await tell({ user: 'ann', email: 'ann.smith@acme.test' });
     expect([shown('g'), await pending()]).toEqual([[['u-ann']], []]);
   });
 
-  it('keeps the user when one role moves to another user, and follows the only role', async () => {
+  it('a member keeps the user when one of two roles moves to another user, and follows an only role that moves', async () => {
     const { hour, shown } = await withAnn();
     await hour(ann('contractor'), ann('employee'));
     await hour(ann('contractor', 'ACTIVE', { userId: 'u-else' }), ann('employee'));
@@ -213,7 +216,7 @@ describe('user with several roles', () => {
     expect(only.shown('g')).toEqual([['u-merged']]);
   });
 
-  it('follows the role that kept the user in when it moves to another user', async () => {
+  it('a member follows the last active role when that role moves to another user', async () => {
     const { hour, shown } = await withAnn();
     await hour(...CONVERTED);
     await hour(ann('contractor', 'TERMINATED'), ann('employee', 'ACTIVE', { userId: 'u-else' }));
@@ -229,8 +232,8 @@ describe('user with several roles', () => {
 
     it.each<[string, readonly (readonly PersonSpec[])[]]>([
       ['before the refresh that lists the new hire', []],
-      ['two refreshes before the one that lists the new hire', [roles, roles]],
-      ['before another role of that user changes', [[...roles, ann('third', 'ACTIVE', { email: null })]]],
+      ['two refreshes before the refresh that lists the new hire', [roles, roles]],
+      ['before another role of the user changes', [[...roles, ann('third', 'ACTIVE', { email: null })]]],
     ])('does not keep the groups of the new hire if the event arrives %s', async (_, hours) => {
       const { hour, tell, shown } = await company();
       await hour(...roles);
@@ -244,7 +247,7 @@ describe('user with several roles', () => {
       expect(shown('g')).toEqual([[]]);
     });
 
-    it('does not keep the groups if the role ends in the hour of the event', async () => {
+    it('a new hire does not get the groups if the old role ends in the hour of the event', async () => {
       const { hour, tell, shown } = await company();
       await hour(ann('old'));
       await tell({ snapshot: 'g', of: ['ann'] });
@@ -260,7 +263,7 @@ describe('user with several roles', () => {
       expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
     });
 
-    it('leaves the groups when the platform no longer has the role that kept the user in', async () => {
+    it('a user leaves the groups when the platform no longer has the only active role, despite a new hire with the address', async () => {
       const { hour, tell, shown } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });
@@ -269,7 +272,7 @@ describe('user with several roles', () => {
       expect(shown('g')).toEqual([[]]);
     });
 
-    it('a user that an operator confirmed stays in the groups', async () => {
+    it('a user to whom an operator bound the member stays in the groups', async () => {
       const { world, hour, tell, shown, member, role } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });

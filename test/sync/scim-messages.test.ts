@@ -35,7 +35,7 @@ it.each([
   ['of a Group without a time, sent in one millisecond', resource, {}, ['m1', 'm2']],
   ['of a PatchOp that repeats the id of its group', patch, TIME, ['m1', 'm2']],
   ['of a PatchOp with the id of a resource, and no time', patch, { id: 'scim-17' }, ['m1', 'm2']],
-] as const)('two lists of members %s end as the later list, and never as both', async (...of) => {
+] as const)('of two lists of members %s, the later list remains, and never both', async (...of) => {
   const [, bodyOf, place, arrivals] = of;
   const { world, tell, shown, hire } = await story();
   await hire('ann', 'bob');

@@ -52,8 +52,8 @@ describe('receipts of a source', () => {
   });
 });
 
-describe('an event source', () => {
-  it('an event source is received when ingest reads an event of a producer', async () => {
+describe('event source', () => {
+  it('an event of a producer counts as a receipt of its source when ingest reads the event', async () => {
     const { tell, world } = await story();
     const fresh = async () => (await readSources(await world.connection(), world.portsFor())).freshness;
     expect(await fresh()).toEqual([]);
@@ -61,7 +61,7 @@ describe('an event source', () => {
     expect(await fresh()).toMatchObject([{ source: 'events', lateMs: 0 }]);
   });
 
-  it('an event source is not received when groupsync itself sends events, or a dead-lettered message is sent again', async () => {
+  it('events that groupsync itself sends, and replayed messages, do not count as receipts of a source', async () => {
     const { ports, connection, clock } = await savedWorld();
     const message = (source: string) => upsertedBy(source, clock.ms);
     const replayed = { ...message('producer'), failedBefore: '1 2026-11-20T10:00:00.000Z' };
@@ -73,7 +73,7 @@ describe('an event source', () => {
     expect((await readSources(connection, ports)).freshness).toHaveLength(1);
   });
 
-  it('an event source is late in the levels and reported to operators if no event arrives for too long', async () => {
+  it('an event source counts as late, in levels and notifications, if no event arrives in the expected time', async () => {
     const { tell, world } = await story({ settings: { sources: { expectEvery: { events: 60 } } } });
     const levels = async () => readLevels(await world.connection(), world.portsFor());
     const reported = async () => (await levels()).found.find(({ subject }) => subject === 'source');
@@ -87,7 +87,7 @@ describe('an event source', () => {
     expect([(await levels()).sourceLateSeconds, (await reported())?.count]).toEqual([0, 0]);
   });
 
-  it('an event source is late if no event has ever arrived', async () => {
+  it('an event source counts as late even if no event has ever arrived', async () => {
     const { world } = await story({ settings: { sources: { expectEvery: { scim: 30 } } } });
     const lateSeconds = async () =>
       (await readLevels(await world.connection(), world.portsFor())).sourceLateSeconds;
@@ -107,8 +107,8 @@ describe('an event source', () => {
   });
 });
 
-describe('the SCIM server', () => {
-  it('SCIM is received with each request that has a valid token', async () => {
+describe('SCIM server as a source', () => {
+  it('each SCIM request with a valid token counts as a receipt', async () => {
     const { anonymous, client, ports } = createScimWorld();
     const states = () => ports.sources.read(CONNECTION);
     await anonymous('Bearer unknown').get('/Users');

@@ -32,7 +32,7 @@ it.each([
   ['create', 'platform.list', undefined],
   ['adopt', 'platform.get', { name: 'Theirs', spokeId: 'g', users: ['stranger'] }],
 ])(
-  'no data is left by a worker that would %s a group that another worker has found deleted',
+  'a worker that is about to %s a group leaves no data if another worker finds the group deleted',
   async (_, heldUpBefore, foreign) => {
     const { world, tell, state, ref } = await story();
     const id = foreign && world.platform.addForeign(foreign);
@@ -57,7 +57,7 @@ it.each([
   },
 );
 
-it('a stale version counts as a deletion if the group is deleted before the read', async () => {
+it('a write that is refused for its stale version leads to a deletion if the group is then gone', async () => {
   const { world, tell, say, state, ref, shown, id } = await inSync(['a', 'b']);
   world.advance(CREATE_SETTLE_MS);
   world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -72,7 +72,7 @@ it('a stale version counts as a deletion if the group is deleted before the read
 });
 
 it.each([409, 412, 400, 422] as const)(
-  'a stale version is not a refusal when the platform shows the group as it was before an external change (%i)',
+  'a stale version does not count as a refusal, even if a read shows the group before the external change (status %i)',
   async (staleStatus) => {
     const platform = { staleStatus, getLagMs: 45_000 };
     const { world, say, work, tell, state, shown, id } = await inSync(['a', 'b', 'c'], {}, platform);
@@ -81,7 +81,7 @@ it.each([409, 412, 400, 422] as const)(
     say({ take: ['b'], from: 'g' });
     const isRefused = async () => (await state('g'))?.lastError?.code === 'refused';
     for (let time = 0; time < 100 && !(await isRefused()); time += 1) await work(1);
-    // A new event of the directory does not wait for the minute.
+    // A new event of the directory is written before the minute is over.
     await tell({ take: ['c'], from: 'g' });
     expect(world.deadLetters).toEqual([]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
@@ -90,7 +90,7 @@ it.each([409, 412, 400, 422] as const)(
 );
 
 it.each([409, 412, 400, 422] as const)(
-  'a stale version starts no search for refused members, which takes attempts an hour apart (%i)',
+  'a stale version starts no search for refused members (status %i)',
   async (staleStatus) => {
     const members = [...'abcdefgh'];
     const platform = { staleStatus, getLagMs: 45_000 };
@@ -112,7 +112,7 @@ it.each([409, 412, 400, 422] as const)(
     const platform = { staleStatus, getLagMs: 10_000 };
     const { world, tell, state, shown, troubles, id } = await inSync(['a', 'b'], {}, platform);
     world.advance(CREATE_SETTLE_MS);
-    // The second change conflicts with the write of a minute later, which was planned from the first change.
+    // The second change conflicts with the write a minute later, which was planned after the first change.
     const others = [{ name: 'First' }, { name: 'Second' }];
     troubles.platform = (call) => {
       const change = call === 'patch' || call === 'put' ? others.shift() : undefined;
@@ -127,7 +127,7 @@ it.each([409, 412, 400, 422] as const)(
   },
 );
 
-it('a member that groupsync added is removed later even if a read shows the group before that write', async () => {
+it('a member that groupsync added can be removed later, even if a read shows the group before that write', async () => {
   const platform = { enforceVersionOnPatch: false, getLagMs: 12_000 };
   const { world, tell, shown, hire, id } = await inSync(['a'], { membership: 'additive' }, platform, 5_000);
   await hire('b');
@@ -140,7 +140,7 @@ it('a member that groupsync added is removed later even if a read shows the grou
 });
 
 it.each(['create', 'patch'] as const)(
-  'a %s that takes effect after the search for it is still recorded in the audit',
+  'a lost %s that takes effect after apply has looked for it is still recorded in the audit',
   async (action) => {
     const { world, troubles, hire, tell, say, audit, ref, state } = await story();
     await hire('a', 'b', 'c');
@@ -223,7 +223,7 @@ it.each(['platform.patch', 'update GROUP'])(
   },
 );
 
-it('a leaver does not wait for flap damping, which continues once an hour', async () => {
+it('a leaver is removed during flap damping, and other restorations still occur once an hour', async () => {
   const { world, work, shown, ref, id } = await inSync(['a', 'b']);
   const addStranger = async () => {
     world.platform.changeAsOther(id, { users: [...(shown('g')[0] ?? []), 'u-x'] });
@@ -273,7 +273,7 @@ it.each(['getMany VIEW#', 'platform.get'])('plan and explain start again if %s i
 });
 
 it.each(['restore', 'report', 'adopt'] as const)(
-  "a read from before groupsync's last write does not count as an external change under %s",
+  "a read that shows the group before groupsync's last write does not count as an external change under %s",
   async (drift) => {
     const settings = { drift, membership: 'additive' };
     const { world, tell, shown, state, id } = await inSync(['a', 'b'], settings, { getLagMs: 45_000 });
@@ -296,7 +296,7 @@ it.each(['restore', 'report', 'adopt'] as const)(
   },
 );
 
-it('apply finds a change by another client soon after its own write once a minute has passed', async () => {
+it('apply finds a change that another client makes soon after a write, once a minute has passed', async () => {
   const { world, hire, tell, work, shown, state, id } = await inSync(['a']);
   await hire('b');
   world.advance(CREATE_SETTLE_MS);

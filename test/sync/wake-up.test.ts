@@ -24,15 +24,15 @@ const NEVER = Number.NEGATIVE_INFINITY;
 
 describe('scheduled wake-up', () => {
   it.each([
-    ['overdue for longer than the grace', -60_001, W_MS, false],
-    ['just overdue', -60_000, W_MS, true],
+    ['that is overdue for longer than a minute', -60_001, W_MS, false],
+    ['that is overdue for a minute', -60_000, W_MS, true],
     ['at the end of the window', 5_000, W_MS, true],
     ['of a clock that is ahead', 8_000, W_MS, true],
     ['of a retry', 8_001, W_MS, false],
     ['without a window', 3_000, 0, true],
     ['of a retry, without a window', 3_001, 0, false],
     ['within the widest window', 303_000, 300_000, true],
-  ])('a wake-up %s is relied on by another change: $3', (_, aheadMs, coalesceMs, isRelied) => {
+  ])('a new change can rely on the stored wake-up %s: $3', (_, aheadMs, coalesceMs, isRelied) => {
     expect(coversChange(NOW_MS + aheadMs, { nowMs: NOW_MS, coalesceMs })).toBe(isRelied);
   });
 
@@ -127,9 +127,9 @@ describe('change of a group', () => {
 
   it.each([
     ['a retry in an hour', 60 * MINUTE_MS, [0]],
-    ['a wake-up that is long overdue', -2 * MINUTE_MS, [0]],
-    ['a wake-up that is due', -30_000, []],
-  ])('a change is written soon although the group already waits for %s', async (_, aheadMs, expected) => {
+    ['long overdue', -2 * MINUTE_MS, [0]],
+    ['due', -30_000, []],
+  ])('a change is written soon, even if the stored wake-up is %s', async (_, aheadMs, expected) => {
     const { world, change, set, messages, item, shown, tell } = await settled();
     const wakeAt = world.nowMs() + aheadMs;
     await set({ dirtySince: 1, wakeAt });
@@ -169,7 +169,7 @@ describe('change of a group', () => {
     },
   );
 
-  it('a change is written at the end of its window if no retry or other worker postpones it', async () => {
+  it('a change is written at the end of its window, despite a wake-up of another worker', async () => {
     const { world, toolPorts, change, work, apply, set, shown } = await settled(60_000);
     await change({ add: ['b'], to: 'g' });
     await work(3);
@@ -187,7 +187,7 @@ describe('change of a group', () => {
     expect([ended, shown('g'), await end()]).toEqual([[false], [['u-a', 'u-b', 'u-c']], true]);
   });
 
-  it('a change between the read and the settlement of apply is written although it sends no message', async () => {
+  it('a change that arrives between the read and the commit of apply is written, although it sends no message', async () => {
     const { change, messages, apply, lose, shown } = await settled();
     await change({ take: ['c'], from: 'g' });
     lose();
@@ -218,7 +218,7 @@ describe('index of groups', () => {
     return { ...told, list };
   };
 
-  it('lists a group in sync, but not when only unsettled groups are listed', async () => {
+  it('the index lists a group in sync only in the list of all groups, and not in that of unsettled groups', async () => {
     const { list, change, tell, toolPorts, ref } = await inIndex();
     expect(await list('unsettled')).toEqual([]);
     await change({ upsert: 'g', name: 'Other' });
@@ -234,7 +234,7 @@ describe('index of groups', () => {
     expect((await list('unsettled')).map(({ name }) => name).sort()).toEqual(['Other', 'Z']);
   });
 
-  it('keeps a group listed as paused if it was paused during a write', async () => {
+  it('the index keeps a group as paused if an operator paused the group during a write', async () => {
     const { list, change, apply, toolPorts, ref, world, tell, shown } = await inIndex();
     await change({ upsert: 'g', name: 'Other' }, { add: ['b'], to: 'g' });
     await apply(slowWorker('platform.patch', () => toolPorts.groups.pause(ref('g'), 1)));
@@ -251,7 +251,7 @@ describe('index of groups', () => {
 
 describe('late write of the group item', () => {
   const error = { code: 'c', message: 'm', atMs: 0 };
-  it('a new wake-up is refused if another was stored meanwhile', async () => {
+  it('a stale write of a wake-up is refused if another wake-up was stored meanwhile', async () => {
     const { toolPorts, ref, change, item } = await settled();
     await change({ add: ['b'], to: 'g' });
     const { wakeAt }: Record<string, unknown> = await item();
@@ -296,7 +296,7 @@ describe('late write of the group item', () => {
 });
 
 describe('apply worker', () => {
-  it("returns at the window's end if the group changed during its failure, and later for its own failure", async () => {
+  it("apply runs again at the window's end if the group changed during a failure, and otherwise at the retry", async () => {
     const { troubles, change, apply, messages, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });
     lose();
@@ -310,7 +310,7 @@ describe('apply worker', () => {
     expect(messages()).toContain(W_MS);
   });
 
-  it('stops if another worker applies the group, and at a closed gate', async () => {
+  it('apply stops if another worker applies the group, or if the gate is closed', async () => {
     const { toolPorts, change, apply, world, shown, tell } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);
@@ -356,12 +356,12 @@ describe('apply worker', () => {
 });
 
 /**
- * Makes three changes of one group at any times and with any window. Workers stop before any effect and have different
- * clocks. Messages arrive late, twice, or at two workers at once. The platform ends equal to the directory. If no
- * worker stops, two writes of the group are at least a window apart.
+ * Makes three changes of one group at any times. Workers crash before any effect and have different clocks. Messages
+ * arrive late, twice, or at two workers at once. The platform must end equal to the directory. If no worker crashes,
+ * two writes of the group must be at least a window apart.
  */
 it.each([0, W_MS, 60_000, 300_000])(
-  'no change is lost, and none written twice, with a window of %s ms',
+  'every change is written, and writes are a window of %s ms apart if no worker crashes',
   async (coalesceMs) => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const random = seededRandom(seed);

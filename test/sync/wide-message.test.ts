@@ -12,7 +12,7 @@ const weightOf = (operation: string, key: string) => {
   if (operation === 'get') return 1 / 100;
   return operation === 'put' && /IN#|PART#/.test(key) ? 1 / 25 : 1;
 };
-/** Half of the function's time limit, and the time after which ingest stops its work. */
+/** Half of the time limit of the ingest function, and the time after which ingest stops its work. */
 const HALF_MS = 30_000;
 const STOP_MS = 51_000;
 const MAX_BYTES = 1_048_576;
@@ -121,7 +121,7 @@ it.each([
   60_000,
 );
 
-it('many users of many groups are processed in several runs, each of which continues the previous one', async () => {
+it('a message with many users of many groups is stored in several runs, each of which continues the previous run', async () => {
   const slow = slowly(300);
   const members = Array.from({ length: 1_500 }, (_, at) => ({ id: `u${at}`, email: 'old' }));
   const groups = Array.from({ length: 6 }, (_, at) =>

@@ -22,7 +22,7 @@ describe('mapGroups', () => {
     expect(unmapped).toEqual([]);
   });
 
-  it('maps no group by a name that two groups have, on either side', () => {
+  it('mapGroups maps no group by a name that two groups have, whether from events or in the directory', () => {
     expect(mapped({ group: 'g1', name: 'Sport' }).unmapped).toEqual(['g1']);
     expect(mapped({ group: 'g1', name: 'Chess' }, { group: 'g2', name: 'Chess' }).unmapped).toEqual([
       'g1',
@@ -30,7 +30,7 @@ describe('mapGroups', () => {
     ]);
   });
 
-  it('maps each group of the directory once, by the strongest evidence', () => {
+  it('mapGroups maps each group of the directory once, by id before external id before name', () => {
     const { pairs, unmapped } = mapped(
       { group: 'g1', name: 'Rowing' },
       { group: 'g2', name: 'Other', externalId: '01' },
@@ -40,7 +40,7 @@ describe('mapGroups', () => {
     expect(unmapped).toEqual(['g1', 'g3']);
   });
 
-  it('maps nothing without a name or an external id', () => {
+  it('mapGroups maps no group whose name and external id are missing', () => {
     expect(mapped({ group: 'g1' }, { group: 'g2', externalId: '' }).pairs).toEqual([]);
   });
 });

@@ -6,8 +6,8 @@ const HOUR_MS = 3_600_000;
 
 describe('listing that lacks known groups', () => {
   it.each([
-    ['no group of none', 0, 0, false],
-    ['no group of many', 100, 0, false],
+    ['none of no groups', 0, 0, false],
+    ['none of 100 groups', 100, 0, false],
     ['one group of several', 3, 1, false],
     ['the only group', 1, 1, true],
     ['two groups of three', 3, 2, true],
@@ -22,11 +22,11 @@ describe('listing that lacks known groups', () => {
 describe('group that the directory does not find', () => {
   const evidence = { isReportedDeleted: false, isAnotherReadable: true, nowMs: NOW_MS };
 
-  it('counts as deleted if the directory reports the deletion', () => {
+  it('a missing group counts as deleted if the directory reports the deletion', () => {
     expect(isDeleted({}, { ...evidence, isReportedDeleted: true, isAnotherReadable: false })).toBe(true);
   });
 
-  it('counts as deleted after a day of 404 answers while another group is readable', () => {
+  it('a missing group counts as deleted after a day of 404 answers while another group is readable', () => {
     expect(isDeleted({ missingMs: NOW_MS - 24 * HOUR_MS }, evidence)).toBe(true);
   });
 

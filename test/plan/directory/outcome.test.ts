@@ -52,7 +52,7 @@ describe('outcome of a read', () => {
 describe('listing with fewer users than the directory counts', () => {
   const difference = { added: [ANN], removed: [BOB] };
 
-  it('sends nothing at first, and does not count as equal', () => {
+  it('the first short listing sends no event, and does not count as equal', () => {
     expect(decide({ isShort: true, difference })).toEqual({ kind: 'again', because: 'short' });
     expect(decide({ isShort: true })).toEqual({ kind: 'again', because: 'short' });
   });

@@ -14,7 +14,7 @@ interface Stored {
   readonly nameAt?: number;
   readonly deletedAt?: number;
   readonly snapshotAt?: number;
-  /** The minute of the event that added each member. A negative minute is that of a removal. */
+  /** The minute of the event that added each member. A negative number is the minute of a removal. */
   readonly members?: Readonly<Record<string, number>>;
   readonly userDeletedAt?: Readonly<Record<string, number>>;
 }
@@ -76,7 +76,7 @@ describe('difference between a read and desired state', () => {
     ['a snapshot', compare(['a'], { snapshotAt: 40 })],
     ['a name', compare([], { name: 'New', nameAt: 40 })],
     ['the deletion of the group', compare([], { deletedAt: 40 })],
-  ])('leaves %s after the read unchanged, and requests another read', (_, difference) => {
+  ])('%s by an event after the read stays, and another read is requested', (_, difference) => {
     expect(difference).toEqual({ added: [], removed: [], isNamed: false, isSuperseded: true });
     expect(isEqual(difference)).toBe(false);
   });

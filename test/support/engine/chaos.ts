@@ -5,7 +5,7 @@ import type { Faults, World } from './world.ts';
 
 export interface ChaosOptions {
   readonly random: Random;
-  /** The number of faults in the whole run. After them the world has no faults. */
+  /** The number of faults in the whole run. After these faults, no other fault occurs. */
   readonly budget: number;
   readonly platform?: readonly CallFault[];
   readonly table?: readonly AwsFault[];
@@ -58,7 +58,7 @@ export class Chaos implements Faults {
     return !this.#draws(0.05, this.#options.table ?? []);
   }
 
-  /** Runs before each effect. Late writes take effect, and other clients act. */
+  /** Runs before each effect. Lets late writes take effect and other clients act. */
   meddle({ platform }: World): void {
     const { random, foreign = false, lateness = 0.1 } = this.#options;
     if (platform.lateCount > 0 && random.chance(lateness)) platform.doLate(random.below(8));

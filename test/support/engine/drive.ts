@@ -16,9 +16,9 @@ export interface DriveOptions {
   readonly skewMs?: number;
   /** The probability that a second worker also gets a message, as after an expired visibility timeout. */
   readonly twins?: number;
-  /** Called when no work is left. It returns true if it has added work. */
+  /** Called when no work is left. The function returns true if it has added work. */
   readonly whenQuiet?: () => Promise<boolean>;
-  /** The number of rounds after which the run fails as endless. */
+  /** The number of rounds after which the run fails, because it seems endless. */
   readonly maxRounds?: number;
 }
 

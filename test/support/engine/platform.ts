@@ -14,8 +14,8 @@ import type { ClientAction, PersonSpec, PlatformFault, Traits } from '../../../s
 import type { Worker } from '../../../simulate/worker.ts';
 
 /**
- * The fault of one call. After `lost_before`, `lost_after` and `lost_late` the caller gets no answer. The platform did
- * not do the work, did it, or does it after the caller has given up.
+ * The fault of one call. After `lost_before`, `lost_after` and `lost_late` the caller gets no answer. `lost_before`:
+ * the call has no effect. `lost_after`: the call took effect. `lost_late`: the call takes effect later.
  */
 export type CallFault =
   | 'none'
@@ -53,7 +53,7 @@ const TOKEN = 'token';
 export interface PlatformOptions extends Partial<Traits> {
   readonly nowMs: () => number;
   readonly company?: string;
-  /** Returns the name that the platform stores for a name that was sent. Traits cover the other cases. */
+  /** Returns the name that the platform stores for a sent name, if no trait describes the case. */
   readonly nameAs?: (name: string) => string;
   /** The form in which the platform stores external ids. */
   readonly spokeIdAs?: (spokeId: string) => string;
@@ -78,18 +78,18 @@ export class ToldPlatform {
   /** Foreign groups that may be written because they were adopted. */
   readonly adopted = new Set<string>();
   /**
-   * The users that the platform drops from every write. `kept` has the users whose removal it answers with 200 but
-   * ignores.
+   * `refused` has the users that the platform drops from every write. `kept` has the users whose removal the platform
+   * answers with 200 and ignores.
    */
   readonly refused: Named;
   readonly kept: Named;
   /** Users that make the platform answer 422 to a whole write. */
   readonly unacceptable: Named;
-  /** Groups whose form is not as specified: they have no name. */
+  /** Groups that the platform shows without a name, against the specification. */
   readonly odd = new Set<string>();
   /** Whether the platform answers 404 for an existing group with this id. The platform still creates groups. */
   hidden: (id: string) => boolean = () => false;
-  /** Whether the list also leaves out those groups. */
+  /** Whether the list also leaves out the groups of `hidden`. */
   hidesFromList = true;
   /**
    * Existing groups and roles that lists leave out. `undescribed` has roles whose answer shows only that they exist.
@@ -169,7 +169,7 @@ export class ToldPlatform {
     return this.#simulated.groups;
   }
 
-  /** All requests that the platform processed, or that a trait or platform fault refused, in order. */
+  /** The requests that arrived at the platform, in order, including those that a trait or platform fault refused. */
   get calls(): readonly PlatformCall[] {
     return this.#simulated.calls;
   }
@@ -243,7 +243,7 @@ export class ToldPlatform {
     return answering(Array.isArray(shown) ? shown.map(partly) : partly(shown as Shown));
   }
 
-  /** Returns the answer with this platform's faults: about another group, without hidden groups, or malformed. */
+  /** Returns the answer with the faults that a test has set: about another group, without some groups, or malformed. */
   #bent(sent: Sent, whole: Answered): Answered {
     const { kind, id } = requestOf(sent);
     const answer = this.#partly(kind, whole);
@@ -298,7 +298,7 @@ export class ToldPlatform {
     }
   }
 
-  /** Lets one of the writes whose callers have given up take effect. */
+  /** Lets one late write take effect, whose caller has given up. */
   doLate(which: number): void {
     this.#late.splice(which % Math.max(1, this.#late.length), 1)[0]?.run();
   }

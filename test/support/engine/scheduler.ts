@@ -17,8 +17,8 @@ export interface SchedulerOptions {
 }
 
 /**
- * Runs several workers at once, one effect at a time, in an order that only the seed decides. Any worker that waits for
- * an effect may be next. So every interleaving of separate processes can be drawn and repeated.
+ * Runs several workers at once, one effect at a time. The seed decides which waiting worker is next. So every
+ * interleaving of separate processes can be drawn and repeated.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
@@ -71,7 +71,7 @@ export class Scheduler {
       const [next] = this.#waiting.splice(this.#options.random.below(this.#waiting.length), 1);
       next?.go();
     }
-    // The calls of a stopped worker end here, so that they have no effect in the next step.
+    // The calls of a stopped worker end here, so that none of them has an effect in the next step.
     for (const { go } of this.#waiting.splice(0)) go();
     await settled();
     return results;

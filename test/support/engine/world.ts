@@ -38,7 +38,7 @@ export interface PersonSpec extends Employee {
 
 export interface WorldOptions {
   readonly random: Random;
-  /** The connection settings beside `baseUrl`. The guard is off unless the settings include it. */
+  /** The connection settings except `baseUrl`. Without the setting `guard`, the guard is off. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly coalesceMs?: number;
   /** The probability that a queue repeats or delays a message. */
@@ -115,7 +115,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     advance: (ms) => {
       const until = now + ms;
-      // A late write takes effect at its own time, even within a long jump.
+      // A late write takes effect at its own time, even if the clock is advanced beyond that time.
       for (;;) {
         now = Math.max(now, Math.min(until, shared.platform.latestMs));
         shared.platform.doOverdue();
@@ -153,8 +153,8 @@ interface Seat {
 }
 
 /**
- * The client's waits are longer than any call may take, so the client tries once. The engine then sees every fault that
- * a test sets.
+ * A random number so large that each wait of the client ends after the deadline of its call. So the client never
+ * repeats a call, and the engine sees every fault that a test sets.
  */
 const TRIES_ONCE = 1e9;
 

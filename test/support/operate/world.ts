@@ -36,13 +36,13 @@ const noApplicant = () => {
   throw new Error('no applicant in this world');
 };
 
-/** Returns a dead-letter queue of the simulation. A test adds dead-lettered messages to it, with ids of its own. */
+/** Returns a dead-letter queue of the simulation. A test adds dead-lettered messages with its own ids to this queue. */
 function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number }) {
   const queue = queues.of[`${name}Dlq`];
   const client = queues.client(async (operation) => {
     if (operation !== 'ReceiveMessage') return;
     mailbox.onTake();
-    // A long poll without a message takes time.
+    // A long poll without a message ends after its waiting time.
     if (!queue.messages.some(({ visibleAtMs }) => visibleAtMs <= clock.ms)) clock.ms += 1_000;
   });
   const mailbox = {

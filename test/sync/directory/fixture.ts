@@ -119,12 +119,12 @@ export async function openReader({
     ...reader,
     google,
     run,
-    /** Changes the directory now. */
+    /** Changes the directory at the current time. */
     async change(...changes: readonly object[]) {
       syncClocks();
       await google.control('changes', changes);
     },
-    /** Runs the reader every five minutes, and the engine in between. */
+    /** Advances the clock, and runs the reader every five minutes and the engine in between. */
     async passMinutes(minutes: number) {
       for (let minute = 0; minute < minutes; minute += 5) {
         await run();

@@ -22,8 +22,8 @@ const statusOf = async ({ world, ports }: Reader) =>
 const findingsOf = async (reader: Reader): Promise<readonly string[]> =>
   (await levelsOf(reader)).found.filter(({ count }) => count > 0).map(({ subject }) => subject);
 
-describe('the reader of a directory', () => {
-  it('the reader is fresh while the directory answers, and late once it has not for ten minutes more than expected', async () => {
+describe('freshness and health of a directory reader', () => {
+  it('the reader is late once the directory has not answered for ten minutes more than expected', async () => {
     const reader = await started();
     expect((await statusOf(reader)).freshness).toMatchObject({ expectedEveryMs: 5 * MINUTE_MS, late: false });
     await reader.google.control('faults', [
@@ -49,7 +49,7 @@ describe('the reader of a directory', () => {
       'token: the directory answered 401 (unauthorized_client)',
     ],
     [
-      'the administrator may not read any more',
+      'the administrator has lost the right to read',
       (reader: Reader) => reader.change({ kind: 'changeUser', user: ADMINISTRATOR, isAdmin: false }),
       'the directory answered 403',
     ],
@@ -58,7 +58,7 @@ describe('the reader of a directory', () => {
       (reader: Reader) => reader.change({ kind: 'suspendUser', user: ADMINISTRATOR }),
       'token: the directory answered 400 (invalid_grant)',
     ],
-  ])('the reader reports that it has stopped since %s', async (_, end, reason) => {
+  ])('the reader reports that it cannot read because %s', async (_, end, reason) => {
     const reader = await started();
     await end(reader);
     await reader.google.control('access-tokens/expire');
@@ -71,7 +71,7 @@ describe('the reader of a directory', () => {
     expect(await findingsOf(reader)).toEqual(['reader_stopped']);
   });
 
-  it('the reader reports that it has stopped for missing groups, and the end of that', async () => {
+  it('the reader reports that it has stopped because groups are missing, and later that it reads again', async () => {
     const reader = await started();
     const short = { status: 200, body: '{"kind":"admin#directory#groups"}' };
     await reader.google.control('faults', [{ match: { path: '*/groups' }, ...short }]);

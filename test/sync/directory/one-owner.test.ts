@@ -40,7 +40,7 @@ describe('group that the reader owns', () => {
     expect(await reader.run()).toMatchObject({ read: 0 });
   });
 
-  it('an event of another source lets the reader find a change of the directory sooner', async () => {
+  it('an event of another source causes an early read, which finds a change of the directory', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });

@@ -5,7 +5,7 @@ import { company, kindsOf, openReader } from './fixture.ts';
 const HOUR_MS = 60 * MINUTE_MS;
 
 describe('reading a directory', () => {
-  it('brings its groups to the platform, users first, and sends nothing once both agree', async () => {
+  it('the reader sends users and then groups, and sends nothing once the platform equals the directory', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'], chess: ['c'] }) });
     await reader.hire('a', 'b', 'c');
     await reader.run();
@@ -32,7 +32,7 @@ describe('reading a directory', () => {
     expect(users.sort()).toEqual(['a', 'b']);
   });
 
-  it('always sends whether a user is active, and sends a user again only after a change', async () => {
+  it('the event of a user always contains whether the user is active, and is sent again only after a change', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'] }) });
     await reader.hire('a', 'b');
     await reader.run();
@@ -55,7 +55,7 @@ describe('reading a directory', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('follows changes that the directory reports, and finds other changes within a day', async () => {
+  it('the reader finds a reported change in the next run, and any other change within a day', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
     await reader.hire('a', 'b', 'c', 'd');
     await reader.passMinutes(30);
@@ -84,7 +84,7 @@ describe('reading a directory', () => {
     expect(groups).toEqual(['rowing']);
   });
 
-  it('finds a new group by a report, and replaces the old name after a change', async () => {
+  it('the reader finds a new group and a new name by a report', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'] }) });
     await reader.hire('a', 'b');
     await reader.passMinutes(10);
@@ -111,7 +111,7 @@ describe('reading a directory', () => {
     expect(await reader.run()).toMatchObject({ read: 12, waiting: 0 });
   });
 
-  it('reads every group on request, due or not', async () => {
+  it('a full read reads every group, even one that is not due', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
     await reader.hire('a', 'b', 'c');
     await reader.passMinutes(30);
@@ -129,7 +129,7 @@ describe('reading a directory', () => {
     expect(calls).toHaveLength(1 + 12);
   });
 
-  it('processes a report once, although the log contains it for half an hour', async () => {
+  it('the reader processes a report once, although each run sees the reports of the last half hour', async () => {
     const settings = { groups: { include: ['Group rowing'], exclude: [], policies: [] } };
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }), settings });
     await reader.hire('a', 'c');

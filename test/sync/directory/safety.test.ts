@@ -24,19 +24,22 @@ describe('directory with wrong answers', () => {
     ['failures', { error: 'backendError' }],
     ['a used-up quota', { error: 'quotaExceeded' }],
     ['404 for the members', { error: 'notFound' }],
-  ])('removes no member because of %s in place of the members', async (_, fault) => {
-    const reader = await settled();
-    await reader.google.control('faults', [{ match: MEMBERS, times: 30, ...fault }]);
-    await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
-    await reader.passMinutes(20);
-    expect(reader.takeSent()).toEqual([]);
-    await reader.google.control('faults', []);
-    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
-    await reader.passMinutes(30);
-    expect(reader.shown('rowing')).toEqual([['u-a']]);
-  });
+  ])(
+    'the reader removes no member if the directory answers with %s instead of the members',
+    async (_, fault) => {
+      const reader = await settled();
+      await reader.google.control('faults', [{ match: MEMBERS, times: 30, ...fault }]);
+      await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
+      await reader.passMinutes(20);
+      expect(reader.takeSent()).toEqual([]);
+      await reader.google.control('faults', []);
+      await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+      await reader.passMinutes(30);
+      expect(reader.shown('rowing')).toEqual([['u-a']]);
+    },
+  );
 
-  it('keeps the members of a group within a group whose list ends before it', async () => {
+  it('the members of a nested group stay if the list of the outer group ends before the nested group', async () => {
     const nested = company({ rowing: ['a', 'chess'], chess: ['c', 'd'] });
     const reader = await settled(nested, { nested: 'flatten' });
     const body = JSON.stringify({ kind: 'admin#directory#members', members: [MEMBER_A] });
@@ -52,7 +55,7 @@ describe('directory with wrong answers', () => {
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });
 
-  it('removes no member because of an empty list until another read, ten minutes later, shows the same', async () => {
+  it('an empty list of members removes them only if a read ten minutes later is also empty', async () => {
     const reader = await settled();
     const empty = { match: MEMBERS, status: 200, body: '{"kind":"admin#directory#members"}' };
     await reader.google.control('counts', { group: 'rowing', count: null });
@@ -71,7 +74,7 @@ describe('directory with wrong answers', () => {
     expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[]]);
   });
 
-  it('removes no member because of a short list, and adds members after three such reads', async () => {
+  it('a short list of members removes no member, and after three short lists new members are added', async () => {
     const reader = await settled();
     await reader.google.control('counts', { group: 'rowing', count: 3 });
     await reader.change(
@@ -96,7 +99,7 @@ describe('directory with wrong answers', () => {
   it.each([
     ['the credential is refused', 'authError'],
     ['a right is missing', 'insufficientPermissions'],
-  ])('stops the run if %s', async (_, error) => {
+  ])('the run stops if %s', async (_, error) => {
     const reader = await settled();
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
     await reader.google.control('faults', [{ match: { path: '*/groups/*' }, times: 30, error }]);
@@ -104,7 +107,7 @@ describe('directory with wrong answers', () => {
     expect(reader.takeSent()).toEqual([]);
   });
 
-  it('stops the run if many known groups are missing in the list', async () => {
+  it('the run stops if many known groups are missing in the list', async () => {
     const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await settled(company(groups));
     await reader.google.control('settings', { lostLogEntries: 1 });
@@ -114,7 +117,7 @@ describe('directory with wrong answers', () => {
     expect(reader.takeSent()).toEqual([]);
   });
 
-  it('continues after a stop once an operator accepts the deletions', async () => {
+  it('a stopped reader continues once an operator accepts the deletions', async () => {
     const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await settled(company(groups), { guard: {} });
     await reader.google.control('settings', { lostLogEntries: 1 });
@@ -132,7 +135,7 @@ describe('directory with wrong answers', () => {
     expect(await reader.run()).toMatchObject({ groups: 4 });
   });
 
-  it('deletes no group that the directory finds by its id, even if an operator accepts deletions', async () => {
+  it('a group that the directory finds by its id is not deleted, even if an operator accepts deletions', async () => {
     const reader = await settled();
     const empty = { match: { path: '*/groups' }, status: 200, body: '{"kind":"admin#directory#groups"}' };
     await reader.google.control('faults', [{ ...empty, times: 30 }]);

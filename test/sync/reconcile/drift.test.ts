@@ -36,7 +36,7 @@ import {
 import { orDies, whereverItDies } from './support/mortal.ts';
 
 describe('difference that apply meets in a conflict', () => {
-  it('a difference is recorded, and its author is named once the feed reports it', async () => {
+  it('a difference that apply finds in a conflict is recorded, and gets its author once the feed reports the change', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tell(world, leaves('m0'));
@@ -45,7 +45,7 @@ describe('difference that apply meets in a conflict', () => {
       { kind: 'name', initiator: 'UNKNOWN', settledBy: 'restore' },
     ]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
-    // The feed also shows groupsync's own writes. They never hide the change of a person.
+    // The feed also shows groupsync's own writes. The change of a person still gets its own author.
     await follow(world, id, activityEvent({ id: 'own', initiator: 'EXTERNAL' }), activityEvent());
     expect(await records(world)).toMatchObject([{ initiator: 'ROLE', eventIds: ['event-1'] }]);
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
@@ -139,7 +139,7 @@ describe('spokeId that another client removed', () => {
     expect(shown(world, id)).toEqual(['g', USERS.slice(1)]);
   });
 
-  it('causes no drift on a platform that shows no spokeId', async () => {
+  it('a spokeId that the platform never shows causes no drift', async () => {
     const { world } = await beside({ echoSpokeId: false });
     await tellThenApply(world, leaves('m0'));
     expect(await records(world)).toEqual([]);
@@ -151,7 +151,7 @@ describe('difference that is to be restored', () => {
   const strangers = ['s0', 's1', 's2', 's3', 's4', 's5', 's6'];
   const guard = { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
 
-  it('stays open while the guard holds its removals, and ends when they are approved', async () => {
+  it('a difference stays open while the guard holds its removals, and ends when they are approved', async () => {
     const { world, id } = await settled({ guard });
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, ...strangers] });
     await followThenApply(world, id, activityEvent());
@@ -165,7 +165,7 @@ describe('difference that is to be restored', () => {
     for (const record of await records(world)) expect(record).toMatchObject({ settledBy: 'restore' });
   });
 
-  it('ends with the policy report if the settings exclude the group', async () => {
+  it('an open difference ends as reported if the settings exclude the group', async () => {
     const { world, id } = await settled({ guard });
     world.platform.changeAsOther(id, { users: [...USERS, ...strangers] });
     await followThenApply(world, id, activityEvent());
@@ -282,7 +282,7 @@ function stoppedAfterWriting(): Worker {
 }
 
 describe('drift under policy report', () => {
-  it('reported drift is accepted until the next directory event, and a later difference does not prolong it', async () => {
+  it('reported drift stays until the next directory event, even if a later difference arrives before that event', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await followThenApply(world, id, activityEvent());
@@ -299,9 +299,9 @@ describe('drift under policy report', () => {
   });
 
   it.each([
-    ['whose register is stored', [event('user.deleted', { user: { id: 'm0' } }, 5)], USERS.slice(1)],
+    ['who had joined the group', [event('user.deleted', { user: { id: 'm0' } }, 5)], USERS.slice(1)],
     [
-      'which was deleted before it joined the group',
+      'who was deleted before joining the group',
       [event('user.deleted', { user: { id: 'late' } }, 5), joins('late')],
       USERS,
     ],
@@ -445,7 +445,7 @@ it('external changes of a group in mode report are reported, and nothing is writ
   expect(world.platform.writes).toHaveLength(writes);
 });
 
-it('a failing read of a suspected change leads to no conclusion', async () => {
+it('a suspected change whose read fails is neither confirmed nor dropped', async () => {
   const { world, id } = await settled();
   world.platform.changeAsOther(id, { name: 'Theirs' });
   await follow(world, id, activityEvent());
@@ -502,7 +502,7 @@ describe('deletion that apply meets before the feed reports it', () => {
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
   });
 
-  it('a deletion is attributed even if the policy lets it stand', async () => {
+  it('a deletion is attributed even if the policy accepts the deletion', async () => {
     const { world, id, again } = await deleted({ drift: 'report' });
     expect(again).toBe('');
     await follow(world, id, removed);
@@ -589,8 +589,8 @@ describe('attribution of a difference', () => {
 
   it.each([
     ['attributed once the feed reports it', 0, 'ROLE'],
-    ['not attributed to a client that changes it a month later', 30 * 24, 'UNKNOWN'],
-  ])('a duplicate spokeId found by a sweep is %s', async (_, hours, initiator) => {
+    ['not attributed to a client that changes the copied group a month later', 30 * 24, 'UNKNOWN'],
+  ])('a duplicate spokeId that a sweep finds is %s', async (_, hours, initiator) => {
     const { world, id } = await settled();
     const twin = world.platform.copyAsOther(id);
     await sweep(await world.connection(), {

@@ -11,7 +11,7 @@ import { CONNECTION, createWorld } from './support/world.ts';
 const GROUPS = ['g0', 'g1', 'g2'];
 const HOUR_MS = 3_600_000;
 /**
- * The statuses of failures. With 200 the answer has an error member. `forgets` means that a cursor is refused for good.
+ * The statuses of failed requests. An answer 200 contains an error. `forgets` means that a cursor is always refused.
  */
 const TROUBLES = ['429', '500', 'forgets 400', 'forgets 404', 'forgets 200', '200'];
 
@@ -89,7 +89,7 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
 
 describe('activity feed', () => {
   it(
-    'the feed is read completely and every event is counted once, for every way to serve the feed',
+    'the feed is read completely, and every event is counted once, for any pages and failures of the feed',
     async () => {
       await fc.assert(
         fc.asyncProperty(scenario, async ({ batches, crashes: _, ...served }) => {
@@ -117,7 +117,7 @@ describe('activity feed', () => {
   );
 
   it(
-    'a crash between any two effects loses no event, and the cursor never passes the records',
+    'a crash between any two effects loses no event, and the cursor never passes an event that is not recorded',
     async () => {
       await fc.assert(
         fc.asyncProperty(scenario, async ({ batches, crashes, ...served }) => {

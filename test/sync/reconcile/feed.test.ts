@@ -51,7 +51,7 @@ describe('first run of the feed', () => {
 });
 
 describe('run of the feed', () => {
-  it('does not overlap an active run, and does not wait for an ended one', async () => {
+  it('a run does not start during another run, and starts immediately after its end', async () => {
     const { world } = await worldWith(() => [page([], 'c1', true)]);
     await world.ports.leases.take(CONNECTION, 'feed', { nowMs: START_MS, lengthMs: MINUTE_MS });
     expect(await run(world)).toBeUndefined();
@@ -60,7 +60,7 @@ describe('run of the feed', () => {
     expect(await run(world)).toBeDefined();
   });
 
-  it('a run paused past its lease cannot write once another run has begun, even before that run has written', async () => {
+  it('a run that continues after its lease has expired cannot write once another run has begun', async () => {
     let wakeUp = () => {};
     const asleep = new Promise<void>((resolve) => {
       wakeUp = resolve;
@@ -98,7 +98,7 @@ describe('run of the feed', () => {
     expect(starts.at(-1)).toEqual({ cursor: 'c10' });
   });
 
-  it('keeps events read before a failure, and reports both', async () => {
+  it('a failure does not lose the events that were read before, and the run reports both', async () => {
     const { world } = await worldWith(({ cursor }) =>
       cursor === undefined
         ? [page([event('a')], 'c1'), failure('throttled', 429)]
@@ -117,21 +117,24 @@ describe('gap in the feed', () => {
     ['the error member of an answer 200', failure('unavailable', 200), 0],
     ['a 500 for over an hour', failure('unavailable', 500), 61],
     ['a 403 for over an hour', failure('forbidden', 403), 61],
-  ])('a gap after a cursor refused by %s is read by date, once, and swept', async (_, refusal, minutes) => {
-    const { world, starts } = await worldWith(({ cursor }) =>
-      cursor === 'c1'
-        ? [refusal]
-        : [page([event('a'), ...(starts.length > 1 ? [event('b')] : [])], 'c1', true)],
-    );
-    await run(world);
-    if (minutes > 0) expect((await run(world))?.failure).toBe(refusal);
-    world.advance(minutes * MINUTE_MS);
-    const done = await run(world);
-    expect(starts.at(-1)).toEqual({ sinceMs: START_MS - 1_000 });
-    expect(done?.report.eventsRead).toBe(1);
-    expect(done?.sweep).toBeDefined();
-    expect((await world.ports.feed.read(CONNECTION))?.needsSweep).toBe(false);
-  });
+  ])(
+    'after a cursor is refused by %s, the gap is read once by date, and a sweep follows',
+    async (_, refusal, minutes) => {
+      const { world, starts } = await worldWith(({ cursor }) =>
+        cursor === 'c1'
+          ? [refusal]
+          : [page([event('a'), ...(starts.length > 1 ? [event('b')] : [])], 'c1', true)],
+      );
+      await run(world);
+      if (minutes > 0) expect((await run(world))?.failure).toBe(refusal);
+      world.advance(minutes * MINUTE_MS);
+      const done = await run(world);
+      expect(starts.at(-1)).toEqual({ sinceMs: START_MS - 1_000 });
+      expect(done?.report.eventsRead).toBe(1);
+      expect(done?.sweep).toBeDefined();
+      expect((await world.ports.feed.read(CONNECTION))?.needsSweep).toBe(false);
+    },
+  );
 
   it('a gap is swept by the next run if the sweep failed', async () => {
     const { world, starts } = await worldWith(({ cursor }) =>
@@ -153,7 +156,7 @@ describe('gap in the feed', () => {
     expect(starts.at(-1)).toEqual({ sinceMs: START_MS + 1 });
   });
 
-  it('the search for a gap ends if every cursor is refused', async () => {
+  it('the search for a usable cursor ends if every cursor is refused', async () => {
     const { world, starts } = await worldWith(({ cursor }) =>
       cursor === undefined
         ? [page([event('a')], 'c1'), failure('rejected', 400)]
@@ -164,7 +167,7 @@ describe('gap in the feed', () => {
   });
 });
 
-describe('groups touched in the feed', () => {
+describe('groups that the feed names', () => {
   it('a feed event about the version that groupsync wrote is an echo, which marks and wakes no group', async () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
@@ -175,9 +178,9 @@ describe('groups touched in the feed', () => {
 
   it.each([
     ['that are unmanaged', {}, undefined],
-    ['that was released', { released: true }, undefined],
+    ['that an operator released', { released: true }, undefined],
     ['that the settings exclude', {}, { groups: { exclude: ['g'] } }],
-  ])('touched groups %s are counted and not changed', async (title, extra, settings) => {
+  ])('groups %s are counted and not marked as suspected', async (title, extra, settings) => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)], settings);
     if (title === 'that are unmanaged') world.stranger('g');
     else await world.link('g', extra);
@@ -186,7 +189,7 @@ describe('groups touched in the feed', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('a few touched groups, or those of a very large company, are read by id, and others by one list', async () => {
+  it('a few named groups, or those of a very large company, are read by id; otherwise one list is read', async () => {
     const many = Array.from({ length: 21 }, (_, n) => `g${n}`);
     const { world, starts } = await worldWith(() => {
       const touched = starts.length === 1 ? many.slice(0, 1) : many;

@@ -5,7 +5,7 @@ import { CONNECTION, createWorld, failure, START_MS } from './support/world.ts';
 const DAY_MS = 24 * 3_600_000;
 
 describe('daily check of a credential', () => {
-  it('records the last success and the last failure', async () => {
+  it('the daily check records its last success and its last failure', async () => {
     const world = await createWorld();
     expect(await checkHealth(world.connection, world.ports)).toEqual({
       checkedAtMs: START_MS,

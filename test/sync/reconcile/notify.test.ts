@@ -61,21 +61,21 @@ describe('notifications of findings', () => {
     }
   }
 
-  it('repeats a notification once if the worker stopped before it recorded the outcome', async () => {
+  it('a notification is repeated once if the worker stopped before it recorded the outcome', async () => {
     const world = recordingTargets();
     await sendUnrecorded(world);
     await lookForAnHour(world, HELD);
     expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, BEGAN]);
   });
 
-  it('reports the end of a finding whose first notification was sent and not recorded', async () => {
+  it('the end of a finding is notified even if its first notification was sent and not recorded', async () => {
     const world = recordingTargets();
     await sendUnrecorded(world);
     await lookForAnHour(world, NONE_HELD);
     expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER]);
   });
 
-  it('reports a finding again if its end was notified and not recorded', async () => {
+  it('a finding that returns is notified even if its end was notified and not recorded', async () => {
     const world = recordingTargets();
     await notify(HELD, world.ports, CONNECTION);
     world.clock.ms += QUARTER_MS;
@@ -84,7 +84,7 @@ describe('notifications of findings', () => {
     expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER, BEGAN]);
   });
 
-  it('a failing target is reported, and the notification is repeated if no target accepted it', async () => {
+  it('a failing target is logged, and a notification that no target accepted is repeated', async () => {
     const isDown = { webhook: true, all: false };
     const { delivered, clock, ports } = recordingTargets(
       (target) => isDown.all || (target === 'webhook' && isDown.webhook),

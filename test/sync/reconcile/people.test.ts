@@ -13,7 +13,7 @@ import { CONNECTION, createWorld } from './support/world.ts';
 const ANN = memberId('m-ann');
 const BOB = memberId('bob@acme.test');
 
-/** With `faulty` one position of the list fails; with `fails` all positions from there on fail. */
+/** The number in `faulty` is the position of the list that fails. From the number in `fails` on, all positions fail. */
 type Pages = readonly (readonly PersonSpec[] | 'faulty' | 'fails')[];
 
 const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
@@ -24,7 +24,7 @@ const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
 const ann = (over: Partial<PersonSpec> = {}) =>
   employee('r-ann', { email: 'ann@acme.test', userId: 'u-ann', ...over });
 
-/** The people in `unlisted` exist by id, and the list leaves them out. */
+/** The people in `unlisted` are found by id, but the list leaves them out. */
 const company = async () => Object.assign(await createWorld(), { unlisted: [] as PersonSpec[] });
 type Company = Awaited<ReturnType<typeof company>>;
 
@@ -128,7 +128,7 @@ describe('refresh of people', () => {
   });
 
   it.each([null, ' '])(
-    'finds no person by their old address when the platform now shows the address %j',
+    'a person is not found by the old address once the platform shows the address %j',
     async (email) => {
       const world = await company();
       await run(world, [[ann()]]);
@@ -146,7 +146,7 @@ describe('refresh of people', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('finds the current holder of an address, even when a prefetch found another person', async () => {
+  it('apply matches the current holder of an address, even if a prefetch found another person', async () => {
     const world = await company();
     await run(world, [[ann()]]);
     const sought = { field: 'workEmail', value: 'ann@acme.test' };
@@ -155,7 +155,7 @@ describe('refresh of people', () => {
     expect(await ahead.holding(CONNECTION, sought.field, sought.value)).toMatchObject([{ role: 'r-new' }]);
   });
 
-  it('finds the holder of a restored address although another refresh was removing it at any point', async () => {
+  it('apply matches the holder of a restored address, even if another refresh was removing the address at any point', async () => {
     const found = async (world: Company) =>
       (await world.ports.people.holding(CONNECTION, 'workEmail', 'ann@acme.test')).map(({ role }) => role);
     for (let stop = 1, isOver = false; !isOver; stop += 1) {
@@ -206,7 +206,7 @@ describe('refresh of people', () => {
     expect([hidden.woken, (await personOf(hidden))?.state]).toEqual([[], 'ACTIVE']);
   });
 
-  it('requests only the next page while it saves one', async () => {
+  it('a refresh requests only the next page while it saves a page', async () => {
     const world = await company();
     const steps: string[] = [];
     const note = async (kind: string) => steps.push(kind);
@@ -216,7 +216,7 @@ describe('refresh of people', () => {
     expect(steps).toEqual([page, page, save, page, save, page, save]);
   });
 
-  it('takes full effect after a crash between any two effects', async () => {
+  it('a repeated refresh takes full effect after a crash between any two effects', async () => {
     await whereverItDies(async (worker, where) => {
       const world = await withAnn();
       await run(world, [[ann({ state: 'TERMINATED' })]], worker).catch(() => {});
@@ -259,7 +259,7 @@ describe('refresh that finds a new role of a user', () => {
     expect((await world.ports.users.read(CONNECTION, [ANN])).get(ANN)).toMatchObject({ role: 'r-bob' });
   });
 
-  it('wakes no group if groups hold roles', async () => {
+  it('a new role of a user wakes no group if groups contain roles', async () => {
     const world = await withAnn();
     const settings = { ...world.connection.settings, memberIdField: 'id' as const };
     world.platform.employees = [ann(), again];
@@ -272,7 +272,7 @@ describe('person that a listing lacks', () => {
   const bob = employee('r-bob', { email: 'bob@acme.test' });
   const asked = ({ calls }: Company) => calls().filter((call) => call.startsWith('employee'));
 
-  it('stays unchanged if the platform knows the person by id', async () => {
+  it('a missing person stays unchanged if the platform knows the person by id', async () => {
     const world = await withAnn();
     world.unlisted.push(ann());
     world.platform.undescribed.add('r-ann');
@@ -331,14 +331,14 @@ describe('person that a listing lacks', () => {
     expect(world.woken).toEqual(['h']);
   });
 
-  it('a missing person is looked up only if the look-up could remove a member from a group', async () => {
+  it('a missing person is looked up only if the person is active and bound to a member', async () => {
     const world = await withAnn();
     await run(world, [[ann({ state: 'TERMINATED' }), employee('r-unbound', {})]]);
     await run(world, [[bob]]);
     expect(asked(world)).toEqual([]);
   });
 
-  it('look-ups are limited per run, and each person is looked up in some run', async () => {
+  it('each run looks up a limited number of persons, and later runs look up the others', async () => {
     const world = await company();
     const roles = Array.from({ length: 250 }, (_, n) => `r${n}`);
     await run(world, [roles.map((role) => employee(role, {}))]);

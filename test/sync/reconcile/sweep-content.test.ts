@@ -35,19 +35,22 @@ describe('group with the stored version and other content', () => {
       (users: readonly string[]) => users.slice(0, 1),
       [],
     ],
-  ])('a changed content is found by the sweep and corrected (%s)', async (_, changed, kinds) => {
-    const { world, troubles, sweepAfter, shown, drift, state } = await company(1);
-    world.platform.showing = (_call, users) => changed(users);
-    troubles.platform = (call) => {
-      if (call === 'patch' || call === 'put') world.platform.showing = (_call, users) => users;
-      return 'none';
-    };
-    await sweepAfter();
-    expect(await drift()).toEqual(kinds);
-    expect(world.platform.writes).toHaveLength(2);
-    expect(shown('g0')).toEqual([['u-a', 'u-b']]);
-    expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
-  });
+  ])(
+    'a sweep finds and corrects a changed content under the stored version (%s)',
+    async (_, changed, kinds) => {
+      const { world, troubles, sweepAfter, shown, drift, state } = await company(1);
+      world.platform.showing = (_call, users) => changed(users);
+      troubles.platform = (call) => {
+        if (call === 'patch' || call === 'put') world.platform.showing = (_call, users) => users;
+        return 'none';
+      };
+      await sweepAfter();
+      expect(await drift()).toEqual(kinds);
+      expect(world.platform.writes).toHaveLength(2);
+      expect(shown('g0')).toEqual([['u-a', 'u-b']]);
+      expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
+    },
+  );
 
   it.each([true, false])(
     'an unchanged content costs no further read (spokeIds shown: %s)',
@@ -68,7 +71,7 @@ describe('group with the stored version and other content', () => {
     expect(await drift()).toEqual(['members_added', 'members_added']);
   });
 
-  it('a group stays unchanged if only the list shows other users, and is fetched once a day', async () => {
+  it('a group whose users differ only in the list is not changed, and is fetched once a day', async () => {
     const { world, sweepAfter, drift } = await company(40);
     world.platform.showing = (kind, users) => (kind === 'list' ? users.slice(0, 1) : users);
     let fetched = 0;

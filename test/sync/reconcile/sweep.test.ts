@@ -63,7 +63,7 @@ describe('sweep', () => {
     expect(world.woken).toEqual(['g1']);
   });
 
-  it('leaves a write in flight to the apply that sent it', async () => {
+  it('a sweep ignores a group whose write has no answer yet', async () => {
     const world = await createWorld();
     const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };
     await world.link('g0', { intent });
@@ -90,22 +90,25 @@ describe('sweep', () => {
   });
 
   it.each([
-    ['an empty list', 20, 20],
+    ['every group', 20, 20],
     ['one group in ten', 20, 2],
-  ])('draws no conclusion if %s is missing', async (_, links, missing) => {
-    const world = await withGroups(links);
-    for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
-    const { report, halted } = await run(world);
-    expect(halted).toBe(true);
-    expect(report.missing).toBe(missing);
-    expect(await suspects(world, links)).toEqual([]);
-    expect(world.calls()).toEqual(['list']);
-  });
+  ])(
+    'a sweep draws no conclusion about missing groups from a list that lacks %s',
+    async (_, links, missing) => {
+      const world = await withGroups(links);
+      for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
+      const { report, halted } = await run(world);
+      expect(halted).toBe(true);
+      expect(report.missing).toBe(missing);
+      expect(await suspects(world, links)).toEqual([]);
+      expect(world.calls()).toEqual(['list']);
+    },
+  );
 
   it.each([
     ['only one group of any number', 3, 1],
     ['only one group in twenty', 40, 2],
-  ])('continues if %s is missing', async (_, links, missing) => {
+  ])('a sweep suspects the missing groups if %s is missing', async (_, links, missing) => {
     const world = await withGroups(links);
     for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
     expect((await run(world)).halted).toBe(false);
@@ -126,20 +129,20 @@ describe('sweep', () => {
     expect(await suspects(world, 15)).toEqual([]);
   });
 
-  it('draws no conclusion from a list that failed', async () => {
+  it('a sweep draws no conclusion if the list fails', async () => {
     const world = await withGroups(3);
     world.platform.listing = () => 500;
     await expect(run(world)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await suspects(world, 3)).toEqual([]);
   });
 
-  it('counts orphans, and records once each orphan with the spokeId of a linked group', async () => {
+  it('a sweep counts orphans, and records each external group with the spokeId of a linked group once', async () => {
     const world = await withGroups(2);
     await world.link('unlinked', { link: { id: 'platform-gone' } });
     world.lose('unlinked');
     const copy = world.stranger('g0');
     for (const spokeId of ['unlinked', 'no-group-of-ours']) world.stranger(spokeId);
-    // A managed group with the spokeId of another managed group has a changed spokeId, and is no orphan.
+    // A managed group that shows the spokeId of another managed group is not an orphan.
     world.platform.changeAsOther(world.idOf('g1'), { spokeId: 'g0' });
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 1 });
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 0 });
@@ -202,7 +205,7 @@ describe('unfinished work that a sweep finds', () => {
     expect(world.woken).toEqual(isWoken ? ['g'] : []);
   });
 
-  it('garbage of each group is deleted once in 24 sweeps: old view parts and expired tombstones', async () => {
+  it('once in 24 sweeps, old view parts and expired tombstones of each group are deleted', async () => {
     const world = await createWorld();
     await world.link('g', {});
     const ref = world.ref('g');

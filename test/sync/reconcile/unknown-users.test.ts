@@ -67,14 +67,17 @@ describe('sweep of groups that hold ids of no employee', () => {
   it.each<[string, readonly string[], object]>([
     ['user ids', ['u-ann', 'u-gone'], {}],
     ['employee ids', ['ann', 'gone'], { memberIdField: 'id' }],
-  ])('makes one call if the people index knows all %s that others added', async (_, users, settings) => {
-    const world = await company(users, { membership: 'additive', ...settings });
-    await world.link('h');
-    world.platform.changeAsOther(world.idOf('h'), { users });
-    const before = world.platform.calls.length;
-    expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
-    expect(world.platform.calls.slice(before).map(({ route }) => route)).toEqual(['/groups']);
-  });
+  ])(
+    'a sweep makes one call if the people index knows all %s that other clients added',
+    async (_, users, settings) => {
+      const world = await company(users, { membership: 'additive', ...settings });
+      await world.link('h');
+      world.platform.changeAsOther(world.idOf('h'), { users });
+      const before = world.platform.calls.length;
+      expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
+      expect(world.platform.calls.slice(before).map(({ route }) => route)).toEqual(['/groups']);
+    },
+  );
 
   it('lists the employees once for several groups with ids that the people index does not know', async () => {
     const world = await company(['u-ann', 'zoe']);

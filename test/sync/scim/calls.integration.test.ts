@@ -34,7 +34,7 @@ it('the SCIM server creates a user with four requests to DynamoDB', async () => 
   await client.post('/Users', fullUser('ann'));
   calls.length = 0;
   expect((await client.post('/Users', fullUser('bob'))).status).toBe(201);
-  // The calls read the token, claim the name, write the indexes and the desired state, and write the user.
+  // The requests read the token, claim the name, write the indexes and the desired state, and write the user.
   expect(calls).toEqual(['BatchGetItem', 'PutItem', 'BatchWriteItem', 'PutItem']);
 });
 

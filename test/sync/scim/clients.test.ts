@@ -52,7 +52,7 @@ const statusWith = async (world: World, token: string) =>
 
 describe('token endpoint', () => {
   it.each(['header', 'form'] as const)(
-    'gives an access token for an hour to a client that sends its secret in the %s',
+    'the token endpoint gives an access token for an hour to a client that sends its secret in the %s',
     async (where) => {
       const world = createWorld();
       const { id, secret } = await newClient(world);
@@ -75,7 +75,7 @@ describe('token endpoint', () => {
     },
   );
 
-  it('stores hashes of secrets and access tokens, never the texts', async () => {
+  it('secrets and access tokens are stored only as hashes', async () => {
     const world = createWorld();
     const client = await newClient(world);
     const token = await accessToken(world, client);
@@ -84,7 +84,7 @@ describe('token endpoint', () => {
     expect(stored).not.toContain(token);
   });
 
-  it('lets DynamoDB delete access tokens that have expired', async () => {
+  it('an access token is stored with a time at which DynamoDB deletes it', async () => {
     const world = createWorld();
     await accessToken(world, await newClient(world));
     const [access] = [...world.table.items.values()].filter(({ sk }) => sk.startsWith('ACCESS#'));
@@ -148,7 +148,7 @@ describe('token endpoint', () => {
     expect((await ask(world, '', { body: Buffer.from(inForm(id, secret)) })).status).toBe(200);
   });
 
-  it('limits the attempts of one address', async () => {
+  it('the token endpoint limits the attempts of one IP address', async () => {
     const world = createWorld();
     const attempts = await Promise.all(
       Array.from({ length: 60 }, () => ask(world, inForm('00000000', 'x'), { source: '192.0.2.1' })),
@@ -174,7 +174,7 @@ describe('OAuth client', () => {
     expect(await statusWith(world, (await newClient(world)).secret)).toBe(401);
   });
 
-  it('reads only its own connection', async () => {
+  it('an OAuth client reads only its own connection', async () => {
     const world = createWorld();
     const [mine, theirs] = [await newClient(world), await newClient(world, OTHER)];
     const client = world.anonymous(`Bearer ${await accessToken(world, mine)}`);
@@ -206,7 +206,7 @@ describe('OAuth client', () => {
     expect((await ask(world, inForm(client.id, client.secret))).body.error).toBe('invalid_client');
   });
 
-  it('keeps its id after a rotation, and its earlier secret works until the time given', async () => {
+  it('a rotation keeps the id of the client, and the earlier secret works until the given time', async () => {
     const world = createWorld();
     const old = await newClient(world);
     const rotation = { expiresMs: undefined, previousEndMs: world.time.nowMs + 2 * HOUR_MS };
@@ -219,7 +219,7 @@ describe('OAuth client', () => {
     expect((await ask(world, inForm(old.id, secret))).status).toBe(200);
   });
 
-  it('loses its access tokens when a rotation ends the earlier secret immediately', async () => {
+  it('access tokens end when a rotation ends the earlier secret immediately', async () => {
     const world = createWorld();
     const old = await newClient(world);
     const token = await accessToken(world, old);
@@ -228,7 +228,7 @@ describe('OAuth client', () => {
     expect(await statusWith(world, token)).toBe(401);
   });
 
-  it('gets access tokens that expire with its secret, and a rotation never extends them', async () => {
+  it('access tokens expire with the secret of their client, and a rotation never extends them', async () => {
     const world = createWorld();
     const client = await newClient(world, DEFAULT, world.time.nowMs + 60_000);
     const { body } = await ask(world, GRANT, { headers: basic(client.id, client.secret) });
@@ -239,7 +239,7 @@ describe('OAuth client', () => {
     expect(await statusWith(world, body.access_token)).toBe(401);
   });
 
-  it('OAuth clients are announced next to bearer tokens', async () => {
+  it('the SCIM server announces OAuth clients and bearer tokens as authentication schemes', async () => {
     const world = createWorld();
     const { body } = await (await world.client()).get('/ServiceProviderConfig');
     const schemes = body.authenticationSchemes.map(({ type }: { type: string }) => type);

@@ -44,7 +44,7 @@ const schemas = async (): Promise<readonly { id: string; name: string; attribute
 
 const isUrl = (value: unknown) => typeof value === 'string' && value.startsWith(`${BASE}/`);
 
-/** Returns the faults of a value by its definition, or an empty list. */
+/** Returns the differences between a value and the definition of its attribute. */
 function faults(value: unknown, definition: Definition, where = definition.name): readonly string[] {
   if (definition.multiValued) {
     if (!Array.isArray(value)) return [`${where}: no list`];
@@ -107,7 +107,7 @@ describe('SCIM documents', () => {
     }
     expect(documents).toHaveLength(1 + 1 + 1 + 2 + 6);
     for (const document of documents) {
-      // A Schema document nests one level deeper than its own schema describes, as in the RFC's text (section 8.7.2).
+      // A Schema document is nested one level deeper than its own schema describes, as in RFC 7643 section 8.7.2.
       if (document['name'] !== 'Schema') expect(await documentFaults(document)).toEqual([]);
     }
   });
@@ -219,7 +219,7 @@ describe('attributes of the SCIM schemas', () => {
     }
   });
 
-  it('the attributes survive a PUT of what was read, and read-only ones are ignored', async () => {
+  it('a PUT of the resource that was read keeps the attributes, and read-only attributes are ignored', async () => {
     const { body } = await client.post('/Users', fullUser('ann'));
     world.time.nowMs += 1_000;
     const foreign = {
@@ -281,7 +281,7 @@ describe('SCIM methods', () => {
     }
   });
 
-  it('DELETE works once, with any body', async () => {
+  it('DELETE succeeds once, with any body', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     expect((await client.send('DELETE', `/Users/${id}`, 'no json')).status).toBe(204);
     for (const method of ['DELETE', 'GET']) expectError(await client.send(method, `/Users/${id}`), 404);
@@ -338,7 +338,7 @@ describe('SCIM media types', () => {
 });
 
 describe('SCIM lists', () => {
-  it('a list never exceeds the announced maximum, and the next page continues where it ended', async () => {
+  it('a list never exceeds the announced maximum, and the next page continues after the last resource', async () => {
     const { maxResults } = (await client.get('/ServiceProviderConfig')).body.filter;
     for (let n = 0; n <= maxResults; n += 1) await client.post('/Groups', { displayName: `g${n}` });
     const first = (await client.get('/Groups?count=100000&attributes=displayName')).body;
@@ -399,7 +399,7 @@ describe('SCIM changes by PATCH', () => {
     expect(changed.headers['location']).toBe(changed.body.meta.location);
   });
 
-  it('PATCH accepts missing schemas and additional ones', async () => {
+  it('PATCH accepts a request without schemas or with additional ones', async () => {
     for (const schemas of [undefined, [PATCH_OP], [PATCH_OP.toUpperCase(), 'urn:x']]) {
       const body = JSON.stringify({ schemas, Operations: [replace('title', String(schemas))] });
       expect((await client.send('PATCH', user, body)).status).toBe(200);
@@ -448,8 +448,8 @@ describe('schemas of a request', () => {
   });
 });
 
-describe('If-None-Match of a write', () => {
-  it('refuses a write if the resource exists or has the named version', async () => {
+describe('SCIM write with If-None-Match', () => {
+  it('a write with If-None-Match is refused if the resource exists or has the named version', async () => {
     for (const [path, body] of [
       ['/Users', { userName: 'ann' }],
       ['/Groups', { displayName: 'A' }],
@@ -509,7 +509,7 @@ describe('SCIM bulk request', () => {
     expect((await client.get(`/Groups/${group}`)).body.members).toMatchObject([{ value: boss }]);
   });
 
-  it("creates users who are each other's managers, and a user who is their own", async () => {
+  it("a bulk request creates users who are each other's managers, and a user who is their own manager", async () => {
     const managed = (bulkId: string, by: string) =>
       post('/Users', bulkId, { userName: bulkId, [ENTERPRISE]: { manager: { value: `bulkId:${by}` } } });
     const answer = await bulk([managed('ann', 'bob'), managed('bob', 'ann'), managed('eve', 'eve')]);
@@ -527,7 +527,7 @@ describe('SCIM bulk request', () => {
     }
   });
 
-  it('creates nothing if references form a cycle that cannot be resolved', async () => {
+  it('a bulk request creates nothing if its references form a cycle that cannot be resolved', async () => {
     const answer = await bulk([groupOf('a', 'a', 'b'), groupOf('b', 'b', 'a')]);
     expect(statusesOf(answer)).toEqual(['400', '409']);
     expect((await client.get('/Groups')).body.totalResults).toBe(0);
@@ -544,19 +544,19 @@ describe('SCIM bulk request', () => {
     expect((await client.get('/Users')).body.totalResults).toBe(0);
   });
 
-  it('accepts the operations of a PATCH without an envelope, as in the example of RFC 7644', async () => {
+  it('a bulk request accepts a PATCH as a list of operations, as in the example of RFC 7644', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const answer = await bulk([{ method: 'PATCH', path: `/Users/${id}`, data: [replace('title', 'T')] }]);
     expect(statusesOf(answer)).toEqual(['200']);
   });
 
-  it('shows no location for a resource that was not created', async () => {
+  it('a bulk response has no location for a resource that was not created', async () => {
     const [bad] = (await bulk([post('/Users', 'a', {})])).body.Operations;
     expect(bad).toMatchObject({ bulkId: 'a', status: '400', response: { scimType: 'invalidValue' } });
     expect(bad).not.toHaveProperty('location');
   });
 
-  it('checks versions', async () => {
+  it('a bulk request checks the versions of its operations', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const path = `/Users/${id}`;
     const answer = await bulk(['W/"9"', 'W/"1"'].map((version) => ({ method: 'DELETE', path, version })));
@@ -565,7 +565,7 @@ describe('SCIM bulk request', () => {
     expect(answer.body.Operations).toMatchObject([{ location }, { location }]);
   });
 
-  it('stops after failOnErrors errors, and does not stop without it', async () => {
+  it('a bulk request stops after failOnErrors errors, and never stops without failOnErrors', async () => {
     const bad = { method: 'DELETE', path: '/Users/none' };
     const made = (bulkId: string) => post('/Users', bulkId, { userName: bulkId });
     const two = await bulk([bad, made('a'), bad, made('b')], { failOnErrors: 2 });
@@ -596,8 +596,11 @@ describe('SCIM bulk request', () => {
     expectError(await client.post('/Bulk', body), status, status === 400 ? 'invalidSyntax' : undefined);
   });
 
-  it.each(['/Bulk', '/Users/.search', '/.search', '/Schemas'])('a bulk cannot call %s', async (path) => {
-    const { body } = await bulk([{ method: 'POST', path, bulkId: 'b', data: { Operations: [] } }]);
-    expect(body.Operations).toMatchObject([{ status: '400', response: { scimType: 'invalidSyntax' } }]);
-  });
+  it.each(['/Bulk', '/Users/.search', '/.search', '/Schemas'])(
+    'a bulk request cannot call %s',
+    async (path) => {
+      const { body } = await bulk([{ method: 'POST', path, bulkId: 'b', data: { Operations: [] } }]);
+      expect(body.Operations).toMatchObject([{ status: '400', response: { scimType: 'invalidSyntax' } }]);
+    },
+  );
 });

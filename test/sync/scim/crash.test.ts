@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
 
-/* The server crashes before one of its writes. The client gets no answer and repeats the request, as providers do. */
+/* In each test the server crashes before one of its writes, and the client repeats the request, as providers do. */
 
 class Died extends Error {}
 

@@ -70,7 +70,7 @@ describe('groups of Entra ID', () => {
     expect((await entra.get(`/Groups/${group}`)).body.schemas).toEqual([GROUP]);
   });
 
-  it('groups are renamed', async () => {
+  it('a renamed group is found only by its new name', async () => {
     const renamed = await patch({ op: 'Replace', path: 'displayName', value: 'Sales EMEA' });
     expect(renamed).toMatchObject({ status: 204, body: undefined });
     expect((await desired())?.name).toBe('Sales EMEA');
@@ -114,7 +114,7 @@ describe('users of Entra ID', () => {
     expect((await desired())?.members).toEqual([u1, u2].sort());
   });
 
-  it('several attributes change at once, by dotted names and names with a schema', async () => {
+  it('one PATCH changes several attributes, by dotted names and names with a schema', async () => {
     const changed = await entra.patch(`/Users/${u1}`, [
       {
         op: 'Replace',

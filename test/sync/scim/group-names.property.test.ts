@@ -20,7 +20,7 @@ describe('names of groups that a SCIM client gives', () => {
     );
   });
 
-  it('two names differ if they have other words or words without spaces', () => {
+  it('two names differ if they have different words, or if the spaces between words are missing', () => {
     fc.assert(
       fc.property(words, words, (one, other) => {
         fc.pre(one.join(' ') !== other.join(' '));

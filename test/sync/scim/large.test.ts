@@ -4,12 +4,12 @@ import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { add, remove } from '../../support/scim-operations.ts';
 import { type Answer, type Body, type Client, clientOf, createWorld, ERROR } from './support/server.ts';
 
-/* These tests count the table operations of a request. Only a deployment can show the time that they take. */
+/* These tests count the table operations of a request. The time of a request can be measured only in a deployment. */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
 let operations: string[];
-/** Called before each operation on the table. */
+/** A function that runs before each operation on the table. */
 let before: ((operation: string, key: string) => Promise<void>) | undefined;
 
 beforeEach(async () => {
@@ -46,7 +46,7 @@ describe('large SCIM group', () => {
     expect((await world.desired(made.body.id))?.members).toHaveLength(3_000);
   });
 
-  it('removes 256 members by 256 writes and reads no other member', async () => {
+  it('the removal of 256 members takes 256 writes, and reads no other member', async () => {
     const group = await groupOf(people(5_000));
     const gone = people(256).map((id) => remove(`members[value eq "${id}"]`));
     expect((await client.patch(`/Groups/${group}`, gone)).status).toBe(204);
@@ -55,7 +55,7 @@ describe('large SCIM group', () => {
     expect((await world.desired(group))?.members).toHaveLength(5_000 - 256);
   });
 
-  it('adds 5,000 members in one request, and a repeated request after a lost answer writes little', async () => {
+  it('one request adds 5,000 members, and the repetition of the request writes little', async () => {
     const group = await groupOf(people(10));
     const add = [{ op: 'Add', path: 'members', value: valuesOf(people(5_000)) }];
     expect((await client.patch(`/Groups/${group}`, add)).status).toBe(204);
@@ -87,7 +87,7 @@ describe('large SCIM list', () => {
   const names = ({ body }: { body: { Resources: { userName: string }[] } }) =>
     body.Resources.map(({ userName }) => userName);
 
-  it('reads no more than the page, by index and by cursor, even while users are added and removed', async () => {
+  it('a page of a list reads only its own resources, by index and by cursor, even while users are added and removed', async () => {
     const all = people(600);
     for (const userName of all) await client.post('/Users', { userName });
     // Each page also reads the users of the last minute, because other servers may still add such users.
@@ -115,7 +115,7 @@ describe('large SCIM list', () => {
     expect(itemsRead()).toBe(100 + 600 + 3);
   });
 
-  it('continues after the position of its cursor, even if the user there was removed', async () => {
+  it('a list continues after its cursor, even if the user at the cursor was removed', async () => {
     const ids: string[] = [];
     for (const userName of people(5)) ids.push((await client.post('/Users', { userName })).body.id);
     for (const query of ['', '&filter=userName sw "m"', '&sortBy=userName']) {
@@ -142,7 +142,7 @@ describe('large SCIM list', () => {
     }
   });
 
-  it('shows a user that another server created, even after a minute without changes', async () => {
+  it('a list shows a user that another server created, even after a minute without changes', async () => {
     const other = clientOf(
       { ...world.ports, scim: createScimStore(world.table) },
       { authorization: `Bearer ${await world.newToken()}` },
@@ -158,7 +158,7 @@ describe('large SCIM list', () => {
     expect(await count()).toBe(3);
   });
 
-  it('shows a user that was saved after a page was read, even with an older id', async () => {
+  it('a list shows a user that was saved after a page was read, even with an older id', async () => {
     const read = async () =>
       (await client.get('/Users')).body.Resources.map(({ userName }: Body) => userName);
     let save = () => {};
@@ -183,7 +183,7 @@ describe('large SCIM list', () => {
     expect(await read()).toEqual(['slow', 'fast']);
   });
 
-  it('shows a group whose creation crashed after the save', async () => {
+  it('a list shows a group whose creation crashed after the save', async () => {
     await client.post('/Groups', { displayName: 'a' });
     expect((await client.get('/Groups')).body.totalResults).toBe(1);
     vi.spyOn(world.table, 'update').mockRejectedValueOnce(new Error('died'));
@@ -191,7 +191,7 @@ describe('large SCIM list', () => {
     expect((await client.get('/Groups')).body.totalResults).toBe(2);
   });
 
-  it('hides a removed user within a minute even if the other server crashed', async () => {
+  it('a list no longer shows a removed user within a minute, even if the removing server crashed', async () => {
     const { id } = (await client.post('/Users', { userName: 'a' })).body;
     await client.get('/Users');
     const other = createScimStore(world.table);
@@ -229,7 +229,7 @@ describe('SCIM answer of more than 6 MB', () => {
   const longIds = (from: number, count: number) =>
     people(count).map((id) => `${id}-${from}-`.padEnd(510, 'x'));
 
-  it('a large answer is a shorter page, and the next page continues where it ended', async () => {
+  it('a page of more than 6 MB is shortened, and the next page continues after its last resource', async () => {
     for (let n = 0; n < 4; n += 1) await make(`Large ${n}`, longIds(n, 3_600));
     const seen: string[] = [];
     let startIndex = 1;

@@ -6,8 +6,8 @@ import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
 
 /*
- * Several requests ask for the same few names. Their calls of the table are interleaved in a drawn order. One request
- * may crash before any of its calls. Then neither the call nor the request returns.
+ * Several SCIM requests use the same two user names. Their table calls are interleaved in a drawn order. One request
+ * may crash before any of its calls. A crashed request gets no answer.
  */
 
 const NAMES = ['a', 'b'] as const;
@@ -39,7 +39,7 @@ async function play({ requests, picks, died }: Drawn) {
     },
   });
   const client = await world.client();
-  // A second server, with its own order of users in memory.
+  // This client uses a second server, which has its own cached list of users.
   const authorization = `Bearer ${await world.newToken()}`;
   const observer = clientOf({ ...world.ports, scim: createScimStore(world.table) }, { authorization });
   const before: string[] = [];
@@ -96,7 +96,7 @@ const idsOf = async (client: Client) =>
   (await client.get('/Users')).body.Resources.map(({ id }: { id: string }) => id) as string[];
 
 it(
-  'a name belongs to at most one user, and is free again after a request crashed',
+  'a user name belongs to at most one user, and a name of a crashed request can be used again',
   async () => {
     await fc.assert(
       fc.asyncProperty(drawn, async (given) => {
@@ -117,7 +117,7 @@ it(
         }
         world.time.nowMs += 61_000;
         expect(await idsOf(observer)).toEqual(await idsOf(client));
-        // Desired state has no data of requests that crashed or failed.
+        // Requests that crashed or failed leave no data in desired state.
         const described = [...world.table.items.values()].filter(
           ({ pk, attributes }) =>
             pk.startsWith('U#') && /"value":"[ab]"/.test(JSON.stringify(attributes ?? {})),

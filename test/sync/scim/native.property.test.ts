@@ -6,9 +6,8 @@ import { remove, replace } from '../../support/scim-operations.ts';
 import { type Client, createWorld } from './support/server.ts';
 
 /*
- * SCIM requests must have the same result as the equivalent native events. This test derives the events from the
- * client's intended changes by the rules of the contract. A reader that shares no code with the engine reads the
- * events.
+ * SCIM requests must have the same result as the equivalent native events. This test derives these events from the
+ * changes that the client intends. A reader without shared code reads the events.
  */
 
 const USERS = ['u0', 'u1', 'u2', 'u3'];
@@ -101,7 +100,7 @@ function createTeller() {
 interface Scene {
   readonly client: Client;
   readonly teller: ReturnType<typeof createTeller>;
-  /** The ids of the server by the names of this test. */
+  /** The server's id for each name that this test uses. */
   readonly users: Map<string, string>;
   readonly groups: Map<number, string>;
 }
@@ -185,7 +184,7 @@ async function play(steps: readonly Step[]) {
   const scene: Scene = { client, teller: createTeller(), users: new Map(), groups: new Map() };
   for (const name of USERS) scene.users.set(name, (await client.post('/Users', { userName: name })).body.id);
   for (const [index, one] of steps.entries()) {
-    // The clock also stands still or moves backwards.
+    // The clock may also stand still or move backwards.
     world.time.nowMs += [0, 5, -3, 1][index % 4] ?? 0;
     if ('user' in one) await playUser(one, scene);
     else await playGroup(one, `G${index}`, scene);

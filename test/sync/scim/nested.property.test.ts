@@ -9,9 +9,9 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
 
 /*
- * Requests change groups that contain each other. Their calls of the table are interleaved in a drawn order. A request
- * may crash before any of its calls, and its client then sends the request again. Apply reads a group after its last
- * mark, so the members at that time must equal the members at the end.
+ * Requests change groups that contain each other. Their table calls are interleaved in a drawn order. A request may
+ * crash before any of its calls, and its client then repeats the request. Apply reads a group only after the group is marked
+ * dirty. So the members at the time of the last mark must equal the members at the end.
  */
 
 const GROUPS = 3;
@@ -61,7 +61,7 @@ async function createGroups() {
     const counted = (await groups.members(ref)).filter((one) => memberCounts(one, floor, STAMP_ZERO));
     return counted.map(({ member }) => String(member)).sort();
   };
-  /** The members that apply would read immediately after the last mark. */
+  /** The members of each group at the time at which the group was last marked dirty. */
   const atLastMark = new Map<string, readonly string[]>();
   const markDirty: typeof desired.markDirty = async (ref, ...how) => {
     const marked = await desired.markDirty(ref, ...how);
@@ -138,7 +138,7 @@ function sendTo(client: Client, one: Request, { ids, users }: Known) {
 
 describe('groups that contain each other', () => {
   it(
-    'each group is marked after a change of its members, for any order and crash of the requests',
+    'each group is marked dirty after the last change of its members, for any order and crash of the requests',
     async () => {
       await fc.assert(fc.asyncProperty(drawn, play), { ...runs(100), endOnFailure: true });
     },

@@ -12,7 +12,7 @@ import { CONNECTION } from '../../support/engine/world.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { BASE, type Client, clientOf, createWorld } from './support/server.ts';
 
-/* These tests send requests with groups as members of groups, and check the platform. */
+/* These tests send SCIM requests in which groups are members of groups, and check the platform. */
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 type Name = (typeof NAMES)[number];
@@ -77,7 +77,7 @@ describe('group within a group', () => {
     expect(listed.members).toEqual(shown);
   });
 
-  it('passes each change on to all groups around it', async () => {
+  it('a change of a nested group reaches all groups that contain it, directly or indirectly', async () => {
     const inner = await makeGroup('Inner', ['a']);
     const middle = await makeGroup('Middle', ['b'], [inner]);
     const outer = await makeGroup('Outer', ['c'], [middle]);
@@ -102,7 +102,7 @@ describe('group within a group', () => {
     ]);
   });
 
-  it('keeps a user in the outer group until both the direct and the nested membership end', async () => {
+  it('a user stays in the outer group until both the direct and the nested membership have ended', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
     await told.tell();
@@ -135,7 +135,7 @@ describe('group within a group', () => {
     expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
   });
 
-  it('a deleted nested group takes its users from the outer group and its list', async () => {
+  it('the deletion of a nested group removes its users from the outer group, and the group from the list of members', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     await told.tell();
@@ -146,7 +146,7 @@ describe('group within a group', () => {
     const { headers, body } = await client.get(`/Groups/${outer}`);
     expect(body.members.map(({ value }: { value: string }) => value)).toEqual([ids.c]);
     expect(headers['etag']).not.toBe(before);
-    // A late request that still names the deleted group is accepted without it. Deleted users are treated alike.
+    // A late request that still names the deleted group is accepted, and that member is ignored, like a deleted user.
     const late = await client.put(`/Groups/${outer}`, {
       displayName: 'Outer',
       members: [...valuesOf(['c']), groupValue(inner)],
@@ -155,7 +155,7 @@ describe('group within a group', () => {
     expect(await membersOf(outer)).toHaveLength(1);
   });
 
-  it('follows a user who is deactivated, activated or deleted', async () => {
+  it('the outer group follows a nested user who is deactivated, activated or deleted', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     await told.tell();
@@ -170,7 +170,7 @@ describe('group within a group', () => {
     expect(told.shown(outer)).toEqual([users('a', 'c')]);
   });
 
-  it('groups of a cycle each have the users of all', async () => {
+  it('each group of a cycle has the users of all groups of the cycle', async () => {
     const one = await makeGroup('One', ['a']);
     const two = await makeGroup('Two', ['b'], [one]);
     await patch(one, add('members', [groupValue(two), groupValue(one)]));
@@ -184,7 +184,7 @@ describe('group within a group', () => {
     expect([told.shown(one), told.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('b', 'c')]]);
   });
 
-  it('a nested group is replaced by PUT, survives a PUT of what was read, and is found by filters', async () => {
+  it('a nested group can be replaced by PUT, stays after a PUT of the group that was read, and is found by filters', async () => {
     const inner = await makeGroup('Inner', ['a']);
     const other = await makeGroup('Other', ['b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
@@ -204,7 +204,7 @@ describe('group within a group', () => {
     expect(await membersOf(outer)).toEqual([]);
   });
 
-  it('explains why one of its users is in the outer group', async () => {
+  it('explain names the nested group through which a user is in the outer group', async () => {
     const inner = await makeGroup('Inner', ['a']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     await told.tell();
@@ -217,7 +217,7 @@ describe('group within a group', () => {
     expect(groups.toSorted()).toEqual([inner, outer].toSorted());
   });
 
-  it('lists a user that the platform refused in the outer group', async () => {
+  it('a nested user that the platform refused is listed as pending in the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     told.world.platform.unacceptable.add('u-a');
@@ -228,7 +228,7 @@ describe('group within a group', () => {
 });
 
 describe('removal guard for nested groups', () => {
-  it('holds the removals that the deletion of a nested group causes in the outer group', async () => {
+  it('the removals that the deletion of a nested group causes in the outer group are held', async () => {
     await start({ guard: {} });
     const inner = await makeGroup('Inner', ['a', 'b', 'c', 'd', 'e', 'f']);
     const outer = await makeGroup('Outer', ['g'], [inner]);
@@ -267,7 +267,7 @@ describe('groups as members', () => {
     expect(await typesOf({ nested: 'flatten' })).toEqual(['User', 'Group']);
   });
 
-  it('groups may be nested ten levels deep, and a deeper one is refused from above and from below', async () => {
+  it('groups may be nested ten levels deep, and an eleventh level is refused at the outer and at the inner end', async () => {
     await start();
     const chain = [await makeGroup('Level 0', ['a'])];
     for (let level = 1; level <= 10; level += 1) {

@@ -37,7 +37,7 @@ async function addUser(client: Client, userName: string): Promise<string> {
 }
 
 describe('connecting and importing with Okta', () => {
-  it('answers the connector test with at most two users and the number of all', async () => {
+  it('the connector test is answered with at most two users and the number of all users', async () => {
     await addUser(okta, 'cas@acme.test');
     const { status, body } = await okta.get('/Users?startIndex=1&count=2');
     expect(status).toBe(200);
@@ -45,7 +45,7 @@ describe('connecting and importing with Okta', () => {
     expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual([ann, bob]);
   });
 
-  it('matches a user by name and a group by display name, without regard to case', async () => {
+  it('a user is found by name and a group by display name, without regard to case', async () => {
     const users = await okta.get('/Users?filter=userName eq "ANN@acme.test"&startIndex=1&count=100');
     expect(users.body).toMatchObject({
       totalResults: 1,
@@ -72,7 +72,7 @@ describe('group push of Okta', () => {
     expect(world.woken).toContainEqual({ connection: 'default', group });
   });
 
-  it('changes the name and the members in one request', async () => {
+  it('one request changes the name and the members of a group', async () => {
     await okta.patch(`/Groups/${group}`, [add('members', [{ value: ann, display: 'ann@acme.test' }])]);
     const changed = await okta.patch(`/Groups/${group}`, [
       { op: 'replace', value: { id: group, displayName: 'Renamed' } },
@@ -83,7 +83,7 @@ describe('group push of Okta', () => {
     expect(await desired()).toEqual({ name: 'Renamed', members: [bob] });
   });
 
-  it('replaces the whole list with and without a path, and an empty list empties the group', async () => {
+  it('a PATCH with or without a path replaces the whole list of members, and an empty list removes all members', async () => {
     const push = (value: readonly string[]) =>
       okta.patch(`/Groups/${group}`, [
         { op: 'replace', path: 'members', value: value.map((id) => ({ value: id })) },
@@ -128,7 +128,7 @@ describe('group push of Okta', () => {
     }
   });
 
-  it('deletes the group, frees its name, and answers a second deletion with 404', async () => {
+  it('the deletion of a group frees its name, and a second deletion is answered with 404', async () => {
     expect((await okta.delete(`/Groups/${group}`)).status).toBe(204);
     expect(await desired()).toBeUndefined();
     expect((await okta.get(`/Groups/${group}`)).status).toBe(404);

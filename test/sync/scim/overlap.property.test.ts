@@ -6,11 +6,11 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
 
 /*
- * Requests change one group. Their calls of the table are interleaved in a drawn order. A request may crash before any
- * of its calls. Then neither the call nor the request returns.
+ * Several requests change one group. Their table calls are interleaved in a drawn order. A request may crash before any
+ * of its calls. A crashed request gets no answer.
  */
 
-/** More members than a whole list always states, so that lists are also written as differences. */
+/** This number of members is so large that a whole list may also be written as a difference. */
 const BASE = Array.from({ length: 104 }, (_, n) => `m${n}`);
 const FIRST_VERSION = 1;
 
@@ -33,7 +33,7 @@ const plan = fc.record({
 });
 const crash = fc.record({ write: fc.nat(3), calls: fc.nat(120) });
 
-/** The list after a write; `read` is the list that a locked write has read before. */
+/** Returns the list after a write. `read` is the list that a write with If-Match has read before. */
 function listAfter({ kind, without }: Write, own: string, list: ReadonlySet<string>): Set<string> {
   const kept = (ids: Iterable<string>) => [...ids].filter((id) => !without.includes(id));
   if (kind === 'small') return new Set([...kept(['m0', 'm1', 'm2', 'm3']), own]);
@@ -44,7 +44,7 @@ function listAfter({ kind, without }: Write, own: string, list: ReadonlySet<stri
 interface Ended {
   readonly which: number;
   readonly version: number;
-  /** The version that a locked write has named in If-Match. */
+  /** The version that a write has sent in If-Match. */
   readonly from?: number;
 }
 
@@ -88,7 +88,7 @@ async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
       return answer.status === 412 ? undefined : faults.push(`status ${answer.status}`);
     note(answer);
     const version = versionOf(answer);
-    // A PUT is answered with the current list, which may have the version of another write.
+    // The answer to a PUT shows the current list, which may already have the version of another write.
     if (answer.status === 204 && version !== undefined) ended.push({ which, version, ...(from && { from }) });
     return undefined;
   };
@@ -213,7 +213,7 @@ describe('requests to one group whose calls are interleaved', () => {
   );
 
   it(
-    'a crash of one request loses no acknowledged change, and the group can be written again',
+    'a crash of one request loses no acknowledged change, and the group can still be written',
     async () => {
       await fc.assert(
         fc.asyncProperty(plan, crash, fc.boolean(), async ({ writes, ...drawn }, died, isWhole) => {
@@ -229,7 +229,7 @@ describe('requests to one group whose calls are interleaved', () => {
           expect(held.list.split(',')).toEqual(expect.arrayContaining(safe));
 
           if (isWhole) {
-            // The next whole list supersedes the data of the dead request.
+            // The next whole list replaces the data of the crashed request.
             const put = await client.put(group, { displayName: 'G', members: valuesOf(['m7', 'm8']) });
             expect(put.status).toBe(200);
             const now = await listOf(client, group);
@@ -239,7 +239,7 @@ describe('requests to one group whose calls are interleaved', () => {
           }
           world.time.nowMs += 61_000;
           const now = await listOf(client, group);
-          // The next read of the group completes a whole list. Other writes stay incomplete.
+          // The next read of the group completes a crashed write of a whole list. Other crashed writes stay incomplete.
           const left = now.list.split(',');
           expect(left).toEqual(expect.arrayContaining(safe));
           if (isDelta(dead.write)) expect(now.list).toBe(held.list);

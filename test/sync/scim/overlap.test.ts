@@ -6,7 +6,7 @@ import { type Answer, type Client, createWorld } from './support/server.ts';
 let world: ReturnType<typeof createWorld>;
 let client: Client;
 let group: string;
-/** If set, runs before each call of the table. */
+/** A function that runs before each call of the table, if a test sets the function. */
 let interrupt: (operation: string, key: string) => Promise<void>;
 
 const people = (count: number, from = 0) => Array.from({ length: count }, (_, n) => `m${from + n}`);
@@ -73,7 +73,7 @@ describe('two whole lists that are written at once', () => {
 });
 
 describe('read while members are being written', () => {
-  it('gets a different tag for each list that it shows, in the header and in meta.version', async () => {
+  it('each list that a read shows has its own version, in the header ETag and in meta.version', async () => {
     const lists = new Map<string, number>();
     const note = ({ meta, members }: Answer['body']) => {
       expect(lists.get(meta.version) ?? members.length).toBe(members.length);
@@ -170,7 +170,7 @@ describe('request that crashed while it wrote members', () => {
     interrupt = async () => {};
   };
 
-  it('blocks If-Match for a minute at most', async () => {
+  it('a crashed request blocks If-Match for a minute at most', async () => {
     await die();
     const read = await client.get(group);
     expectError(await put(people(3), { 'if-match': etagOf(read) }), 412);
@@ -190,7 +190,7 @@ describe('request that crashed while it wrote members', () => {
     expect((await client.get(group, { 'if-none-match': etagOf(answer) })).status).toBe(304);
   });
 
-  it('leaves no trace on the group once a later request has changed its members', async () => {
+  it('a crashed request leaves no data at the group once a later request has changed the members', async () => {
     await die();
     world.time.nowMs += 60_000;
     await client.patch(group, [remove('members[value eq "m1"]')]);
@@ -225,7 +225,7 @@ describe('group in which a thousand requests crashed while they wrote members', 
     expect((await send()).status).toBeLessThan(300);
   });
 
-  it('the group keeps no trace of the crashed requests after some more requests', async () => {
+  it('the group keeps no data of the crashed requests after some more requests', async () => {
     world.time.nowMs += 60_000;
     for (let joiner = 0; joiner < 10; joiner += 1)
       await client.patch(group, [add('members', valuesOf([`joiner${joiner}`]))]);
@@ -242,7 +242,7 @@ it.each([
   interrupt = async (operation, key) => {
     if (isDone || !isThen(operation, key)) return;
     isDone = true;
-    // The request has read the user by then, because it looks up its token beside its first reads.
+    // At this time the request has already read the user.
     for (let tick = 0; tick < 20; tick += 1) await new Promise((resolve) => setImmediate(resolve));
     world.time.nowMs += 10;
     expect((await client.delete(`/Users/${id}`)).status).toBe(204);

@@ -91,7 +91,7 @@ describe('SCIM request that would remove most of a group', () => {
     await told.tell();
     expect(told.shown(group)).toEqual([users(...NAMES)]);
     expect(await told.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
-    // The server answers the client from the client's own data, even while the removals are held.
+    // The answer shows the list of the client, even while the removals are held.
     expect(await listed()).toBe(0);
     expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
     await told.tell();
@@ -149,7 +149,7 @@ describe('deleted SCIM user', () => {
     expect(told.shown(made.body.id)).toEqual([users('b')]);
   });
 
-  it('returns only as a user with a new id', async () => {
+  it('a deleted user returns only as a user with a new id', async () => {
     const emails = [{ value: 'a@acme.test', type: 'work' }];
     const again = await client.post('/Users', { userName: 'a', emails });
     expect(again.body.id).not.toBe(ids['a']);

@@ -181,7 +181,7 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
       { displayName: 'Ops' },
       'displayName',
     ],
-  ])('unique names in %s hold for create, replace and patch', async (path, first, same, other, attribute) => {
+  ])('names in %s are unique for create, replace and patch', async (path, first, same, other, attribute) => {
     expect((await client.post(path, first)).status).toBe(201);
     const taken = { status: 409, body: { schemas: [ERROR], status: '409', scimType: 'uniqueness' } };
     expect(await client.post(path, same)).toMatchObject(taken);
@@ -221,7 +221,7 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
     ['POST', '/Users'],
     ['PUT', '/Users/id000001'],
   ])(
-    'the name belongs to the request that overtakes a %s between the claim and the save',
+    'a request that claims the name between the claim and the save of a %s gets the name',
     async (method, path) => {
       let overtaking: Promise<{ status: number }> | undefined;
       let isArmed = false;
@@ -346,14 +346,22 @@ describe('SCIM lists (RFC 7644 section 3.4.2)', () => {
     ['filter=meta.resourceType eq "User" and NOT (title pr)', 1, ['bob'], 1],
     ['filter=title ew "-ann" or title co "-dan"', 2, ['ann', 'dan'], 1],
     ['filter=emails[type eq "work"]', 0, [], 1],
-  ])('a list is correct for %s', async (query, totalResults, expected, startIndex) => {
-    const body = await page(query);
-    expect(body).toMatchObject({ schemas: [LIST], totalResults, startIndex, itemsPerPage: expected.length });
-    expect(names(body)).toEqual(expected);
-    const filter = /^filter=([^%&]+)$/.exec(query)?.[1];
-    if (filter !== undefined)
-      expect((await client.post('/Users/.search', { filter })).body).toMatchObject({ totalResults });
-  });
+  ])(
+    'a list has the expected resources for the query "%s"',
+    async (query, totalResults, expected, startIndex) => {
+      const body = await page(query);
+      expect(body).toMatchObject({
+        schemas: [LIST],
+        totalResults,
+        startIndex,
+        itemsPerPage: expected.length,
+      });
+      expect(names(body)).toEqual(expected);
+      const filter = /^filter=([^%&]+)$/.exec(query)?.[1];
+      if (filter !== undefined)
+        expect((await client.post('/Users/.search', { filter })).body).toMatchObject({ totalResults });
+    },
+  );
 
   it('a POST search gives the same list', async () => {
     const search = await client.post('/Users/.search', {
@@ -388,7 +396,7 @@ describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => 
     ['attributes=nothing', ['id', 'schemas']],
     ['excludedAttributes=meta,name,emails,active', [ENTERPRISE, 'id', 'schemas', 'userName']],
     ['excludedAttributes=id,schemas,meta,active,emails,name', [ENTERPRISE, 'id', 'schemas', 'userName']],
-  ])('an answer has the requested attributes for %s', async (query, expected) => {
+  ])('an answer has exactly the expected attributes for %s', async (query, expected) => {
     const { id } = await addUser('ann', {
       name: { givenName: 'Ann', familyName: 'A' },
       emails: [{ value: 'a@x', type: 'work' }],
@@ -442,7 +450,7 @@ describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => 
 describe('plus sign in a SCIM query', () => {
   const found = async (query: string) => (await client.get(`/Users?filter=${query}`)).body.totalResults;
 
-  it('a plus is a plus if spaces are %20, and otherwise a space', async () => {
+  it('a plus sign in a query is a plus if spaces are encoded as %20, and otherwise a space', async () => {
     await addUser('ann+x');
     expect(await found('userName%20eq%20%22ann+x%22')).toBe(1);
     expect(await found('userName+eq+%22ann%2Bx%22')).toBe(1);
@@ -451,7 +459,7 @@ describe('plus sign in a SCIM query', () => {
 });
 
 describe('name of a SCIM group', () => {
-  it('the name may be as long as the platform accepts after the name template', async () => {
+  it('the name may be so long that the name from the template has the maximum length', async () => {
     world = createWorld({ scim: { maxGroupNameLength: 8 }, settings: { nameTemplate: 'x {name}' } });
     client = await world.client();
     const made = await client.post('/Groups', { displayName: '123456' });
@@ -470,7 +478,7 @@ describe('name of a SCIM group', () => {
     expect((await client.get('/Groups')).body.totalResults).toBe(1);
   });
 
-  it('the name has at most 256 characters by default, counted as Unicode characters', async () => {
+  it('the name has at most 256 Unicode characters by default', async () => {
     expect((await client.post('/Groups', { displayName: '😀'.repeat(256) })).status).toBe(201);
     expect((await client.post('/Groups', { displayName: 'x'.repeat(257) })).status).toBe(400);
   });
@@ -481,7 +489,7 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
     (name) => `urn:ietf:params:scim:schemas:core:2.0:${name}`,
   );
 
-  it('announces the abilities of the server', async () => {
+  it('ServiceProviderConfig announces the abilities of the server', async () => {
     const { body } = await client.get('/ServiceProviderConfig?count=x&attributes=y');
     expect(body).toMatchObject({
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
@@ -496,7 +504,7 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
     });
   });
 
-  it('announces pagination only if the connection enables it', async () => {
+  it('ServiceProviderConfig announces pagination by cursor only if the connection enables it', async () => {
     const documents = async (one: Client) => [
       (await one.get('/ServiceProviderConfig')).body,
       (await one.get(`/Schemas/${DISCOVERY[0]}`)).body,
@@ -515,7 +523,7 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
     expect(JSON.stringify(told[1])).toContain('"pagination"');
   });
 
-  it('lists resource types and schemas, with any parameters, and each by its id', async () => {
+  it('resource types and schemas are listed with any parameters, and each is found by its id', async () => {
     for (const [path, ids] of [
       ['/ResourceTypes', ['User', 'Group']],
       ['/Schemas', [USER, ENTERPRISE, GROUP, ...DISCOVERY]],
@@ -532,7 +540,7 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
     }
   });
 
-  it('announces only attributes that are kept', async () => {
+  it('the schemas announce only attributes that the server stores', async () => {
     const attributesOf = async (one: Client) =>
       (await one.get(`/Schemas/${USER}`)).body.attributes.map(({ name }: { name: string }) => name);
     expect(await attributesOf(client)).toContain('name');
@@ -556,7 +564,7 @@ describe('SCIM rate limit', () => {
   };
   const config = (client: Client) => client.get('/ServiceProviderConfig');
 
-  it('answers 429 with the waiting time, separately for each token', async () => {
+  it('the server answers 429 with the waiting time, and limits each token separately', async () => {
     const others = [await world.client('other'), await world.client()];
     expect(await statusesOf(1_001, () => config(client))).toEqual({ 200: 1_000, 429: 1 });
     expect(await config(client)).toMatchObject({ headers: { 'retry-after': '1' }, body: { status: '429' } });
@@ -565,7 +573,7 @@ describe('SCIM rate limit', () => {
     expect((await config(client)).status).toBe(200);
   });
 
-  it('an address causes few look-ups of unknown tokens, and none of a token refused recently', async () => {
+  it('an IP address causes few look-ups of unknown tokens, and a token that was refused recently is not looked up', async () => {
     let lookUps = 0;
     const find: typeof world.ports.tokens.find = (prefix) => {
       lookUps += 1;

@@ -6,7 +6,7 @@ import { type Answer, type Client, createWorld } from './support/server.ts';
 let world: ReturnType<typeof createWorld>;
 let client: Client;
 let group: string;
-/** Runs before each call of the table that a request under test makes, but not before its own calls. */
+/** Runs before each table call of the tested request. The table calls of this function itself do not start it again. */
 let interrupt: (() => Promise<void>) | undefined;
 const isOther = callerStorage<boolean>();
 
@@ -52,13 +52,13 @@ async function listsSeen(request: () => Promise<Answer>, { every = 1 } = {}) {
   return seen;
 }
 
-describe('whole list that replaces another', () => {
+describe('replacement of a whole list of members', () => {
   it.each<[string, string[], string[]]>([
     ['one member by another', ['a'], ['b']],
     ['a few members by others', ['a', 'b', 'c'], ['c', 'd', 'e']],
     ['an empty list by some members', [], ['a', 'b', 'c']],
     ['some members by an empty list', ['a', 'b', 'c'], []],
-    ['a large list by one with few changes', people(150), [...people(148, 2), 'x', 'y', 'z']],
+    ['a large list by a list with few changes', people(150), [...people(148, 2), 'x', 'y', 'z']],
     ['a large list by a completely different one', people(120), people(130, 500)],
   ])('readers see the old list or the new list and never a mixture: %s', async (_title, before, after) => {
     for (const method of ['PUT', 'PATCH']) {

@@ -6,7 +6,7 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Answer, BASE, type Client, createWorld } from './support/server.ts';
 
-/* These tests need several requests: simultaneous requests, requests that fail midway, and tenants on one server. */
+/* These tests are about simultaneous requests, requests that fail after some operations, and tenants on one server. */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;

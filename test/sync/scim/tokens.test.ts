@@ -32,7 +32,7 @@ describe('SCIM tokens', () => {
     expect(await listTokens(OTHER, ports)).toEqual([]);
   });
 
-  it('tokens are listed by connection, with their end and last use to the hour', async () => {
+  it('tokens are listed by connection, with their time of expiry and the hour of their last use', async () => {
     const world = createWorld();
     const token = await world.newToken('default', world.time.nowMs + 7_200_000);
     await world.newToken('other');
@@ -53,7 +53,7 @@ describe('SCIM tokens', () => {
     expect((await listTokens(DEFAULT, world.ports))[0]?.state).toBe('expired');
   });
 
-  it('an old token works until it is revoked, next to the new one', async () => {
+  it('an old token works next to a new token until the old one is revoked', async () => {
     const world = createWorld();
     const [old, fresh] = [await world.newToken(), await world.newToken()];
     const status = async (token: string) => (await world.anonymous(`Bearer ${token}`).get('/Users')).status;
@@ -81,7 +81,7 @@ describe('SCIM tokens', () => {
       ['PUT', user, { userName: 'eve' }],
       ['DELETE', user],
     ] as const) {
-      // The limiter of another process still has the token as valid, from the last look-up.
+      // Another process has cached the token as valid.
       world.ports.limiter.noteToken(token, DEFAULT);
       const answer = await client.send(method, path, body);
       expectError(answer, 401);
@@ -174,7 +174,7 @@ describe('stored attributes of a SCIM user', () => {
   });
 
   it.each(['deleted', 'forgotten', 'erased by the command line'] as const)(
-    'all attributes are removed once the user is %s',
+    'all stored attributes are removed once the user is %s',
     async (end) => {
       const world = createWorld({ storeProfile: true });
       const client = await world.client();

@@ -4,14 +4,14 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Client, createWorld, fullUser } from './support/server.ts';
 
-/* RFC 7644 section 3.5.2.1: if the value already exists, "the modify timestamp shall not change". */
+/* RFC 7644 section 3.5.2.1: if a value already exists, "the modify timestamp shall not change". */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
 let user: string;
 let group: string;
 
-/** Runs before each write, if a test sets it. */
+/** A function that runs before each write, if a test sets the function. */
 let interrupt: (operation: string, key: string) => Promise<void>;
 
 beforeEach(async () => {
@@ -130,7 +130,7 @@ describe('change after SCIM requests that changed nothing', () => {
     }
   });
 
-  it('wins over earlier requests even if clocks stand still or go back', async () => {
+  it('a later change wins over earlier requests even if clocks stand still or go back', async () => {
     world.time.nowMs -= 500;
     for (let n = 0; n < 12; n += 1) await client.patch(user, [title('x')]);
     await client.patch(user, [replace('active', false)]);
@@ -139,7 +139,7 @@ describe('change after SCIM requests that changed nothing', () => {
     expect(await world.desired(idOf(group))).toEqual({ name: 'B', members: ['m1'] });
   });
 
-  it('never shares its version with another change, for any mix of requests', async () => {
+  it('no two changes have the same version, for any mix of requests', async () => {
     const each = Array.from({ length: 15 }, (_, n) => n);
     const answers = await Promise.all(
       each.flatMap((n) => [
@@ -169,9 +169,9 @@ describe('desired state after a request that changes nothing', () => {
     expect(after?.stamp.localeCompare(before?.stamp ?? '')).toBe(1);
   });
 
-  it('wakes its group, because a crash may have occurred between registers and wake-up', async () => {
+  it('a request that changes nothing wakes its group, because an earlier crash may have lost the wake-up', async () => {
     world.woken.length = 0;
-    // Until then the wake-up that was stored with the registers is still valid.
+    // Until that time the wake-up that was stored with the registers is valid.
     world.time.nowMs += 2 * 60_000;
     await client.patch(group, [rename('A')]);
     expect(world.woken).toEqual([{ connection: 'default', group: idOf(group) }]);
@@ -225,7 +225,7 @@ describe('two simultaneous SCIM requests', () => {
 describe('repetition of an unchanged request after a crash before any write', () => {
   class Died extends Error {}
 
-  /** Sends the request until it succeeds. Each attempt makes one more write before the crash. */
+  /** Sends the request until an attempt succeeds. Each attempt makes one write more than the last, and then crashes. */
   async function untilDone(request: () => Promise<{ status: number }>): Promise<number> {
     for (let writes = 0; ; writes += 1) {
       let left = writes;
@@ -246,7 +246,7 @@ describe('repetition of an unchanged request after a crash before any write', ()
     const crashes = await untilDone(async () => {
       world.time.nowMs += 1_000;
       const answer = await client.patch(user, off);
-      // The test reads from the store, because a read by the server would repair what the crash left.
+      // The test reads from the store, because a read by the server would complete the crashed write.
       const [kept] = await world.ports.scim.read(connectionName('default'), 'User', [idOf(user)]);
       etags.add(`W/"${kept?.version}"`);
       return answer;

@@ -31,7 +31,7 @@ const found = async (filter: string): Promise<string[]> =>
   );
 
 describe('groups of a SCIM user', () => {
-  it('groups are shown with name and address, and follow the memberships', async () => {
+  it('the groups of a user are shown with name and address, and follow the memberships', async () => {
     const ann = await createUser('ann');
     const bob = await createUser('bob');
     const [first, second] = [await createGroup('First', [ann]), await createGroup('Second', [ann, bob])];
@@ -62,7 +62,7 @@ describe('groups of a SCIM user', () => {
     expect(written).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
   });
 
-  it('users are found by a filter of groups, and long lists show groups only on request', async () => {
+  it('a filter by groups finds users, and long lists show the groups of users only on request', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 25; n += 1) ids.push(await createUser(`u${n}`));
     const group = await createGroup('First', ids.slice(0, 3));
@@ -94,7 +94,7 @@ describe('display name of a SCIM member', () => {
     expect(await display()).toEqual(['Ann A', 'bill']);
   });
 
-  it('a new name is shown at once where it was changed, and within a minute by another server', async () => {
+  it('a new name is shown immediately by the server that changed it, and within a minute by another server', async () => {
     const ids = [await createUser('ann'), await createUser('bob')];
     const group = await createGroup('First', ids);
     const ports = { ...world.ports, scim: createScimStore(world.table) };
@@ -138,7 +138,7 @@ describe('filter by an indexed attribute', () => {
     'employeeNumber eq "7"',
     `${ENTERPRISE}:employeeNumber eq "7"`,
     'active eq true and employeeNumber eq "7"',
-  ])('reads no other user for the filter %s', async (filter) => {
+  ])('the server reads no other user for the filter %s', async (filter) => {
     const ids: string[] = [];
     for (let n = 0; n < 10; n += 1) {
       const emails = [{ type: 'work', value: `a${n}@acme.test` }];
@@ -147,7 +147,7 @@ describe('filter by an indexed attribute', () => {
     }
     queries = 0;
     expect(await found(filter)).toEqual([ids[7]]);
-    // The server queries the index, and the groups of the one user in the answer.
+    // The server queries the index, and the groups of the user in the answer.
     expect(queries).toBeLessThanOrEqual(2);
   });
 
