@@ -80,8 +80,9 @@ export async function* parseCsv(
 }
 
 /**
- * Detects the separator in the first line that contains one outside quotes, because a title line contains none. If the
- * line contains semicolons or tabs but no other separator, that character is the separator. Otherwise it is the comma.
+ * Detects the separator. A title line contains no separator, so the first line with a comma, semicolon or tab outside
+ * quotes decides. If that line contains only semicolons, or only tabs, this character is the separator. Otherwise the
+ * comma is.
  */
 function separatorIn(head: string): string {
   const plain = head.trimStart().replace(/"(?:[^"]|"")*"/g, '');

@@ -53,7 +53,7 @@ export function functionEnvironment(stack: {
   };
 }
 
-/** Sets the handlers' environment. Must run before their first call. */
+/** Sets the environment variables of the handlers. The caller must do this before the first call of a handler. */
 export function setEnvironment(values: Readonly<Record<string, string>>): void {
   for (const name of OVERRIDING_VARIABLES) delete process.env[name];
   Object.assign(process.env, values);

@@ -64,7 +64,7 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
     writeLocalFile(options.localFile, stack.address);
     const remove = () => removeLocalFile(options.localFile, process.pid);
     closers.push(remove);
-    // This also covers an exit before the stack has closed, after a defect or a forced exit.
+    // The file is also removed if the process exits before the stack has closed, for example after a defect.
     process.once('exit', remove);
     closers.push(() => process.off('exit', remove));
     const outcome = await converge(stack, {

@@ -166,7 +166,9 @@ export function completeEmployee(employee: WorldEmployee, newId: NewId, number: 
   };
 }
 
-/** A credential names its company by id or name. If there is only one company, it may omit it. */
+/**
+ * A credential names its company by id or name. If there is only one company, the credential need not name the company.
+ */
 function companyOf(companies: ReadonlyMap<string, CompanyState>, named: string | undefined, path: string) {
   const all = [...companies.values()];
   const only = named === undefined && all.length === 1 ? all[0] : undefined;
