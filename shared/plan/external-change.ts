@@ -12,7 +12,7 @@ import type { LateWrites } from './uncertain.ts';
 
 /**
  * Returns for how many milliseconds a read still proves nothing. Soon after groupsync's last write, a read with another
- * version may show the state before the write. It may also show an external change that the write replaced.
+ * version may show the state before the write. Such a read may also show an external change that the write replaced.
  *
  *   the read shows    | the last write is | result
  *   ------------------|-------------------|----------------------------

@@ -31,8 +31,8 @@ const MAX_RACES = 3;
  *   of another group   | exists         | its owner keeps it
  *   of another group   | was removed    | the old link is ended, then the group is claimed
  *
- * The old link ends first. If the removed connection is connected again, its group has no link, and another group has
- * the claim. So the two connections never write the same group.
+ * The old link ends first. If the removed connection is connected again, its group has no link, because another group
+ * now has the claim. So the two connections never write the same group.
  * @returns the group that keeps the platform group; undefined if the platform group is now claimed
  */
 export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise<GroupRef | undefined> {

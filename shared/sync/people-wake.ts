@@ -99,9 +99,9 @@ async function followed(
 }
 
 /**
- * Whether the member follows the role of its binding to another user, although the old user has another role that may
- * be a member. The member follows if only the new user has the values of the member. So the correction of a wrong merge
- * separates the members again.
+ * Whether a member follows its bound role to another user. The question arises if the old user has another role that
+ * may be a member. The member follows if only the new user has the values of the member. So the correction of a wrong
+ * merge separates the members again.
  */
 async function hasMovedWith(user: UserState, record: Person, input: MatchInput): Promise<boolean> {
   const { settings } = input.connection;

@@ -162,8 +162,8 @@ function goesOn(
 }
 
 /**
- * Whether this attempt shows that the platform is available: the platform answered a write or a fetch, or refused a
- * write because of its content.
+ * Whether this attempt shows that the platform is available. The platform has answered a write or a fetch, or has
+ * refused a write because of the content.
  */
 const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;

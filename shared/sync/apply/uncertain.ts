@@ -51,7 +51,8 @@ export async function storeMoved(
 ): Promise<Uncertain | undefined> {
   if (record === undefined) return undefined;
   const { removals, ...moved } = rebasedRecord(record, known.views?.base, view);
-  // Under another version, an earlier write has taken effect or no longer can. The guard keeps counting its removals.
+  // Under another version, an earlier write has taken effect or no longer can. The guard keeps counting the removals of
+  // that write.
   const isSame = version === known.state.link?.version;
   return storeRecord(
     { ...moved, ...(isSame && removals && { removals }) },

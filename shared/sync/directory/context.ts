@@ -36,7 +36,7 @@ export interface ReaderRun {
   readonly listed: Map<GroupId, ListedGroup>;
   /** Every known group as it is stored now. */
   readonly groups: Map<GroupId, ReaderGroup>;
-  /** Returns the groups that SCIM or events own. They are read only if a group is new. */
+  /** Returns the groups that SCIM or events own. These groups are read only if this run finds a new group. */
   readonly others: () => Promise<OtherGroups>;
   readonly report: DirectoryRunReport;
 }

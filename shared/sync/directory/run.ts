@@ -12,7 +12,9 @@ import { takePushed, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
 
-/** The lease of a dead run ends after this time. It is longer than the time limit of the function (15 minutes). */
+/**
+ * The lease of a dead run ends after this time. This time is longer than the time limit of the function (15 minutes).
+ */
 const LEASE_MS = 16 * 60_000;
 /** The reader finds new and missing groups within this time, even if no report names them. */
 const LISTED_EVERY_MS = 3_600_000;

@@ -88,8 +88,8 @@ export async function acceptEvents(
 }
 
 /**
- * Dead-letters events that were accepted and then could not be stored. If their message must be received again anyway,
- * they are dead-lettered then.
+ * Dead-letters events that were accepted and then could not be stored. If their message must be received again for
+ * another reason, these events are dead-lettered at that time.
  */
 export async function refuseEvents(
   refused: readonly UnstorableEvent[],
@@ -110,7 +110,7 @@ export async function refuseEvents(
     const { rejected } = decodeMessage({ ...message, receivedAtMs: ports.clock() });
     const { messageId, bound, failedBefore } = message;
     const refusals = rejected.filter(({ code }) => code === 'unstorable');
-    // The message may have become too old. It is received again, and is then refused for its age.
+    // The message may have become too old. The message is received again, and is then refused because of its age.
     if (refusals.length === 0) failures.add(new Error('an event was not found again'), [messageId]);
     return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
   });

@@ -16,7 +16,7 @@ export interface Claim {
 export interface ClaimStore {
   /**
    * Claims the platform group. `createdAtMs` is given if `owner` created the platform group.
-   * @returns true also if `owner` had the claim already; false if another group has it
+   * @returns true also if `owner` had the claim already; false if another group has the claim
    */
   claim(company: string, id: PlatformGroupId, owner: GroupRef, createdAtMs?: number): Promise<boolean>;
   /**

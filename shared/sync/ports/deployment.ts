@@ -60,7 +60,7 @@ export interface AlarmClient {
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
 
-/** Reads the deployed resources. Each is undefined if it does not exist. */
+/** Reads the deployed resources. A resource that does not exist is undefined. */
 export interface Deployment {
   readonly region: string;
   readonly isLocal: boolean;

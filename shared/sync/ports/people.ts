@@ -27,8 +27,8 @@ export type Person = Frozen<z.infer<typeof Person>>;
 
 /**
  * The person that a member is bound to. If `memberIdField` is `userId`, the person is the user, and `role` is one role
- * of the user. Otherwise the person is the role. `userId` is absent if it was hidden when the binding was made. The
- * user of the role then counts.
+ * of the user. Otherwise the person is the role. `userId` is absent if the platform did not show the user id when the
+ * binding was made. The user of the role then counts.
  */
 export interface BoundTo {
   readonly role: RoleId;
@@ -56,7 +56,8 @@ export interface PeopleStore {
   /** Every role of the user that a binding names, for either value of `memberIdField`. */
   rolesOf(connection: ConnectionName, boundTo: Partial<BoundTo>): Promise<readonly Person[]>;
   /**
-   * Reads the pointers of these values in advance. In the returned store, the first `holding` of each value uses them.
+   * Reads the pointers of these values in advance. In the returned store, the first call of `holding` for each value
+   * uses these pointers.
    */
   ahead(
     connection: ConnectionName,

@@ -41,7 +41,10 @@ export const ScimResource = z.lazy(() =>
        */
       idle: number,
       createdMs: number,
-      /** The time of the revision and of its stamps. It never decreases, even if the clocks of the servers differ. */
+      /**
+       * The time of the revision and of its stamps. This time never decreases, even if the clocks of the servers
+       * differ.
+       */
       modifiedMs: number,
       /** The time of the version. */
       changedMs: number,
@@ -70,7 +73,7 @@ export const ScimResource = z.lazy(() =>
       /** The revision that last changed something. It is the entity tag, and is never used twice. */
       version: resource.revision - idle,
       /**
-       * Whether the registers have this revision. After a crash it is false until the next access repairs the
+       * Whether the registers have this revision. After a crash the value is false until the next access repairs the
        * registers.
        */
       settled: open === undefined,
@@ -195,7 +198,7 @@ export interface ScimStore {
 
   /** Returns the id that has claimed a unique value. The resource may have another value by now. */
   holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
-  /** Claims a unique value for `id`; false if a resource other than `from` holds it. */
+  /** Claims a unique value for `id`; false if a resource other than `from` holds the value. */
   claim(connection: ConnectionName, value: IndexedValue, id: string, from?: string): Promise<boolean>;
   release(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
 

@@ -12,7 +12,7 @@ import type { ScimContext } from './context.ts';
  * register has a mark for groups (`domain/nesting.ts`), so the table needs no second list.
  */
 
-/** Prefix of every group id. An id without it cannot be a group, so no read is needed. */
+/** Prefix of every group id. An id without this prefix cannot be a group, so no read is needed. */
 export const GROUP_ID_MARK = 'g';
 
 /** Converts the id of a member register to the id that clients use. */

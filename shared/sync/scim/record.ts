@@ -26,7 +26,7 @@ const SOURCE = 'scim';
 
 /**
  * Returns the stamp of a resource's revision: the modification time, which never decreases, then the revision as
- * sequence. It depends only on the resource, so recording it again after a crash produces the same event.
+ * sequence. The stamp depends only on the resource. So a repeated record after a crash produces the same event.
  */
 export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 0): Stamp =>
   makeStamp({
