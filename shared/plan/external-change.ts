@@ -33,9 +33,9 @@ export function mayPrecedeWriteForMs(
 }
 
 /**
- * Returns the changes of another client. A change is a difference that neither groupsync's views nor its uncertain
- * writes explain. While an intent is open there are two views: the view before the write and the intended view after
- * the write.
+ * Returns the changes of another client. A change is a difference that no view and no uncertain write of groupsync
+ * explains. While an intent is open there are two views: the view before the write and the intended view after the
+ * write.
  *
  *   observed         | the views of groupsync | uncertain writes   | result
  *   -----------------|------------------------|--------------------|----------------

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
  */
 const GRACE_MS = 10 * MINUTE_MS;
 
-/** When data of a source last arrived (its receipt), and the interval in which data is expected. */
+/** The time at which data of a source last arrived (the receipt), and the interval in which data is expected. */
 export interface Freshness {
   readonly source: Source;
   /** undefined if nothing was ever received from the source. */

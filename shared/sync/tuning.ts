@@ -1,6 +1,6 @@
 /**
- * Concurrent writes of one batch. The number is high enough to hide the round trip, and low enough to share a
- * partition.
+ * Concurrent writes of one batch. The number is high enough to hide the round trip, and low enough for one partition of
+ * the table.
  */
 export const WRITES_IN_FLIGHT = 32;
 export const READS_IN_FLIGHT = 32;

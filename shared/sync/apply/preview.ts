@@ -33,14 +33,14 @@ export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | '
   readonly connections: Pick<ApplyPorts['connections'], 'current'>;
 }
 
-/** The most decisions of a preview. Apply makes at most this number of decisions, including reads. */
+/** The maximum number of decisions of a preview. Apply makes at most this number of decisions, including reads. */
 const MAX_DECISIONS = 12 * MAX_CONFLICTS;
 
 /** The last decision that apply would reach (a write, a settlement or a wait), with its facts. */
 export interface Preview {
   readonly decision: Decision;
   readonly facts: Facts;
-  /** Why the platform could not be read. The decision is then based on the stored view, or is the read itself. */
+  /** The failure of a read of the platform. The decision is then based on the stored view, or is the failed read. */
   readonly unseen: PlatformFailure | undefined;
 }
 

@@ -15,7 +15,7 @@ import type { ApplyContext } from './context.ts';
 
 type Known = Pick<Facts, 'state' | 'views'>;
 
-/** Returns the record of uncertain writes as it was read. */
+/** Returns the record of uncertain writes from the facts. */
 export const readRecord = ({ state: { uncertain }, views }: Known): UncertainWrites | undefined =>
   uncertain && { ...uncertain, change: views?.uncertain ?? NO_CHANGE };
 

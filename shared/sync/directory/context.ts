@@ -29,7 +29,7 @@ export interface ReaderRun {
   readonly lease: Lease;
   /** Milliseconds since 1970 after which the run begins no further group. */
   readonly deadlineMs: number;
-  /** True if an operator has accepted that the missing groups are deleted. */
+  /** Whether an operator has accepted that the missing groups are deleted. */
   readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;
   /** Groups that this run has listed. The run does not request them again. */
@@ -44,7 +44,7 @@ export interface ReaderRun {
 /** A group as a list shows it. */
 export interface ListedGroup {
   readonly group: DirectoryGroup;
-  /** When the page was requested. */
+  /** The time at which the page was requested. */
   readonly asOfMs: number;
 }
 

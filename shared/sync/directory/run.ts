@@ -24,9 +24,12 @@ const READ_AT_ONCE = 4;
 export interface ReadingOptions {
   /** Milliseconds since 1970 after which the run begins no further group. */
   readonly deadlineMs: number;
-  /** True if every group is read, due or not. The next runs read the groups for which no time is left. */
+  /**
+   * Whether all groups are read, including groups that are not due. The next runs read the groups for which no time is
+   * left.
+   */
   readonly isFull?: boolean;
-  /** True if an operator has checked the missing groups and accepts all of them as deleted. */
+  /** Whether an operator has checked the missing groups, and accepts that all of them are deleted. */
   readonly acceptsDeletions?: boolean;
 }
 

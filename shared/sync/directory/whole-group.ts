@@ -13,9 +13,9 @@ export interface WholeGroup {
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
   /** Groups that were read as members of the group, directly or within other groups. */
   readonly below: readonly GroupId[];
-  /** True if a list had fewer users than the directory counts, or lacked a nested group. */
+  /** Whether a list had fewer users than the directory counts, or lacked a nested group. */
   readonly isShort: boolean;
-  /** When the oldest page was requested. */
+  /** The time at which the oldest page was requested. */
   readonly asOfMs: number;
 }
 

@@ -31,7 +31,7 @@ export interface AcceptPorts {
 /** One message of the events queue. */
 export interface IncomingMessage
   extends Omit<MessageToDecode, 'receivedAtMs' | 'knowsConnection' | 'unstorable'> {
-  /** How often the message was received, including this time. */
+  /** The number of times that the message was received, including this time. */
   readonly receives?: number;
   /** The earlier failures of a replayed dead-lettered message. */
   readonly failedBefore?: string | undefined;
@@ -55,7 +55,10 @@ export interface Acceptance {
   ignored: number;
 }
 
-/** Decodes every message. A value that is not a valid event is dead-lettered immediately and by itself (invariant 9). */
+/**
+ * Decodes every message. A value that is not a valid event is dead-lettered immediately, without the other values of
+ * the message (invariant 9).
+ */
 export async function acceptEvents(
   messages: readonly IncomingMessage[],
   ports: AcceptPorts,

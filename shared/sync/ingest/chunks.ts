@@ -33,5 +33,5 @@ export function chunksOf(messages: readonly IncomingMessage[]): readonly (readon
 const urgency = (message: IncomingMessage): number =>
   (message.receives ?? 1) - (isOversized(message) ? PATIENCE : 0);
 
-/** Whether the message is a chunk by itself. */
+/** Whether the message is so large that it is a chunk of its own. */
 export const isOversized = ({ body }: IncomingMessage): boolean => body.length > CHUNK_LENGTH;

@@ -67,7 +67,7 @@ export interface Ports {
   /** @throws AbortError if the signal fires */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly coalesceMs: number;
-  /** How long the platform may take to show a group that it has created. */
+  /** The time that the platform may take to show a new group. */
   readonly createSettleMs: number;
 }
 

@@ -8,7 +8,9 @@ export interface Owners {
 
 export interface Claim {
   readonly id: PlatformGroupId;
-  /** When groupsync learned that its own POST had created the platform group. Missing for an adopted group. */
+  /**
+   * The time at which groupsync learned that its own POST had created the platform group. Missing for an adopted group.
+   */
   readonly createdAtMs?: number;
 }
 

@@ -93,7 +93,8 @@ export interface ConnectionStore extends Connections, CurrentConnections, Replan
   /** Reserves the name for its company forever. The caller does this before it removes the connection. */
   keepName(name: ConnectionName, company: string, ended: Ended): Promise<void>;
   /**
-   * The company of the present or a former connection with this name. All items under the name belong to this company.
+   * The company of the present or a former connection with this name. All stored items of the name belong to this
+   * company.
    */
   companyOf(name: ConnectionName): Promise<string | undefined>;
 }

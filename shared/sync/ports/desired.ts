@@ -64,7 +64,7 @@ export interface GroupUpdate extends GroupRegisters {
 export interface Dirty {
   readonly nowMs: number;
   readonly wakeAtMs: number;
-  /** When the requeue job may take over, if it is not the usual time. */
+  /** The time at which the requeue job may take over; undefined for the usual time. */
   readonly dueMs?: number;
   /** Whether an older scheduled wake-up is replaced, so that an operator does not wait for that wake-up. */
   readonly isAtOnce?: boolean;

@@ -86,7 +86,7 @@ export interface Platform {
   activity(start: FeedStart): AsyncIterable<FeedPage>;
 }
 
-/** Where to begin in the activity feed: after a cursor, or at an instant (milliseconds since 1970, inclusive). */
+/** The start of a read of the activity feed: after a cursor, or at a time (milliseconds since 1970, inclusive). */
 export type FeedStart = { readonly cursor: string } | { readonly sinceMs: number };
 
 /** An employee of one listing. A field that the listing lacks is absent. */

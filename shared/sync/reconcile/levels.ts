@@ -21,9 +21,9 @@ export interface Levels {
   readonly feedCursorAgeSeconds?: number;
   /** Time since the credential was last confirmed; undefined before the first successful check. */
   readonly credentialUncheckedSeconds?: number;
-  /** How long events or SCIM requests have been overdue; the longer of the two. */
+  /** The time for which events or SCIM requests have been overdue. The longer time counts. */
   readonly sourceLateSeconds: number;
-  /** How long a read of the directory has been overdue. */
+  /** The time for which a read of the directory has been overdue. */
   readonly readerLateSeconds: number;
   /** Whether the reader has stopped, because a permission or too many groups are missing. */
   readonly readerStopped: boolean;

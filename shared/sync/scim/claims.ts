@@ -21,7 +21,9 @@ import { record, userEnd } from './record.ts';
 const hasValue = (resource: ScimResource | undefined, value: IndexedValue): boolean =>
   resource?.state === 'live' && uniqueValue(resource)?.value === value.value;
 
-/** True if the item is not a resource but a block, which prevents a request from saving a resource under this id. */
+/**
+ * Whether the item is a block instead of a resource. A block prevents a request from saving a resource under this id.
+ */
 export const isBlocked = ({ state, revision }: ScimResource): boolean =>
   state === 'deleting' && revision === 0;
 

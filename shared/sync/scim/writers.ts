@@ -290,7 +290,7 @@ async function advanceIfUnchanged(
 
 const keepAttributes: Edit = (attributes) => attributes;
 
-/** True if the name must be recorded: it changed, or a crash may have prevented its recording. */
+/** Whether the name must be recorded, because the name changed or a crash may have prevented an earlier record. */
 const changesName = ({ before, after }: Rewrite): boolean =>
   !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
 
