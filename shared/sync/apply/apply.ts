@@ -140,7 +140,7 @@ const attemptOf = (attempt: Attempt, ports: ApplyPorts) => ({
   ports,
 });
 
-/** Whether another pass follows at once. Stores in the attempt the data that the next pass needs. */
+/** Whether another pass follows at once. The function also stores in the attempt the data that the next pass needs. */
 function goesOn(
   result: PassResult,
   attempt: Attempt,

@@ -54,7 +54,7 @@ export const recordLateWrite = async (
     ? {}
     : { audited: await record(state, foundOf(lateWrite, ports.clock(), version, true)) };
 
-/** @returns undefined if another worker has written the group meanwhile, so that the change may be groupsync's own */
+/** @returns undefined if another worker has written the group since; the change may then come from groupsync itself */
 export async function recordExternal(
   { external, observed }: ObserveExternal,
   state: GroupState,

@@ -123,7 +123,7 @@ export const stampOf = ({ readId, stampMs }: Origin): Stamp =>
   makeStamp({ time: new Date(stampMs).toISOString(), id: readId, source: READER_SOURCE });
 
 /**
- * Sends messages in their order.
+ * Sends the messages in the given order.
  * @throws Error if a message was not accepted. The group is then read again.
  */
 export async function send({ connection, ports }: ReaderRun, bodies: readonly string[]): Promise<void> {

@@ -11,9 +11,9 @@ import { eligibilityOf } from './eligibility.ts';
 import type { Resolution } from './resolve.ts';
 
 /*
- * Every change raises rev, but only an event of the group itself names the members that it changes. Suppose that only
- * one change came since the group was in sync (rev is one higher), and the change named its members. Then all other
- * members are as in the view (architecture.md).
+ * Every change raises rev, but only an event of the group itself names the members that it changes. If only one change
+ * came since the group was in sync (rev is one higher), the change may name its members. All other members are then as
+ * in the view (architecture.md).
  */
 
 const TWO_HOURS_MS = 7_200_000;

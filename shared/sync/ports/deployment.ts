@@ -35,7 +35,7 @@ export interface TableFacts {
 
 export interface FunctionFacts {
   readonly state: string;
-  /** The state of an event source, preferably of one that is not enabled; undefined if there is none. */
+  /** The state of an event source; undefined if there is none. An event source that is not enabled is preferred. */
   readonly eventSource: string | undefined;
 }
 

@@ -72,7 +72,7 @@ export interface Dirty {
   readonly isAgain?: boolean;
 }
 
-/** The state of a group that decides about its next wake-up. */
+/** The part of a group's state that decides about the next wake-up. */
 export interface WakeUpState {
   readonly wakeAtMs: number;
   readonly lastWriteAtMs: number | undefined;

@@ -36,8 +36,8 @@ export const ScimResource = z.lazy(() =>
        */
       revision: number,
       /**
-       * The number of revisions since the last revision that changed something. A changing write can set 0 without
-       * knowing its own revision.
+       * The number of revisions since the last revision that changed something. A write that changes something stores
+       * 0, and need not know its own revision.
        */
       idle: number,
       createdMs: number,
@@ -160,8 +160,8 @@ export interface ScimStore {
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**
    * Blocks an id under which nothing is stored. A request that has not saved its new resource yet can then no longer
-   * save it. The method stores a resource of revision 0 that is being deleted. Its time is later than all writes of
-   * such a request.
+   * save it. The method stores a resource of revision 0 that is being deleted. The time of this resource is later than
+   * all writes of such a request.
    * @returns the stored resource; undefined if a resource was already stored under the id
    */
   block(

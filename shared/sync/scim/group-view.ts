@@ -41,7 +41,7 @@ function openReplacement(resource: ScimResource, floor: Stamp): Replacement | un
   return latest === undefined || floor >= latest.held.first ? undefined : latest;
 }
 
-/** The members that one read found. */
+/** The members that a single read found. */
 interface Found {
   readonly members: readonly MemberId[];
   /**

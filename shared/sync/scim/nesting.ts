@@ -30,8 +30,8 @@ export const groupsAmongListed = (ids: Iterable<string>): readonly GroupId[] =>
   [...ids].flatMap((id) => nestedGroup(id) ?? []);
 
 /**
- * Returns the change with groups under the ids of their member registers. Deleted groups are left out, as deleted
- * users are.
+ * Returns the change in which each group is named by the id of its member register. Deleted groups are left out, as
+ * deleted users are.
  * @throws ScimError invalidValue for a group where nesting is off, or that is nested too deep
  */
 export async function withNestedGroups(

@@ -82,7 +82,7 @@ export function factsOf(resource: ScimResource): DirectoryChange {
   };
 }
 
-/** Attributes that matching may use, with their names in events. */
+/** The names, as in events, of the attributes that match rules may use. */
 const MATCHED_ATTRIBUTES = ['userName', 'email', OTHER_EMAILS, 'externalId', 'employeeNumber'] as const;
 
 const ENTERPRISE = FULL_USER[1].id;
