@@ -82,7 +82,7 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
 const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
   previousLink?.isGone === true && previousLink.platformId === id;
 
-/** If the last recorded 404 is older than this, it no longer counts. The next 404 then counts as the first. */
+/** A recorded 404 that is older than this no longer counts. The next 404 then counts as the first. */
 const STALE_MS = 2 * 3_600_000;
 
 function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {

@@ -15,8 +15,8 @@ export interface Answer {
   /** Users that this write should have removed and that the answer still shows. */
   readonly kept: readonly PlatformUserId[];
   /**
-   * Whether the platform added a user by itself. The next plan removes that user unless the policy lets external
-   * members stay.
+   * Whether the platform added a user that was not sent. The next plan removes that user unless the policy lets
+   * external members stay.
    */
   readonly hasAdded: boolean;
   /** Whether the write sent a new name and the answer shows the old name. */

@@ -1,7 +1,7 @@
 /** The cause of a held removal, and the operator who caused the hold, if known. */
 export interface HeldCause {
   /**
-   * `unsigned_event`: the event does not record who sent it (the deletion of a user). `no_event`: no event explains the
+   * `unsigned_event`: the event does not record its sender (the deletion of a user). `no_event`: no event explains the
    * removal.
    */
   readonly kind: 'event' | 'unsigned_event' | 'no_event';

@@ -40,7 +40,8 @@ function explains(kind: DriftKind, { type }: ActivityEvent): boolean {
 
 /**
  * Whether an event may explain a difference if no event certainly explains it. An unknown event type may explain any
- * kind. A known type may explain only kinds without a type of their own, and only if no application caused it.
+ * kind. An event of a known type may explain only kinds without a known type, and only if no application caused the
+ * event.
  */
 const mayExplain = (kind: DriftKind, { type, initiator }: ActivityEvent): boolean =>
   !KNOWN.has(type) || (OWN_TYPE[kind] === undefined && initiator !== APPLICATION);

@@ -65,9 +65,9 @@ export type Decision =
   | Read
   | Reserve
   /**
-   * Drops the open intent, because its write did not take effect. `owed` is the guard's record of its removals. They
-   * still count if the request may arrive later. With `failing`, the write is not tried again until the group changes
-   * or a day has passed.
+   * Drops the open intent, because its write did not take effect. `owed` is the guard's record of the removals. These
+   * removals still count if the request may arrive later. With `failing`, the write is not tried again until the group
+   * changes or a day has passed.
    */
   | {
       readonly kind: 'drop';

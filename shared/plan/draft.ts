@@ -210,7 +210,7 @@ export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
   readonly wanted: ReadonlySet<PlatformUserId>;
   /** Users in the group on the platform; `true` if groupsync added them (the base of the three-way merge). */
   readonly current: ReadonlyMap<PlatformUserId, boolean>;
-  /** Whether a user must stay in any case, because the removal is held or a policy forbids the removal. */
+  /** Whether a user must stay, because the removal is held or a policy forbids the removal. */
   readonly keep: (user: PlatformUserId) => boolean;
 }
 

@@ -12,7 +12,7 @@ import type { LateWrites } from './uncertain.ts';
 
 /**
  * Returns for how many milliseconds a read still proves nothing. Soon after groupsync's last write, a read with another
- * version may show the state before the write. It may also show an external change that the write replaced.
+ * version may show the state before the write. Such a read may also show an external change that the write replaced.
  *
  *   the read shows    | the last write is | result
  *   ------------------|-------------------|----------------------------
@@ -33,9 +33,9 @@ export function mayPrecedeWriteForMs(
 }
 
 /**
- * Returns the changes of another client. A change is a difference that neither groupsync's views nor its uncertain
- * writes explain. While an intent is open there are two views: the view before the write and the intended view after
- * the write.
+ * Returns the changes of another client. A change is a difference that no view and no uncertain write of groupsync
+ * explains. While an intent is open there are two views: the view before the write and the intended view after the
+ * write.
  *
  *   observed         | the views of groupsync | uncertain writes   | result
  *   -----------------|------------------------|--------------------|----------------

@@ -137,9 +137,9 @@ export interface Facts {
   readonly shown?: Shown | undefined;
   readonly listed?: Listing | undefined;
   readonly reservation?: Reservation | undefined;
-  /** Additions that this pass's write excludes, because the platform refused a write with them. */
+  /** Additions that the write of this pass excludes, because the platform refused a write with these additions. */
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
-  /** Fields that this attempt does not write, because the platform refused a write with them. */
+  /** Fields that this attempt does not write, because the platform refused a write with these fields. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
   /** Whether a write was refused in this attempt. From then on only the changes are sent, never the whole group. */
   readonly isNarrowed?: boolean | undefined;

@@ -3,10 +3,13 @@ import { SCHEDULES } from '../contract/topology.ts';
 import { SOURCES, type Source, type SourceState } from '../domain/source.ts';
 
 const MINUTE_MS = 60_000;
-/** The extra time before a source counts as late. It covers a message in transit, or one missed run of the reader. */
+/**
+ * The extra time before a source counts as late. This time covers a message in transit, or one missed run of the
+ * reader.
+ */
 const GRACE_MS = 10 * MINUTE_MS;
 
-/** When data of a source last arrived (its receipt), and the interval in which data is expected. */
+/** The time at which data of a source last arrived (the receipt), and the interval in which data is expected. */
 export interface Freshness {
   readonly source: Source;
   /** undefined if nothing was ever received from the source. */

@@ -2,7 +2,7 @@
 export type FailureKind =
   /** The platform does not accept the credential. */
   | 'unauthorized'
-  /** The credential may not make this call. Whether it may make other calls is unknown. */
+  /** The credential may not make this call. The credential may still be able to make other calls. */
   | 'forbidden'
   | 'not_found'
   /** The platform answered with any other status outside 2xx and 5xx. */

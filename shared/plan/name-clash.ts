@@ -3,7 +3,7 @@ import { foldSpokeId } from '../domain/spoke-id.ts';
 import type { View } from '../domain/view.ts';
 import { adoptable, foldName, grouped } from './names.ts';
 
-/** A group of the platform's list. If its form is not as specified, the name is missing or empty. */
+/** A group of the platform's list. If the group is malformed, the name is missing or empty. */
 export interface Listed {
   readonly id: string;
   readonly spokeId: string | null;

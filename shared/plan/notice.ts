@@ -95,7 +95,7 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
 };
 
 /**
- * Returns the text of a notice: the state, the count, the time since which it lasts, and the command.
+ * Returns the text of a notice: the state, the count, the start time, and the command.
  * @param connection undefined for the whole stage
  */
 export function noticeOf(

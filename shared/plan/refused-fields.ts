@@ -15,7 +15,7 @@ type Fields = Pick<WantedGroup, GroupField>;
  *     the wanted value is        | members                 | the field
  *     ---------------------------|-------------------------|------------------------------------------
  *     the refused value          | written without it      | unchanged
- *     the same, a day later      | written without it      | then tried alone, in a separate write
+ *     the refused one, next day  | written without it      | then tried alone, in a separate write
  *     another, or after `sync`   | written together with it; after a refusal again without it
  */
 

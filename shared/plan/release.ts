@@ -18,10 +18,10 @@ const RELEASE: Decision = { kind: 'release', reason: 'a person released this gro
  *
  *   the platform group                           | decision
  *   ---------------------------------------------|------------------------------
- *   was written or fetched in this attempt       | release: cleared, refused, or gone
+ *   was written or fetched in this attempt       | release; the id was cleared or refused, or the group is gone
  *   is only observed or excluded by the settings | release
  *   does not carry the group's external id       | release
- *   could not be written three times             | release
+ *   had three failed attempts                    | release
  *   otherwise                                    | PATCH without an external id
  */
 export function decideRelease(facts: Facts): Decision {

@@ -37,7 +37,7 @@ export const isWanted = ({ member, facts: { wanted } }: Asked): boolean =>
   (wanted.pending.has(member) ||
     [...wanted.membersByUser.values()].some((members) => members.some((one) => one.member === member)));
 
-/** Whether the user is in the platform group, as it was last written or read. */
+/** Whether the user is in the last known state of the platform group. */
 export const isPresent = ({ user, facts: { views } }: Asked): boolean =>
   user !== undefined && views?.base?.users.has(user) === true;
 

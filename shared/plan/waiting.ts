@@ -27,7 +27,7 @@ export const AS_WANTED = {
  *     had a write that may still take effect     | the earlier write
  *     otherwise                                  | nothing: the coalescing window ends soon
  *
- * If apply is due to read the group, or reads it at this moment, `untilMs` is now.
+ * If apply is due, or reads the group at this moment, `untilMs` is now.
  */
 export function waitingOf(state: GroupState, nowMs: number): Waiting | undefined {
   const { dirtySinceMs, pausedAtMs, wakeAtMs = 0, lastError, intent, uncertain } = state;

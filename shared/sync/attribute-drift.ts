@@ -8,7 +8,8 @@ import type { DriftRecord } from './ports/logs.ts';
 /** The time within which the feed may report a change. The feed usually reports a change within minutes. */
 export const HOPE_MS = 24 * 3_600_000;
 /**
- * The most that the platform's clock may be ahead. A later event cannot explain a difference that was found earlier.
+ * The maximum time by which the platform's clock may be ahead. A later event cannot explain a difference that was found
+ * earlier.
  */
 const CLOCK_SLACK_MS = 60_000;
 

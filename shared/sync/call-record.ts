@@ -27,9 +27,9 @@ export interface CallRecord {
 const MAX_TRIES = 5;
 
 /**
- * Counts the calls of one worker in memory. The counts are recorded on the gate's item only while calls fail. There is
- * one write when the calls begin to fail, one every few seconds while they fail, and one or two when they succeed
- * again.
+ * Counts the calls of one worker in memory. The counts are recorded on the gate's item only while calls fail. The
+ * record is written once when the calls begin to fail, then every few seconds. When the calls succeed again, there are
+ * one or two more writes.
  */
 export function createCallRecord(gates: GateStore, clock: () => number): CallRecord {
   const counted = new Map<ConnectionName, Map<string, CallOutcomes>>();

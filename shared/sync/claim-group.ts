@@ -18,7 +18,7 @@ interface ClaimPorts {
   readonly connections: Pick<CurrentConnections, 'current'>;
 }
 
-/** The maximum number of changes of the owner during one claim. More changes would be a fault elsewhere. */
+/** The maximum number of changes of the owner during one claim. More changes point to a defect. */
 const MAX_RACES = 3;
 
 /**
@@ -28,11 +28,11 @@ const MAX_RACES = 3;
  *   the claim is       | its connection | result
  *   -------------------|----------------|------------------------------------------
  *   free, or our own   | –              | claimed
- *   of another group   | exists         | its owner keeps it
+ *   of another group   | exists         | the owner keeps the platform group
  *   of another group   | was removed    | the old link is ended, then the group is claimed
  *
- * The old link ends first. If the removed connection is connected again, its group has no link, and another group has
- * the claim. So the two connections never write the same group.
+ * The old link ends before the claim moves. If the removed connection is connected again, its group has no link, and
+ * the new owner has the claim. So the two connections never write the same platform group.
  * @returns the group that keeps the platform group; undefined if the platform group is now claimed
  */
 export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise<GroupRef | undefined> {

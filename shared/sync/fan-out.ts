@@ -25,10 +25,10 @@ const FIRST_REVISION = 1;
  * without a copy. Otherwise an apply that read the user before the change could still write the old copy there. For the
  * first revision no copy is written, because no register has a copy of a user without a revision.
  *
- * No group is missed. The item IN# records that a user is in a group. A writer that makes a member present writes IN#
- * before the register, and wakes the group after the register. The fan-out comes after the write of USER and reads IN#
- * consistently. Either the fan-out sees the IN#, or the group is woken after USER was written, and apply reads USER
- * then.
+ * The fan-out reaches every group of the user. The item IN# records that a user is in a group. A writer that makes a
+ * member present writes IN# before the register, and wakes the group after the register. The fan-out comes after the
+ * write of USER and reads IN# consistently. Either the fan-out sees the IN#, or the group is woken after USER was
+ * written, and apply reads USER then.
  *
  *     joiner   IN# ──▶ register ──▶ marks dirty, wakes
  *     fan-out  USER (revision, fanOut) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears fanOut

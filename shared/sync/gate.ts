@@ -100,7 +100,8 @@ const isClosedForAll = (gate: Gate): boolean =>
  *     anything else    | –            | –          | only the caller waits
  *
  * @param group the group of the call
- * @returns whether the failure concerns all groups. A gate that is already closed for all, or paused, stays as it is.
+ * @returns whether the failure concerns all groups. A gate that is already closed for all groups, or paused, does not
+ *   change.
  */
 export async function reportToGate(
   connection: Connection,

@@ -90,7 +90,7 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 /**
  * Returns the waiting group to try first; undefined if no group waits. Groups that have not just failed come first.
  * Among these, groups that were not tried since they changed come first. The remaining order is by due time. So every
- * group gets its turn.
+ * waiting group is tried at some time.
  */
 async function nextCanary(
   name: ConnectionName,

@@ -62,7 +62,7 @@ export async function readListing(platform: Platform, saving: Saving): Promise<L
   return { listed, unread, cut, ...(await savings.end()) };
 }
 
-/** Saves page after page. Changes that end a role wait. */
+/** Saves page after page. A change that ends a role waits. */
 function savePages(saving: Saving) {
   const { connection, ports } = saving;
   const woken = new Set<GroupId>();

@@ -14,8 +14,8 @@ import { wakeAll } from './wake.ts';
 
 /**
  * Wakes the groups of all members who are bound to the persons of these roles. If a binding names a role that is no
- * longer decisive, the binding is first changed to the decisive role. `askUnlisted` then reads the role that keeps the
- * member in.
+ * longer decisive, the binding is first changed to the decisive role. `askUnlisted` can then read the role that keeps
+ * the member in the group.
  * @throws Error if a group could not be woken
  */
 export async function wakeMembersOf(
@@ -99,9 +99,9 @@ async function followed(
 }
 
 /**
- * Whether the member follows the role of its binding to another user, although the old user has another role that may
- * be a member. The member follows if only the new user has the values of the member. So the correction of a wrong merge
- * separates the members again.
+ * Whether a member follows its bound role, which has moved to another user, although the old user has another role that
+ * may be a member. The member follows if only the new user has the values of the member. So the correction of a wrong
+ * merge separates the members again.
  */
 async function hasMovedWith(user: UserState, record: Person, input: MatchInput): Promise<boolean> {
   const { settings } = input.connection;

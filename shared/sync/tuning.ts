@@ -1,6 +1,6 @@
 /**
- * Concurrent writes of one batch. The number is high enough to hide the round trip, and low enough to share a
- * partition.
+ * Concurrent writes of one batch. The number is high enough to hide the round trip, and low enough for one partition of
+ * the table.
  */
 export const WRITES_IN_FLIGHT = 32;
 export const READS_IN_FLIGHT = 32;
@@ -8,8 +8,8 @@ export const READS_IN_FLIGHT = 32;
 /** The maximum number of conflicts of one apply. After that, the group waits for another message. */
 export const MAX_CONFLICTS = 5;
 /**
- * The maximum number of refusals of one write and its parts, which cost a dozen calls. A later attempt tries the other
- * parts.
+ * The maximum number of refusals of one write and its parts. Six refusals cost about a dozen calls. A later attempt
+ * tries the other parts.
  */
 export const MAX_REFUSALS = 6;
 /** The time after which a refused group or member is tried again. */
@@ -35,9 +35,7 @@ export const ROLE_END_WAIT_MS = 60_000;
 export const ASKED_BY_ID = 100;
 export const ASKED_IN_FLIGHT = 4;
 
-/**
- * A retry within this time sends its own message. A message that SQS keeps for longer would look like a stuck queue.
- */
+/** A retry within this time sends its own message. A message with a longer delay would make the queue look stuck. */
 export const OWN_MESSAGE_MS = 600_000;
 
 /**

@@ -102,8 +102,8 @@ function countedAgain(
 }
 
 /**
- * Whether the group already contains the wanted users and name. Otherwise a directory event is not written yet, and its
- * write must not wait.
+ * Whether the group already contains the wanted users and name. If not, a directory event is not written yet, and the
+ * write of that event must not wait.
  */
 function isWritten({ group }: Wanted, base: View | undefined, shown: ObservedGroup): boolean {
   if (base === undefined || !fieldMatches(base, 'name', group?.name ?? base.name)) return false;

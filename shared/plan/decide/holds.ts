@@ -79,7 +79,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
     deletes: plan.departs,
   });
   if (verdict.superseded) return holdAll(others, current?.hold.rule ?? 'count');
-  // One write makes the removals of an approved hold and of the separate approval. It uses up both.
+  // One write makes the removals of an approved hold and of the separate approval. The write uses up both approvals.
   const used = verdict.approved.length > 0 ? state.hold : state.approval;
   const consumes = used?.digest;
   const held = new Set(verdict.held);
@@ -124,7 +124,8 @@ const sizeOf = ({ views, wanted }: Facts): number =>
   views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
 
 /**
- * Returns the guard's verdict about the removals. If they are not reserved yet, returns the decision to reserve them.
+ * Returns the guard's verdict about the removals. If the removals are not reserved yet, returns the decision to reserve
+ * them.
  */
 function judgeReserved(
   removals: number,

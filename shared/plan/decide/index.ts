@@ -22,9 +22,9 @@ import { decideWanted } from './write.ts';
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
  *     has an open intent                                 | settle the intent; see `decideIntent`
- *     was released by an operator                        | see `decideRelease`, then settle excluded
+ *     was released by an operator                        | see `decideRelease`, then settle as `excluded`
  *     had an intent that the platform refused            | see `decideRejected`, and `decideMissing` after a 404
- *     is excluded by the settings                        | end a hold that waits, settle excluded
+ *     is excluded by the settings                        | end a waiting hold, then settle as `excluded`
  *     was restored repeatedly within an hour             | wait for the rest of the hour; see `decideRest`
  *     has a suspected change                             | read the group, observe; see `decideFetched`
  *     otherwise                                          | see `decideWanted`
@@ -60,7 +60,7 @@ const decideExcluded = ({ state }: Facts): Decision =>
  */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
   const { state, listed, fetched } = facts;
-  // Soon after a write, the fetch may show an old version. It cannot show yet whether the refusal was a version
+  // Soon after a write, the fetch may show an old version, and does not show whether the refusal was a version
   // conflict.
   const unproven = fetched === undefined || fetched === 'gone' ? undefined : waitForProof(facts, fetched);
   if (unproven !== undefined) return unproven;

@@ -134,7 +134,7 @@ function settleAs(
   counts: MemberCounts,
   { left, facts, treatment }: Settling,
 ): Extract<Decision, { kind: 'settle' }> {
-  // A group that is only observed has no plan, so it shows no difference.
+  // A group that is only observed has no plan, and so no difference.
   if (treatment.mode === 'report') return settle(as, { counts, driftOutcome: 'report' });
   const failing = fieldFailure(left, facts.state);
   return failing === undefined

@@ -27,7 +27,7 @@ export interface Mapping<Target extends TargetGroup> {
 
 /**
  * Finds the group of the directory for each group of another source. Each group of the directory is used once. A name
- * counts only if exactly one group on each side has the name.
+ * counts only if exactly one unmapped group of each source has the name.
  *
  *     the group of the directory has          | mapped by
  *     ----------------------------------------|------------

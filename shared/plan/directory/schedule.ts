@@ -2,9 +2,7 @@ import type { GroupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS, MAX_SHORT_READS, type ReadOutcome, shortReads } from './outcome.ts';
 
-/**
- * A group without changes is read again after 20 to 24 hours. So each group is read daily, and not all groups at once.
- */
+/** A group without changes is read again after 20 to 24 hours. So each group is read daily, but at different times. */
 const ROLLING_MS = 20 * 3_600_000;
 const ROLLING_SPREAD_MS = 4 * 3_600_000;
 /** The time until the next run. */

@@ -48,9 +48,8 @@ async function previousView(
 }
 
 /**
- * Claims a platform group for adoption. If the platform group has the exact external id of another directory group that
- * has no platform group yet, that directory group keeps it. A match by name, or by another form of the external id,
- * proves less.
+ * Claims a platform group for adoption. If the external id is exactly the id of another directory group without a
+ * platform group, that directory group keeps it. A match by name, or by another form of the external id, proves less.
  * @returns the directory group that keeps the platform group; undefined if the platform group is now claimed
  */
 export async function claimAdopted(

@@ -140,7 +140,7 @@ const attemptOf = (attempt: Attempt, ports: ApplyPorts) => ({
   ports,
 });
 
-/** Whether another pass follows at once. Stores in the attempt the data that the next pass needs. */
+/** Whether another pass follows at once. The function also stores in the attempt the data that the next pass needs. */
 function goesOn(
   result: PassResult,
   attempt: Attempt,
@@ -162,8 +162,8 @@ function goesOn(
 }
 
 /**
- * Whether this attempt shows that the platform is available: the platform answered a write or a fetch, or refused a
- * write because of its content.
+ * Whether this attempt shows that the platform is available. The platform has answered a write or a fetch, or has
+ * refused a write because of the content.
  */
 const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;

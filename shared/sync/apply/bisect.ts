@@ -153,8 +153,8 @@ function withoutHidden(hidden: readonly PlatformUserId[], bisection: Bisection):
 }
 
 /**
- * Returns the fields that the write left out although their value is not recorded as refused, such as a name in use.
- * These fields are sent only after the members are written.
+ * Returns the fields that the write left out and whose value is not recorded as refused, such as a name in use. These
+ * fields are sent only after the members are written.
  */
 function leftLately({ left = [] }: Write, { wanted, state }: PassFacts): readonly GroupField[] {
   const refused = wanted?.group ? refusedOf(wanted.group, state) : [];

@@ -129,8 +129,8 @@ function stillUncertain(
 }
 
 /**
- * Whether the earlier uncertain writes can no longer take effect: the platform answered them, and shows this write
- * completely.
+ * Whether the earlier uncertain writes can no longer take effect. This is certain if the platform answered these
+ * writes, and shows the present write completely.
  */
 const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolean =>
   isAsPrepared && uncertain?.isAnswered === true;

@@ -100,7 +100,7 @@ export type PassResult =
     }
   /** The calls of this hour are used up. */
   | { readonly kind: 'spent' }
-  /** Another worker has changed the group's item meanwhile. */
+  /** Another worker has changed the group's item during the pass. */
   | { readonly kind: 'superseded' }
   /** No write is needed now. The platform shows the wanted state, except for held or refused changes. */
   | { readonly kind: 'in_sync' }

@@ -34,7 +34,7 @@ export async function findCreation<Known extends Facts & { readonly views: Views
 
 /**
  * Refuses to settle a creation if the list has more groups in an unspecified form than before the POST. The intent may
- * not name all such groups. If their number has grown, the POST may have made one of them.
+ * not name all of these malformed groups. If the number has grown, the POST may have made one of them.
  * @throws PlatformFailure if the number has grown
  */
 function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITIVE_INFINITY): void {

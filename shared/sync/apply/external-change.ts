@@ -54,7 +54,7 @@ export const recordLateWrite = async (
     ? {}
     : { audited: await record(state, foundOf(lateWrite, ports.clock(), version, true)) };
 
-/** @returns undefined if another worker has written the group meanwhile, so that the change may be groupsync's own */
+/** @returns undefined if another worker has written the group since; the change may then come from groupsync itself */
 export async function recordExternal(
   { external, observed }: ObserveExternal,
   state: GroupState,
@@ -65,9 +65,9 @@ export async function recordExternal(
 }
 
 /**
- * Whether no other worker has written the group since `state` was read. A write opens its intent before it is sent, so
- * this check finds every write that the fetch could show. Without this check the write of a second worker would be
- * recorded as an external change.
+ * Whether no other worker has written the group since `state` was read. Each worker opens an intent before it sends a
+ * write. So this check finds every write that the fetch could show. Without this check the write of a second worker
+ * would be recorded as an external change.
  */
 async function isUnwrittenSince(
   { ref, link, intent }: GroupState,

@@ -93,7 +93,7 @@ interface Refusal {
 
 /**
  * Stops the attempts for the group until its next change, or for a day, and reports the failure. The report is sent
- * first, so a crash in between repeats the report. In the other order, a crash would lose the report.
+ * first, so a crash after it only repeats the report. In the other order, a crash would lose the report.
  * @returns false if the group has changed meanwhile
  */
 export async function giveUp(

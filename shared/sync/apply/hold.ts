@@ -73,7 +73,7 @@ type HoldFacts = Pick<PassFacts, 'state' | 'held' | 'settings'>;
 
 /**
  * Returns the hold to record, and the removals that an operator approved separately. One write stores both, so the hold
- * is always visible. The store adds the location of the sets.
+ * is always visible. The store adds the location of the stored users.
  */
 export function heldBy(decision: StartHold, facts: HoldFacts, nowMs: number): HeldSets {
   const { users, approved, deletes, size } = decision;

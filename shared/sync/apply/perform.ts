@@ -206,7 +206,7 @@ async function settle(
     failing: failed,
     calledMs: context.calledMs(),
   });
-  // The group is not settled if it changed meanwhile. The worker that changed it sent no message, because the message
-  // of this apply was pending. So the group is read again.
+  // If the group changed during this pass, it is not settled. The worker that changed the group sent no message,
+  // because the message of this apply was pending. So the group is read again.
   return { result: { kind: settled ? 'in_sync' : 'again' } };
 }

@@ -56,8 +56,8 @@ export async function planGroup(
 }
 
 /**
- * Returns the note of a plan, with the reason why its changes are not made. A plan without changes needs no such
- * reason.
+ * Returns the note of a plan, with the reason why its changes are not made. For a plan without changes, the note needs
+ * no reason.
  */
 async function noteOf(
   { action, note }: GroupPlan,

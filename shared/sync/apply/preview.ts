@@ -33,14 +33,14 @@ export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | '
   readonly connections: Pick<ApplyPorts['connections'], 'current'>;
 }
 
-/** The most decisions of a preview. Apply makes at most as many, including its reads. */
+/** The maximum number of decisions of a preview. Apply makes at most this number of decisions, including reads. */
 const MAX_DECISIONS = 12 * MAX_CONFLICTS;
 
 /** The last decision that apply would reach (a write, a settlement or a wait), with its facts. */
 export interface Preview {
   readonly decision: Decision;
   readonly facts: Facts;
-  /** Why the platform could not be read. The decision is then based on the stored view, or is the read itself. */
+  /** The failure of a read of the platform. The decision is then based on the stored view, or is the failed read. */
   readonly unseen: PlatformFailure | undefined;
 }
 
@@ -193,7 +193,8 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
     return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
   }
   const used = external === undefined ? usedUp(state, intent?.consumes) : [];
-  // If apply finds a change in a fetch, it sends the whole group, unless the fetch was made to settle a write.
+  // If apply finds a change in a fetch, the next write sends the whole group. A fetch that settles a write is an
+  // exception.
   const takeOver = external !== undefined && intent === undefined;
   const linked = linkedTo(facts, observed, view, takeOver);
   return { ...linked, state: withoutHold(linked.state, used) };

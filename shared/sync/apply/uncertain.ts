@@ -15,7 +15,7 @@ import type { ApplyContext } from './context.ts';
 
 type Known = Pick<Facts, 'state' | 'views'>;
 
-/** Returns the record of uncertain writes as it was read. */
+/** Returns the record of uncertain writes from the facts. */
 export const readRecord = ({ state: { uncertain }, views }: Known): UncertainWrites | undefined =>
   uncertain && { ...uncertain, change: views?.uncertain ?? NO_CHANGE };
 
@@ -51,7 +51,8 @@ export async function storeMoved(
 ): Promise<Uncertain | undefined> {
   if (record === undefined) return undefined;
   const { removals, ...moved } = rebasedRecord(record, known.views?.base, view);
-  // Under another version, an earlier write has taken effect or no longer can. The guard keeps counting its removals.
+  // Under another version, an earlier write has taken effect or no longer can. The guard keeps counting the removals of
+  // that write.
   const isSame = version === known.state.link?.version;
   return storeRecord(
     { ...moved, ...(isSame && removals && { removals }) },

@@ -82,7 +82,7 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
 /**
  * Whether the answer of a POST shows the group that the POST created. The answer shows another group in three cases.
  * The group existed before, another directory group has claimed the group, or the list has a different group exactly as
- * sent. Otherwise a different name is the form in which the platform stores the sent name.
+ * sent. In all other cases, a different name is the platform's form of the sent name.
  */
 async function isCreated(
   observed: ObservedGroup,

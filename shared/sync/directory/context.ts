@@ -29,14 +29,14 @@ export interface ReaderRun {
   readonly lease: Lease;
   /** Milliseconds since 1970 after which the run begins no further group. */
   readonly deadlineMs: number;
-  /** True if an operator has accepted that the missing groups are deleted. */
+  /** Whether an operator has accepted that the missing groups are deleted. */
   readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;
   /** Groups that this run has listed. The run does not request them again. */
   readonly listed: Map<GroupId, ListedGroup>;
   /** Every known group as it is stored now. */
   readonly groups: Map<GroupId, ReaderGroup>;
-  /** Returns the groups that SCIM or events own. They are read only if a group is new. */
+  /** Returns the groups that SCIM or events own. These groups are read only if this run finds a new group. */
   readonly others: () => Promise<OtherGroups>;
   readonly report: DirectoryRunReport;
 }
@@ -44,7 +44,7 @@ export interface ReaderRun {
 /** A group as a list shows it. */
 export interface ListedGroup {
   readonly group: DirectoryGroup;
-  /** When the page was requested. */
+  /** The time at which the page was requested. */
   readonly asOfMs: number;
 }
 
@@ -123,7 +123,7 @@ export const stampOf = ({ readId, stampMs }: Origin): Stamp =>
   makeStamp({ time: new Date(stampMs).toISOString(), id: readId, source: READER_SOURCE });
 
 /**
- * Sends messages in their order.
+ * Sends the messages in the given order.
  * @throws Error if a message was not accepted. The group is then read again.
  */
 export async function send({ connection, ports }: ReaderRun, bodies: readonly string[]): Promise<void> {

@@ -11,7 +11,7 @@ const USERS_PER_MESSAGE = 100;
 
 /** The values that all events of one read share. */
 export interface Origin {
-  /** A unique id. It is greater than the id of every earlier read. */
+  /** A unique id. The id is greater than the id of every earlier read. */
   readonly readId: string;
   /** Time of the stamp, in milliseconds since 1970. */
   readonly stampMs: number;

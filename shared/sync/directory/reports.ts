@@ -61,7 +61,7 @@ async function takeGroup(run: ReaderRun, { key, atMs, isDeletion }: DirectoryCha
   await markAbove(run, group.id, atMs);
 }
 
-/** Marks as reported the reader's groups for which SCIM or an event has sent a change. This run reads them. */
+/** Marks as reported the reader's groups for which SCIM or an event has sent a change. This run reads these groups. */
 export async function takePushed(run: ReaderRun): Promise<void> {
   const { connection, ports } = run;
   for (const pushed of await ports.reader.pushed(connection.name)) {

@@ -12,7 +12,9 @@ import { takePushed, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
 
-/** The lease of a dead run ends after this time. It is longer than the time limit of the function (15 minutes). */
+/**
+ * The lease of a dead run ends after this time. This time is longer than the time limit of the function (15 minutes).
+ */
 const LEASE_MS = 16 * 60_000;
 /** The reader finds new and missing groups within this time, even if no report names them. */
 const LISTED_EVERY_MS = 3_600_000;
@@ -22,9 +24,12 @@ const READ_AT_ONCE = 4;
 export interface ReadingOptions {
   /** Milliseconds since 1970 after which the run begins no further group. */
   readonly deadlineMs: number;
-  /** True if every group is read, due or not. The next runs read the groups for which no time is left. */
+  /**
+   * Whether all groups are read, including groups that are not due. The next runs read the groups for which no time is
+   * left.
+   */
   readonly isFull?: boolean;
-  /** True if an operator has checked the missing groups and accepts all of them as deleted. */
+  /** Whether an operator has checked the missing groups, and accepts that all of them are deleted. */
   readonly acceptsDeletions?: boolean;
 }
 

@@ -13,13 +13,13 @@ export interface WholeGroup {
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
   /** Groups that were read as members of the group, directly or within other groups. */
   readonly below: readonly GroupId[];
-  /** True if a list had fewer users than the directory counts, or lacked a nested group. */
+  /** Whether a list had fewer users than the directory counts, or lacked a nested group. */
   readonly isShort: boolean;
-  /** When the oldest page was requested. */
+  /** The time at which the oldest page was requested. */
   readonly asOfMs: number;
 }
 
-/** The largest number of nested groups. More groups are a mistake, or an attack on the number of calls. */
+/** The largest number of nested groups. More groups are a mistake, or an attempt to cause many calls. */
 const MAX_BELOW = 500;
 
 export interface Reading {
@@ -116,7 +116,7 @@ async function readDirect(directory: Directory, { id, userCount }: DirectoryGrou
   if (asOfMs === Number.POSITIVE_INFINITY) {
     throw new DirectoryError('odd', `members of group ${id}: expected at least one page, got none`);
   }
-  // If the count is absent, the number of users is unknown. It is not 0.
+  // If the count is absent, the number of users is unknown, and not 0.
   const isShort = userCount !== undefined && users.size < userCount;
   return { users, groups: [...groups], isShort, asOfMs };
 }
@@ -142,7 +142,7 @@ async function readChildren(
 
 /**
  * Finds a nested group. A member can be a group of another company, which the directory does not show. Such a group is
- * left out if the last read did not include it. Otherwise the read fails.
+ * left out if the last read did not include the group either. If the last read included the group, the read fails.
  * @returns undefined for a group that is left out
  */
 async function readChild(

@@ -31,7 +31,7 @@ export interface AcceptPorts {
 /** One message of the events queue. */
 export interface IncomingMessage
   extends Omit<MessageToDecode, 'receivedAtMs' | 'knowsConnection' | 'unstorable'> {
-  /** How often the message was received, including this time. */
+  /** The number of times that the message was received, including this time. */
   readonly receives?: number;
   /** The earlier failures of a replayed dead-lettered message. */
   readonly failedBefore?: string | undefined;
@@ -55,7 +55,10 @@ export interface Acceptance {
   ignored: number;
 }
 
-/** Decodes every message. A value that is not a valid event is dead-lettered immediately and by itself (invariant 9). */
+/**
+ * Decodes every message. A value that is not a valid event is dead-lettered immediately, without the other values of
+ * the message (invariant 9).
+ */
 export async function acceptEvents(
   messages: readonly IncomingMessage[],
   ports: AcceptPorts,
@@ -88,8 +91,8 @@ export async function acceptEvents(
 }
 
 /**
- * Dead-letters events that were accepted and then could not be stored. If their message must be received again anyway,
- * they are dead-lettered then.
+ * Dead-letters events that were accepted and then could not be stored. If their message must be received again for
+ * another reason, these events are dead-lettered at that time.
  */
 export async function refuseEvents(
   refused: readonly UnstorableEvent[],
@@ -110,7 +113,7 @@ export async function refuseEvents(
     const { rejected } = decodeMessage({ ...message, receivedAtMs: ports.clock() });
     const { messageId, bound, failedBefore } = message;
     const refusals = rejected.filter(({ code }) => code === 'unstorable');
-    // The message may have become too old. It is received again, and is then refused for its age.
+    // The message may have become too old. The message is received again, and is then refused because of its age.
     if (refusals.length === 0) failures.add(new Error('an event was not found again'), [messageId]);
     return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
   });

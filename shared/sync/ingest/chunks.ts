@@ -1,8 +1,8 @@
 import type { IncomingMessage } from './accept.ts';
 
 /**
- * Maximum length of the bodies in one chunk, in characters. A chunk holds a thousand members of an import, which take
- * seconds, or a dozen Okta events. The changes of one group in a chunk are one write.
+ * Maximum length of the bodies in one chunk, in characters. A chunk holds a dozen Okta events, or a thousand members of
+ * an import, which are stored within seconds. The changes of one group in a chunk are one write.
  */
 const CHUNK_LENGTH = 65_536;
 
@@ -11,8 +11,8 @@ const PATIENCE = 5;
 
 /**
  * Splits a batch into chunks by body size, with the messages received most often first. The run may end before the last
- * chunk, for example because of an oversized message. With this order, no message comes last each time until it is
- * dead-lettered.
+ * chunk, for example because of an oversized message. Without this order, one message could come last each time, until
+ * SQS moves it to the dead-letter queue.
  */
 export function chunksOf(messages: readonly IncomingMessage[]): readonly (readonly IncomingMessage[])[] {
   const chunks: IncomingMessage[][] = [];
@@ -33,5 +33,5 @@ export function chunksOf(messages: readonly IncomingMessage[]): readonly (readon
 const urgency = (message: IncomingMessage): number =>
   (message.receives ?? 1) - (isOversized(message) ? PATIENCE : 0);
 
-/** Whether the message is a chunk by itself. */
+/** Whether the message is so large that it is a chunk of its own. */
 export const isOversized = ({ body }: IncomingMessage): boolean => body.length > CHUNK_LENGTH;

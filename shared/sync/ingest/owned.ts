@@ -33,7 +33,7 @@ export async function withoutOwned(
 }
 
 /**
- * Makes the reader read the groups of these events that it owns.
+ * Makes the reader read those groups of these events that the reader owns.
  * @returns the events about groups that the reader owns
  */
 async function takenByReader(

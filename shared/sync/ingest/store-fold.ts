@@ -209,8 +209,8 @@ async function storeGroups(
 const MAX_CHANGED_MEMBERS = 10;
 
 /**
- * Returns the members that a batch changed in a group. Returns undefined if the batch may change all members or too
- * many, if a change was stored before, or if no message would repeat the batch after a crash.
+ * Returns the members that a batch changed in a group. Returns undefined if the batch may change all or too many
+ * members, or if a change was stored before. Also returns undefined if no message would repeat the batch after a crash.
  */
 function changedMembersOf(
   fold: GroupFold,
@@ -234,7 +234,7 @@ async function storeUsers(
   if (named.length === 0) return [];
   const current = now ?? (await ports.connections.current(connection));
   const rules = current === undefined ? [] : matchRules(current.settings);
-  // Attributes that identify a member or decide whether it counts.
+  // Attributes that identify a member, or decide whether the member counts.
   const matched = new Set([ACTIVE_ATTRIBUTE, ...rules.map(({ memberAttribute }) => memberAttribute)]);
   const present = presentIn(groups.values());
   const stored: UserState[] = [];

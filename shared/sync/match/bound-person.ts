@@ -10,9 +10,9 @@ type Reading = Pick<PeopleStore, 'ofUser'>;
  * Returns the decisive role of the person that a member is bound to (`personsOf`). The other roles of the user are read
  * only if the role of the binding does not allow its person to be a member.
  *
- * If the platform moves a role to another user, its members stay with the old user while that user has another role
- * that may be a member. Otherwise they follow the role, because the two users were probably merged. A refresh of people
- * also moves members who have values of the new user only (`hasMovedWith`).
+ * The platform may move a role to another user. If the old user has another role that may be a member, the bound
+ * members stay with the old user. If not, the members follow the role, because the two users were probably merged. A
+ * refresh of people also moves members who have values of the new user only (`hasMovedWith`).
  * @param record the role of the binding, if it is known
  */
 export async function personBoundTo(

@@ -11,9 +11,9 @@ import { eligibilityOf } from './eligibility.ts';
 import type { Resolution } from './resolve.ts';
 
 /*
- * Every change raises rev, but only an event of the group itself names the members that it changes. If rev is one above
- * the rev at which the group was last in sync, and that change named its members, all other members are as in the view
- * (architecture.md).
+ * Every change raises rev, but only an event of the group itself names the members that it changes. If only one change
+ * came since the group was in sync (rev is one higher), the change may name its members. All other members are then as
+ * in the view (architecture.md).
  */
 
 const TWO_HOURS_MS = 7_200_000;
@@ -46,7 +46,7 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
     !excluded &&
     settings.membership === 'authoritative' &&
     !link.takeOver &&
-    // A member that leaves the group may still be a member of a group within it.
+    // A member that leaves the group may still be a member of a nested group.
     !containsGroups;
   const isBisecting = facts.excluded?.size !== 0 || facts.isNarrowed === true;
   return isQuiet && isPlain && !isBisecting && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;

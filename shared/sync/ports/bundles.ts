@@ -23,7 +23,7 @@ import type { ScimStore, ScimTokenStore } from './scim.ts';
 import type { CredentialVault } from './secrets.ts';
 import type { SourceStore } from './sources.ts';
 
-/** All ports of the use cases. Each use case takes a part of them. */
+/** All ports of the use cases. Each use case takes a part of these ports. */
 export interface Ports {
   readonly groups: GroupStore;
   readonly users: UserStore;
@@ -58,7 +58,7 @@ export interface Ports {
   readonly deployment: Deployment;
   readonly caller: Caller;
   readonly clock: () => number;
-  /** Returns a unique id. Later ids sort after earlier ones, so that pages by id keep their order. */
+  /** Returns a unique id. Later ids sort after earlier ids, so that pages by id keep their order. */
   readonly newId: () => string;
   /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
@@ -67,7 +67,7 @@ export interface Ports {
   /** @throws AbortError if the signal fires */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly coalesceMs: number;
-  /** How long the platform may take to show a group that it has created. */
+  /** The time that the platform may take to show a new group. */
   readonly createSettleMs: number;
 }
 

@@ -8,7 +8,9 @@ export interface Owners {
 
 export interface Claim {
   readonly id: PlatformGroupId;
-  /** When groupsync learned that its own POST had created the platform group. Missing for an adopted group. */
+  /**
+   * The time at which groupsync learned that its own POST had created the platform group. Missing for an adopted group.
+   */
   readonly createdAtMs?: number;
 }
 
@@ -16,7 +18,7 @@ export interface Claim {
 export interface ClaimStore {
   /**
    * Claims the platform group. `createdAtMs` is given if `owner` created the platform group.
-   * @returns true also if `owner` had the claim already; false if another group has it
+   * @returns true also if `owner` had the claim already; false if another group has the claim
    */
   claim(company: string, id: PlatformGroupId, owner: GroupRef, createdAtMs?: number): Promise<boolean>;
   /**

@@ -10,7 +10,7 @@ import type { ConnectionName } from '../../domain/ids.ts';
 const SettingRequest = z.lazy(() =>
   z.object({
     key: z.enum(PROTECTED_SETTINGS),
-    /** Parsed as a setting when it is confirmed. */
+    /** The new value. It is parsed as a setting when the request is confirmed. */
     value: z.unknown(),
     by: text,
     atMs: number,
@@ -83,7 +83,9 @@ export interface CurrentConnections {
 export interface ConnectionStore extends Connections, CurrentConnections, Replanned {
   /** Overwrites the stored connection, for the setup of a stage. An operator's change uses `replace`. */
   save(connection: Connection): Promise<void>;
-  /** Replaces the `seen` connection (undefined for a new one); false if it was changed since. */
+  /**
+   * Replaces the `seen` connection (undefined for a new connection). Returns false if the connection was changed since.
+   */
   replace(next: Connection, seen: Connection | undefined): Promise<boolean>;
   remove(name: ConnectionName): Promise<void>;
   /** Stores the report of `probe`. `save` and `replace` do not change the report. */
@@ -91,7 +93,8 @@ export interface ConnectionStore extends Connections, CurrentConnections, Replan
   /** Reserves the name for its company forever. The caller does this before it removes the connection. */
   keepName(name: ConnectionName, company: string, ended: Ended): Promise<void>;
   /**
-   * The company of the present or a former connection with this name. All items under the name belong to this company.
+   * The company of the present or a former connection with this name. All stored items of the name belong to this
+   * company.
    */
   companyOf(name: ConnectionName): Promise<string | undefined>;
 }

@@ -35,7 +35,7 @@ export interface TableFacts {
 
 export interface FunctionFacts {
   readonly state: string;
-  /** The state of an event source, preferably of one that is not enabled; undefined if there is none. */
+  /** The state of an event source; undefined if there is none. An event source that is not enabled is preferred. */
   readonly eventSource: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface AlarmClient {
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
 
-/** Reads the deployed resources. Each is undefined if it does not exist. */
+/** Reads the deployed resources. A resource that does not exist is undefined. */
 export interface Deployment {
   readonly region: string;
   readonly isLocal: boolean;

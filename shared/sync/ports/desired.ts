@@ -32,7 +32,8 @@ export interface DesiredStore {
   /**
    * Raises rev and marks the group dirty, even if nothing else changes. After a crash, a message that is received again
    * may find all its registers stored.
-   * @param update registers of the group itself. Each is joined by its own stamp, in the same write or before it
+   * @param update registers of the group itself. Each register is joined by its own stamp, in this write or in an
+   *   earlier write
    * @returns the state after the write. A wake-up that was already stored stays, see `Dirty.isAtOnce`
    */
   markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState>;
@@ -63,15 +64,15 @@ export interface GroupUpdate extends GroupRegisters {
 export interface Dirty {
   readonly nowMs: number;
   readonly wakeAtMs: number;
-  /** When the requeue job may take over, if it is not the usual time. */
+  /** The time at which the requeue job may take over; undefined for the usual time. */
   readonly dueMs?: number;
-  /** Replaces an older scheduled wake-up, so that an operator does not wait for it. */
+  /** Whether an older scheduled wake-up is replaced, so that an operator does not wait for that wake-up. */
   readonly isAtOnce?: boolean;
   /** Whether nothing has changed. The calls of this hour then still count towards the limit. */
   readonly isAgain?: boolean;
 }
 
-/** The state of a group that decides about its next wake-up. */
+/** The part of a group's state that decides about the next wake-up. */
 export interface WakeUpState {
   readonly wakeAtMs: number;
   readonly lastWriteAtMs: number | undefined;
@@ -88,8 +89,9 @@ export interface MemberEntry {
 const MARK = '%';
 
 /**
- * The key of an attribute in the stored map. Producers choose the names. Names that every JavaScript object has
- * (`constructor`, `__proto__`) are special to code that reads and writes maps, so they get a prefix.
+ * The key of an attribute in the stored map. Producers choose the names. Some names, such as `constructor` and
+ * `__proto__`, exist in every JavaScript object. These names get a prefix, because they would confuse code that reads
+ * and writes maps.
  */
 export const attributeKey = (name: string): string =>
   name in Object.prototype || name.startsWith(MARK) ? `${MARK}${name}` : name;

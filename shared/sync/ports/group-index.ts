@@ -32,7 +32,7 @@ export interface GroupIndex {
   ): Promise<readonly GroupSummary[]>;
   /**
    * Stores another wake-up of a dirty group. Returns false if the item differs from the index.
-   * @param at.dueMs when the wake-up counts as lost, if it is not the usual time
+   * @param at.dueMs the time at which the wake-up counts as lost; undefined for the usual time
    */
   reschedule(
     seen: GroupSummary,

@@ -34,7 +34,7 @@ const AuditActor = z.lazy(() =>
     arn: text.exactOptional(),
   }),
 );
-/** The author of a change. It is personal data, so it never goes to a log. */
+/** The author of a change. The author is personal data, and never goes to a log. */
 export type AuditActor = Frozen<z.infer<typeof AuditActor>>;
 
 export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };

@@ -3,7 +3,7 @@ export interface OAuthClient {
   readonly id: string;
   /** The lifetime of an access token that the client gets now. */
   readonly accessSeconds: number;
-  /** Issues an access token: stores its hash, and returns its text. */
+  /** Issues an access token. Stores the hash of the token, and returns the token. */
   readonly issue: () => Promise<string>;
 }
 

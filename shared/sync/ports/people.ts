@@ -11,7 +11,7 @@ export const Person = z.lazy(() =>
     role: roleText,
     /** Absent if the credential's scopes hide it. */
     userId: text.exactOptional(),
-    /** `roleState` of the specification; a 404 by id is kept as `GONE`. */
+    /** `roleState` of the specification; `GONE` if the platform answered 404 for the id. */
     state: text,
     /** Values of the fields that match rules name, in the form that is compared. */
     values: z.record(text, text).transform((values) => new Map(Object.entries(values))),
@@ -27,8 +27,8 @@ export type Person = Frozen<z.infer<typeof Person>>;
 
 /**
  * The person that a member is bound to. If `memberIdField` is `userId`, the person is the user, and `role` is one role
- * of the user. Otherwise the person is the role. `userId` is absent if it was hidden when the binding was made. The
- * user of the role then counts.
+ * of the user. Otherwise the person is the role. `userId` is absent if the platform did not show the user id when the
+ * binding was made. The user of the role then counts.
  */
 export interface BoundTo {
   readonly role: RoleId;
@@ -46,7 +46,7 @@ export interface Binding {
 export interface PeopleStore {
   read(connection: ConnectionName, roles: readonly RoleId[]): Promise<ReadonlyMap<RoleId, Person>>;
   /**
-   * Returns all persons who have the value now. Outdated pointers are skipped.
+   * Returns all persons who have the value now. Persons who had the value earlier are skipped.
    * @param noting a member who may be bound to one of these persons. The member is noted with each person before the
    *   person is read, so that a later change of the person reaches the member's groups
    */
@@ -56,7 +56,8 @@ export interface PeopleStore {
   /** Every role of the user that a binding names, for either value of `memberIdField`. */
   rolesOf(connection: ConnectionName, boundTo: Partial<BoundTo>): Promise<readonly Person[]>;
   /**
-   * Reads the pointers of these values in advance. In the returned store, the first `holding` of each value uses them.
+   * Reads in advance which persons may have these values. In the returned store, the first call of `holding` for each
+   * value uses this result.
    */
   ahead(
     connection: ConnectionName,

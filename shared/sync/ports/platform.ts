@@ -86,7 +86,7 @@ export interface Platform {
   activity(start: FeedStart): AsyncIterable<FeedPage>;
 }
 
-/** Where to begin in the activity feed: after a cursor, or at an instant (milliseconds since 1970, inclusive). */
+/** The start of a read of the activity feed: after a cursor, or at a time (milliseconds since 1970, inclusive). */
 export type FeedStart = { readonly cursor: string } | { readonly sinceMs: number };
 
 /** An employee of one listing. A field that the listing lacks is absent. */
@@ -98,7 +98,7 @@ export interface EmployeeRecord {
 }
 
 export interface Opening {
-  /** A version that is not tried again. If it is still current, `open` fails without a request. */
+  /** A version that is not tried again. If this version is still current, `open` fails without a request. */
   readonly unlessSecret?: string | undefined;
   /** A version that the platform refuses. Its tokens were already refreshed once. */
   readonly refusedSecret?: KnownRefusal | undefined;
@@ -117,7 +117,7 @@ export interface Platforms {
   open(connection: Connection, how?: Opening): Promise<Platform>;
 }
 
-/** A group for the checks of `connect`; if its form is not as specified, name and users are empty. */
+/** A group for the checks of `connect`; if the group is malformed, name and users are empty. */
 export interface ListedForApplicant {
   readonly id: string;
   readonly name: string;

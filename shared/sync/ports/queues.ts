@@ -55,7 +55,7 @@ export interface OutgoingEvent {
 export interface DeadMessage {
   /** The SQS message id, which is the same at every receive. */
   readonly id: string;
-  /** Identifies this receive. A call that returns or deletes the message needs it. */
+  /** Identifies this receive. A call that returns or deletes the message needs this value. */
   readonly receipt: string;
   readonly body: string;
   readonly sentAtMs: number;

@@ -36,12 +36,15 @@ export const ScimResource = z.lazy(() =>
        */
       revision: number,
       /**
-       * The number of revisions since the last revision that changed something. A changing write can set 0 without
-       * knowing its own revision.
+       * The number of revisions since the last revision that changed something. A write that changes something stores
+       * 0, and need not know its own revision.
        */
       idle: number,
       createdMs: number,
-      /** The time of the revision and of its stamps. It never decreases, even if the clocks of the servers differ. */
+      /**
+       * The time of the revision and of its stamps. This time never decreases, even if the clocks of the servers
+       * differ.
+       */
       modifiedMs: number,
       /** The time of the version. */
       changedMs: number,
@@ -70,7 +73,7 @@ export const ScimResource = z.lazy(() =>
       /** The revision that last changed something. It is the entity tag, and is never used twice. */
       version: resource.revision - idle,
       /**
-       * Whether the registers have this revision. After a crash it is false until the next access repairs the
+       * Whether the registers have this revision. After a crash the value is false until the next access repairs the
        * registers.
        */
       settled: open === undefined,
@@ -157,8 +160,8 @@ export interface ScimStore {
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**
    * Blocks an id under which nothing is stored. A request that has not saved its new resource yet can then no longer
-   * save it. The method stores a resource of revision 0 that is being deleted. Its time is later than all writes of
-   * such a request.
+   * save it. The method stores a resource of revision 0 that is being deleted. The time of this resource is later than
+   * all writes of such a request.
    * @returns the stored resource; undefined if a resource was already stored under the id
    */
   block(
@@ -195,7 +198,7 @@ export interface ScimStore {
 
   /** Returns the id that has claimed a unique value. The resource may have another value by now. */
   holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
-  /** Claims a unique value for `id`; false if a resource other than `from` holds it. */
+  /** Claims a unique value for `id`; false if a resource other than `from` holds the value. */
   claim(connection: ConnectionName, value: IndexedValue, id: string, from?: string): Promise<boolean>;
   release(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
 

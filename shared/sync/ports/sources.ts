@@ -4,7 +4,7 @@ import type { ReaderHealth, Source, SourceState } from '../../domain/source.ts';
 export interface Receipt {
   readonly source: Source;
   readonly nowMs: number;
-  /** How often the source is scheduled, if groupsync itself schedules it. */
+  /** The interval of the schedule, if groupsync itself schedules the source. */
   readonly everyMinutes?: number | undefined;
 }
 

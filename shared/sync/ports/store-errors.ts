@@ -5,7 +5,7 @@ export class StoreError extends Error {
 
 /**
  * The table can never store the given data: an item or key is too large, a key is empty, or DynamoDB cannot represent a
- * value. Retrying cannot fix it. The message quotes no value.
+ * value. A retry cannot succeed. The message quotes no value.
  */
 export class UnstorableError extends Error {
   override readonly name = 'UnstorableError';

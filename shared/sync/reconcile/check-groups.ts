@@ -135,8 +135,8 @@ export async function markSuspected(
 
 /**
  * Joins a suspected change with a suspected change that is already stored, so that no activity event is lost. The write
- * is conditional: if another worker was faster, its mark is read and joined. If apply has already handled the change,
- * its drift record gets the initiator.
+ * is conditional: if another worker was faster, the mark of that worker is read and joined. If apply has already
+ * handled the change, its drift record gets the initiator.
  * @returns the group, if apply must fetch it
  */
 async function mark(

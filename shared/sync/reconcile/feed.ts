@@ -13,9 +13,9 @@ import { compareAll, type SweepRun } from './sweep.ts';
 
 /** The number of pages that are read before their groups are compared and the position moves. */
 const PAGES_PER_STEP = 10;
-/** Length of the lease. It is longer than the longest run of a function (15 minutes). */
+/** Length of the lease. The lease is longer than the longest run of a function (15 minutes). */
 const LEASE_MS = 16 * 60_000;
-/** How long a cursor is tried again if its failures may have another cause. */
+/** The time for which a cursor is tried again if another fault may cause the failures. */
 const TRIED_MS = 3_600_000;
 /** Maximum number of refused cursors in one run. */
 const MAX_REFUSALS = 3;
@@ -24,7 +24,7 @@ export interface FeedRun {
   readonly report: ReconcileReport;
   /** The number of newly recorded platform groups that have the spokeId of another group. */
   readonly duplicates: number;
-  /** The sweep that was run because events may have been missed. Its numbers are included in the report. */
+  /** The sweep that was run because events may have been missed. The report includes the numbers of the sweep. */
   readonly sweep?: SweepRun;
   /**
    * The reason why the feed was not read to its end. Events that were read before the failure are recorded and
@@ -135,7 +135,7 @@ const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
 /**
  * Whether the platform refuses the cursor. The specification defines no lifetime of a cursor and no error for it. A
  * 4xx, or the `error` member of an answer 200, counts immediately. A failure that may have another cause, such as a
- * 500, counts after an hour. If it has another cause, the read by date fails too, and the position stays.
+ * 500, counts after an hour. If another fault causes the failure, the read by date fails too, and the position stays.
  */
 function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition, nowMs: number): boolean {
   const { whose, next } = meaningOf(failure);

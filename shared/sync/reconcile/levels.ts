@@ -8,7 +8,7 @@ import type { GroupIndex, GroupSummary } from '../ports/group-index.ts';
 import { failureIn } from '../ports/platform.ts';
 import { type SourcesFound, watchSources } from '../sources.ts';
 
-/** The state of one connection, as alarms and the dashboard show it. It is computed each minute. */
+/** The state of one connection for alarms and the dashboard. The state is computed each minute. */
 export interface Levels {
   readonly dirtyGroups: number;
   readonly oldestDirtySeconds: number;
@@ -21,13 +21,13 @@ export interface Levels {
   readonly feedCursorAgeSeconds?: number;
   /** Time since the credential was last confirmed; undefined before the first successful check. */
   readonly credentialUncheckedSeconds?: number;
-  /** How long events or SCIM requests have been overdue; the longer of the two. */
+  /** The time for which events or SCIM requests have been overdue. The longer time counts. */
   readonly sourceLateSeconds: number;
-  /** How long a read of the directory has been overdue. */
+  /** The time for which a read of the directory has been overdue. */
   readonly readerLateSeconds: number;
   /** Whether the reader has stopped, because a permission or too many groups are missing. */
   readonly readerStopped: boolean;
-  /** Groups for which the directory repeatedly lists fewer members than it counts. */
+  /** The number of groups for which the directory repeatedly lists fewer members than it counts. */
   readonly readerShortGroups: number;
   /** The findings that are reported to operators. */
   readonly found: readonly Finding[];

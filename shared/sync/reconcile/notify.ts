@@ -20,9 +20,9 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Notifies operators when an episode begins, grows or ends. The attempt is stored before the notice is sent, so that
- * only one of two workers sends it. After a crash in between, the then current state is sent 15 minutes later. If one
- * target fails, the failure is stored, and the other targets still get the notice. A notice that no target accepted is
- * sent again.
+ * only one of two workers sends the notice. After a crash in between, the then current state is sent 15 minutes later.
+ * If one target fails, the failure is stored, and the other targets still get the notice. A notice that no target
+ * accepted is sent again.
  * @param connection undefined for the whole stage
  */
 export async function notify(

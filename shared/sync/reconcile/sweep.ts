@@ -243,8 +243,8 @@ const isStuck = ({ dirtySinceMs, dueMs, pausedAtMs }: GroupSummary, nowMs: numbe
   (dueMs === undefined || nowMs - dueMs > STUCK_MS);
 
 /**
- * Whether the platform refused the group at least a day ago. The platform may accept it now, and nothing else causes an
- * attempt.
+ * Whether the platform refused the group at least a day ago. The platform may accept the group now, and nothing else
+ * causes an attempt.
  */
 const isForgotten = ({ failedAtMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
   pausedAtMs === undefined && failedAtMs !== undefined && nowMs - failedAtMs >= REFUSED_AGAIN_MS;

@@ -9,8 +9,8 @@ type Run = (request: ScimRequest) => Promise<ScimReply>;
 
 /**
  * Runs the operations of a bulk request in order. An operation that refers to a resource which a later operation
- * creates waits for that operation. If the time runs out, the remaining operations get a 503, so that the client
- * learns which ones were done.
+ * creates waits for that operation. If the time runs out, the remaining operations get a 503, so that the client learns
+ * which operations were done.
  */
 export async function runBulk(body: ScimObject, context: ScimContext, run: Run) {
   const batch = new Batch(readBulk(body), context, run);
@@ -137,8 +137,8 @@ class Batch {
 
 /**
  * Returns the result of one operation. Only errors include a body, because the location of a success is enough. Only a
- * failed POST has no location (RFC 7644 section 3.7): all other operations refer to a resource, even if it no longer
- * exists.
+ * failed POST has no location (RFC 7644 section 3.7): all other operations refer to a resource, even if the resource no
+ * longer exists.
  */
 function answerOf(
   { method, bulkId, path }: BulkOperation,

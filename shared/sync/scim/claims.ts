@@ -21,7 +21,9 @@ import { record, userEnd } from './record.ts';
 const hasValue = (resource: ScimResource | undefined, value: IndexedValue): boolean =>
   resource?.state === 'live' && uniqueValue(resource)?.value === value.value;
 
-/** True if the item is not a resource but a block, which prevents a request from saving a resource under this id. */
+/**
+ * Whether the item is a block instead of a resource. A block prevents a request from saving a resource under this id.
+ */
 export const isBlocked = ({ state, revision }: ScimResource): boolean =>
   state === 'deleting' && revision === 0;
 
@@ -47,8 +49,8 @@ async function isHeldBy(id: string, value: IndexedValue, { ports, connection }: 
 }
 
 /**
- * Returns the holder of a value that the resource may take over: the resource itself, or one that does not have the
- * value. A holder that does not exist is blocked and can no longer be saved.
+ * Returns the holder of a value that the resource may take over: the resource itself, or a resource that does not have
+ * the value. A holder that does not exist is blocked and can no longer be saved.
  * @throws ScimError uniqueness
  */
 async function freeHolder(value: IndexedValue, resource: ScimResource, context: ScimContext) {
@@ -71,8 +73,8 @@ async function block(id: string, value: IndexedValue, context: ScimContext): Pro
 }
 
 /**
- * Erases the desired state of a user that could not be saved. A user is recorded in the desired state before it is
- * saved.
+ * Erases the desired state of a user that could not be saved. A user is recorded in the desired state before the user
+ * is saved.
  */
 export async function eraseBlocked(blocked: ScimResource, context: ScimContext): Promise<void> {
   if (blocked.type !== 'User') return;

@@ -15,7 +15,7 @@ export interface StaleMembers {
   readonly group: GroupId;
   /** Users that were deleted; the request ignores them. */
   readonly deleted: readonly string[];
-  /** Ids that no user ever had. They are listed without an address and stay pending. */
+  /** Ids that no user ever had. The group lists these ids without an address, and they stay pending. */
   readonly unknown: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface ScimContext {
   readonly ports: DirectoryPorts;
   readonly connection: ConnectionName;
   readonly settings: ConnectionSettings;
-  /** A promise that is awaited before any write. It rejects if the token is no longer valid. */
+  /** A promise that is awaited before any write. The promise rejects if the token is no longer valid. */
   readonly admitted: Promise<unknown>;
   /** The token of the request, which is the author of its events. */
   readonly actor: EventActor;

@@ -41,7 +41,7 @@ function openReplacement(resource: ScimResource, floor: Stamp): Replacement | un
   return latest === undefined || floor >= latest.held.first ? undefined : latest;
 }
 
-/** The members that one read found. */
+/** The members that a single read found. */
 interface Found {
   readonly members: readonly MemberId[];
   /**
@@ -59,8 +59,8 @@ interface Found {
  *   item with an open write                            the list may be incomplete: use the tag of the content
  *   item with a held list                              a whole list is being written: held list plus later changes
  *
- * A whole list is held before its first register is written. So a read that found one of its registers also finds
- * the held list when it reads the item again.
+ * A whole list is held before its first register is written. So a read that found a register of this list also finds
+ * the held list when the item is read again.
  * @param floor of the group, if it was read together with the item
  */
 export async function viewGroup(

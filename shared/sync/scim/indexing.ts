@@ -11,7 +11,7 @@ interface IndexContext {
   readonly ports: { readonly scim: ScimStore };
 }
 
-/** Returns the index value of a unique attribute. It is case-insensitive. */
+/** Returns the index value of a unique attribute. The value is case-insensitive. */
 export function claimOf(text: string, type: TypeName): IndexedValue {
   const attribute = UNIQUE_ATTRIBUTE[type];
   const name = type === 'Group' ? plainName(text) : text;

@@ -10,8 +10,8 @@ export interface RequestRate {
 
 /**
  * The request rate of one token at one server: four times the rate that Entra ID requires (25 per second). The rate
- * equals the default limit of a stage for all its connections, so one connection cannot crowd out others. When
- * deployed, the throttle of API Gateway is the effective limit, also for bursts.
+ * equals the default limit of a stage for all its connections. In a deployed stage, the throttle of API Gateway is the
+ * effective limit, also for bursts.
  */
 export const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
 

@@ -20,8 +20,8 @@ const RESTATED_SIZE = 100;
 const LOOKED_UP_SIZE = 1_000;
 
 /**
- * Returns the members that a group lists: present registers that are not older than its floor. A deactivated user
- * stays listed as the client set it, but does not count until it is active again.
+ * Returns the members that a group lists: present registers that are not older than its floor. A deactivated user stays
+ * listed, as the client requested, but does not count until the user is active again.
  */
 export async function listedMembers(group: GroupId, { ports, connection }: ScimContext) {
   const ref = { connection, group };
@@ -30,7 +30,7 @@ export async function listedMembers(group: GroupId, { ports, connection }: ScimC
   return listedOf(await ports.scim.memberships(ref), floor);
 }
 
-/** Returns the given members that the group lists. Reads only their items. */
+/** Returns the given members that the group lists. Reads only the registers of these members. */
 export async function listedAmong(
   group: GroupId,
   members: readonly MemberId[],
@@ -110,7 +110,7 @@ async function staleAmong(
   return { group, deleted, unknown: missing.filter((id) => !isDeleted(id) && isUnknown(id)) };
 }
 
-/** Adds the members of a new group that is not visible yet. They count once the group itself is recorded. */
+/** Adds the members of a new group that is not visible yet. The members count once the group itself is recorded. */
 export async function addFirstMembers(
   resource: ScimResource,
   ids: readonly string[],

@@ -12,7 +12,7 @@ import type { ScimContext } from './context.ts';
  * register has a mark for groups (`domain/nesting.ts`), so the table needs no second list.
  */
 
-/** Prefix of every group id. An id without it cannot be a group, so no read is needed. */
+/** Prefix of every group id. An id without this prefix cannot be a group, so no read is needed. */
 export const GROUP_ID_MARK = 'g';
 
 /** Converts the id of a member register to the id that clients use. */
@@ -30,8 +30,8 @@ export const groupsAmongListed = (ids: Iterable<string>): readonly GroupId[] =>
   [...ids].flatMap((id) => nestedGroup(id) ?? []);
 
 /**
- * Returns the change with groups under the ids of their member registers. Deleted groups are left out, as deleted
- * users are.
+ * Returns the change in which each group is named by the id of its member register. Deleted groups are left out, as
+ * deleted users are.
  * @throws ScimError invalidValue for a group where nesting is off, or that is nested too deep
  */
 export async function withNestedGroups(

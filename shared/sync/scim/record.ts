@@ -26,7 +26,7 @@ const SOURCE = 'scim';
 
 /**
  * Returns the stamp of a resource's revision: the modification time, which never decreases, then the revision as
- * sequence. It depends only on the resource, so recording it again after a crash produces the same event.
+ * sequence. The stamp depends only on the resource. So a repeated record after a crash produces the same event.
  */
 export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 0): Stamp =>
   makeStamp({
@@ -82,7 +82,7 @@ export function factsOf(resource: ScimResource): DirectoryChange {
   };
 }
 
-/** Attributes that matching may use, with their names in events. */
+/** The names, as in events, of the attributes that match rules may use. */
 const MATCHED_ATTRIBUTES = ['userName', 'email', OTHER_EMAILS, 'externalId', 'employeeNumber'] as const;
 
 const ENTERPRISE = FULL_USER[1].id;

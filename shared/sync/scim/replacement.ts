@@ -24,8 +24,8 @@ export function deadReplacement(resource: ScimResource, nowMs: number): Replacem
 }
 
 /**
- * Finishes the write of a whole list whose process died. It uses the stamps of the original revision, so later
- * changes are kept.
+ * Finishes the write of a whole list whose process died. The registers get the stamps of the original revision, so
+ * later changes are kept.
  */
 export async function finishReplacement(
   found: ScimResource,

@@ -218,7 +218,7 @@ async function restoreUnlessHeld({ before, after }: Rewrite, context: ScimContex
 }
 
 /**
- * Ends a change after its registers were written, and releases the index values that it gave up.
+ * Ends a change after its registers were written, and releases the index values that the resource no longer has.
  * @param listedAt stamp of the whole list of members that the change wrote; earlier writes have no effect on that list
  */
 export async function settleResource(
@@ -241,8 +241,9 @@ export async function settleResource(
 }
 
 /**
- * Completes the deletion of a resource that is marked as deleting: records it in the desired state, releases the index
- * entries and removes the resource. Each step may be repeated, so any later request can continue after a crash.
+ * Completes the deletion of a resource in the state `deleting`. The function records the deletion in the desired state,
+ * releases the index entries, and removes the resource. Each step may be repeated, so any later request can continue
+ * after a crash.
  */
 export async function finishDeletion(deleting: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;

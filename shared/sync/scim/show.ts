@@ -28,7 +28,7 @@ interface Given {
   readonly members?: readonly string[] | undefined;
   /** Number of resources in the response. */
   readonly among?: number;
-  /** True if this request created the resource. No group has a new resource as a member. */
+  /** Whether this request created the resource. A new resource is in no group. */
   readonly isNew?: boolean;
 }
 

@@ -51,7 +51,7 @@ export async function createToken(
   throw new Error(`found no free prefix in ${MAX_TRIES} tries`);
 }
 
-/** Value for `createToken`. It is never the id of a client, because ids are eight hexadecimal digits. */
+/** The value of `client` for a new client. No client has this id, because ids are eight hexadecimal digits. */
 export const NEW_CLIENT = 'new';
 
 /** A token without its secret and hash, for display. */
@@ -91,7 +91,7 @@ export async function revokeAllTokens(connection: ConnectionName, { tokens, cloc
   for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());
 }
 
-/** Time before expiry from which a warning is given. It leaves an operator time to create and install another token. */
+/** Time before expiry from which a warning is given. An operator then has time to create and install another token. */
 export const EXPIRES_SOON_MS = 14 * 86_400_000;
 
 /** The hash that is compared if there is no token, so that an unknown prefix takes as long as a wrong secret. */

@@ -38,7 +38,7 @@ export interface Written {
   readonly members?: readonly string[] | undefined;
 }
 
-/** A new user is active unless the client sends otherwise. */
+/** A new user is active if the client sends no value for `active`. */
 async function createUser(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.User;
   checkSchemas(body, type.core.id);
@@ -138,10 +138,9 @@ type Edit = (attributes: ScimObject) => ScimObject;
 /**
  * Changes the attributes and the members of a group. The whole request is validated before any part is written, and all
  * parts have the stamp of one revision. Adding members who are already in the group changes nothing (RFC 7644 section
- * 3.5.2.1).
- * The version increases before registers are written, and the registers are always written. After a crash, the repeated
- * request either finds the wanted list under the increased version, or increases the version again.
- * `scim/member-writes.ts` describes the lists that other requests read in between.
+ * 3.5.2.1). The version increases before registers are written, and the registers are always written. After a crash,
+ * the client repeats the request. The request then finds the wanted list with the new version, or increases the version
+ * again. `scim/member-writes.ts` describes the lists that other requests read in between.
  */
 async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
   const { context } = change;
@@ -222,7 +221,10 @@ interface RequestedMembers {
   readonly reading: Promise<ScimResource | undefined>;
 }
 
-/** Looks up only members who are not listed yet, because a deletion removes a user from every list. */
+/**
+ * Looks up only members who are not listed yet. A listed member was not deleted, because a deletion removes the user
+ * from every list.
+ */
 async function decideWholeList(
   group: GroupId,
   { requested, reading }: RequestedMembers,
@@ -237,8 +239,8 @@ async function decideWholeList(
 }
 
 /**
- * Reads the members together with the group; most requests need no other read. A list that is read before the group
- * may be older than its version. Only a list that is read after the group proves that nothing changes.
+ * Reads the members together with the group; most requests need no other read. A list that is read before the group may
+ * be older than the group's version. Only a list that is read after the group proves that nothing changes.
  */
 async function decideDifference(
   group: GroupId,
@@ -269,8 +271,8 @@ function decided(
 }
 
 /**
- * Handles requests that only change members or repeat the same attributes. These are the most common requests. They do
- * not compete for the group's attributes, so each request takes one write, however many requests there are.
+ * Handles requests that only change members or repeat the same attributes. These are the most common requests. These
+ * requests do not compete for the group's attributes, so each request takes only one write.
  */
 async function advanceIfUnchanged(
   id: string,
@@ -288,7 +290,7 @@ async function advanceIfUnchanged(
 
 const keepAttributes: Edit = (attributes) => attributes;
 
-/** True if the name must be recorded: it changed, or a crash may have prevented its recording. */
+/** Whether the name must be recorded, because the name changed or a crash may have prevented an earlier record. */
 const changesName = ({ before, after }: Rewrite): boolean =>
   !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
 
