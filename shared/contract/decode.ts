@@ -220,9 +220,9 @@ function stampPartsOf(
 }
 
 /**
- * Returns the rejection of an unreadable event. The fixed event may have no time of its own, so the rejection keeps the
- * event's place in time. If the event has a time, that time counts and the kept stamp is ignored. A message that was
- * edited before stays marked as edited.
+ * Returns the rejection of an unreadable event. An operator may fix the event and send it again. The fixed event may
+ * have no time of its own, so the rejection keeps the event's place in time. If the event has a time, that time counts
+ * and the kept stamp is ignored. A message that was edited before stays marked as edited.
  */
 function rejectionOf(
   { code, message }: Invalid,
