@@ -23,7 +23,7 @@ export const Hold = z.lazy(() =>
     digest: text,
     rule: z.enum(HOLD_RULES),
     removes: number,
-    /** The number of users that stay after all removals of the hold. */
+    /** The number of users that stay after the held and the approved removals. */
     keeps: number,
     share: number,
     createdAtMs: number,
