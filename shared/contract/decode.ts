@@ -55,7 +55,7 @@ export interface Rejection {
   readonly message: string;
   /** The body of the one bad event, or the whole body of the message. */
   readonly body: string;
-  /** Sent as the attribute `stamp`. Without it, a replayed event would get a new place in the order. */
+  /** Sent as the attribute `stamp`. Without this stamp, a replayed event would get a new place in the order. */
   readonly stamp?: Stamp | undefined;
   /**
    * Sent as the attribute `connection`. The connection comes from the envelope, and `body` may be without the envelope.
@@ -103,8 +103,8 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
 }
 
 /**
- * The queue determines the connection. If any event of a message names another connection, the whole message is
- * refused.
+ * The queue determines the connection. If the message or one of its events names another connection, the whole message
+ * is refused.
  */
 function nameOfAnother(
   { bound, connection }: MessageToDecode,
