@@ -55,7 +55,7 @@ export interface Rejection {
   readonly message: string;
   /** The body of the one bad event, or the whole body of the message. */
   readonly body: string;
-  /** Sent as the attribute `stamp`. Without it, a replayed event would get a new place in the order. */
+  /** Sent as the attribute `stamp`. Without this stamp, a replayed event would get a new place in the order. */
   readonly stamp?: Stamp | undefined;
   /**
    * Sent as the attribute `connection`. The connection comes from the envelope, and `body` may be without the envelope.
@@ -103,8 +103,8 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
 }
 
 /**
- * The queue determines the connection. If any event of a message names another connection, the whole message is
- * refused.
+ * The queue determines the connection. If the message or one of its events names another connection, the whole message
+ * is refused.
  */
 function nameOfAnother(
   { bound, connection }: MessageToDecode,
@@ -220,9 +220,9 @@ function stampPartsOf(
 }
 
 /**
- * Returns the rejection of an unreadable event. The fixed event may have no time of its own, so the rejection keeps the
- * event's place in time. If the event has a time, that time counts and the kept stamp is ignored. A message that was
- * edited before stays marked as edited.
+ * Returns the rejection of an unreadable event. An operator may fix the event and send it again. The fixed event may
+ * have no time of its own, so the rejection keeps the event's place in time. If the event has a time, that time counts
+ * and the kept stamp is ignored. A message that was edited before stays marked as edited.
  */
 function rejectionOf(
   { code, message }: Invalid,

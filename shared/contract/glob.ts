@@ -2,11 +2,11 @@
 export const MAX_GLOB_LENGTH = 512;
 
 /**
- * Whether the whole `text` matches `pattern`. `*` stands for any number of characters, `?` for exactly one, and every
- * other character for itself, with case. There is no escape.
+ * Whether the whole `text` matches `pattern`. `*` stands for any number of characters, and `?` for exactly one. Every
+ * other character stands for itself, and case counts. There is no escape.
  *
- * After a mismatch, only the last `*` takes one character more. The work is therefore at most pattern length × text
- * length, unlike that of a regular expression with nested stars.
+ * After a mismatch, only the last `*` takes one character more. So the work is at most pattern length × text length. A
+ * regular expression with nested stars could need much more.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const wanted = Array.from(pattern);

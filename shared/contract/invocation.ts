@@ -32,7 +32,7 @@ export const DirectoryInvocation = z.lazy(() =>
     connection,
     /** Read every group, due or not. */
     full: z.boolean().optional(),
-    /** Delete the groups that the directory does not find, however many they are. */
+    /** Delete the groups that the directory does not find, even if they are many. */
     acceptDeletions: z.boolean().optional(),
     /** Try each step of reading, and read nothing. */
     examine: z.boolean().optional(),

@@ -23,7 +23,7 @@ export const Hold = z.lazy(() =>
     digest: text,
     rule: z.enum(HOLD_RULES),
     removes: number,
-    /** The number of users that stay in any case. */
+    /** The number of users that stay after the held and the approved removals. */
     keeps: number,
     share: number,
     createdAtMs: number,
@@ -50,8 +50,8 @@ export const Hold = z.lazy(() =>
 export type Hold = Frozen<z.infer<typeof Hold>>;
 
 /**
- * Returns the hold and the approval that a write uses up, given the digest of its approval. An approved hold ends
- * together with the approval next to it.
+ * Returns what a write uses up: the hold, the approval, or both. `digest` is the digest of the write's approval. If the
+ * hold itself was approved, an approval next to it ends too.
  */
 export function usedUp(
   { hold, approval }: { readonly hold?: Hold; readonly approval?: Hold },

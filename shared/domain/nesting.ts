@@ -5,7 +5,8 @@ import type { Stamp } from './stamp.ts';
 
 /*
  * Groups within groups. A group that is a member of another group has a member register there, whose id names the
- * group. The members of the outer group are flattened each time they are read, so a change updates no copy of them:
+ * group. The members of the outer group are flattened each time they are read. So there is no copy that a change would
+ * have to update:
  *
  *     Everyone: ann, Sales         Sales: bob, North         North: cat, Everyone
  *     flattened: ann, bob, cat     a cycle ends at a group that was visited before

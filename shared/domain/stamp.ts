@@ -103,8 +103,8 @@ function sequencePart(sequence: string | undefined): string {
 }
 
 /**
- * Returns the UTF-8 bytes in hex. Hex keeps the byte order and is ASCII. A prefix comes first, because '.' sorts before
- * every hex digit.
+ * Returns the UTF-8 bytes in hex. Hex keeps the byte order and is ASCII. If one text is the beginning of another, the
+ * shorter text sorts first, because the '.' after it sorts before every hex digit.
  */
 export const hexOfUtf8 = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');

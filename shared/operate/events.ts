@@ -129,7 +129,7 @@ async function sendBatch(
   return sent;
 }
 
-/** Creates stamps in rising order. Each stamp has as many operations as its line needs. */
+/** Creates stamps in rising order. A stamp has room for the number of operations that its line needs. */
 function createPlaces({ clock, newId }: EventsPorts): (operations: number) => Stamp {
   const [time, id] = [new Date(clock()).toISOString(), newId()];
   let [block, operation] = [0, 0];

@@ -32,9 +32,10 @@ export interface Findable<Item> {
 const SUGGESTED = 3;
 
 /**
- * Returns the item that a text means: by one of its names exactly, else without case, else by a unique prefix.
- * @param none the message if nothing matches; similar items are added to it
-@param isWhole a prefix is not enough
+ * Returns the item that a text means. An exact match of one of its names comes first, then a match without case, then a
+ * unique prefix.
+ * @param none the message if nothing matches; similar items are added to the message
+ * @param isWhole true if a prefix does not match
  * @throws NotFound
  */
 export function findOne<Item>(text: string, all: readonly Findable<Item>[], none: string, isWhole = false) {

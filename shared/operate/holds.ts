@@ -101,7 +101,10 @@ export async function approveSome(
   return carryOut(ref, keeps(part(users)), given, ports);
 }
 
-/** Users of this platform group whose removal was approved earlier, next to the hold, and has not happened yet. */
+/**
+ * Users of this platform group whose removal was approved earlier and has not happened yet. The approval is stored next
+ * to the hold.
+ */
 async function approvedBefore(
   { ref, approval, link }: GroupState,
   { groups, clock }: HoldPorts,

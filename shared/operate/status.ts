@@ -45,7 +45,10 @@ export function failingEndpoints({ failingCalls = [] }: Gate, nowMs: number): re
   }));
 }
 
-/** Failing calls as a sentence: the endpoint, failed and all calls, the beginning, and the last failure. */
+/**
+ * Returns failing calls as a sentence: the endpoint, the number of failed calls and of all calls, the time of the first
+ * failure, and the last failure.
+ */
 export function formatFailingCalls({
   endpoint,
   failed,
@@ -192,7 +195,10 @@ const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 export const formatWaiting = ({ until, reason }: Waiting): string =>
   `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(ANSWER_PREFIX, 1)[0] ?? '')}`;
 
-/** The gate as a sentence: what is closed, why, and when it is tried again. */
+/**
+ * Returns the state of the gate as a sentence: whether writes are blocked, the reason, and the time of the next
+ * attempt.
+ */
 export function formatGate({ state, reason, until }: StatusReport['gate']): string {
   const why = reason === null ? 'no reason given' : shortened(reason);
   switch (state) {

@@ -10,8 +10,8 @@ const LIFE_MS = 400 * 86_400_000;
  *
  *    item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
  *
- * A changed or removed entry is detected, except if all later entries and the item were changed too. It is not detected
- * either if no entry and no item names it: its worker died before it could do so.
+ * A changed or removed entry is detected, except if all later entries and the item were changed too. If a worker dies
+ * before another entry or the item names its entry, a change of that entry cannot be detected.
  */
 export async function verifyAudit(
   ref: GroupRef,

@@ -174,8 +174,8 @@ function companyResource(call: Caller) {
     /** `GET /custom_fields`: the definitions. An employee carries each value under the title of its definition. */
     customFields: createListing(call, { endpoint: of('custom_fields'), items: z.array(CustomField) }),
     /**
-     * `GET /company_leave_types`, not paginated. The specification has a filter `managedBy`, but does not say where it
-     * is sent. It is sent as a query parameter.
+     * `GET /company_leave_types`, not paginated. The specification has a filter `managedBy`, but does not say where the
+     * filter is sent. groupsync sends it as a query parameter.
      */
     leaveTypes: async (given: z.input<typeof LeaveTypesQuery> = {}, options?: CallOptions) => {
       const query = checked(LeaveTypesQuery, given, LEAVE_TYPES);

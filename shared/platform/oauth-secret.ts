@@ -99,8 +99,8 @@ async function withLease<Result>(
  */
 const REFUSED_REFRESH_MS = 3_600_000;
 /**
- * A worker may have stored new tokens a moment ago. If `/me` has not accepted them yet, a refusal causes no refresh for
- * this time.
+ * Tokens that `/me` has not accepted yet may be a moment old. For this time after they were stored, a refusal causes no
+ * refresh.
  */
 const STORED_LATELY_MS = 900_000;
 
@@ -156,7 +156,7 @@ export function refusedSecrets(clock: () => number) {
     learn(name: ConnectionName, { version, atMs = clock() }: KnownRefusal, isAtGroups: boolean) {
       if (refused.get(name)?.version !== version) refused.set(name, { version, atMs, isAtGroups });
     },
-    /** `/me` accepted the secret. That ends a refusal by `/me`, but not a refusal by the calls for groups. */
+    /** `/me` accepted the secret. A remembered refusal by `/me` ends, but a refusal by the calls for groups stays. */
     accepted(name: ConnectionName) {
       if (refused.get(name)?.isAtGroups === false) refused.delete(name);
     },

@@ -14,9 +14,9 @@ export interface MetricsOptions {
 
 /**
  * Metrics in CloudWatch's embedded metric format. Each metric is a log line, from which CloudWatch Logs creates the
- * metric. Every metric has the dimension set with the prefix alone, for alarms. If it has a second dimension, it also
- * has the set with both, for the dashboard. Source: Amazon CloudWatch user guide, "Specification: Embedded metric
- * format".
+ * metric. Alarms use the dimension set that contains the prefix alone, which every metric has. The dashboard uses the
+ * set of the prefix and the second dimension. A metric without a second dimension has only the first set. Source:
+ * Amazon CloudWatch user guide, "Specification: Embedded metric format".
  */
 export function createMetrics({ prefix, clock, write }: MetricsOptions): Metrics {
   return {

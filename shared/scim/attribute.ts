@@ -88,7 +88,7 @@ export function folded({ name, caseExact }: Pick<Attribute, 'name' | 'caseExact'
 export const partNamed = ({ subAttributes }: Attribute, part: string): Attribute | undefined =>
   subAttributes?.find(({ name }) => name.toLowerCase() === part.toLowerCase());
 
-/** Parses a boolean in any case: some clients send True and False. */
+/** Parses a boolean; upper and lower case are equal, because some clients send True and False. */
 export function asBoolean(text: string): boolean | undefined {
   const folded = text.toLowerCase();
   if (folded === 'true') return true;

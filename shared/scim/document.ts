@@ -38,7 +38,10 @@ export function documentOf(
   };
 }
 
-/** Returns only attributes that are stored now. The setting may have allowed more when the resource was written. */
+/**
+ * Returns only the attributes that the present settings store. The settings may have been different when the resource
+ * was written.
+ */
 function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceType): ScimObject {
   const shown: ScimDraft = {};
   for (const [name, value] of Object.entries(attributes)) {
@@ -53,7 +56,7 @@ function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceTyp
 const knows = (schema: Schema | undefined, wanted: string): boolean =>
   schema?.attributes.some(({ name }) => name === wanted) ?? false;
 
-/** Limit for members with name and address in one response: each needs a read of its user. */
+/** Limit for members with name and address in one response. The user of each such member must be read. */
 const MAX_DESCRIBED_MEMBERS = 1_000;
 /** Limit for members with a type in one response, because Lambda limits its size to 6 MB. */
 const MAX_TYPED_MEMBERS = 10_000;
@@ -68,9 +71,9 @@ export interface ListedMember {
 }
 
 /**
- * Returns members as clients see them. A member without a user resource has no `$ref`, because nothing can be read
- * there. Nested groups are few, so they always have type and `$ref`.
- * @param names of the members that are resources, by id; undefined if there are too many members
+ * Returns members as clients see them. A member without a user resource has no `$ref`, because the URL would not exist.
+ * Nested groups are few, so they always have type and `$ref`.
+ * @param names names of the members that have a resource, by id; undefined if there are too many members
  */
 export function memberValues(
   members: readonly ListedMember[],

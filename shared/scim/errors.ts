@@ -16,7 +16,7 @@ type ScimErrorType =
   | 'invalidCount'
   | 'expiredCursor';
 
-/** An error response. The message is sent to the client; it names attributes, but never their values. */
+/** An error response. The message is sent to the client. It names attributes, but never contains their values. */
 export class ScimError extends Error {
   override readonly name = 'ScimError';
   readonly status: number;

@@ -5,7 +5,7 @@ import { type Projection, readProjection } from './projection.ts';
 import { type AttributePath, parseAttributePath } from './resource-type.ts';
 import { elements, fieldOf, type ScimObject, type ScimValue } from './value.ts';
 
-/** Maximum number of resources in one response, whatever the client requests. */
+/** Maximum number of resources in one response, even if the client requests more. */
 export const MAX_PAGE = 500;
 export const DEFAULT_PAGE = 100;
 
@@ -59,8 +59,9 @@ export const hasProjection = (given: ScimObject): boolean =>
   namesOf(given, 'attributes') !== undefined || namesOf(given, 'excludedAttributes') !== undefined;
 
 /**
- * Reads the parameters of a query string. Of a repeated parameter, the first value counts. A form encodes a space
- * as `+` (URL standard), a URI as `%20` (RFC 3986). If the query contains `%20`, a `+` is therefore a plus sign.
+ * Reads the parameters of a query string. If a parameter is repeated, its first value counts. An HTML form encodes a
+ * space as `+` (URL standard), and a URI encodes it as `%20` (RFC 3986). So if the query contains `%20`, each `+` is a
+ * plus sign.
  */
 export function readQueryString(query: string): ScimObject {
   const given: { [name: string]: ScimValue } = Object.create(null);

@@ -9,8 +9,8 @@ const SCHEMA = 1;
 
 /**
  * The schema mark of the items that `understood` reads. An item without a mark has schema 1. Registers of members have
- * no mark, because a group has a hundred thousand of them. A change of an item that was not read sets the mark only if
- * none exists, so the mark of a newer release stays.
+ * no mark, because a group has a hundred thousand of them. A write that has not read its item sets the mark only if the
+ * item has none. So the mark of a newer release stays.
  */
 export const OF_THIS_SCHEMA = { schema: SCHEMA } as const;
 

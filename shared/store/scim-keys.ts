@@ -8,7 +8,7 @@ import type { Key } from './table.ts';
  * |----------------------------------------|----------------------------------------|------------|
  * | resource                               | `S#<conn>#<type>`                      | `<id>`     |
  * | claim of a unique value                | `SX#<conn>#<type>#<attribute>#<hash>`  | `HOLDER`   |
- * | pointer of a value that is not unique  | the same                               | `AT#<id>`  |
+ * | pointer of a value that is not unique  | `SX#<conn>#<type>#<attribute>#<hash>`  | `AT#<id>`  |
  * | generation of the set of resources     | `S#<conn>#orders`                      | `<type>`   |
  * | list kept while a new one is written   | `SL#<conn>#<group>`                    | `<write>#<n>` |
  * | token                                  | `ST#<prefix>`                          | `TOKEN`    |

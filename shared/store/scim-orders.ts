@@ -5,7 +5,7 @@ import { orderKey, resourcePartition } from './scim-keys.ts';
 import { type Item, itemsOf, type Table } from './table.ts';
 
 /**
- * A process may die after a removal and before it raises the generation. This process then notices the removal after
+ * If a process dies after a removal, it may not raise the generation. The other processes then notice the removal after
  * this time at the latest.
  */
 const REMEMBERED_MS = 60_000;
@@ -115,7 +115,10 @@ function orderOf({ listing, changes }: Known): ScimOrder {
   };
 }
 
-/** Returns the first entries, up to the last minute before the read. No later request can add an entry between them. */
+/**
+ * Returns the entries that are older than one minute at the time of the read. No later request can add an entry between
+ * these.
+ */
 function settledOf({ entries, readAtMs }: Listing): readonly Entry[] {
   const recent = entries.findIndex(({ createdMs }) => createdMs > readAtMs - MAX_REQUEST_MS);
   return recent === -1 ? entries : entries.slice(0, recent);

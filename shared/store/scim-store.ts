@@ -135,7 +135,7 @@ export function createScimStore(table: Table): ScimStore {
         const change = { set, remove: ['open', ...remove] };
         if ((await table.update(key, change, equal('revision', revision))).written) return;
       }
-      // The item may be gone, or a later whole list may have ended first.
+      // The item may be gone, or a later whole list may have been written to its end before this write.
       const isLatest =
         listedAt === undefined
           ? exists('revision')
@@ -216,8 +216,8 @@ const removals = (ids: readonly string[]): readonly string[] =>
 const HELD_PREFIX = 'held_';
 
 /**
- * One line for each member: `-` only before, `+` only after, `=` both. The id follows as JSON, which has no line
- * breaks.
+ * One line for each member: `-` for a member of the list before, `+` for a member of the list after, `=` for a member
+ * of both. The id follows as JSON, which has no line breaks.
  */
 function heldLines(before: readonly string[], after: ReadonlySet<string>): readonly string[] {
   const known = new Set(before);

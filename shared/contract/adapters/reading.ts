@@ -34,7 +34,7 @@ export interface Envelope {
   readonly time?: string | undefined;
   readonly id?: string | undefined;
   readonly connection?: string | undefined;
-  /** Whether contents that no adapter recognises are ignored as unrelated, not treated as a fault. */
+  /** Whether content that no adapter recognises is ignored as unrelated. Otherwise such content is an error. */
   readonly carriesAnything: boolean;
 }
 

@@ -27,7 +27,7 @@ const scimPlace = () => ({
 });
 
 /**
- * Members in SCIM form: a list or a single member. A member is `{value, display?, …}`, from some clients only an id.
+ * Members in SCIM form: a list or a single member. A member is `{value, display?, …}`. Some clients send only an id.
  */
 const ScimMembers = z.lazy(() => z.preprocess(asMemberList, MembersField));
 

@@ -21,7 +21,7 @@ export interface ConnectRequest {
   readonly token: string;
   /** The connection plans and writes nothing until an operator resumes it. */
   readonly observing: boolean;
-  /** The connection from which the settings were made; undefined if there was none. */
+  /** The stored connection from which the new settings were made; undefined if there was none. */
   readonly known: Connection | undefined;
 }
 

@@ -52,7 +52,7 @@ export function readDeadLetter(message: DeadMessage, queue: Mailbox['name'], now
   };
 }
 
-/** A value of unknown form, which may have the field. */
+/** A value of unknown form, which may or may not have the field. */
 type Loose = { readonly [field: string]: Loose } | null | undefined;
 
 /** Reads the connection and the group of a refused message. Most refused messages still contain both. */
@@ -67,8 +67,8 @@ const asName = (event: unknown) =>
   typeof event === 'string' && /^[a-z0-9-]{1,32}$/.test(event) ? connectionName(event) : undefined;
 
 /**
- * Returns the stamp for sending a dead-lettered message to the events queue again. With it, an event without a time of
- * its own keeps the place of its first sending. An event with a time ignores the stamp.
+ * Returns the stamp for sending a dead-lettered message to the events queue again. With this stamp, an event without a
+ * time of its own keeps its first place in the order. An event with a time ignores the stamp.
  */
 export function stampOf({ stamp, sentAtMs, originalMessageId, id }: DeadMessage): Stamp {
   const given = stamp === undefined ? undefined : parseStamp(stamp);

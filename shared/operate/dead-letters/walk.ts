@@ -30,8 +30,8 @@ export type Held = ReturnType<typeof hold>;
 
 /**
  * Shows every message of a dead-letter queue once, and returns the messages that were not removed. All messages stay
- * hidden until the end. Otherwise a slow walk would receive the first ones again and again, and never the others.
- * Memory: an id and a receipt for each message.
+ * hidden until the end. Otherwise a slow walk would receive the same messages again and again, and never reach the
+ * others. In memory are an id and a receipt for each message.
  * @param look handles messages; false ends the walk
  * @returns the number of messages found, whether none was left, and how many another consumer had in flight at the end
  */

@@ -9,7 +9,7 @@ import { membersHolding } from '../find-member.ts';
 
 /** Finds the known groups and members that a file identifies by a name or an address. */
 export interface Directory {
-  /** The group with this id, else the one with this name. Otherwise a new group with the text as id and name. */
+  /** The group with this id, else the group with this name, else a new group with the text as id and name. */
   readonly groupOf: (text: string) => Promise<NamedGroup | Ambiguous>;
   /** The member with this address; undefined if no known member has it. */
   readonly memberOf: (group: string, address: string) => Promise<MemberId | Ambiguous | undefined>;

@@ -55,8 +55,8 @@ const BATCH = 10;
  *
  *     file ──▶ rows checked ──▶ rows sorted ──▶ one group after the other ──▶ parts ──▶ queue
  *
- * Nothing is sent unless the whole file is valid. A snapshot lists all members, so a line that cannot be read would
- * remove a member.
+ * Nothing is sent before the whole file was checked. If one line is not valid, nothing is sent at all: a snapshot lists
+ * all members, so a missing line would remove a member.
  */
 export async function importCsv(
   records: AsyncIterable<CsvRecord>,
@@ -82,7 +82,7 @@ export async function importCsv(
   return { ...report, ...sent, sent: true };
 }
 
-/** @throws Error if ingest would refuse every event of that time */
+/** @throws Error if ingest would refuse every event of this import because of its time */
 function placeInTime(asOf: string | undefined, nowMs: number): string {
   const time = asOf ?? new Date(nowMs).toISOString();
   const isTime = normaliseInstant(time) !== undefined;

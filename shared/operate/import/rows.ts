@@ -78,7 +78,7 @@ function readFirst(fields: readonly string[], options: LayoutOptions): Layout | 
   return { problem: `expected ${expected}, got ${shown(fields)}` };
 }
 
-/** Whether a record is a row of the documented four columns. The last one must be an address or empty. */
+/** Whether a record is a row of the documented four columns. The fourth column must be an address or empty. */
 function isDocumentedRow(fields: readonly string[], { headings, hasGroup }: LayoutOptions): boolean {
   const email = fields[DOCUMENTED_FIELDS - 1]?.trim();
   const hasAddress = email === '' || email?.includes('@') === true;
@@ -95,7 +95,7 @@ export interface Row {
   readonly name: string;
   /** Empty if the line only states that the group exists. */
   readonly member: string;
-  /** Empty if the file has none. */
+  /** Empty if the file has no address for the member. */
   readonly email: string;
 }
 
@@ -154,7 +154,10 @@ function personOf(field: (at: number | undefined) => string, { at, isId, email, 
   return { member: isForeign ? given : own, email: given === '' ? other : given };
 }
 
-/** The address of "Ann Archer <ann@acme.example>" and of "mailto:ann@acme.example", without invisible characters around it. */
+/**
+ * Returns the plain address from "Ann Archer <ann@acme.example>" or "mailto:ann@acme.example", without invisible
+ * characters around the address.
+ */
 function plainAddress(text: string): string {
   const visible = text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
   return /^[^<>]*<([^<>]+)>$/.exec(visible)?.[1]?.trim() ?? visible.replace(/^mailto:/i, '');

@@ -140,7 +140,7 @@ export const leaveResource = (call: Caller) => ({
 
 /**
  * Workforce Platform API, Leave: requests. A call with an unknown outcome is not repeated. `mayHaveTakenEffect` says
- * whether it may have taken effect.
+ * whether the call may have taken effect.
  */
 function requestsResource(call: Caller) {
   const decoding = { schema: LeaveRequest };

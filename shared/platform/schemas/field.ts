@@ -1,9 +1,9 @@
 import * as z from 'zod';
 
 /*
- * Fields that the specification names but does not guarantee. A credential without the scope does not get them. Null
- * can mean "none" in more places than the specification says. An absent field stays absent, because it does not mean
- * "empty".
+ * Fields that the specification names but does not guarantee. A credential without the scope does not get these fields.
+ * Null can mean "none" in more places than the specification says. An absent field stays absent, because it does not
+ * mean "empty".
  */
 export const text = z.string().nullish();
 export const flag = z.boolean().nullish();

@@ -8,7 +8,10 @@ export interface Lookup {
   readonly value: string;
 }
 
-/** Returns a lookup for the first part of the filter that must hold and selects one value of an indexed attribute. */
+/**
+ * Returns a lookup for the first part of the filter that must be true and that selects one value of an indexed
+ * attribute; undefined if there is no such part.
+ */
 export const lookupOf = (filter: Filter, type: ResourceType): Lookup | undefined =>
   conjuncts(filter).flatMap((part) => lookupOfPart(part, type) ?? [])[0];
 

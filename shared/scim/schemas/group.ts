@@ -1,6 +1,9 @@
 import { type Attribute, attribute, type Schema, text } from '../attribute.ts';
 
-/** Attributes of every resource, whatever its schema (RFC 7643 section 3.1). `/Schemas` does not list them. */
+/**
+ * Attributes of every resource, independent of its schema (RFC 7643 section 3.1). `/Schemas` does not list these
+ * attributes.
+ */
 export const COMMON_ATTRIBUTES: readonly Attribute[] = [
   attribute('reference', 'schemas', 'Schemas of the resource.', {
     multiValued: true,
