@@ -80,7 +80,7 @@ export const numberedPeople = (connection: string): readonly PersonSpec[] =>
   }));
 
 /**
- * Draws members whom only the match rule by employee number finds. No employee has the address of `n1`. The number of
+ * Draws members that only the match rule by employee number finds. No employee has the address of `n1`. The number of
  * `n2` becomes ambiguous. The number of `n3` changes in the directory and in the HR system.
  */
 function drawNumbered(random: Random, { town, endMs }: Place): readonly Happening[] {

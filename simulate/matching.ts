@@ -14,7 +14,7 @@ export interface ExpectedUsers {
    * member may be pending or bound to another person.
    */
   readonly unsure: ReadonlySet<string>;
-  /** The ids of all persons to whom uncertain members may be bound. */
+  /** The ids of all persons that uncertain members may be bound to. */
   readonly may: ReadonlySet<string>;
 }
 

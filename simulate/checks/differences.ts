@@ -7,7 +7,7 @@ import { hasReturned } from './returns.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
 /**
- * Causes of a difference between users. `additive_leaver`: a user whom groupsync did not add, in a group with additive
+ * Causes of a difference between users. `additive_leaver`: a user that groupsync did not add, in a group with additive
  * membership. `…_given_up`: a refusal stopped the writes of the group.
  */
 type UserCause =

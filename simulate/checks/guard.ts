@@ -29,7 +29,7 @@ export function createGuard(): Checker {
   const used = new Map<object, ReadonlySet<string>>();
   const deletions = new Map<string, Change[]>();
 
-  /** Returns the removed users whom no approval names. One approval covers one removal of each user. */
+  /** Returns the removed users that no approval names. One approval covers one removal of each user. */
   const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
     const { atMs } = change;
     let left = takenOut(change);

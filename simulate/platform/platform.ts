@@ -131,7 +131,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     /** Every change by another client, in order. */
     clientWrites: groups.clientWrites as readonly facts.ClientWrite[],
     calls: calls as readonly facts.PlatformCall[],
-    /** Users because of whom the platform refused a write. */
+    /** Users for which the platform refused a write. */
     unacceptable: groups.unacceptable,
     /** By refused name or external id: the time of the last refusal. */
     refusedValues: groups.refusedValues,
