@@ -7,7 +7,7 @@ export interface DirectorySize {
   readonly people: number;
   readonly groups: number;
   readonly seed: string;
-  /** Milliseconds since 1970. The generator uses no other clock. */
+  /** The present time in milliseconds since 1970, which the generator uses instead of a clock. */
   readonly nowMs: number;
 }
 
@@ -17,14 +17,14 @@ type MemberInput = NonNullable<GroupInput['members']>[number];
 
 const DOMAIN = 'juniper-vale.example';
 const DAY_MS = 86_400_000;
-/** The largest number of members of a group, so that a directory of many people fits in memory. */
+/** The largest number of members of a group. It limits the memory of a directory with many people. */
 const MOST_MEMBERS = 2_000;
 
 /**
- * Generates the directory of the company that `npm run platform` generates for the same number of people and the same
- * seed. The addresses are equal. The same arguments give the same directory all day. People who have left are
- * suspended, archived or deleted. Groups are nested, a few have external members, one has every user as a member, one
- * is empty, and two have the same name.
+ * Generates the directory of the company that `npm run platform` generates for the same seed and number of people, with
+ * the same addresses. The same arguments give the same directory for a whole day. People who left are suspended,
+ * archived or deleted. Some groups are nested or have external members. One group has every user as a member, one is
+ * empty, and two have the same name.
  */
 export function generateDirectory({ people, groups, seed, nowMs }: DirectorySize): WorldInput {
   const todayMs = nowMs - (nowMs % DAY_MS);
@@ -71,7 +71,7 @@ function identityOf(index: number, random: SeededRandom) {
   const department = DEPARTMENTS[index % DEPARTMENTS.length]?.name ?? '';
   const kind = GROUP_KINDS[Math.floor(index / DEPARTMENTS.length) % GROUP_KINDS.length] ?? '';
   const cycle = Math.floor(index / (DEPARTMENTS.length * GROUP_KINDS.length));
-  // The second group has the name of the first, because names are not unique in a directory.
+  // The second group has the same name as the first, because a directory allows this.
   const name =
     index === 1 ? 'Engineering Admins' : `${department} ${kind}${cycle === 0 ? '' : ` ${cycle + 1}`}`;
   const mailbox = `${department}-${kind}-${index}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
@@ -80,7 +80,7 @@ function identityOf(index: number, random: SeededRandom) {
 
 interface Around {
   readonly existing: readonly UserInput[];
-  /** The later groups of the list. Only these groups are nested, so no group contains itself. */
+  /** Groups later in the list. A group contains only later groups, so that no group contains itself. */
   readonly below: readonly { readonly id: string }[];
   readonly random: SeededRandom;
 }

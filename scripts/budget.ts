@@ -4,12 +4,12 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
-/** The size limits of the project. To exceed a limit, raise it here in a commit that gives the reason. */
+/** The size limits of the project. A commit that raises a limit must give the reason. */
 const Budget = z.strictObject({
   /** Lines of code, per group of folders. */
   lines: z.record(z.string(), z.int()),
   runtimeDependencies: z.int(),
-  /** Size of what `npm ci` installs, in millions of bytes. */
+  /** The size of all packages that `npm ci` installs, in millions of bytes. */
   installedMegabytes: z.int(),
 });
 const Package = z.looseObject({ dependencies: z.record(z.string(), z.string()).default({}) });
@@ -36,7 +36,7 @@ function countLines(root: string, folders: readonly string[]): number {
   return code.reduce((sum, path) => sum + readFileSync(path, 'utf8').split('\n').length - 1, 0);
 }
 
-/** Returns the files that git tracks; without git, all files. */
+/** Returns the files in these folders that git tracks. Without git, returns all files. */
 function codeOf(root: string, folders: readonly string[]): string[] {
   const args = ['ls-files', '-z', '--', ...folders];
   const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
@@ -44,7 +44,10 @@ function codeOf(root: string, folders: readonly string[]): string[] {
   return folders.flatMap((folder) => filesIn(join(root, folder), (path) => !path.includes('node_modules')));
 }
 
-/** Tools keep their caches next to the packages, in folders that start with a dot. */
+/**
+ * Returns whether `npm ci` installed the file. Tools keep their caches in the same folder, in folders whose name starts
+ * with a dot.
+ */
 const isInstalled = (path: string) => !/^\.(?!bin|package-lock)/.test(path);
 
 function filesIn(folder: string, isWanted: (path: string) => boolean): string[] {
@@ -62,7 +65,7 @@ for (const { name, now, limit } of figures) {
   console.log(`${name.padEnd(28)}${String(now).padStart(8)}${String(limit).padStart(8)}`);
   if (now <= limit) continue;
   console.error(
-    `over the budget: ${name}: ${now}, allowed ${limit}; take something away (scripts/budget.json)`,
+    `over the budget: ${name}: ${now}, allowed ${limit}; remove some of it, or raise the limit in scripts/budget.json with a reason`,
   );
   process.exitCode = 1;
 }

@@ -1,6 +1,9 @@
 import { build } from 'esbuild';
 
-/** Packages that load files of their own, and the bundler. All others are bundled, because one file starts faster. */
+/**
+ * Packages that stay outside the bundle: the bundler, and packages that load their own files. All others are bundled,
+ * because one file starts faster.
+ */
 const NOT_BUNDLED = ['dynalite', 'fastify', 'esbuild'];
 
 /** Builds Node programs from this project's sources, all into one folder. @param more esbuild's options */

@@ -1,6 +1,6 @@
-/*
- * Builds the programs of a checkout once, and again when a source has changed. If tsx read them file by file, the
- * sources and the SDK would take longer to load than a command takes to run.
+/**
+ * Builds the programs of a checkout once, and again after a source has changed. With tsx, a command would spend more
+ * time on loading the source files than on its work.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -13,8 +13,8 @@ const SETTINGS = ['package.json', 'package-lock.json', 'scripts/built.mjs', 'scr
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the folder that contains the entries as `<name>.mjs`. Builds it if necessary.
- * @param sources all folders that the entries import from, except packages
+ * Returns the folder that contains each entry as `<name>.mjs`. Builds the folder if a source has changed.
+ * @param sources all folders from which the entries import, except packages
  */
 export async function builtFolder(entryPoints, sources) {
   const program = basename(entryPoints[0], '.ts');
@@ -23,7 +23,7 @@ export async function builtFolder(entryPoints, sources) {
   return pathToFileURL(`${folder}/`);
 }
 
-/** Returns a key that changes with every change of a source. */
+/** Returns a key that is different after each change of a source. */
 function keyOf(entryPoints, sources) {
   const files = sources.flatMap((name) =>
     readdirSync(join(ROOT, name), { recursive: true }).map((file) => join(name, file)),
@@ -36,7 +36,10 @@ function keyOf(entryPoints, sources) {
   return key.digest('hex').slice(0, 20);
 }
 
-/** Builds into a temporary folder, because two builds may run at once. The first one to finish renames its folder. */
+/**
+ * Builds into a temporary folder and then renames the folder. Two builds may run at the same time; the first rename
+ * wins.
+ */
 async function buildInto(name, { program, entryPoints, sources }) {
   const { buildPrograms } = await import('./build.mjs');
   const outdir = `${name}-${process.pid}`;
@@ -63,8 +66,8 @@ async function buildInto(name, { program, entryPoints, sources }) {
 }
 
 /**
- * Keeps `import.meta.url` of the sources, so that they find files next to them. Only the emulator's thread is built
- * next to the stack.
+ * Keeps the value of `import.meta.url` of each source, so that the source finds files next to it. The emulator's thread
+ * is an exception, because its built file is next to the built stack.
  */
 function findFilesBesideSources({ onLoad }) {
   onLoad({ filter: /[\\/](?:local|cli)[\\/].*\.ts$/ }, ({ path }) => {

@@ -7,10 +7,10 @@ import { bundle, DEPLOYABLE_KEYS, type DeployableKey, HANDLERS } from '../infra/
 import { ENVIRONMENT } from '../shared/contract/names.ts';
 import { baselineSource } from './bundle-check/baseline.ts';
 
-/*
- * `npm run bundle:check`: are the functions small, and do they start almost as fast as the packages that they
- * import? The baseline of a function is a bundle that only re-exports what its sources import from packages, built
- * the same way. The rest of the start-up time is that of groupsync's own code.
+/**
+ * `npm run bundle:check` tests that the functions are small and start fast. The baseline of a function is a bundle that
+ * only contains the packages that its sources import. The difference to the baseline is the start-up time of
+ * groupsync's own code.
  */
 
 const MAX_BYTES = 900_000;
@@ -19,7 +19,7 @@ const RUNS = 21;
 const CALL_NO_PLATFORM: ReadonlySet<DeployableKey> = new Set(['ingest', 'scim']);
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Environment for handlers that read their configuration when they are loaded. */
+/** The environment for functions that read their configuration when they are loaded. */
 const LOADING_ENVIRONMENT: Record<string, string> = {
   PATH: process.env['PATH'] ?? '',
   AWS_REGION: 'eu-west-1',
@@ -68,7 +68,7 @@ function measure(name: DeployableKey, folder: string): Measured {
   bundle({ [`${name}-baseline`]: source }, folder);
   const file = join(folder, `${name}.mjs`);
   const baseline = join(folder, `${name}-baseline.mjs`);
-  // Measured alternately, so that other load on the machine affects both.
+  // The bundle and its baseline are measured in turn, so that other load on the machine affects both.
   const pairs = Array.from({ length: RUNS }, () => [loadMs(file), loadMs(baseline)] as const);
   const initMs = median(pairs.map(([ours]) => ours));
   const baselineMs = median(pairs.map(([, theirs]) => theirs));

@@ -8,9 +8,9 @@ import { writeLocalFile } from '../local/local-file.ts';
 import { openPlatform } from '../local/open-platform.ts';
 import { startStack } from '../local/stack.ts';
 
-/*
- * Writes docs/cli/transcript.md: every command with its real output, each run in its own process against a local
- * stack. Run it with `npm run docs:transcript` after a change of the CLI.
+/**
+ * Writes docs/cli/transcript.md, which shows the real output of every command. Each command runs in its own process
+ * against a local stack. Run `npm run docs:transcript` after a change of the CLI.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -48,7 +48,7 @@ const event = (type: string, data: object, extra: object = {}) =>
     id: `e-${type}-${JSON.stringify(data).length}`,
     source: 'okta/acme',
     type: `directory.${type}`,
-    // The time is slightly in the future, so that the event is newer than an import that runs before it.
+    // The event is a few seconds in the future, so that it is newer than an import shortly before.
     time: new Date(Date.now() + AHEAD_MS).toISOString(),
     data,
     ...extra,
@@ -68,7 +68,7 @@ const file = process.argv[2];
 writeFileSync(file, readFileSync(file, 'utf8').replace('Elsewhere', 'Corrected'));
 `;
 
-/** A heading, a command line, or a wait in milliseconds. */
+/** A heading, a command, or a wait in milliseconds. */
 type Step = string | { readonly run: string; readonly stdin?: string } | { readonly wait: number };
 
 const STEPS: readonly Step[] = [
@@ -136,7 +136,7 @@ const STEPS: readonly Step[] = [
   { run: 'scim client revoke CLIENT --yes' },
 ];
 
-/** Replaces values that change from run to run, so that the same CLI produces the same page. */
+/** Replaces ids, tokens and times, which differ in each run. So an unchanged CLI gives an unchanged page. */
 function steady(text: string): string {
   return text
     .replace(/\b[0-9a-f]{12}\b/g, '7531a74bda49')
@@ -192,7 +192,7 @@ async function page(folder: string): Promise<string> {
     '# Transcript',
     '',
     'Every command of the [command line](../cli.md) with its real output, on a local stack (`npm start`).',
-    'Written by `npm run docs:transcript`; times, ids and ports are evened out. `--local` is left out below.',
+    'Written by `npm run docs:transcript`; times, ids and ports are replaced by fixed values, and the option `--local` is not shown.',
   ];
   let deadLetter = '';
   let token = '';
@@ -238,7 +238,7 @@ function groupsync(
   return new Promise((resolve) => child.on('close', (code) => resolve({ output, code })));
 }
 
-// Discards the handlers' log, which Lambda requires on standard output.
+// The functions write their log to standard output, as Lambda requires. The log must not be in the page.
 const write = process.stdout.write.bind(process.stdout);
 process.stdout.write = (() => true) as typeof process.stdout.write;
 const text = await transcribe();

@@ -6,10 +6,10 @@ import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { LocalFile } from '../local/local-file.ts';
 import { openBrowser } from '../test/console/support/browser.ts';
 
-/*
- * Takes the screenshots of docs/console.md: the example company on the local stack, with one example of everything
- * that may need an operator. Run `npm run docs:pictures`. With --all it takes each page also at 320 and 1,600
- * pixels, light and dark.
+/**
+ * Takes the screenshots of docs/console.md from the example company on the local stack. The company has one example of
+ * each problem that an operator may see. Run `npm run docs:pictures`. With --all, the script also takes each page at
+ * widths of 320 and 1,600 pixels, light and dark.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -38,7 +38,7 @@ function event(type: string, data: object): string {
   return JSON.stringify({ specversion: '1.0', ...named, type: `directory.${type}`, time, data });
 }
 
-/** Sends a snapshot that leaves three members in a group, people without a match, and invalid messages. */
+/** Sends a snapshot that removes all but three members of a group, members without a match, and invalid messages. */
 async function sendEvents(file: LocalFile): Promise<void> {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const sqs = new SQSClient({ region: file.region, endpoint: file.sqs, credentials });

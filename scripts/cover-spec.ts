@@ -1,8 +1,8 @@
 import { type CoveredItem, measureCoverage } from '../test/platform/support/coverage.ts';
 
 /**
- * Prints every endpoint, parameter and field of the specification with the tests that cover it. Returns 1 if one
- * has no test.
+ * Prints every endpoint, parameter and field of the specification with its tests.
+ * @returns 1 if one of them has no test, otherwise 0
  */
 function report(items: readonly CoveredItem[]): number {
   for (const { endpoint, kind, name, cases } of items) {

@@ -38,12 +38,12 @@ import {
 import { scimClient } from './deploy-check/scim-client.ts';
 import { COMPANY, type Platform, startPlatform, TOKEN } from './deploy-check/simulator.ts';
 
-/*
- * `npm run deploy:check`: the whole life of a stack on an AWS emulator. It deploys two stages, sends events through
- * the deployed queues, runs the deployed bundles and checks the groups on the platform simulator. Then it diffs,
- * updates in place and destroys the stages. AWS_ENDPOINT_URL names the emulator. Only loopback addresses are
- * accepted, so that the check never reaches a real account. The emulator must support CloudFormation, IAM, KMS,
- * SQS, DynamoDB, Lambda, API Gateway, Scheduler, CloudWatch, SNS, Secrets Manager, S3, SSM and STS.
+/**
+ * `npm run deploy:check` tests the deployment on an AWS emulator. It deploys two stages, sends events to the deployed
+ * queues, runs the deployed bundles and checks the groups on the platform simulator. Then it runs a diff, updates the
+ * stages in place, and destroys them. AWS_ENDPOINT_URL is the address of the emulator. It must be a loopback address,
+ * so that the check never reaches a real account. The emulator must support CloudFormation, IAM, KMS, SQS, DynamoDB,
+ * Lambda, API Gateway, Scheduler, CloudWatch, SNS, Secrets Manager, S3, SSM and STS.
  */
 
 const REGION = 'eu-west-1';
@@ -61,7 +61,7 @@ function main(): Promise<void> | void {
   }
   if (!['127.0.0.1', 'localhost', '[::1]'].includes(new URL(endpoint).hostname)) {
     console.error(
-      `deploy:check refuses ${endpoint}: expected a loopback address, so that no real account is met`,
+      `deploy:check refuses ${endpoint}: expected a loopback address, so that the check reaches no real account`,
     );
     process.exitCode = 2;
     return;
@@ -69,7 +69,7 @@ function main(): Promise<void> | void {
   return check(endpoint);
 }
 
-/** Returns an environment without the user's own AWS configuration, for the CDK CLI and the functions. */
+/** Returns an environment for the CDK CLI and the functions, without the AWS configuration of the user. */
 function environmentFor(endpoint: string): Environment {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   const s3 = new URL(endpoint);
@@ -79,7 +79,7 @@ function environmentFor(endpoint: string): Environment {
     HOME,
     ...(TMPDIR === undefined ? {} : { TMPDIR }),
     AWS_ENDPOINT_URL: endpoint,
-    // CloudFormation reads its template from this address. Emulators need the host name "localhost" to separate
+    // The address from which CloudFormation reads the template. Emulators need the host name "localhost", to separate
     // bucket and host.
     AWS_ENDPOINT_URL_S3_FOR_CLOUDFORMATION:
       process.env['AWS_ENDPOINT_URL_S3_FOR_CLOUDFORMATION'] ?? s3.origin,
@@ -104,9 +104,9 @@ interface Check {
   readonly env: Environment;
   readonly folder: string;
   readonly platform: Platform;
-  /** The stage that is deployed, updated, and destroyed with its data kept. */
+  /** The stage that is deployed and updated. When it is destroyed, its data stays. */
   readonly stage: StageOfStack;
-  /** The second stage, which keeps nothing. */
+  /** The second stage. When it is destroyed, its data is deleted. */
   readonly second: StageOfStack;
 }
 
@@ -135,7 +135,7 @@ async function check(endpoint: string): Promise<void> {
     console.log(`done in ${seconds(startedAt)}`);
   } finally {
     platform.stop();
-    if (failed) console.error(`what was deployed and logged is in ${folder}`);
+    if (failed) console.error(`the deployed files and the logs are in ${folder}`);
     else rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -147,7 +147,7 @@ async function checkStages(on: Check): Promise<void> {
   await step(`deploy ${stage.prefix}`, () => cdk.deploy(stage));
   await step(`deploy ${second.prefix} beside it`, () => cdk.deploy(second));
   await step('connect', () => connect(on));
-  await step('events become groups, one bad message a dead letter', () =>
+  await step('events become groups, and one invalid message is dead-lettered', () =>
     whileRunning(on, async (running) => {
       await running.functions.people.invoke({});
       await send(clients, stage, firstEvents(new Date().toISOString()));
@@ -176,7 +176,7 @@ async function checkStages(on: Check): Promise<void> {
       await untilGroups(running, on.platform, { expected: LATER_GROUPS, timeoutMs: TIMEOUT_MS });
     }),
   );
-  await step('SCIM requests become a group beside them', () =>
+  await step('SCIM requests create one more group', () =>
     whileRunning({ ...on, stage: changed }, async (running) => {
       if (running.scim === undefined) throw new Error('expected the update to bring the SCIM function');
       expectEqual(
@@ -188,7 +188,7 @@ async function checkStages(on: Check): Promise<void> {
       await untilGroups(running, on.platform, { expected: SCIM_GROUPS, timeoutMs: TIMEOUT_MS });
     }),
   );
-  await step('destroy both: the first keeps its data, the second was told not to', async () => {
+  await step('destroy both: the first stage keeps its data, and the second does not', async () => {
     const createdAt = await tableCreatedAt(clients, changed);
     await cdk.destroy(changed);
     await cdk.destroy(second);

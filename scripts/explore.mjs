@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 
-/*
- * Runs the property tests with a new seed and 25 times as many runs as `npm test`. GROUPSYNC_SEED repeats an earlier
- * run. GROUPSYNC_RUNS sets the number of runs per property. The arguments are the folders and files to test.
+/**
+ * Runs the property tests with a new seed, and with 25 times as many runs as `npm test`. GROUPSYNC_SEED repeats an
+ * earlier run. GROUPSYNC_RUNS sets the number of runs of each property. The arguments are the files and folders to
+ * test.
  */
 const { GROUPSYNC_SEED = String(randomInt(2 ** 31)), GROUPSYNC_RUNS = '10000' } = process.env;
 const asked = process.argv.slice(2);

@@ -15,8 +15,8 @@ async function committed(path: string): Promise<string | undefined> {
 }
 
 /**
- * Writes the schemas that have changed (`npm run generate`), or only lists them (`npm run generated:check`). The
- * output depends only on the sources.
+ * Writes the generated schemas that have changed (`npm run generate`), or only lists them (`npm run generated:check`).
+ * The schemas depend only on the sources.
  * @returns the paths of the files that differ
  */
 async function generate(check: boolean): Promise<string[]> {

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { OUTPUT_SCHEMAS } from '../cli/schemas.ts';
 import { NATIVE_DATA, NATIVE_TYPES, nativeEvent } from '../shared/contract/events/native.ts';
 
-/** JSON Schemas, generated from the schemas that the decoder uses and that tests check the commands with. */
+/**
+ * The generated JSON Schemas. Their sources are the schemas that decode events and that tests use to check the output
+ * of commands.
+ */
 export const JSON_SCHEMAS = [
   ...NATIVE_TYPES.map((type) =>
     schemaFile(`docs/events/${type}`, nativeEvent(type), {

@@ -8,19 +8,19 @@ import { type Mutant, mutantsOf, placeOf, placesOf, withPlaces } from './mutate/
 import type { Surveyed, Work } from './mutate/runner.ts';
 import { SURVIVORS } from './mutate/survivors.ts';
 
-/*
- * Mutation test of the pure core: makes one small change at a time and runs the tests, which should fail. It works
- * on a copy in which every core file can switch to any of its mutants, so nothing is loaded again. Each test runs
- * once to record the places that it reaches, and then once for each mutant there. `--only TEXT` selects files whose
- * path contains TEXT.
+/**
+ * The mutation test of the pure core makes one small change at a time and runs the tests. A test should fail. The
+ * script works on a copy, in which each core file can switch to any of its mutants without a new load. Each test runs
+ * once to record which places of the code it reaches. Then it runs once for each mutant at these places. `--only TEXT`
+ * selects files whose path contains TEXT.
  */
 
 const CORE = ['shared/domain', 'shared/plan'];
 const TESTS = ['domain', 'plan', 'operate', 'sync', 'sync/reconcile'].map((name) => `test/${name}/*.test.ts`);
-/** Tests that try many worlds or wait for a socket. */
+/** Slow tests that are not used: tests that try many cases, or that wait for a socket. */
 const NO_TESTS = ['test/{operate,sync}/**/*.{property,integration}.test.ts'];
 const MIN_NOTICED = 0.9;
-/** Processor time that tests spend on one mutant. The quickest and most specific tests run first. */
+/** The processor time of all tests for one mutant. The fastest tests that reach the fewest places run first. */
 const MAX_MS_PER_MUTANT = 1_000;
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
@@ -63,7 +63,10 @@ for (const file of CORE.flatMap(filesIn)) {
 }
 writeFileSync('noticed.json', '{}');
 
-/** Fewer runs than in `npm test`: a property that needs 1,000 runs to detect a changed operator is of no use here. */
+/**
+ * A property runs fewer times here than in `npm test`. If a property needs 1,000 runs to detect a changed operator, it
+ * is too slow for this script.
+ */
 Object.assign(process.env, { GROUPSYNC_RUNS: '100', AWS_REGION: 'us-east-1', NO_COLOR: '1' });
 const vitest = await createVitest('test', {
   root: copy,
@@ -103,7 +106,10 @@ console.log(`${mutants.length} mutants, ${(share * 100).toFixed(1)} % noticed, $
 process.exitCode = share >= MIN_NOTICED && unexplained === 0 ? 0 : 1;
 process.exit();
 
-/** Returns the mutants for each test: those at places that it reaches, within the time limit of a mutant. */
+/**
+ * Returns the mutants that each test must run with: those at places that the test reaches, within the time limit of a
+ * mutant.
+ */
 function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   const tests = Object.entries(survey)
     .map(([name, { ms, places }]) => ({ name, ms, places: new Set(places), todo: [] as Mutated[] }))
@@ -120,12 +126,18 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   return Object.fromEntries(tests.map(({ name, todo }) => [name, todo]));
 }
 
-/** Code that runs once at load time has no place that a test reaches. Tests of the core may still depend on it. */
+/**
+ * Returns whether the test may reach the mutant. Code that runs only when it is loaded has no place. Tests of the core
+ * may still depend on such code.
+ */
 function mayReach(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
   return /^test.(domain|plan)/.test(name) || [...places].some((place) => place.startsWith(`${file}:`));
 }
 
-/** Returns the module that all others import: the original file, until the runner switches it to a mutant. */
+/**
+ * Returns the module that all others import. At first it exports the original file. The runner can switch it to a
+ * mutant.
+ */
 function switchedSource(file: string, source: string): string {
   const { staticExports } = parseSync(file, source).module;
   const names = staticExports
@@ -137,7 +149,7 @@ function switchedSource(file: string, source: string): string {
     (globalThis.switches ??= {})['${file}'] = (now = original) => { ({ ${names} } = now); };`;
 }
 
-/** Returns a line that identifies a mutant and stays the same if its code moves within the file. */
+/** Returns one line that identifies a mutant. The line stays the same if the code moves within its file. */
 function describe(file: string, source: string, { start, end, text }: Mutant): string {
   const lineStart = source.lastIndexOf('\n', start) + 1;
   const lineEnd = source.indexOf('\n', end);

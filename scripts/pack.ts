@@ -7,9 +7,9 @@ import { bundleHandlers } from '../infra/bundle.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { buildPrograms } from './build.mjs';
 
-/*
- * Builds what `npm pack` adds to the package: every entry in `dist/`, all in one folder. So a path that a source
- * resolves relative to itself (`../examples`) is the same for the built file.
+/**
+ * Builds the files that `npm pack` adds to the package. All entries are built into one folder, `dist/`. So a path that
+ * is relative to a source (`../examples`) is also correct for the built file.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
@@ -41,7 +41,9 @@ for (const [path, { body }] of Object.entries(await loadPage())) {
   if (path !== '/') writeFileSync(join(DIST, 'console', path), body);
 }
 
-/** Type declarations for a company's own CDK app, and for scripts that read `--json`. */
+/**
+ * Writes type declarations. A company uses them in its own CDK app, and in scripts that read the output of `--json`.
+ */
 const types = {
   extends: '../tsconfig.json',
   compilerOptions: {

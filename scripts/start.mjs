@@ -1,4 +1,4 @@
-/* `npm start`. */
+/** Starts the local stack (`npm start`). */
 import { builtFolder } from './built.mjs';
 
 const folder = await builtFolder(

@@ -44,7 +44,7 @@ function failAtRandom({ dialect, simulation }: Answering, requestNumber: number)
 }
 
 /**
- * Returns the directory as the request sees it. Replicas lag by different times, so a later request may show an earlier
+ * Returns the directory as this request sees it. Each request has its own lag, so a later request may show an earlier
  * state.
  */
 function viewFor(simulation: Simulation, { lag }: Endpoint, requestNumber: number) {

@@ -18,7 +18,7 @@ export const NamedFault = Fault.extend({ error: z.string().optional() });
 /** The body of `POST /_simulator/counts`: the number of members that the directory shows for a group. */
 export const WrongCount = z.strictObject({
   group: z.string().min(1),
-  /** With null, the directory shows no count. With `right`, it shows the correct count again. */
+  /** The shown count. null: the directory shows no count. `right`: it shows the correct count again. */
   count: z.union([z.int().min(0), z.null(), z.literal('right')]),
 });
 
@@ -80,7 +80,7 @@ export function registerControls(app: FastifyInstance, controls: Controls): void
   );
 }
 
-/** Returns the present directory without any lag, so that tests can compare with it. */
+/** Returns the present state of the directory without lag, so that tests can compare answers with it. */
 function stateOf(simulation: Simulation) {
   const directory = simulation.directory();
   const view = directory.viewAt(simulation.clock());

@@ -4,7 +4,7 @@ import type { View } from './directory.ts';
 import type { LagKind } from './settings.ts';
 import type { Simulation } from './simulation.ts';
 
-/** An answer other than a success, in the form of the dialect. A body that is a string is sent as HTML. */
+/** An answer that is not a success, in the form of the dialect. If the body is a string, it is sent as HTML. */
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
   readonly status: number;
@@ -40,20 +40,20 @@ export interface Endpoint<
   readonly method: 'GET' | 'POST';
   /** The path, with parameters in Fastify's form `:name`. */
   readonly path: string;
-  /** The vendor's name of the method. */
+  /** The name of the method in the documentation of the vendor. */
   readonly operation: string;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** The lag in the settings that the answers have; undefined for none. */
+  /** The setting that decides the lag of the answers; undefined for no lag. */
   readonly lag?: LagKind;
-  /** The OAuth scopes, of which one is enough; undefined if the endpoint needs no access token. */
+  /** The OAuth scopes of the method. A token needs one of them. If undefined, the endpoint needs no access token. */
   readonly scopes?: readonly string[];
   /** Returns the JSON of the answer. @throws {DirectoryError} for every other answer */
   handle(call: Call<z.infer<Params>, z.infer<Query>, z.infer<Body>>): unknown;
 }
 
-/** Returns the description. The schemas in the description decide the type of the handler's call. */
+/** Returns the description unchanged. The schemas in the description give the handler its types. */
 export function endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
   description: Endpoint<P, Q, B>,
 ): Endpoint {
@@ -74,15 +74,15 @@ export interface Dialect {
   readonly controls: readonly DialectControl[];
   /** The errors that a fault may name. */
   readonly errors: Readonly<Record<string, () => DirectoryError>>;
-  /** The names of the errors that the setting `failures` selects from. */
+  /** The names of the errors that the setting `failures` causes. */
   readonly randomFailures: readonly string[];
   /** Checks sign-in, scopes and quota. @throws {DirectoryError} */
   admit(endpoint: Endpoint, headers: IncomingHttpHeaders): void;
   invalidInput(message: string): DirectoryError;
   noSuchEndpoint(): DirectoryError;
-  /** Returns the data that a person needs to sign in, one line for each value. */
+  /** Returns what a person needs to sign in, one line for each value. */
   describeCredentials(url: string): readonly string[];
-  /** Forgets the issued tokens. Keys stay, so that clients can sign in again. */
+  /** Deletes the issued tokens. The keys stay, so that clients can sign in again. */
   reset(): void;
 }
 

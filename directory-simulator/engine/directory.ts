@@ -1,8 +1,6 @@
 import { createTimeline, type Timeline } from './timeline.ts';
 
-/**
- * A person of the customer. Dialects differ only in the way in which they show suspended, archived and deleted people.
- */
+/** A person of the customer. Each dialect shows suspended, archived and deleted people in its own way. */
 export interface User {
   readonly id: string;
   readonly primaryEmail: string;
@@ -33,7 +31,7 @@ export interface Membership {
   readonly memberId: string;
   readonly kind: MemberKind;
   readonly role: string;
-  /** The address of an external member; null for other members, whose address is found by their id. */
+  /** The address of an external member. It is null for other members, whose address belongs to their user or group. */
   readonly externalEmail: string | null;
 }
 
@@ -85,7 +83,7 @@ interface Stored {
   readonly users: Map<string, Timeline<User>>;
   readonly groups: Map<string, Timeline<Group>>;
   readonly memberships: Map<string, Memberships>;
-  /** Every address that was used at any time, with the ids that had the address. */
+  /** By address: the ids of all users and groups that ever had the address. */
   readonly idsByAddress: Map<string, Set<string>>;
 }
 

@@ -3,7 +3,7 @@ export interface PageTokens {
   /** Invalidates all tokens that were issued so far. */
   expireAll(): void;
   generation(): number;
-  /** Returns the number of the next listing with this key. */
+  /** Returns the number of the next listing with this key. Each listing has its own order. */
   nextListing(key: string): number;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Simulation } from './simulation.ts';
 
-/** Reports a page token that is unknown, expired, or of another listing. */
+/** Reports a page token that is unknown, has expired, or belongs to another listing. */
 export class PageTokenError extends Error {
   override readonly name = 'PageTokenError';
 }
@@ -13,7 +13,7 @@ const Token = z.strictObject({
   /** The number of the listing among the listings with this key, counted from 1. Each listing has its own order. */
   listing: z.int(),
   page: z.int(),
-  /** The rank of the last item that was shown. */
+  /** The rank of the last item of the previous page. */
   after: z.string(),
   issuedAtMs: z.number(),
   generation: z.int(),
@@ -39,10 +39,10 @@ export interface ListedPage<T> {
 }
 
 /**
- * Returns one page of a listing. A token contains a position in the listing's order, and each page shows the present
- * items. An item that exists during the whole listing is therefore shown at least once. An item that is added or
- * removed in between may be shown or missed. Order, sizes, repetitions and empty pages depend on the seed.
- * @throws {PageTokenError} for a token that cannot be continued
+ * Returns one page of a listing. A page token contains a position in the order of the listing, and each page shows the
+ * present items. So an item that exists during the whole listing is shown at least once. An item that is added or
+ * removed during the listing may be shown or not. The seed decides the order, sizes, repetitions and empty pages.
+ * @throws {PageTokenError} for a token that is not valid for this listing
  */
 export function listPage<T>(simulation: Simulation, request: ListRequest<T>): ListedPage<T> {
   const settings = simulation.settings();
@@ -59,7 +59,7 @@ export function listPage<T>(simulation: Simulation, request: ListRequest<T>): Li
       : 1 + random.below(Math.min(request.most, ranked.length + 1));
   const size = random.chance(settings.emptyPages) ? 0 : drawn;
   const shown = ranked.slice(start, start + size);
-  // A page that is empty by chance is never the last page: the caller must request another page.
+  // A page that is empty at random is never the last page. The caller must request the next page.
   const isLast = size > 0 && start + size >= ranked.length;
   const items = shown.map(({ item }) => item);
   if (isLast) return { items, nextPageToken: undefined };

@@ -17,7 +17,7 @@ import type { Simulation } from './simulation.ts';
 
 export const CONTROLS_PREFIX = '/_simulator';
 
-/** The limit has room for long signed tokens and long lists of changes. */
+/** The largest request body. Signed tokens and lists of changes can be long. */
 const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
 
 export interface Served {
@@ -25,7 +25,7 @@ export interface Served {
   readonly dialect: Dialect;
   readonly faults: Faults;
   readonly log: RequestLog;
-  /** Receives errors that are not answers. */
+  /** Receives errors that are defects of the simulator, not answers. */
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -115,8 +115,8 @@ function sendError({ onDefect }: Served, reply: FastifyReply, error: unknown): F
 }
 
 /**
- * Returns the error to answer with. An error of the dialect stays unchanged. An error of the controls or of the server
- * has the simulator's own form.
+ * Returns the error for the answer. An error of the dialect stays unchanged. An error of the controls or of the server
+ * gets the form of the simulator.
  */
 function answerTo(error: unknown, request: FastifyRequest, onDefect: Served['onDefect']) {
   if (error instanceof DirectoryError) return error;

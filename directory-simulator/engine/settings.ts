@@ -18,15 +18,15 @@ export const Settings = z.strictObject({
   pageSizes: z.enum(['random', 'full']),
   /** With `random`, each listing has its own order. With `byId`, items are always sorted by id. */
   pageOrder: z.enum(['random', 'byId']),
-  /** How often a page begins with the last item of the page before. */
+  /** The probability that a page begins with the last item of the previous page. */
   repeatedItems: Probability,
   /** How often a page is empty although it is not the last page. */
   emptyPages: Probability,
-  /** Whether answers have fields that are not documented. */
+  /** If true, answers also have undocumented fields. */
   unknownFields: z.boolean(),
   /** How often a group is shown without the count of its members. */
   absentCounts: Probability,
-  /** How often an indirect member is missing from a listing with indirect members. */
+  /** The probability that an indirect member is missing from a listing with indirect members. */
   missingDerivedMembers: Probability,
   /** How often a request fails with a quota error or a 5xx. */
   failures: Probability,
@@ -36,7 +36,7 @@ export const Settings = z.strictObject({
   accessTokenLifetimeSeconds: z.number().positive(),
   /** The longest lag of an answer. Each request and each log entry has its own random lag. */
   lagSeconds: LagSeconds,
-  /** How often the log never shows a change. */
+  /** The probability that the log never shows a change. */
   lostLogEntries: Probability,
   /** How the log of group changes identifies groups and members. */
   loggedIdentifier: z.enum(['email', 'id']),

@@ -3,7 +3,7 @@ import type { Directory } from './directory.ts';
 import type { PageTokens } from './page-tokens.ts';
 import type { Settings } from './settings.ts';
 
-/** The state that endpoints and controls use. A reset replaces the content, and the object stays the same. */
+/** The state that endpoints and controls use. A reset replaces the content of this object, not the object. */
 export interface Simulation {
   readonly directory: () => Directory;
   readonly settings: () => Settings;

@@ -1,7 +1,8 @@
 /** All values of one property over time, so that an endpoint with lag can answer with an earlier value. */
 export interface Timeline<T> {
   /**
-   * Sets the value from a time on. Times never decrease: a value for an earlier time is valid from the latest time on.
+   * Sets the value from a time on. If the time is earlier than an existing entry, the value is valid from the time of
+   * the latest entry on.
    */
   set(atMs: number, value: T): void;
   /** Returns the value at a time; undefined before the first value. */

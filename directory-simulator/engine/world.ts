@@ -30,7 +30,10 @@ export const MemberKindName = z.enum(MEMBER_KINDS);
 export const WorldMember = z.strictObject({
   /** The id or address of a user or group of the directory, or the address of an external member. */
   member: z.string().min(1),
-  /** If absent, the kind is found by the member. An unknown address is an external user. */
+  /**
+   * The kind of the member. If it is missing, the member's user or group decides. A member who is neither is an
+   * external user.
+   */
   kind: MemberKindName.optional(),
   role: z.enum(['OWNER', 'MANAGER', 'MEMBER']).default('MEMBER'),
 });
@@ -66,7 +69,7 @@ export function parseWorld(input: WorldInput): World {
   return parsed.data;
 }
 
-/** Returns the directory of a world. Its content has existed at all times, so no lag hides it. */
+/** Returns the directory of a world. All its content exists since ever, so a lag does not hide it. */
 export function directoryOf(world: World): Directory {
   const directory = createDirectory(world.customerId, world.domain);
   const always = Number.NEGATIVE_INFINITY;

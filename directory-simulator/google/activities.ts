@@ -89,8 +89,8 @@ const GROUPS_ENTERPRISE: Readonly<Record<string, Describe>> = {
 };
 
 /**
- * Returns the event of a change in a log; undefined if the log has no such events. The admin log has only changes that
- * administrators make in the console. Changes by a group's owner are only in the log of enterprise groups.
+ * Returns the event of a change in a log; undefined if this log does not show the change. The admin log shows only
+ * changes of administrators in the console. Changes of a group's owner are only in the log of enterprise groups.
  */
 export function eventOf(
   application: Application,

@@ -8,7 +8,7 @@ import { withUnknownFields } from '../engine/unknown-fields.ts';
 import { invalidInput } from './errors.ts';
 import { applyMask, type Mask, parseMask } from './field-mask.ts';
 
-/** Parameters that every method accepts. Any other name is refused, as by Google. */
+/** Parameters that every method accepts. Any other parameter is refused, as Google does. */
 const STANDARD = {
   alt: z.literal('json').optional(),
   fields: z.string().optional(),
@@ -62,7 +62,7 @@ function surprising(simulation: Simulation, answer: unknown, requestNumber: numb
 }
 
 interface ListAnswer<T> {
-  /** The method and the parameters that decide the content of the list. */
+  /** The method, and the parameters that decide which items the list contains. */
   readonly key: readonly (string | undefined)[];
   readonly kind: string;
   /** The field that contains the items. */

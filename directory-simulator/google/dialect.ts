@@ -94,7 +94,7 @@ const signInControls = (signIn: SignIn): readonly DialectControl[] => [
   {
     name: 'delegation',
     body: Delegation,
-    /** Changes the delegation. Tokens that were issued before become invalid, as after a change by an administrator. */
+    /** Changes the delegated scopes. All earlier tokens become invalid, as after a change by an administrator. */
     handle(body) {
       signIn.delegatedScopes = Delegation.parse(body).scopes;
       signIn.tokens.expireAll();

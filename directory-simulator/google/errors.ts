@@ -2,11 +2,11 @@ import { DirectoryError } from '../engine/dialect.ts';
 
 interface Shape {
   readonly status: number;
-  /** `global`, or `usageLimits` for quotas. */
+  /** The domain of the error: `usageLimits` for quotas, otherwise `global`. */
   readonly domain: string;
   readonly reason: string;
   readonly message: string;
-  /** The canonical name that newer services add. */
+  /** The canonical name of the error, which newer services add. */
   readonly canonical?: string;
   readonly details?: readonly unknown[];
 }
@@ -34,8 +34,8 @@ export const badRequest = () => global(400, 'badRequest', 'Bad Request');
 export const invalidInput = (what: string) => global(400, 'invalid', `Invalid Input: ${what}`);
 export const notFound = (what: string) => global(404, 'notFound', `Resource Not Found: ${what}`);
 /**
- * Returns the error for a missing right. Addresses of other customers have the same error, so that it does not reveal
- * whether they exist.
+ * Returns the error for a missing right. An address of another customer gives the same error, whether the address
+ * exists or not.
  */
 export const forbidden = () => global(403, 'forbidden', 'Not Authorized to access this resource/api');
 export const userRateLimitExceeded = () =>
@@ -71,7 +71,7 @@ export const insufficientScopes = (method: string) =>
 export const oauthError = (status: number, error: string, description: string) =>
   new DirectoryError(status, { error, error_description: description });
 
-/** The errors that a fault may name: the documented reasons, and a proxy's page. */
+/** By name: the errors that a fault may cause. They are the documented reasons, and the page of a proxy. */
 export const GOOGLE_ERRORS: Readonly<Record<string, () => DirectoryError>> = {
   badRequest,
   authError,

@@ -17,7 +17,9 @@ export const ROLE_ARN = 'arn:aws:iam::111122223333:role/groupsync-directory';
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 const SUBJECT_TYPES = ['urn:ietf:params:oauth:token-type:jwt', 'urn:ietf:params:oauth:token-type:id_token'];
-/** The longest payload: "No more than 12 hours in the future" (projects.serviceAccounts.signJwt, payload). */
+/**
+ * The longest lifetime of a payload: "No more than 12 hours in the future" (projects.serviceAccounts.signJwt, payload).
+ */
 const LONGEST_PAYLOAD_SECONDS = 12 * 3_600;
 
 /** The request of a token exchange. A JSON body has names in camel case, and a form has the names of RFC 8693. */
@@ -44,7 +46,7 @@ const Exchange = z.preprocess(
 /** The issuer that the provider of the pool trusts, and the identities that may sign for the service account. */
 export interface Federation {
   issuer: string;
-  /** Keys of an issuer outside the simulator. If there are none, the issuer is the simulated AWS account. */
+  /** The public keys of an issuer outside the simulator. If there are none, the simulated AWS account is the issuer. */
   issuerKeys: readonly KeyObject[];
   allowedSubjects: readonly string[];
 }
@@ -55,7 +57,10 @@ export const createFederation = (): Federation => ({
   allowedSubjects: [ROLE_ARN],
 });
 
-/** The method token of Security Token Service. It exchanges a token of another cloud for a federated access token. */
+/**
+ * The method `token` of Google's Security Token Service. It exchanges a token of another cloud for a federated access
+ * token.
+ */
 export const exchangeEndpoint = (signIn: SignIn, federation: Federation) =>
   endpoint({
     method: 'POST',

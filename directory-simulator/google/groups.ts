@@ -72,7 +72,7 @@ interface Counted {
 }
 
 /**
- * Returns "the number of users that are direct members"; null for an absent count. External users count, and groups do
+ * Returns "the number of users that are direct members"; null if no count is shown. External users count, and groups do
  * not.
  */
 function countOf({ simulation, view, group, requestNumber }: Counted): string | null {

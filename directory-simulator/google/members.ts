@@ -67,7 +67,7 @@ export const memberMethods = (simulation: Simulation) => [
     handle({ params: { groupKey, memberKey }, view }) {
       const group = groupByKey(simulation.directory(), view, groupKey);
       const user = view.user(memberKey);
-      // Groups and people of other domains are refused (members.hasMember, "Invalid input").
+      // Google refuses groups and people of other domains (members.hasMember, "Invalid input").
       if (user === undefined) throw invalidInput('memberKey');
       const below = membersBelow(view, group.id);
       const isMember = below.some(({ memberId, kind }) => memberId === user.id || kind === 'everyone');
@@ -107,8 +107,8 @@ function membersBelow(view: View, groupId: string): readonly Membership[] {
 }
 
 /**
- * Returns the members with indirect members. Such lists were reported to be incomplete (googleapis issue tracker
- * 158068869).
+ * Returns the members and the indirect members. Some indirect members are left out, because such lists were reported to
+ * be incomplete (googleapis issue tracker 158068869).
  */
 function derivedMembers(simulation: Simulation, view: View, groupId: string): readonly Membership[] {
   const share = simulation.settings().missingDerivedMembers;

@@ -6,7 +6,7 @@ import { apiMethod, listAnswer, pageParameters, withEtag } from './api.ts';
 import { invalidInput } from './errors.ts';
 import { AUDIT_SCOPES } from './scopes.ts';
 
-/** The span of the log: "the most recent 180 days" (activities.list, endTime). */
+/** The period that the log shows: "the most recent 180 days" (activities.list, endTime). */
 const KEPT_MS = 180 * 86_400_000;
 
 const Time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));

@@ -10,7 +10,7 @@ export const IAM = `${AUTH}iam`;
 /** The smallest scopes that read everything. They are delegated to the service account at the start. */
 export const READ_ALL = [READ_USERS, READ_GROUPS, READ_MEMBERS, READ_AUDIT];
 
-/** The scopes of each method, of which one is enough (its reference page, "Authorization scopes"). */
+/** The scopes of each method. A token needs one of them (reference page of the method, "Authorization scopes"). */
 export const USER_SCOPES = [`${AUTH}admin.directory.user`, READ_USERS];
 export const GROUP_SCOPES = [
   'https://apps-apis.google.com/a/feeds/groups/',

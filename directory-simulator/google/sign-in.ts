@@ -15,7 +15,7 @@ export const SERVICE_ACCOUNT = {
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const LONGEST_VALIDITY_SECONDS = 3_600;
-/** The number of seconds that a client's clock may be ahead. */
+/** The seconds by which the clock of a client may be ahead. */
 const SKEW_SECONDS = 300;
 
 /** The configuration by the customer's administrator, and the tokens that were issued. */

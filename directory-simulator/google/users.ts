@@ -10,7 +10,7 @@ import { refuseOtherCustomers } from './whose.ts';
 /** Deleted users can be listed and restored for 20 days ("Manage users", retrieve deleted users). */
 const DELETED_FOR_MS = 20 * 86_400_000;
 
-/** The only simulated view is the view of an administrator, and no custom fields exist. */
+/** Only the view of an administrator is simulated, and there are no custom fields. */
 const VIEW = {
   viewType: z.literal('admin_view').optional(),
   projection: z.enum(['basic', 'custom', 'full']).optional(),
@@ -77,9 +77,8 @@ const isRestorable = ({ deletedAtMs }: User, nowMs: number) =>
   deletedAtMs !== null && nowMs - deletedAtMs <= DELETED_FOR_MS;
 
 /**
- * Parses the part of the search language that a reader may need: clauses with a space between them, which must all be
- * true.
- * @throws {DirectoryError} 400 for any other clause
+ * Parses the part of the search language that a reader may need: clauses that are separated by spaces and must all be
+ * true. @throws {DirectoryError} 400 for any other clause
  */
 function searchFor(text: string): (user: User) => boolean {
   const clauses = text.trim().split(/\s+/).map(clauseOf);

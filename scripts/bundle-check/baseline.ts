@@ -10,8 +10,8 @@ const ownSources = (metafile: Metafile): string[] =>
   Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/') && !path.startsWith('..'));
 
 /**
- * Returns a module that re-exports everything that a bundle's own sources import from packages, so that the bundler
- * keeps it.
+ * Returns a module that re-exports everything that the sources import from packages. The re-exports keep the bundler
+ * from leaving it out.
  */
 export function baselineSource(metafile: Metafile): string {
   const imports = ownSources(metafile).flatMap((path) => {

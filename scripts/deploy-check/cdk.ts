@@ -9,7 +9,7 @@ const CDK = join(ROOT, 'node_modules/aws-cdk/bin/cdk');
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** Runs the CDK CLI. Its output is shown only if it fails. */
+/** Runs the CDK CLI, and prints its output only if it fails. */
 async function cdk(args: readonly string[], options: { env: Environment; cwd?: string }): Promise<string> {
   const child = spawn(process.execPath, [CDK, ...args], {
     cwd: options.cwd ?? ROOT,
@@ -26,7 +26,7 @@ async function cdk(args: readonly string[], options: { env: Environment; cwd?: s
   return output;
 }
 
-/** One stage of the stack: synthesised once into `out` and deployed from there. */
+/** One stage of the stack. It is synthesised once into the folder `out` and deployed from there. */
 export interface StageOfStack {
   readonly prefix: string;
   readonly out: string;
@@ -45,7 +45,7 @@ export interface Cdk {
 export function createCdk(env: Environment): Cdk {
   return {
     async bootstrap(account, region) {
-      // Run in an empty folder, because in the project the command would synthesise the app first.
+      // The command runs in an empty folder. In the project, it would first synthesise the app.
       const cwd = mkdtempSync(join(tmpdir(), 'groupsync-bootstrap-'));
       try {
         await cdk(['bootstrap', `aws://${account}/${region}`], { env, cwd });

@@ -34,7 +34,7 @@ export function createClients(endpoint: string, region: string): Clients {
   };
 }
 
-/** Returns a function that reads the stack's outputs by the names in `names.ts`. */
+/** Returns a function that reads an output of the stack by its name in `names.ts`. */
 export function readOutputs(stage: StageOfStack) {
   const Outputs = z.object({ [stage.prefix]: z.record(z.string(), z.string()) });
   const outputs = Outputs.parse(JSON.parse(readFileSync(join(stage.out, 'outputs.json'), 'utf8')))[
@@ -49,7 +49,7 @@ export function readOutputs(stage: StageOfStack) {
 
 export interface Running {
   readonly functions: Readonly<Record<FunctionKey, DeployedFunction>>;
-  /** undefined if the stage was deployed without SCIM. */
+  /** The function `scim`; undefined if the stage was deployed without SCIM. */
   readonly scim: DeployedFunction | undefined;
   /** @throws the first error of a function */
   stop(): Promise<void>;
@@ -88,7 +88,9 @@ export async function run(
   };
 }
 
-/** Returns values that an update must not change. A replaced table or queue has another creation time. */
+/**
+ * Returns values that an update must not change. If an update replaces a table or a queue, its creation time changes.
+ */
 export async function identityOf(clients: Clients, stage: StageOfStack): Promise<Record<string, string>> {
   const output = readOutputs(stage);
   const identity: Record<string, string> = { table: String(await tableCreatedAt(clients, stage)) };

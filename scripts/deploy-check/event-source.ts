@@ -12,16 +12,16 @@ import type { DeployedFunction } from './deployed-function.ts';
 
 const BatchResponse = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })) });
 
-/** A poller that processes a deployed event source mapping, as Lambda does. */
+/** A poller that does the work of a deployed event source mapping, as Lambda does. */
 export interface EventSource {
   readonly received: () => number;
   stop(): Promise<void>;
 }
 
 /**
- * Receives messages from the mapping's queue, calls the function, and deletes the messages that it did not report
- * as failed. Failed messages are visible again at once, so that a check need not wait. Source: Lambda developer
- * guide, "Reporting batch item failures".
+ * Receives messages from the queue of the mapping and calls the function. Then deletes the messages, except those that
+ * the function reported as failed. Failed messages are visible again immediately, so that the check does not wait.
+ * Source: Lambda developer guide, "Reporting batch item failures".
  */
 export async function startEventSource(
   sqs: SQSClient,
@@ -71,7 +71,7 @@ export async function startEventSource(
   };
 }
 
-/** Returns the ids of the messages that failed. A response with an unknown id fails the whole batch. */
+/** Returns the ids of the failed messages. If the response contains an unknown id, the whole batch has failed. */
 function failedOf(response: unknown, messages: readonly Message[]): Set<string> {
   const ids = new Set(messages.map(({ MessageId = '' }) => MessageId));
   if (response === null) return new Set();

@@ -1,5 +1,4 @@
-// One execution environment of a deployed function. It loads the bundle once and then processes one event at a
-// time.
+// One container of a deployed function. The process loads the bundle once, and then handles one event at a time.
 import { pathToFileURL } from 'node:url';
 
 const [file] = process.argv.slice(2);

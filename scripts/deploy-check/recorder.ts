@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import * as z from 'zod';
 import { TABLE } from '../../shared/contract/topology.ts';
 
-/** A proxy between one function and AWS. It records the function's calls under their IAM names. */
+/** A proxy between one function and AWS. It records each call of the function under its IAM action. */
 export interface Recorder {
   readonly url: string;
-  /** `service:Action on resource`, without duplicates. */
+  /** The calls as `service:Action on resource`, without duplicates. */
   readonly calls: ReadonlySet<string>;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ const SERVICES = {
   secretsmanager: 'secretsmanager',
 } as const;
 
-/** Used for the two services whose URL path names the operation and the resource. */
+/** Lambda and Scheduler have the operation and the resource in the path of the URL. */
 const PATHS = [
   ['lambda', 'InvokeFunction', /^\/[\d-]+\/functions\/([^/]+)\/invocations/],
   ['lambda', 'GetFunctionConfiguration', /^\/[\d-]+\/functions\/([^/]+)\/configuration/],
@@ -48,7 +48,8 @@ export async function startRecorder(upstream: Upstream): Promise<Recorder> {
       const answer = await fetch(`${new URL(real).origin}${url}`, {
         method: request.method ?? 'POST',
         headers: forwarded(request),
-        // Queue URLs contain the recorder's address, because the SDK sends to the host of a queue URL.
+        // The SDK sends requests to the host of a queue URL, so queue URLs contain the address of the recorder. The
+        // real service needs its own address.
         body: body === '' ? null : body.replaceAll(`http://${headers.host}`, new URL(real).origin),
       });
       const kept = [...answer.headers].filter(
@@ -66,7 +67,7 @@ export async function startRecorder(upstream: Upstream): Promise<Recorder> {
 }
 
 /**
- * Returns the service and the recorded call. A batch call needs the permission of its single action (service
+ * Returns the service and the call as it is recorded. A batch call needs the IAM permission of the single call (service
  * authorization reference of Amazon SQS).
  */
 function describeCall(target: string, body: string) {

@@ -9,7 +9,7 @@ import type { Platform } from './simulator.ts';
 
 const member = (name: string) => ({ id: `directory-${name}`, email: `${name}@acme.test` });
 
-/** Returns a native event as a producer would send it. `sequence` orders events with the same time. */
+/** Returns a native event. `sequence` orders events with the same time. */
 function event(type: string, data: unknown, { time, sequence }: { time: string; sequence: number }): string {
   return JSON.stringify({
     specversion: '1.0',
@@ -81,7 +81,7 @@ export async function sendScim(scim: ScimClient): Promise<void> {
 
 export const SCIM_GROUPS = { ...LATER_GROUPS, Sales: ['user-ben'] };
 
-/** Runs the requeue job, as the schedule would, until the platform shows these groups. */
+/** Runs the requeue job, as its schedule does, until the platform shows these groups. */
 export async function untilGroups(
   { functions }: Running,
   platform: Platform,

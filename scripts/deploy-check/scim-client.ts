@@ -17,7 +17,10 @@ export type ScimClient = (
   body?: object,
 ) => Promise<z.infer<typeof Resource>>;
 
-/** Sends requests as API Gateway would, with a new token of the default connection. @throws for any other status */
+/**
+ * Returns a client that sends requests as API Gateway does, with a new token of the default connection. @throws for a
+ * status other than the expected one
+ */
 export async function scimClient(server: DeployedFunction, table: Table): Promise<ScimClient> {
   const tokens = createScimTokenStore(table);
   const { token } = await createToken(DEFAULT_CONNECTION, { tokens, clock: Date.now, randomHex });

@@ -42,7 +42,10 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
   return mutants;
 }
 
-/** Code that may or may not run: statements in functions, bodies and conditional expressions, by parent node. */
+/**
+ * By parent node: the code that may run or not, such as statements of functions, branches, and parts of conditional
+ * expressions.
+ */
 const PLACES: Readonly<Record<string, readonly [Kind, ...string[]]>> = {
   BlockStatement: ['statement', 'body'],
   SwitchCase: ['statement', 'consequent'],
@@ -82,7 +85,10 @@ export function withPlaces(file: string, source: string): string {
   return pieces.join('') + source.slice(inserts.at(-1)?.at ?? 0);
 }
 
-/** Returns the innermost place that a test must reach to detect a mutant; undefined means any place of the file. */
+/**
+ * Returns the innermost place that a test must reach to detect a mutant. If undefined, a test must reach any place of
+ * the file.
+ */
 export function placeOf(file: string, places: readonly Place[], { start, end }: Mutant): string | undefined {
   const around = places.filter((place) => place.start <= start && end <= place.end);
   const [innermost] = around.sort((a, b) => a.end - a.start - (b.end - b.start));
@@ -138,7 +144,7 @@ function operatorMutants(node: Node, source: string): readonly Mutant[] {
 }
 
 function literalMutants(value: unknown, all: (text: string) => Mutant): readonly Mutant[] {
-  // A large number is doubled, because no test should depend on a single millisecond.
+  // A large number is doubled. A change by 1 could only be detected by a test that depends on a single millisecond.
   if (typeof value === 'number') return [all(String(value < 1_000 ? value + 1 : value * 2))];
   if (typeof value === 'boolean') return [all(String(!value))];
   return [];

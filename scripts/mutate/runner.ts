@@ -13,12 +13,12 @@ const shared = globalThis as unknown as {
 shared.survey ??= {};
 shared.noticed ??= JSON.parse(readFileSync('noticed.json', 'utf8'));
 
-/** Processor time of one test, and the places that it reaches. */
+/** The processor time of one test, and the places of the code that it reaches. */
 export interface Surveyed {
   readonly ms: number;
   readonly places: readonly string[];
 }
-/** The mutants that each test should detect, by the test's file; undefined during the survey. */
+/** By test file: the mutants that its tests should detect; undefined while places are recorded. */
 export type Work = Record<
   string,
   readonly { readonly number: number; readonly file: string; readonly path: string }[]
@@ -29,14 +29,14 @@ let steps = 0;
 let maxSteps = Number.POSITIVE_INFINITY;
 const FOREVER_MS = 10_000;
 
-/** An endless loop throws here, so that the mutant is detected. */
+/** An endless loop of a mutant throws an error here, so that the test fails and detects the mutant. */
 shared.reach = (place) => {
   places.add(place);
   steps += 1;
   if (steps > maxSteps) throw new Error('endless');
 };
 
-/** A test with the checks that it registered for its end. */
+/** A test, with the functions that it registered to run at its end. */
 type Test = RunnerTestCase & { onFinished?: ((context: unknown) => unknown)[] };
 
 /** Records the places that each test reaches, or runs a test again for each of its mutants that is not detected yet. */
@@ -52,7 +52,7 @@ export default class extends TestRunner {
     if (shared.work === undefined && existsSync('work.json'))
       shared.work = JSON.parse(readFileSync('work.json', 'utf8')) as Work;
     const todo = (shared.work?.[key] ?? []).filter(({ number }) => !(number in shared.noticed));
-    // A test that does not pass twice cannot detect anything.
+    // A test that fails without a mutant cannot detect one.
     if (todo.length === 0 || (await fails(test))) return;
     for (const { number, file, path } of todo) {
       shared.switches[file]?.(await import(path).catch(() => ({})));

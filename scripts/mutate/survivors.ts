@@ -1,10 +1,10 @@
-/* Mutants that no test can detect, by reason. A survivor that is not listed here fails `npm run mutate`. */
+/** Mutants that no test can detect, by reason. `npm run mutate` fails if a mutant survives that is not listed here. */
 
 const REASONS: Readonly<Record<string, readonly string[]>> = {
   'the write stores the existing value again': [
     'shared/domain/fold.ts: if (found === undefined) folds.set(event.connection, fold); | found === undefined → true',
   ],
-  'equal stamps never reach this line': [
+  'the code never compares two equal stamps here': [
     'shared/domain/register.ts: if (candidate.stamp !== current.stamp) return candidate.stamp > current.stamp; | > → >=',
   ],
   'parts with equal stamps may be in any order': [
@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'multiplying and dividing by 1 or -1 give the same result': [
     "shared/domain/stamp.ts: const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * MINUTE_MS * (sign === '-' ? -1 : 1); | * → /",
   ],
-  'both values are falsy, and the only caller checks nothing else': [
+  'the only caller tests whether the value is true, and neither value is': [
     'shared/domain/stamp.ts: if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false; | return false; → return undefined;',
     "shared/plan/decide/write.ts: if (acceptedDeletion === undefined || wanted.state !== 'present') return false; | return false; → return undefined;",
     'shared/plan/names.ts: if (!isWhole(group)) return false; | return false; → return undefined;',
@@ -33,10 +33,10 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'changed members are always a list': [
     'shared/plan/accepted-drift.ts: if (!Array.isArray(users)) return; | !Array.isArray(users) → false',
   ],
-  'only the order of these numbers counts, and it stays the same': [
+  'only the order of these numbers has an effect, and the order is the same': [
     'shared/plan/attribute.ts: const RANK: Readonly<Record<string, number>> = { ROLE: 3, SYSTEM: 2, [APPLICATION]: 1 }; | 3 → 4',
   ],
-  'only the sign counts': [
+  'only the sign of this number has an effect': [
     'shared/plan/plan.ts: export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0); | 1 → 2',
   ],
   'the other kinds have no list in this field': [
@@ -58,7 +58,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/decide/write.ts: if (state.link !== undefined) return false; | return false; → return undefined;',
     'shared/plan/decide/write.ts: if (state.link !== undefined) return false; | state.link !== undefined → false',
   ],
-  'apply reads both together': [
+  'apply always reads both values together': [
     "shared/plan/decide/write.ts: if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] }; | || → &&",
   ],
   'a view with acceptedDrift undefined is stored and compared like a view without it': [
@@ -73,7 +73,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/names.ts: const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null; | && → ||',
     'shared/plan/names.ts: if (!isWhole(group)) return false; | false → true',
   ],
-  'all callers have read it': [
+  'all callers have already read the views': [
     "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | facts.views === undefined → false",
     "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | return { kind: 'read', what: ['views'] }; → return undefined;",
   ],
@@ -84,7 +84,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/answer.ts: if (observed === undefined || after === undefined) { | || → &&',
     'shared/plan/answer.ts: if (observed === undefined || made === undefined || plan.after === undefined) return outcome; | || → &&',
   ],
-  'neither value is a meaningful status': [
+  'neither 0 nor 1 is an HTTP status': [
     "shared/plan/meaning.ts: export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): Meaning { | 0 → 1",
   ],
   'an undefined time is stored like a missing one': [

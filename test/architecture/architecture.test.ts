@@ -30,7 +30,7 @@ function sourcesOnDisk(): string[] {
   );
 }
 
-/** Tracked by git and not deleted since. */
+/** Returns the source files that git tracks, without those that were deleted since. */
 function sourcesInGit(): string[] {
   const listed = execFileSync('git', ['ls-files', '-z', '--', ...FOLDERS], { cwd: ROOT, encoding: 'utf8' });
   return listed.split('\0').filter((path) => CODE.test(path) && existsSync(join(ROOT, path)));
@@ -45,7 +45,7 @@ describe('architecture check', () => {
     expect(sourcesInGit().filter((path) => !seen.has(path))).toEqual([]);
   });
 
-  it('finds imports and uses in the source files, so an empty result means something', () => {
+  it('the check finds imports and uses in the source files, so an empty list of breaches is meaningful', () => {
     expect(files.flatMap(({ imports }) => imports).length).toBeGreaterThan(files.length / 2);
     expect(files.flatMap(({ uses }) => uses).length).toBeGreaterThan(files.length);
   });
@@ -125,7 +125,7 @@ describe('architecture rules', () => {
     ['shared/platform/a.ts', "import { setTimeout } from 'node:timers/promises'", '(timers)'],
   ];
 
-  it.each(bad)('refuse a file that breaks a rule, in %s: %s', (path, text, says) => {
+  it.each(bad)('the rules refuse a file in %s with the text: %s', (path, text, says) => {
     const breaches = judged({ [path]: text });
     expect(breaches).toHaveLength(1);
     expect(breaches[0]).toContain(says);
@@ -144,7 +144,7 @@ describe('architecture rules', () => {
     expect(judged({ 'shared/plan/a.ts': text })).toHaveLength(1);
   });
 
-  it('report a cycle once, also a cycle of type-only imports', () => {
+  it('the rules report a cycle of imports once, even if one import is type-only', () => {
     const breaches = judged({
       'shared/plan/a.ts': "import { b } from './b.ts'; export const a = b",
       'shared/plan/b.ts': "import { c } from './c.ts'; export const b = c",
@@ -157,7 +157,7 @@ describe('architecture rules', () => {
     ]);
   });
 
-  it('report a file that cannot be parsed', () => {
+  it('the check reports a file that cannot be parsed', () => {
     expect(() => readSource('shared/plan/a.ts', 'export const = 1')).toThrow('shared/plan/a.ts');
   });
 });
@@ -175,7 +175,7 @@ describe('architecture rules accept allowed code', () => {
       "import type { SQSEvent } from 'aws-lambda'",
     ],
     [
-      'runtime reads clock, chance and timers',
+      'runtime uses the clock, random numbers and timers',
       'shared/runtime/clock.ts',
       'Date.now(); Math.random(); setTimeout(f, 1)',
     ],

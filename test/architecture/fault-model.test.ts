@@ -9,7 +9,7 @@ const ROWS = readFileSync('docs/fault-model.md', 'utf8')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| Fault'))
   .map((line) => line.split(' | '));
 
-/** The names in the column "Simulated by", such as `platformFault:slow`. */
+/** The names in the column "Simulated by" of the fault model, such as `platformFault:slow`. */
 const DOCUMENTED = ROWS.flatMap(([, , , simulatedBy = '']) =>
   [...simulatedBy.matchAll(/`([a-zA-Z]+:\w+)`/g)].map(([, name]) => name ?? ''),
 );

@@ -1,7 +1,7 @@
 import type { Import, SourceFile } from './reader.ts';
 import { IMPORT_RULES, type ImportRule, LITERAL_IMPORTS, NO_BARRELS, NO_CYCLES, USE_RULES } from './rules.ts';
 
-/** Every breach of the rules in these files, each as `where: what; fix: how`, sorted. */
+/** Returns every breach of the rules in these files, sorted. Each is a text of the form `where: what; fix: how`. */
 export function judge(files: readonly SourceFile[]): string[] {
   return [...files.flatMap(judgeFile), ...cycles(files).map(describeCycle)].sort();
 }
@@ -49,7 +49,10 @@ function judgeUses(file: SourceFile): string[] {
   );
 }
 
-/** `*.randomUUID` is the bare name, or that member of anything. */
+/**
+ * Returns whether a used name matches a pattern. The pattern `*.randomUUID` matches the bare name, and this member of
+ * any object.
+ */
 const usesName = (pattern: string, name: string) =>
   pattern.startsWith('*.') ? name === pattern.slice(2) || name.endsWith(pattern.slice(1)) : name === pattern;
 
@@ -61,7 +64,7 @@ const judgeBarrel = (file: SourceFile) =>
 const describeCycle = (cycle: readonly string[]) =>
   `${cycle[0]}: imports itself by way of ${cycle.slice(1).join(' → ')}; fix: ${NO_CYCLES.fix}`;
 
-/** Each cycle once, as the way round from its first file back to it. */
+/** Returns each import cycle once, as the path from its first file back to this file. */
 function cycles(files: readonly SourceFile[]): string[][] {
   const edges = new Map(files.map((file) => [file.path, relativeTargets(file)]));
   const done = new Set<string>();

@@ -6,7 +6,7 @@ describe('public names', () => {
   let product: PublicNames;
   beforeAll(async () => {
     product = await productNames();
-    // The first synthesis of a worker loads the CDK.
+    // The first synthesis of a process loads the CDK, which is slow.
   }, 300_000);
 
   it('public-names.json contains no public name that is missing from the code', () => {

@@ -1,16 +1,22 @@
 import { posix } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
-/** One import, export-from, `import()` or `import('…')` type. */
+/** One import: `import`, `export … from`, `import()`, or a type `import('…')`. */
 export interface Import {
-  /** A path from the project's root for relative imports, else the package or `node:` module; undefined if computed. */
+  /**
+   * The imported path from the root of the project, or the name of a package or `node:` module; undefined if the code
+   * computes it.
+   */
   readonly target: string | undefined;
   readonly relative: boolean;
   readonly typeOnly: boolean;
   readonly line: number;
 }
 
-/** A global, a member of one, or a name imported from a `node:` module: `process.env`, `new Date()`, `crypto.randomUUID`. */
+/**
+ * The use of a global, of a member of a global, or of a name from a `node:` module: `process.env`, `new Date()`,
+ * `crypto.randomUUID`.
+ */
 export interface Use {
   readonly name: string;
   readonly line: number;
@@ -20,16 +26,16 @@ export interface SourceFile {
   readonly path: string;
   readonly imports: readonly Import[];
   readonly uses: readonly Use[];
-  /** Holds nothing but exports from elsewhere. */
+  /** True if the file contains only exports from other files. */
   readonly barrel: boolean;
 }
 
 type Node = { readonly type: string; readonly start: number; readonly [field: string]: unknown };
 
 /**
- * Reads what the rules need to know of one TypeScript source.
- * @param path from the project's root, with forward slashes
- * @throws where the source does not parse: a file that cannot be read cannot be judged
+ * Reads the facts of one TypeScript source that the rules need.
+ * @param path from the root of the project, with forward slashes
+ * @throws if the source cannot be parsed, because the rules cannot check it
  */
 export function readSource(path: string, text: string): SourceFile {
   const { program, errors } = parseSync(path, text);
@@ -87,7 +93,7 @@ function importOf(node: Node): Found | undefined {
   }
 }
 
-/** `import { type A }` is erased; `import {} from` and `import 'x'` run the module. */
+/** TypeScript removes `import { type A }`. The forms `import {} from` and `import 'x'` run the module. */
 const allTypes = (specifiers: unknown, kind: string) =>
   Array.isArray(specifiers) && specifiers.length > 0 && specifiers.every((one) => one[kind] === 'type');
 
@@ -103,7 +109,7 @@ function resolve(path: string, { specifier, typeOnly }: Found): Omit<Import, 'li
   return { target, relative, typeOnly };
 }
 
-/** Names of what this node uses, a member as `object.member`, `globalThis.` left out. */
+/** Returns the names that this node uses. A member is `object.member`, and `globalThis.` is left out. */
 function usesOf(node: Node, parent: Node | undefined): string[] {
   if (node.type === 'MemberExpression' || (node.type === 'Identifier' && standsAlone(node, parent))) {
     const name = nameOf(node);
@@ -119,7 +125,9 @@ function usesOf(node: Node, parent: Node | undefined): string[] {
   return [];
 }
 
-/** A name that is read, not the key of a property, a member's name, a type or a declaration of its own. */
+/**
+ * Returns whether the name is read. The key of a property, the name of a member, a type and a declaration are not read.
+ */
 function standsAlone(node: Node, parent: Node | undefined): boolean {
   if (parent === undefined) return true;
   if (parent.type === 'MemberExpression') return parent['object'] === node || parent['computed'] === true;

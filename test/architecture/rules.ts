@@ -1,9 +1,12 @@
-/*
- * The architecture as data. Paths are relative to the root of the project; a pattern ends in `*` to match everything
- * that begins so, otherwise it matches exactly. Files that are not TypeScript (JSON, text) are data and not judged.
+/**
+ * The rules of the architecture as data. Paths are relative to the root of the project. A pattern that ends in `*`
+ * matches every path that begins with it. Any other pattern matches exactly. The rules apply only to TypeScript files.
  */
 
-/** Which files and packages a file may import. The first rule whose `files` matches applies; a file that matches none fails. */
+/**
+ * The files and packages that a file may import. The first rule whose `files` matches the file applies. A file without
+ * a rule fails.
+ */
 export interface ImportRule {
   readonly files: string;
   /** Project files that may be imported. */
@@ -24,9 +27,12 @@ const PORTS = 'shared/sync/ports/*';
 const SYNC = 'shared/sync/*';
 const OPERATE = 'shared/operate/*';
 const ANY = '*';
-/** Bounded concurrency, and nothing else: no clock, no timers, no outside world. */
+/** A package that limits concurrency. It uses no clock, no timers and no I/O. */
 const BOUNDED = 'p-map';
-/** A hash is as pure as a sum; what `node:crypto` has of chance, the randomness rule refuses. */
+/**
+ * Packages that use cases may import. A hash is a pure function. The randomness rule refuses the random functions of
+ * `node:crypto`.
+ */
 const USE_CASE_PACKAGES = ['node:crypto', BOUNDED];
 
 const pure = (name: string) =>
@@ -35,10 +41,10 @@ const adapter = (room: string, ...sdk: string[]): ImportRule => ({
   files: `shared/${room}/*`,
   mayImport: [`shared/${room}/*`, DOMAIN, CONTRACT, PORTS],
   packages: ['zod', 'node:*', BOUNDED, ...sdk],
-  fix: `shared/${room} is an adapter: it implements ports of shared/sync/ports, throws their errors and knows neither use cases nor other adapters; join them in shared/runtime/wire*.ts`,
+  fix: `shared/${room} is an adapter: it implements ports of shared/sync/ports, throws their errors, and imports no use case and no other adapter; connect adapters in shared/runtime/wire*.ts`,
 });
 
-/** What both simulators serve with: faults, request log, loopback check, query strings, chance. */
+/** Server code that both simulators use: faults, request log, loopback check, query strings and random numbers. */
 const SIMULATOR_SERVER = [
   'local/platform/controls/faults.ts',
   'local/platform/controls/hooks.ts',
@@ -57,32 +63,32 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: SCIM,
     mayImport: [SCIM],
     packages: ['zod'],
-    fix: `${pure('shared/scim')}: it is the protocol alone, and what a request means for the desired state is a use case`,
+    fix: `${pure('shared/scim')}: it is the protocol alone; the effect of a request on the desired state is a use case`,
   },
   {
     files: PORTS,
     mayImport: [PORTS, DOMAIN, PLAN, CONTRACT, SCIM],
     packages: ['zod'],
-    fix: 'shared/sync/ports says what the use cases need and which errors that may end in, for adapters to read: move what it needs into a pure folder',
+    fix: 'shared/sync/ports has the interfaces that use cases need and their errors, for adapters to import: move other code into a pure folder',
   },
   {
     files: SYNC,
     mayImport: [SYNC, DOMAIN, PLAN, CONTRACT, SCIM],
     packages: USE_CASE_PACKAGES,
-    fix: 'shared/sync holds what the workers do: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire*.ts supply it; what it has in common with shared/operate belongs in sync',
+    fix: 'shared/sync has the use cases of the workers: declare an effect as a port in shared/sync/ports, which shared/runtime/wire*.ts supplies; code that shared/operate needs too belongs in sync',
   },
   {
     files: OPERATE,
     mayImport: [OPERATE, SYNC, DOMAIN, PLAN, CONTRACT, SCIM],
     packages: USE_CASE_PACKAGES,
-    fix: 'shared/operate holds what operators do and ask: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire-tool.ts supply it',
+    fix: 'shared/operate has what operators do and ask: declare an effect as a port in shared/sync/ports, which shared/runtime/wire-tool.ts supplies',
   },
   adapter('platform', 'undici'),
   adapter('store', '@aws-sdk/client-dynamodb', '@aws-sdk/util-dynamodb'),
   adapter('queues', '@aws-sdk/client-sqs'),
   adapter('oauth', '@node-oauth/oauth2-server'),
   adapter('directory', 'undici', 'jose'),
-  // Describes the deployment, so it asks every service, and an address whether anything answers there.
+  // This adapter describes the deployment, so it calls every AWS service. It also tests whether an address answers.
   adapter('aws', '@aws-sdk/client-*', 'undici'),
   {
     files: 'shared/runtime/*',
@@ -95,7 +101,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     mayImport: ['functions/frame/*', SHARED],
     packages: ['zod'],
     packageTypes: ['aws-lambda'],
-    fix: 'functions/frame is what the handlers share: it knows shared, never a handler',
+    fix: 'functions/frame has the common code of the handlers: it imports shared, never a handler',
   },
   {
     files: 'functions/*',
@@ -108,19 +114,19 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: 'cli/groupsync.mjs',
     mayImport: ['cli/main.ts', 'local/platform.ts', 'scripts/start.mjs', 'scripts/command.mjs', 'dist/*'],
     packages: ['node:*', 'tsx/esm/api'],
-    fix: 'the launcher chooses what is run, from sources or built, and nothing else',
+    fix: 'the launcher only chooses whether to run the sources or the built files',
   },
   {
     files: 'cli/*',
     mayImport: ['cli/*', 'console/server/*', SHARED],
     packages: [ANY],
-    fix: 'the command line knows shared, and the server side of the page that it serves: move what it has in common with functions or local to shared',
+    fix: 'the command line imports shared and console/server: move code that functions or local needs too to shared',
   },
   {
     files: 'console/answers.ts',
     mayImport: ['shared/contract/answers.ts'],
     packages: [],
-    fix: 'what the page is answered rests on the answers of the use cases: move what it needs into shared/contract/answers.ts',
+    fix: 'each answer to the page rests on the answers of the use cases: move what it needs into shared/contract/answers.ts',
   },
   {
     files: 'console/server/*',
@@ -132,11 +138,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: 'console/page/*',
     mayImport: ['console/page/*', 'console/answers.ts'],
     packages: ['preact', 'preact/hooks', '@preact/signals'],
-    fix: 'the page runs in a browser, and knows of the project only what it is answered: console/answers.ts',
+    fix: 'the page runs in a browser, and imports only console/answers.ts from the project',
   },
   {
     files: 'local/*',
-    // fauxqs does not export the store that local/emulators/sqs-store.ts fixes. The platform's rules are shared by all.
+    // fauxqs does not export the store that local/emulators/sqs-store.ts fixes. Both platform simulators use the same
+    // rules of the platform.
     mayImport: [
       'local/*',
       'directory-simulator/engine/*',
@@ -159,7 +166,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: 'directory-simulator/engine/*',
     mayImport: ['directory-simulator/engine/*', ...SIMULATOR_SERVER],
     packages: ['zod', 'fastify', 'node:*'],
-    fix: 'the engine of the directory simulator knows no dialect: give it what it needs through the interface Dialect',
+    fix: 'the engine of the directory simulator imports no dialect: pass what it needs through the interface Dialect',
   },
   {
     files: 'directory-simulator/*',
@@ -177,7 +184,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       'cdk-nag',
       'esbuild',
       'node:*',
-      // Bundled into the functions in place of the SDK's whole credential chain; the part of undici above likewise.
+      // The functions use this package instead of the SDK's whole chain of credential providers, and the part of undici
+      // above instead of all of undici.
       '@aws-sdk/credential-provider-env',
     ],
     fix: 'infra shares names, topology and metrics through shared/contract and names handlers by path: move what both need to shared/contract',
@@ -195,18 +203,18 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     ],
     packages: ['undici', '@aws-sdk/client-sqs', 'esbuild', 'node:*'],
     packageTypes: ['zod'],
-    fix: 'simulate is the world around the product: it knows shared, the handlers and the directory simulator, and neither tests nor the local stack; move what both need into simulate',
+    fix: 'simulate is the world around the product: it imports shared, the handlers and the directory simulator, but no test and no local stack; move common code into simulate',
   },
-  // Nothing above may import these; they may import everything.
+  // No rule above allows imports of these folders. These folders may import everything.
   { files: 'scripts/*', mayImport: [ANY], packages: [ANY], fix: '' },
   { files: 'bench/*', mayImport: [ANY], packages: [ANY], fix: '' },
   { files: 'test/*', mayImport: [ANY], packages: [ANY], fix: '' },
 ];
 
-/** What a file may not use of the language's or Node's surroundings. Names as `reader.ts` gives them. */
+/** A rule about globals and Node APIs that a file may not use. Names have the form that `reader.ts` gives them. */
 export interface UseRule {
   readonly name: string;
-  /** A name matches exactly, or by its last part where the pattern starts with `*.`. */
+  /** A pattern matches a name exactly. If it starts with `*.`, it matches the last part of a name. */
   readonly uses: readonly string[];
   readonly within: readonly string[];
   readonly except: readonly string[];
@@ -214,14 +222,16 @@ export interface UseRule {
 }
 
 const DEPLOYED = ['shared/*', 'functions/*', 'infra/*'];
-/** The same seed is the same life on every machine; only the command that runs lives sees the clock. */
+/**
+ * One seed must give the same simulation run on every machine. Only the command that starts runs uses the real clock.
+ */
 const SIMULATED = 'simulate/*';
 const RUNNER = 'simulate/run.ts';
 const RUNTIME = 'shared/runtime/*';
 
-/*
- * cli, local, scripts, bench and test are free of the rules of environment, clock, randomness and timers: they run on a person's machine, where the environment
- * and the clock are part of the conversation.
+/**
+ * cli, local, scripts, bench and test have no rules about environment, clock, randomness and timers. They run on the
+ * machine of a person, and need them.
  */
 export const USE_RULES: readonly UseRule[] = [
   {
@@ -250,27 +260,27 @@ export const USE_RULES: readonly UseRule[] = [
     uses: ['*.setTimeout', '*.setInterval', 'scheduler.wait', 'scheduler.yield'],
     within: ['shared/*', SIMULATED],
     except: [RUNTIME],
-    fix: 'take a `sleep` as an argument or port, so that tests need not wait; only shared/runtime sets timers',
+    fix: 'take `sleep` as an argument or a port, so that tests do not wait; only shared/runtime sets timers',
   },
   {
     name: 'caller storage',
     uses: ['AsyncLocalStorage', '*.AsyncLocalStorage'],
     within: ['test/*'],
     except: ['test/support/caller-storage.ts'],
-    fix: 'take callerStorage() at the top level of the file: a storage that nothing disables slows down each promise of the worker’s later files',
+    fix: 'take callerStorage() at the top level of the file: a storage that stays enabled slows down each promise in later test files of the same worker',
   },
 ];
 
 /** Folders in which a file that only re-exports is refused. */
 export const NO_BARRELS = {
   within: ['shared/*'],
-  fix: 'import from the file that defines it: a barrel hides who uses what, and drags its whole folder into every bundle',
+  fix: 'import from the file that defines it: a barrel hides which file is used, and adds its whole folder to every bundle',
 } as const;
 
 export const NO_CYCLES = {
-  fix: 'move what both need into a third file, or turn one direction into an argument (type-only imports count: they bind the designs as much)',
+  fix: 'move the common code into a third file, or pass one side as an argument (type-only imports count too)',
 } as const;
 
 export const LITERAL_IMPORTS = {
-  fix: 'write the specifier as a string literal: an import that cannot be read cannot be judged',
+  fix: 'write the specifier as a string literal, so that the check can read it',
 } as const;

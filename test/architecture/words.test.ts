@@ -12,7 +12,7 @@ const FILES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
 const READ = /\.(?:tsx?|mjs|md)$/;
 const NOT_READ = /node_modules\/|test\/support\/recorded\/|test\/architecture\/words\.test\.ts$/;
 
-/** Each word that the project does not use, with the word to use instead. docs/glossary.md explains the terms. */
+/** The words that the project does not use, with the word to use instead. docs/glossary.md defines the terms. */
 const RETIRED: Readonly<Record<string, string>> = {
   'letters?': 'dead-lettered message',
   'deeds?': 'action',
@@ -35,7 +35,10 @@ const RETIRED: Readonly<Record<string, string>> = {
   'under way': 'syncing, or in progress',
 };
 
-/** Where a word is meant literally, is part of a public name, or seeds a random stream of the simulation. */
+/**
+ * Lines in which a retired word is correct: the word is meant literally, is part of a public name, or names a random
+ * stream of the simulation.
+ */
 const ALLOWED: readonly (readonly [path: string, text: RegExp])[] = [
   ['cli/commands/completion.ts', /'letter'/],
   ['shared/operate/complete.ts', /async letter\(/],
@@ -52,7 +55,10 @@ const ALLOWED: readonly (readonly [path: string, text: RegExp])[] = [
 const isAllowed = (path: string, line: string) =>
   ALLOWED.some(([begin, text]) => path.startsWith(begin) && text.test(line));
 
-/** The line as words: `camelCase` and `snake_case` are separate words, and "dead letter" is one word. */
+/**
+ * Returns the line as words. The parts of `camelCase` and `snake_case` are separate words, and "dead letter" is one
+ * word.
+ */
 const wordsOf = (line: string) =>
   line
     .replace(/([a-z])([A-Z])/g, '$1 $2')

@@ -10,7 +10,7 @@ const TOLD = `Successfully executed action ${TOPIC}`;
 const FAILED = `Failed to execute action ${TOPIC}. Received error: "Resource: ${TOPIC} is not authorized"`;
 const CONFIRMED = `${TOPIC}:11111111-2222-3333-4444-555555555555`;
 
-/** CloudWatch and SNS by the query protocol, as their API references show it. */
+/** Starts a server for the query protocol of CloudWatch and SNS. Its answers have the form of their API references. */
 async function startAws({ history = [TOLD], subscriptions = [CONFIRMED], refused }: Says) {
   const asked: URLSearchParams[] = [];
   const list = (name: string, of: string, values: readonly string[]) =>
@@ -28,7 +28,7 @@ async function startAws({ history = [TOLD], subscriptions = [CONFIRMED], refused
     if (action === refused) {
       response.writeHead(403).end('<Error><Code>AccessDenied</Code><Message>not allowed</Message></Error>');
     } else if (action === 'DescribeAlarmHistory') {
-      // It takes CloudWatch a moment.
+      // CloudWatch shows an alarm action in the history only after some time.
       const tries = asked.filter((one) => one.get('Action') === action).length;
       response.end(list('AlarmHistoryItems', 'HistorySummary', tries < 3 ? [] : history));
     } else response.end(list('Subscriptions', 'SubscriptionArn', subscriptions));

@@ -16,7 +16,7 @@ function notifierOf(
   { targets = ['webhook'], isLocal = false, dispatcher = new Agent() as Dispatcher } = {},
 ) {
   const clients = { sns: new SNSClient({ region: 'x' }), secrets: new SecretsManagerClient({ region: 'x' }) };
-  // Each client is a double of its own: the class is other files' too.
+  // Each client is mocked by itself, because other test files use the same class.
   const secrets = mockClient(clients.secrets);
   const sns = mockClient(clients.sns);
   if (url === undefined) secrets.on(GetSecretValueCommand).rejects({ name: 'ResourceNotFoundException' });
@@ -27,7 +27,7 @@ function notifierOf(
   return { sns, notifier: createNotifier({ prefix: 'prod', targets, dispatcher, isLocal, ...clients }) };
 }
 
-/** A webhook on this machine that answers with the status, or hangs up. */
+/** Starts a webhook that answers with the status. If the status is undefined, the webhook closes the connection. */
 async function webhook(status: number | undefined) {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {

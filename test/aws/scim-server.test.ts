@@ -19,7 +19,7 @@ afterEach(() => lambda.reset());
 const serverOf = (scimUrl?: string) =>
   createScimServer({ lambda: client } as unknown as Sdk, { prefix: 'acme', scimUrl });
 
-/** As API Gateway's integration puts it there. */
+/** The policy that API Gateway's integration adds to the function. */
 const policyFor = (arn: string) =>
   JSON.stringify({ Statement: [{ Effect: 'Allow', Condition: { ArnLike: { 'AWS:SourceArn': arn } } }] });
 
@@ -34,7 +34,7 @@ describe('SCIM server of a deployment', () => {
     expect(await serverOf().scim()).toEqual({ state: 'Active', url });
   });
 
-  it('the SCIM address is unknown if the policy cannot be read or names no API', async () => {
+  it('the SCIM address is unknown if the policy of the function cannot be read or names no API', async () => {
     lambda.on(GetFunctionConfigurationCommand).resolves({ State: 'Active' });
     lambda.on(GetPolicyCommand).rejects(Object.assign(new Error('no'), { name: 'AccessDeniedException' }));
     expect(await serverOf().scim()).toEqual({ state: 'Active', url: undefined });

@@ -6,7 +6,7 @@ import { directorySecretName } from '../../shared/contract/names.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { startFront } from '../local/support/front.ts';
 
-it('a token that is stored again after a replacement is the current one again', async () => {
+it('an earlier token that is stored again becomes the current token', async () => {
   const client = new SecretsManagerClient(await startFront(createSecretsManager()));
   const [vault, name] = [createVault(client, 'groupsync'), connectionName('default')];
   const current = async () => (await createSecrets(client, 'groupsync').read(name)).value;

@@ -6,7 +6,7 @@ export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A signed assertion of the service account; `claims` replaces single claims. */
+/** Returns a signed assertion of the service account. `claims` replaces some of the default claims. */
 export function serviceAccountAssertion(
   nowMs: number,
   claims: Record<string, unknown>,

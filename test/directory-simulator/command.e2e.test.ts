@@ -8,7 +8,7 @@ import { PATIENCE_MS } from '../support/patience.ts';
 const run = (...args: string[]) =>
   startProcess(process.execPath, ['--import', 'tsx', 'directory-simulator/main.ts', ...args]);
 
-/** The lines that it prints as soon as it listens. */
+/** Returns the lines that the command has printed when it begins to listen. */
 async function listening({ output }: ReturnType<typeof run>): Promise<string[]> {
   await vi.waitUntil(() => output.stdout !== '', { timeout: PATIENCE_MS, interval: 20 });
   return output.stdout.split('\n');

@@ -110,7 +110,7 @@ describe('faults of the simulated directory', () => {
     expect((await google.get('groups/g-sales')).status).toBe(200);
   });
 
-  it('replaces an answer by a truncated or an empty one', async () => {
+  it('a fault replaces an answer by a truncated or an empty answer', async () => {
     const google = startGoogle();
     await google.get('groups/g-sales');
     await google.control('faults', [{ body: { kind: 'admin#directory#members' } }, { body: '{"members":[' }]);
@@ -127,7 +127,7 @@ describe('faults of the simulated directory', () => {
     expect(json.error.message).toContain('userRateLimitExceeded');
   });
 
-  it('faults happen at the rate of the settings, and equally for the same seed', async () => {
+  it('random faults have the rate of the settings, and the same seed gives the same faults', async () => {
     const statuses = async () => {
       const google = startGoogle();
       await google.get('groups/g-sales');
@@ -143,7 +143,7 @@ describe('faults of the simulated directory', () => {
 });
 
 describe('member counts of the simulated directory', () => {
-  it('member counts are wrong, absent and right again on request', async () => {
+  it('a control makes a member count wrong, absent and correct again', async () => {
     const google = startGoogle();
     const count = async () => (await google.get('groups/g-sales')).json.directMembersCount;
     await google.control('counts', { group: 'g-sales', count: 400 });

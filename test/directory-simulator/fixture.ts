@@ -10,7 +10,7 @@ import { CUSTOMER_KEY, MANAGED_KEY } from './keys.ts';
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
 export const ADMIN = 'liz@example.com';
 
-/** Each kind of user and member once. */
+/** A directory that has each kind of user and member once. */
 export const WORLD: WorldInput = {
   customerId: 'C03az79cb',
   domain: 'example.com',
@@ -56,7 +56,10 @@ interface Options {
   readonly settings?: Partial<Settings>;
 }
 
-/** A Google directory with a clock that the test moves, and short ways to call it. Calm unless told otherwise. */
+/**
+ * Starts a Google directory whose clock the test sets, and returns functions that call it. The default settings have no
+ * difficulties.
+ */
 export function startGoogle({ world = WORLD, seed = '1', settings = {} }: Options = {}) {
   const clock = { ms: NOW_MS };
   const defects: unknown[] = [];
@@ -98,7 +101,7 @@ export function startGoogle({ world = WORLD, seed = '1', settings = {} }: Option
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
   let token: string | undefined;
-  /** Reads an address of the Directory API or of the Reports API as the administrator. */
+  /** Sends a GET to the Directory API or the Reports API, with a token of the administrator. */
   const get = async (path: string) => {
     token ??= (await signIn()).json.access_token as string;
     const prefix = path.startsWith('activity/') ? '/admin/reports/v1/' : '/admin/directory/v1/';
@@ -113,7 +116,10 @@ export function startGoogle({ world = WORLD, seed = '1', settings = {} }: Option
 
 export type Google = ReturnType<typeof startGoogle>;
 
-/** All pages of a list, and how many items each had. `start` is the token of the first page to read. */
+/**
+ * Reads all pages of a list. Returns the items, and the number of items of each page. `start` is the token of the first
+ * page.
+ */
 export async function readAll({ get }: Google, path: string, field: string, start?: string) {
   const items: { id: string; email?: string }[] = [];
   const pages: number[] = [];

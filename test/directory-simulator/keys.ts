@@ -5,6 +5,6 @@ const rsaKey = () =>
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString();
 
-/** One pair of keys for all tests of a worker: making one takes a moment. */
+/** One pair of keys for all tests of a process, because the creation of a key takes time. */
 export const CUSTOMER_KEY = rsaKey();
 export const MANAGED_KEY = rsaKey();

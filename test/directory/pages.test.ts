@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type ListAnswer, pagesOf } from '../../shared/directory/pages.ts';
 
-/** A listing whose pages lead to each other by these cursors. The last entry of the chain ends it. */
+/**
+ * Creates a listing of one page per cursor. Each page returns the next cursor of the chain, and undefined ends the
+ * listing.
+ */
 function listing(chain: readonly (string | undefined)[]) {
   const asked: (string | undefined)[] = [];
   const ask = async (cursor: string | undefined): Promise<ListAnswer<number>> => {
@@ -19,7 +22,7 @@ async function itemsOf(pages: AsyncIterable<{ readonly items: readonly number[] 
 }
 
 describe('pages of a listing', () => {
-  it('a listing ends only at a page without a next page, whatever the earlier pages contain', async () => {
+  it('a listing ends only at a page without a next page, even if an earlier page is empty', async () => {
     const { ask, asked } = listing(['a', 'empty', 'b', undefined]);
     expect(await itemsOf(pagesOf('test', ask))).toEqual([1, 3, 4]);
     expect(asked).toEqual([undefined, 'a', 'empty', 'b']);

@@ -34,19 +34,19 @@ beforeEach(() => {
 const wake = (group: string) => recordOf(JSON.stringify({ connection: 'default', group }));
 
 describe('apply function', () => {
-  it('applies the group that each message names, and acknowledges every outcome', async () => {
+  it('the apply function applies the group of each message, and acknowledges the message after every outcome', async () => {
     const outcomes = ['written', 'in_sync', 'postponed', 'failed', 'gate_closed', 'paused'];
     const answer = await handler({ Records: outcomes.map(wake) }, CONTEXT);
     expect(answer).toEqual({ batchItemFailures: [] });
     expect(world.applied.map(({ group }) => group)).toEqual(outcomes);
     expect(base.emitted('PlatformWrites')).toEqual([1]);
-    // Once per invocation, however many groups it had.
+    // The invocation records this once, for any number of groups.
     expect(world.recorded).toBe(1);
     expect(base.emitted('ApplyFailures')).toEqual([1, 1]);
     expect(base.logged('applied')).toHaveLength(outcomes.length);
   });
 
-  it('returns only the message whose group failed in the table, and logs no text of a library', async () => {
+  it('the apply function returns only the message whose group failed in the table, and logs no text of a library', async () => {
     const broken = wake('broken');
     const answer = await handler({ Records: [wake('written'), broken, wake('in_sync')] }, CONTEXT);
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: broken.messageId }] });
@@ -57,7 +57,7 @@ describe('apply function', () => {
   });
 
   it.each(['', '{', '{"connection":"default"}', '{"connection":"NOT A NAME","group":"g"}', 'null'])(
-    'acknowledges the invalid message %j and logs it',
+    'the apply function acknowledges and logs the invalid message %j',
     async (body) => {
       expect(await handler({ Records: [recordOf(body)] }, CONTEXT)).toEqual({ batchItemFailures: [] });
       expect(world.applied).toEqual([]);

@@ -62,7 +62,7 @@ it('the directory function fails after the read if an operator has to check grou
   expect(base.logged('read')).toMatchObject([{ connection: 'broken', read: 3, unreadable: 2 }]);
 });
 
-it('the directory function tries each step of one connection, reads nothing, and logs nothing of it', async () => {
+it('the directory function can test each step of the sign-in of one connection without a read or a log line', async () => {
   const steps = [{ step: 'credential', failure: { kind: 'denied', message: 'no key', reason: undefined } }];
   Object.assign((world.wired as { ports: object }).ports, { directories: { examine: async () => steps } });
   expect(await handler({ connection: 'first', examine: true }, CONTEXT)).toEqual({

@@ -6,7 +6,7 @@ import { createMetrics } from '../../shared/runtime/metrics.ts';
 
 export const CONTEXT = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 60_000 } as Context;
 
-/** Logger and metrics as a function has them, whose lines the test reads. */
+/** Creates the logger and the metrics of a function. A test can read the lines that they write. */
 export function fakeBase() {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line));
@@ -18,7 +18,7 @@ export function fakeBase() {
     }),
     logger: createLogger({ level: 'info', clock, write }),
     metrics: createMetrics({ prefix: 'test', clock, write }),
-    /** Values that were emitted of one metric. */
+    /** Returns the emitted values of one metric. */
     emitted: (name: string) => lines.flatMap((line) => (name in line ? [line[name]] : [])),
     logged: (message: string) => lines.filter((line) => line['message'] === message),
   };

@@ -14,7 +14,7 @@ import { fakeSqs } from '../queues/fake-sqs.ts';
 import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
-/** What storing takes here: the clock stands still but for this. */
+/** The time that each wake-up needs. The clock moves only by this time. */
 const WAKE_MS = 20_000;
 const world = vi.hoisted(() => ({ wired: undefined as unknown }));
 vi.mock('../../shared/runtime/wire.ts', () => ({ wireIngest: () => ({ ...(world.wired as object) }) }));
@@ -26,7 +26,7 @@ let deadLettered: RejectedMessage[];
 let woken: GroupRef[];
 let refusesWakes: boolean;
 let brokenKey: string | undefined;
-/** Values that the table can never store. */
+/** Keys of values that the table can never store. */
 let unstorableKey: string | undefined;
 let requestMs: number;
 let nowMs: number;
@@ -124,7 +124,7 @@ describe('ingest function', () => {
     expect(base.logged('not stored').length).toBeGreaterThan(0);
   });
 
-  it('dead-letters an event that the table can never store, and stores all other events of its batch', async () => {
+  it('an event that the table can never store is dead-lettered, and all other events of its batch are stored', async () => {
     unstorableKey = 'U#default#bob USER';
     const joins = (id: string, ...members: object[]) =>
       eventOf('g1', {
@@ -169,7 +169,7 @@ describe('ingest function', () => {
       { Records: [told('group.member.added', { group: { id: 'g1' }, members: [user] })] },
       CONTEXT,
     );
-    // A new user starts no fan-out: the fan-out that found nothing of them has recorded that.
+    // A new user starts no fan-out. An earlier fan-out found no data of the user and stored a note about this.
     await handler(
       { Records: [told('user.upserted', { user: { ...user, email: 'ann@acme.test' } })] },
       CONTEXT,
@@ -187,7 +187,7 @@ describe('ingest function', () => {
     expect(woken.map(({ group }) => group)).toEqual(['g1', 'g1']);
   });
 
-  it('a register that says present never expires, even if it said absent before', async () => {
+  it('the register of a present member never expires, even if the member was absent before', async () => {
     const told = (type: string, id: string) =>
       recordOf(
         eventOf('g1', {
@@ -268,11 +268,11 @@ describe('ingest function', () => {
   });
 
   it.each([
-    ['without an effect if everything was stored', {}, 0],
+    ['without a new revision if everything was stored', {}, 0],
     ['with another revision if the group is dirty', { dirtySince: 1 }, 1],
     ['with another revision if the group has failed', { failedAt: 1 }, 1],
     ['with another revision if another batch came since', { batchDigest: 'else' }, 1],
-  ])('a repeated event ends %s', async (_, found, raised) => {
+  ])('a repeated event is processed %s', async (_, found, raised) => {
     const data = { group: { id: 'g1' }, members: [{ id: 'm', email: 'm@acme.test' }] };
     const Records = [recordOf(eventOf('g1', { type: 'directory.group.member.added', data }))];
     await handler({ Records }, CONTEXT);
@@ -285,7 +285,7 @@ describe('ingest function', () => {
   });
 
   describe('ingest of more messages than it has time for', () => {
-    /** As large as a whole share of a batch. */
+    /** Creates a message of the largest size that a batch of ten allows for each message. */
     const large = (group: string, receives: string) => {
       const record = recordOf(eventOf(group, { extra: 'x'.repeat(65_000) }), { messageId: group });
       return { ...record, attributes: { ...record.attributes, ApproximateReceiveCount: receives } };
@@ -295,24 +295,24 @@ describe('ingest function', () => {
       batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
     });
 
-    it('starts no message in the second half of its time, and returns the rest untouched', async () => {
+    it('ingest starts no message in the second half of its time, and returns all messages that it did not start', async () => {
       const Records = ['g1', 'g2', 'g3', 'g4'].map((group) => large(group, '1'));
       expect(await handler({ Records }, within(60_000))).toEqual(back('g3', 'g4'));
       expect(woken.map(({ group }) => group)).toEqual(['g1', 'g2']);
       expect(base.logged('ingested')).toMatchObject([{ accepted: 2, retried: 2, notStarted: 2 }]);
     });
 
-    it('processes the most received messages first, so that none is returned until it is dead-lettered', async () => {
+    it('ingest processes the messages with the most receives first, so that SQS dead-letters none of them', async () => {
       const Records = [large('g1', '1'), large('g2', '9'), large('g3', '2')];
       expect(await handler({ Records }, within(60_000))).toEqual(back('g1'));
       expect(woken.map(({ group }) => group)).toEqual(['g2', 'g3']);
     });
 
-    it('processes at least one message, however little time there is', async () => {
+    it('ingest processes at least one message, even if no time is left', async () => {
       expect(await handler({ Records: [large('g1', '1'), large('g2', '1')] }, within(0))).toEqual(back('g2'));
     });
 
-    it('processes an oversized message last, and returns only that one when the time is up', async () => {
+    it('ingest processes an oversized message last, and returns only this message when the time is over', async () => {
       const leaves = Array.from({ length: 1_000 }, (_, at) =>
         eventOf('', {
           type: 'directory.group.member.removed',
@@ -328,13 +328,13 @@ describe('ingest function', () => {
       expect(base.logged('not stored')).toHaveLength(1);
     });
 
-    it('processes an oversized message first after it was received often', async () => {
+    it('ingest processes an oversized message first if it was received often', async () => {
       const wide = { ...large('wide', '7'), body: eventOf('wide', { extra: 'x'.repeat(70_000) }) };
       await handler({ Records: [large('g1', '1'), wide] }, within(60_000));
       expect(woken.map(({ group }) => group)).toEqual(['wide', 'g1']);
     });
 
-    it('sends an invalid message to the dead-letter queue once, and not at each delivery', async () => {
+    it('ingest sends an invalid message to the dead-letter queue once, and not at each delivery', async () => {
       const bad = recordOf('{', { messageId: 'bad' });
       expect(await handler({ Records: [large('g1', '1'), large('g2', '1'), bad] }, within(0))).toEqual(
         back('g2', 'bad'),

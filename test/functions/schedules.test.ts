@@ -48,23 +48,23 @@ describe.each([
   ['people', people, 'PeopleRefreshed', 4],
   ['the pump', (event: object) => reconcile({ task: 'pump', ...event }, CONTEXT), 'PumpCompleted', 1],
 ] as const)('the schedule of %s', (_, run, metric, value) => {
-  it('runs for every connection, then fails for the one that failed', async () => {
-    // Lambda logs by itself what a function fails with, whole.
+  it('the scheduled function runs for every connection, and fails at the end if one connection failed', async () => {
+    // Lambda logs the whole error that a function throws.
     const shown = inspect(await run({}).catch((thrown: unknown) => thrown));
     expect(shown).toMatch(/^Error: PlatformFailure: address-\w+ is refused/);
     expect(shown).not.toMatch(/Ann|acme/);
-    // Each run goes through them in another order.
+    // Each run handles the connections in another order.
     expect([...world.ran].sort()).toEqual(['broken', 'first', 'last']);
     expect(base.logged('failed')).toMatchObject([{ connection: 'broken' }]);
     expect(base.emitted(metric)).toEqual([value]);
   });
 
-  it('runs for one connection on request', async () => {
+  it('the scheduled function runs for one connection if the event names it', async () => {
     expect(await run({ connection: 'last' })).toMatchObject({ reports: [{ connection: 'last' }] });
     expect(world.ran).toEqual(['last']);
   });
 
-  it('fails for an unknown connection and for an invalid name', async () => {
+  it('the scheduled function fails for an unknown connection and for an invalid name', async () => {
     await expect(run({ connection: 'missing' })).rejects.toThrow('there is no connection missing');
     await expect(run({ connection: 'No Name' })).rejects.toThrow();
     expect(world.ran).toEqual([]);

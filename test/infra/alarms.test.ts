@@ -6,7 +6,7 @@ import { FUNCTION_KEYS, METRIC_NAMESPACE, SCHEDULE_KEYS } from '../../shared/con
 import { resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
-/** Metrics that code of the functions writes: the first argument of every call of `emit`. */
+/** The metrics that the functions emit: the first argument of every call of `emit`. */
 const emitted = new Set(
   ['shared', 'functions'].flatMap((folder) => {
     const root = new URL(`../../${folder}/`, import.meta.url);
@@ -38,7 +38,7 @@ const sections = new Map(
 );
 
 describe('CloudWatch alarms', () => {
-  it('alarms cover every failure of the list', () => {
+  it('the stack has exactly these alarms', () => {
     expect(alarms.map(nameOf).sort()).toEqual(
       [
         'apply-dead-letters apply-failures apply-messages-wait-too-long changes-wait-over-an-hour',
@@ -53,7 +53,7 @@ describe('CloudWatch alarms', () => {
     );
   });
 
-  it('alarms cover failures of SCIM that identity providers would notice', () => {
+  it('a stage with SCIM has alarms for failures that identity providers would notice', () => {
     expect(scimAlarms.map(nameOf).sort()).toEqual([
       ...ofFunction('scim').map((name) => `groupsync-${name}`),
       'groupsync-scim-requests-fail',
@@ -68,7 +68,7 @@ describe('CloudWatch alarms', () => {
     expect(auditAlarms.map(nameOf).sort()).toEqual(names.map((name) => `groupsync-${name}`));
   });
 
-  it('alarms cover a directory that is not read any more, where the stage reads one', () => {
+  it('a stage that reads a directory has alarms for a directory that is no longer read', () => {
     expect(readerAlarms.map(nameOf).sort()).toEqual(
       [
         'directory-lists-too-few-members',
@@ -81,7 +81,7 @@ describe('CloudWatch alarms', () => {
   });
 
   it.each(everyAlarm.map((alarm) => [alarm.AlarmName as string, alarm] as const))(
-    '%s notifies of its start and end, defines missing data, and links its runbook heading',
+    'alarm %s notifies of its start and end, defines missing data, and links its runbook heading',
     (_name, alarm) => {
       const [topic] = Object.keys(resourcesOf(template, 'AWS::SNS::Topic'));
       expect(alarm.AlarmActions).toEqual([{ Ref: topic }]);
@@ -103,7 +103,7 @@ describe('CloudWatch alarms', () => {
     }
   });
 
-  it('alarms read only metrics that the code emits, over the whole stage', () => {
+  it('alarms use only metrics that the code emits, for the whole stage', () => {
     const ours = alarms.filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
     expect(ours.length).toBeGreaterThanOrEqual(9);
     for (const { MetricName, Dimensions } of ours) {
@@ -112,7 +112,7 @@ describe('CloudWatch alarms', () => {
     }
   });
 
-  it('SCIM alarms count refused tokens by a status of the code, and throttles by one of the gateway', () => {
+  it('SCIM alarms count refused tokens by a status of the function, and throttling by a status of the gateway', () => {
     const alarm = (name: string) => scimAlarms.find((each) => nameOf(each) === `groupsync-scim-${name}`);
     expect(alarm('tokens-refused')).toMatchObject({
       Namespace: METRIC_NAMESPACE,
@@ -133,7 +133,7 @@ describe('CloudWatch alarms', () => {
     ]);
   });
 
-  it('SCIM alarms do not treat a single failure as a rate', () => {
+  it('the SCIM failure alarm ignores fewer than five failures', () => {
     const failing = scimAlarms.find((each) => nameOf(each) === 'groupsync-scim-requests-fail');
     expect(failing).toMatchObject({ Threshold: 5, DatapointsToAlarm: 2, EvaluationPeriods: 3 });
     expect(failing?.Metrics[0].Expression).toBe('IF(failed >= 5, 100 * failed / requests, 0)');
@@ -148,7 +148,7 @@ describe('CloudWatch alarms', () => {
   ])('an alarm goes off after the schedule %s is switched off: %s', (schedule, name, seconds) => {
     expect(SCHEDULE_KEYS).toContain(schedule);
     const alarm = alarms.find((each) => nameOf(each) === `groupsync-${name}`);
-    // By what is missing for so long, or by how old the last success has become.
+    // An alarm for silence uses missing data for this long, or the age of the last success.
     const silence = alarm?.TreatMissingData === 'breaching' && alarm.Period * alarm.EvaluationPeriods;
     expect(silence || alarm?.Threshold).toBe(seconds);
   });
@@ -158,21 +158,21 @@ describe('CloudWatch alarms', () => {
     ['people', 60],
     ['ingest', 1],
     ['apply', 1],
-  ])('the time limit alarm of %s, which runs every %d minutes, spans a run', (name, everyMinutes) => {
+  ])('a period of the time limit alarm of %s, which runs every %d minutes, contains a whole run', (name, everyMinutes) => {
     const near = alarms.find((each) => nameOf(each) === `groupsync-function-near-its-time-limit-${name}`);
-    // Each period that is asked for must have room for a run.
+    // An alarm with several periods needs at least one run in each period.
     expect(near?.EvaluationPeriods === 1 || near?.Period >= 60 * everyMinutes).toBe(true);
     expect(near?.Period * 1_000).toBeGreaterThan(near?.Threshold);
   });
 
-  it('alarms on level metrics stay on until the next pump or sweep, even if it runs rarely', () => {
+  it('alarms on level metrics stay on until the next run of the requeue job or sweep, even if the job runs rarely', () => {
     const isLevel = ({ MetricName: of }: { MetricName: MetricName }) => METRICS[of]?.form === 'gauge';
     const levels = alarmsOf(synthesise({ pumpMinutes: 60 }).template).filter(isLevel);
-    // A refused removal is tried a little over an hour later.
+    // groupsync retries a refused removal after a little more than an hour.
     expect(levels.map(({ Period }) => Period).sort()).toEqual([...Array(8).fill(3_600), 7_200]);
   });
 
-  it('missing data is bad for the heartbeat alarms and neutral for all others', () => {
+  it('missing data starts the heartbeat alarms and no other alarm', () => {
     const breaching = everyAlarm.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
     expect(breaching.map(nameOf).sort()).toEqual([
       'groupsync-people-not-refreshed',
@@ -183,7 +183,7 @@ describe('CloudWatch alarms', () => {
 });
 
 describe('documented list of metrics', () => {
-  it('names exactly the metrics that the code emits', () => {
+  it('the documented list names exactly the metrics that the code emits', () => {
     expect([...emitted].sort()).toEqual(Object.keys(METRICS).sort());
   });
 });
@@ -194,11 +194,11 @@ describe('CloudWatch dashboard', () => {
   const [body, withGateway] = [shownBy(template), shownBy(withScim)];
 
   it.each(Object.keys(METRICS))('shows %s', (name) => {
-    // As a boolean: the body is too long to be printed with a failure.
+    // The test compares booleans, because a failure would otherwise print the whole dashboard.
     expect(body.includes(name)).toBe(true);
   });
 
-  it.each(['4xx', '5xx', 'ScimThrottled', 'Latency'])('shows %s of the gateway with SCIM', (name) => {
+  it.each(['4xx', '5xx', 'ScimThrottled', 'Latency'])('the dashboard of a stage with SCIM shows %s of the gateway', (name) => {
     expect([body, withGateway].map((one) => one.includes(`\\"${name}\\"`))).toEqual([false, true]);
   });
 });

@@ -17,7 +17,7 @@ it('the audit export is in the template only if it is configured', () => {
 });
 
 it.each([true, false])(
-  'the audit bucket blocks public access, locks every object, and is retained with retainData %s',
+  'the audit bucket blocks public access, locks every object, and stays after a destroy with retainData %s',
   (retainData) => {
     const [bucket] = Object.values(
       resourcesOf(synthesise({ auditExportDays: 400, retainData }).template, 'AWS::S3::Bucket'),
@@ -42,7 +42,7 @@ it('the audit bucket refuses to overwrite an object', () => {
   expect(only('S3::BucketPolicy').PolicyDocument.Statement).toContainEqual(expect.objectContaining(denial));
 });
 
-it('the audit export receives inserted and changed audit entries, and expires before the stream does', () => {
+it('the audit export receives inserted and changed audit entries, and gives up before the stream deletes them', () => {
   const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
   const stream = mappings.find(({ Properties }) => Properties.FilterCriteria !== undefined)?.Properties;
   expect(only('DynamoDB::Table').StreamSpecification).toEqual({ StreamViewType: 'NEW_IMAGE' });
@@ -55,13 +55,13 @@ it('the audit export receives inserted and changed audit entries, and expires be
   expect(stream.MaximumRecordAgeInSeconds).toBeLessThan(86_400);
 });
 
-/** S3 as far as a writer of new objects sees it, behind the very SDK that the function finds in its runtime. */
+/** A server that answers PUT requests as S3 does. The function calls it with the SDK of its runtime. */
 async function exporterTo(bucket: Map<string, string>, status = 200) {
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const part of request) body += String(part);
     const { url = '', headers } = request;
-    // Without a checksum, S3 takes nothing into a bucket with Object Lock.
+    // S3 accepts an object in a bucket with Object Lock only with a checksum.
     const isAsked = headers['if-none-match'] === '*' && headers['x-amz-checksum-sha256'] !== undefined;
     const key = url.split('?')[0] ?? '';
     const answer = isAsked && bucket.has(key) ? 412 : isAsked ? status : 400;
@@ -71,7 +71,7 @@ async function exporterTo(bucket: Map<string, string>, status = 200) {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  // Of the local stack's emulator, which brings it along.
+  // The SDK is a dependency of the local stack's SQS emulator.
   const sdk = createRequire(new URL('../../node_modules/fauxqs/package.json', import.meta.url))(
     '@aws-sdk/client-s3',
   );
@@ -94,7 +94,7 @@ const recordOf = (eventID: string, group = 'eng/../@ü#1') => {
   return { eventID, dynamodb: { Keys, NewImage: { ...Keys, action: { S: 'member.added' } } } };
 };
 
-it('the audit export writes each entry once despite retries, and a changed entry as another object', async () => {
+it('the audit export writes each entry once despite retries, and a changed entry to another object', async () => {
   const bucket = new Map<string, string>();
   const exporter = await exporterTo(bucket);
   await exporter({ Records: [recordOf('e1'), recordOf('e2', '')] });

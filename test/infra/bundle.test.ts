@@ -17,7 +17,7 @@ describe('function bundles', () => {
     expect(source(name)).toMatch(/export\{[\w$]+ as handler\}/);
   });
 
-  it('the bundles are the same bytes for the same sources, so unchanged functions are not deployed again', () => {
+  it('equal sources give equal bundles, so an unchanged function is not deployed again', () => {
     const again = bundleHandlers(join(folder, 'second'));
     for (const name of DEPLOYABLE_KEYS) {
       expect(readFileSync(join(again[name], 'index.mjs'), 'utf8') === source(name)).toBe(true);

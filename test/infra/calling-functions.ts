@@ -39,22 +39,24 @@ const REGION = 'us-east-1';
 const TOKEN = 'access-token';
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** The bundles of all functions at work on emulators, each behind a recorder of its own. */
+/** The bundles of all functions, which run on emulators. Each function has its own recorder of AWS calls. */
 export interface CallingFunctions {
   readonly functions: Readonly<Record<DeployableKey, DeployedFunction>>;
   readonly recorders: Readonly<Record<DeployableKey, Recorder>>;
-  /** The state, for what takes months to come about. */
+  /** The table. Tests write items here that would otherwise need months to appear. */
   readonly table: Table;
-  /** A test control of the simulator: `PUT`s, `POST`s … under `/_simulator/`. */
+  /** Sends a request to a test control of the simulator, below `/_simulator/`. */
   control(method: string, path: string, body: unknown): Promise<unknown>;
   /** Changes the directory that is read. */
   changeDirectory(change: object): Promise<unknown>;
-  /** Leaves the secret without a valid access token, so that its next reader must refresh it. */
+  /**
+   * Replaces the secret by one without a valid access token. The next function that reads it must refresh the token.
+   */
   expireCredential(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The company's token endpoint: every refresh gives the same token and a new refresh token. */
+/** Starts the token endpoint of the company. Each refresh returns the same access token and a new refresh token. */
 async function startTokenEndpoint() {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -69,7 +71,7 @@ async function startTokenEndpoint() {
 
 const ADMINISTRATOR = 'admin@acme.test';
 
-/** A directory with one group that can be deleted, and the key that reads it. */
+/** Starts a directory with one group that can be deleted, and creates the key that reads the directory. */
 async function startDirectory() {
   const simulator = createDirectorySimulator({
     dialect: google({}),
@@ -95,7 +97,7 @@ async function startDirectory() {
   return { key, setting, control, close: () => simulator.close() };
 }
 
-/** The SDK sends to the host that the queue's URL names, so it names the recorder. */
+/** The SDK sends requests to the host of the queue URL, so this host must be the recorder. */
 const through = (recorder: Recorder, queueUrl: string) => `${recorder.url}${new URL(queueUrl).pathname}`;
 
 export async function startCallingFunctions(world: { employees: unknown[] }): Promise<CallingFunctions> {

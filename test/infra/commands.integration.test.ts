@@ -20,7 +20,10 @@ const snapshot = (id: string, ...of: string[]) =>
 const URL_OF_PLATFORM = '<platform>';
 const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
 
-/** Whose command it is, in an order in which each has something to do. `<…>` is filled in. */
+/**
+ * The commands with the role that runs them. They are in an order in which each command has work. `<…>` is replaced by
+ * a value of an earlier command.
+ */
 const COMMANDS = (
   [
     ['viewer', 'status; status g; groups; holds; holds show g; pending; drift; log; audit g; explain g ann'],
@@ -44,7 +47,7 @@ const COMMANDS = (
 ).flatMap(([who, lines]) => lines.split('; ').map((line) => [who, line] as const));
 
 const POLICIES = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
-/** `service:Action on name`, as the recorder writes it, of everything that a policy of the template allows. */
+/** Returns every call that a policy of the template allows, as the recorder writes it: `service:Action on name`. */
 function grantedTo(who: string): string[] {
   const policy = POLICIES.find(
     ({ Properties }) => Properties.ManagedPolicyName === `groupsync-${who}-eu-west-1`,
@@ -65,7 +68,7 @@ function nameOf(resource: unknown): string {
   return { 'table/groupsync-state': 'table', 'table/groupsync-state/index/due': 'index' }[name] ?? name;
 }
 
-/** Without this call these commands answer as well, from what is stored. */
+/** Commands that still answer from stored data if this call is denied. */
 const TRIED_ONLY = ['import m.csv --dry-run', 'explain g ann', 'person ann', 'members g'];
 const isTriedOnly = (line: string, call: string) =>
   TRIED_ONLY.includes(line) && call.startsWith('secretsmanager:GetSecretValue ');
@@ -123,8 +126,8 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
   await vi.waitUntil(held, LONG);
   const MessageBody = '{"connection":"default","group":"g","rev":1}';
   await stack.sqs.send(new SendMessageCommand({ QueueUrl: address.applyDlqUrl, MessageBody }));
-  // A dead-lettered message of a source's queue has no connection of its own, so the command asks for it.
-  // It is the oldest message, and it is discarded before all are replayed.
+  // A dead-lettered message from a source's own queue names no connection, so the command asks for the connection of
+  // this queue. The message is the oldest, and is discarded before all others are replayed.
   const MessageAttributes = { queue: { DataType: 'String', StringValue: 'groupsync-events-okta' } };
   const moved = { QueueUrl: address.eventsDlqUrl, MessageBody: '{', MessageAttributes };
   await stack.sqs.send(new SendMessageCommand(moved));
@@ -132,7 +135,7 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
   for (const [who, line] of COMMANDS) {
     if (/<deadLetter>|dlq replay/.test(line)) await deadLetter();
     const { code, stderr, json } = await run(line);
-    // This stack has no subscriber, and `notify test` reports that.
+    // The alarm topic of this stack has no subscriber, and `notify test` reports this.
     expect([0, line === 'notify test' ? 1 : 3], `${line}: ${stderr}`).toContain(code);
     filled['token'] ??= json?.prefix;
     filled['client'] ??= json?.clientId;
@@ -144,11 +147,11 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
       seen[who].add(named);
     }
   }
-  // `directory takeover` needs a directory, which this stack has not.
+  // `directory takeover` needs a directory, which this stack does not have.
   const commands = commandNames().filter((name) => !/^(completion|console|directory takeover)/.test(name));
   const lines = COMMANDS.map(([, line]) => line);
   expect(commands.filter((name) => !lines.some((line) => `${line} list `.includes(`${name} `)))).toEqual([]);
-  // What the local stack keeps no part of, or has no such service for.
+  // Calls to services that the local stack does not have.
   const elsewhere = /Describe(?!Table)|GetPolicy|cloudwatch:|sns:/;
   for (const who of ['viewer', 'approver', 'operator'] as const) {
     const called = [...seen.viewer, ...seen[who]];

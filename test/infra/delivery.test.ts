@@ -11,17 +11,20 @@ const { template } = synthesise({
 type Resources = Record<string, CfnResource>;
 const RESOURCES = everyResourceOf(template);
 
-/** What AWS does by itself, where no caller would see a denial. Emulators allow all of it. */
+/** A call that an AWS service makes by itself, so that no caller sees a denial. Emulators allow all such calls. */
 interface Step {
   readonly what: string;
-  /** A service in its own name, or a role's logical id, in the role's. */
+  /** The caller: a service by its name, or a role by its logical id. */
   readonly who: string;
   readonly action: string;
   readonly on: string;
   readonly context: Readonly<Record<string, string>>;
 }
 
-/** A value of the template as one text, the same for the same thing: pseudo parameters have values, resources stand-ins. */
+/**
+ * Returns a value of the template as one text. Equal values give equal texts. Pseudo parameters and resources are
+ * replaced by fixed values.
+ */
 function plain(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   const { Ref, ...call } = value as {
@@ -39,10 +42,10 @@ const ACCOUNT = '111122223333';
 const all = (resources: Resources, type: string) =>
   Object.entries(resources).filter(([, { Type }]) => Type === type);
 
-/** Every step of every path through the template. */
+/** Returns every call of every path through the template. */
 function stepsOf(resources: Resources): Step[] {
   const of = (type: string) => all(resources, type).map(([id, { Properties }]) => ({ id, ...Properties }));
-  /** The step itself, and the use of the key that its target is encrypted with. */
+  /** Returns the call itself, and the use of the key that encrypts its target. */
   const handOver = (who: string, action: string, to: unknown, context: Step['context']): Step[] => {
     const on = plain(to);
     const key = resources[on]?.Properties.KmsMasterKeyId;
@@ -131,12 +134,12 @@ function stepsOf(resources: Resources): Step[] {
 
 interface Place {
   readonly kind: 'role' | 'resource';
-  /** Whose policy it is: the role, or the resource. */
+  /** The role or resource to which the policy belongs. */
   readonly of: readonly string[];
   readonly document: { Statement: Statement[] };
 }
 
-/** Every policy of the template, wherever CloudFormation has it. */
+/** Returns every policy of the template, from each type of resource that can contain one. */
 function policiesOf(resources: Resources): Place[] {
   const at = (type: string, kind: Place['kind'], document: string, of?: string) =>
     all(resources, type).map(([id, { Properties }]) => ({
@@ -146,7 +149,7 @@ function policiesOf(resources: Resources): Place[] {
     }));
   return [
     ...at('AWS::SQS::QueuePolicy', 'resource', 'PolicyDocument', 'Queues'),
-    // What its statements are about: objects.
+    // The statements of a bucket policy concern the objects of the bucket.
     ...at('AWS::S3::BucketPolicy', 'resource', 'PolicyDocument', 'Bucket').map((place) => ({
       ...place,
       of: place.of.map((bucket) => `${bucket}/*`),
@@ -159,7 +162,7 @@ function policiesOf(resources: Resources): Place[] {
   ];
 }
 
-/** The permissions of functions are resources of their own: here they are policies as all the others are. */
+/** The template with each Lambda permission rewritten as a policy, so that one rule can evaluate all policies. */
 const RESTATED: Resources = Object.fromEntries(
   Object.entries(RESOURCES).map(([id, { Type, Properties }]) => {
     if (Type !== 'AWS::Lambda::Permission') return [id, { Type, Properties }];
@@ -187,7 +190,10 @@ function holds(condition: Statement['Condition'], context: Step['context']): boo
   );
 }
 
-/** IAM's own rule, as far as this template goes: some statement allows, none denies; a key must leave roles to IAM. */
+/**
+ * Returns whether IAM allows the call, by the rules that this template needs: a statement must allow the call, and no
+ * statement may deny it. A key must delegate the decision about roles to IAM.
+ */
 function isAdmitted({ who, action, on, context }: Step, policies: readonly Place[]): boolean {
   const isService = who.endsWith('.com');
   const full = { ...context, 'aws:PrincipalIsAWSService': String(isService), 'aws:PrincipalArn': who };
@@ -217,7 +223,7 @@ function isAdmitted({ who, action, on, context }: Step, policies: readonly Place
   );
 }
 
-/** An alarm, rule, schedule or log group of another account, for which the service would make the same call. */
+/** Returns the same call for a resource of another account, such as an alarm, rule, schedule or log group. */
 const asStranger = (step: Step): Step => ({
   ...step,
   context: Object.fromEntries(
@@ -228,7 +234,7 @@ const asStranger = (step: Step): Step => ({
 function faultsOf(resources: Resources): string[] {
   const policies = policiesOf(resources);
   return stepsOf(RESTATED).flatMap((step) => {
-    // A function's role is for functions of the account that were given it: Lambda knows no condition on that.
+    // Lambda assumes the role of a function without any condition, so this caller is not checked.
     const isOurs = step.who.endsWith('.com') && step.who !== 'lambda.amazonaws.com';
     return [
       ...(isAdmitted(step, policies) ? [] : [`${step.what} is refused`]),
@@ -238,13 +244,13 @@ function faultsOf(resources: Resources): string[] {
 }
 
 describe('calls that AWS services make by themselves', () => {
-  it('the template contains exactly the known services that call by themselves', () => {
+  it('the template contains exactly the known calls of AWS services', () => {
     const whos = stepsOf(RESTATED).map(({ who }) => (who.endsWith('.com') ? who.split('.')[0] : 'role'));
     const known = ['apigateway', 'cloudwatch', 'events', 'lambda', 'logs', 'role', 'scheduler', 'sns'];
     expect([...new Set(whos)].sort()).toEqual(known);
   });
 
-  it('the policies allow AWS services by role, target and key, only for resources of the stack', () => {
+  it('the policies allow every call of an AWS service, and only for resources of this account', () => {
     expect(faultsOf(RESTATED)).toEqual([]);
   });
 
@@ -289,7 +295,7 @@ describe('calls that AWS services make by themselves', () => {
   });
 
   it.each(changes.map((change) => [change.what, change] as const))(
-    'a wrong policy is found: %s',
+    'the check finds a wrong policy: %s',
     (_, { at, line, by }) => {
       const changed = structuredClone(RESTATED);
       const statement = policiesOf(changed)[at]?.document.Statement[line];

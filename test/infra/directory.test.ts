@@ -8,7 +8,7 @@ const on = synthesise({ directory: true }).template;
 const named = (type: string, property: string, name: string) =>
   Object.values(resourcesOf(on, type)).find(({ Properties }) => Properties[property] === name)?.Properties;
 
-/** Statements of the role of the function. */
+/** Returns the statements of the policies of the function's role. */
 const statementsOf = (of: typeof on): readonly Statement[] =>
   Object.entries(resourcesOf(of, 'AWS::IAM::Policy'))
     .filter(([id]) => id.startsWith('DirectoryWorkerRole'))
@@ -21,7 +21,7 @@ const sendsOf = (of: typeof on): readonly string[] =>
 
 describe('stage that reads no directory', () => {
   it('the stage has no function, schedule or role for directories', () => {
-    // An operator may ask for the function where it is not deployed too.
+    // Operators may call the function also in a stage that does not deploy it.
     const isPolicy = ({ Type }: CfnResource) => Type === 'AWS::IAM::ManagedPolicy';
     const others = Object.values(everyResourceOf(off)).filter((one) => !isPolicy(one));
     expect(JSON.stringify(others)).not.toContain('groupsync-directory');
@@ -29,7 +29,7 @@ describe('stage that reads no directory', () => {
 });
 
 describe('stage that reads directories', () => {
-  it('reads them every five minutes, for at most fifteen minutes', () => {
+  it('the stage reads directories every five minutes, for at most fifteen minutes', () => {
     const schedule = named('AWS::Scheduler::Schedule', 'Name', 'groupsync-directory');
     expect(schedule).toMatchObject({ ScheduleExpression: 'rate(5 minutes)', Target: { Input: '{}' } });
     const reader = named('AWS::Lambda::Function', 'FunctionName', 'groupsync-directory');
@@ -37,7 +37,7 @@ describe('stage that reads directories', () => {
     expect(Object.keys(reader.Environment.Variables)).toContain(ENVIRONMENT.eventsQueueUrl);
   });
 
-  it('the stage gives the directory function a queue of its own, where nothing else may send', () => {
+  it('the directory function has its own events queue, to which no other role may send', () => {
     const [id] =
       Object.entries(resourcesOf(on, 'AWS::SQS::Queue')).find(
         ([, { Properties }]) => Properties['QueueName'] === 'groupsync-events-directory',
@@ -68,7 +68,7 @@ describe('stage that reads directories', () => {
     expect(JSON.stringify(denials)).not.toContain('DirectoryWorkerRole');
   });
 
-  it('the stage lets the directory function read no secret but those of directories', () => {
+  it('the directory function may read only secrets of directories', () => {
     const secrets = statementsOf(on).filter(({ Action }) =>
       JSON.stringify(Action).includes('secretsmanager'),
     );
@@ -80,7 +80,7 @@ describe('stage that reads directories', () => {
     ]);
   });
 
-  it('the stage lets the directory function prove itself to the audiences of the settings, for five minutes', () => {
+  it('the directory function may request tokens of five minutes, only for the audiences of the settings', () => {
     const audience = 'https://iam.googleapis.com/projects/1/providers/aws';
     const tokens = (of: typeof on) => statementsOf(of).filter(({ Sid }) => Sid === 'ProveItself');
     expect(tokens(on)).toEqual([]);
@@ -97,7 +97,7 @@ describe('stage that reads directories', () => {
     ]);
   });
 
-  it('the stack names the role of the directory function in its outputs, which the directory has to trust', () => {
+  it('an output of the stack is the role of the directory function, which the directory must trust', () => {
     expect(JSON.stringify(on.toJSON()['Outputs'].DirectoryRoleArn)).toContain('DirectoryWorkerRole');
     expect(off.toJSON()['Outputs']).not.toHaveProperty('DirectoryRoleArn');
   });

@@ -31,10 +31,10 @@ interface State {
   readonly companies: readonly { readonly groups: readonly { readonly id: string }[] }[];
 }
 
-/** What Lambda calls for the function, not the function itself. */
+/** Calls that Lambda makes for the function. */
 const CONSUMED = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'];
 
-/** What a function reads in Secrets Manager. */
+/** The secret that a function reads in Secrets Manager. */
 const secretOf = (name: string) =>
   name === 'directory' ? 'groupsync/connections/default/directory' : 'groupsync/connections/default';
 
@@ -68,7 +68,7 @@ const apply = (...groups: string[]) => ({
   Records: groups.map((group) => record(JSON.stringify({ connection: 'default', group }))),
 });
 
-/** Everything that an identity provider does to a user and a group, from making them to ending them. */
+/** Sends the requests of an identity provider for one user and one group, from creation to deletion. */
 async function lifeOverScim({ functions, table }: CallingFunctions): Promise<void> {
   const scim = await scimClient(functions.scim, table);
   const dora = await scim('POST', '/Users', 201, {
@@ -120,27 +120,27 @@ describe('AWS calls of the bundles', () => {
       }),
       record('not an event'),
     );
-    // Whichever function meets an expired token stores the new one.
+    // The first function that finds an expired token refreshes it and stores the new token.
     await expireCredential();
     await functions.apply.invoke(apply('eng', 'ops'));
-    // A newcomer resolves a pending member; a changed address leaves an outdated pointer behind.
+    // A new employee matches a pending member. A changed address leaves an outdated item with the earlier address.
     await control('POST', 'employees', employee('cleo'));
     await control('POST', 'employees', employee('ben', 'benjamin@acme.test'));
     await functions.people.invoke({});
-    // A changed attribute and a deleted user are walked to their groups.
+    // A changed attribute and a deleted user cause user fan-outs.
     await ingest(
       event('user.upserted', { user: member('ben', 'benjamin@acme.test') }),
       event('user.deleted', { user: { id: 'm-cleo' } }),
     );
     await functions.apply.invoke(apply('eng', 'ops'));
-    // A change during a write: the group stays dirty and is enqueued again.
+    // A change arrives during a write, so the group stays dirty and is sent to the apply queue again.
     await control('POST', 'faults', [{ match: { method: 'PATCH' }, delayMs: 400 }]);
     await ingest(event('group.upserted', { group: { ...eng, name: 'Engineers' } }));
     const busy = functions.apply.invoke(apply('eng'));
     await ingest(event('group.member.added', { group: { id: 'eng' }, members: [member('ben')] }));
     await busy;
-    // A permanent rejection returns its reservation; that of a creation is dead-lettered at once. A rejection that may
-    // concern every group makes apply read another group.
+    // After a permanent refusal, apply returns the reserved removals. A refused creation is dead-lettered immediately.
+    // After a refusal that may concern every group, apply reads another group.
     await control('POST', 'faults', [
       { match: { method: 'PATCH' }, status: 422, times: 9 },
       { match: { method: 'POST' }, status: 403, times: 1 },
@@ -152,8 +152,8 @@ describe('AWS calls of the bundles', () => {
     await control('POST', 'faults', []);
     await ingest(event('group.deleted', { group: { id: 'ops' } }));
     await functions.apply.invoke(apply('ops'));
-    // Another client changes a group, which the sweep finds; and it collects an expired tombstone. Each sweep
-    // looks for those in a twenty-fourth of all groups, so there is one in every twenty-fourth.
+    // Another client changes a group, and the sweep finds the change. The sweep also deletes an expired tombstone. Each
+    // sweep searches one twenty-fourth of all groups, so the test puts one tombstone into each part.
     const groups = (await control('GET', 'state', undefined)) as State;
     await control('POST', `groups/${groups.companies[0]?.groups[0]?.id}`, {
       name: 'Renamed',
@@ -167,12 +167,12 @@ describe('AWS calls of the bundles', () => {
     }
     await expireCredential();
     for (const task of ['pump', 'feed', 'sweep', 'health']) await functions.reconcile.invoke({ task });
-    // A group that is deleted after it was read is forgotten.
+    // The reader deletes its item of a group that no longer exists.
     await functions.directory.invoke({});
     await running.changeDirectory({ kind: 'deleteGroup', group: 'read' });
     await functions.directory.invoke({});
     await lifeOverScim(running);
-    // Five processes and three emulators on a machine that may be busy.
+    // The setup starts five processes and three emulators, and the machine may be busy.
   });
   afterAll(() => running.stop());
 

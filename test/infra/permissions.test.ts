@@ -5,7 +5,7 @@ import { listed, resourcesOf, type Statement, synthesise } from './synthesised.t
 
 const { template } = synthesise({ scim: true, directory: true, auditExportDays: 400 });
 
-/** `action` on the part of the stack that the ARN names. */
+/** Returns the grants of a role: the action, and the part of the stack that the ARN names. */
 function grantsOf(role: string, of = template): string[] {
   const [policy] = Object.entries(resourcesOf(of, 'AWS::IAM::Policy')).filter(([id]) => id.startsWith(role));
   const statements = policy?.[1].Properties.PolicyDocument.Statement as Statement[];
@@ -15,7 +15,10 @@ function grantsOf(role: string, of = template): string[] {
     .sort();
 }
 
-/** What `permissions.integration.test.ts` holds against the calls that are made, here against the template. */
+/**
+ * Compares the list of permissions with the template. `permissions.integration.test.ts` compares the same list with the
+ * calls.
+ */
 it.each(DEPLOYABLE_KEYS)(
   'the role of %s grants exactly what the permissions list, on its own resources',
   (name) => {
@@ -70,7 +73,7 @@ function nameOf(resource: unknown): string {
   const text = JSON.stringify(resource);
   if (text.includes('/index/due')) return 'index';
   if (text.includes(':secret:groupsync/connections/*')) return 'secrets';
-  // Ingest takes from this queue as from the common one: there it is one of a list.
+  // Ingest reads this queue in the same way as the common queue, so both are in one list of ARNs.
   if (/^{.*Queuedirectory/.test(text)) return 'QueueOfReader';
   return (
     /(Ingest|Apply)Lane(Queue|DeadLetters)|StateTable|AuditBucket|UndeliveredQueue/.exec(text)?.[0] ?? text

@@ -19,7 +19,7 @@ interface RedriveAllowPolicy {
   readonly sourceQueueArns?: readonly unknown[];
 }
 
-/** The allow policy of every queue of the stack, by the queue's name. */
+/** By queue name: the redrive allow policy of every queue of the stack. */
 const allowPolicies = new Map<string, RedriveAllowPolicy>(
   Object.values(resourcesOf(template, 'AWS::SQS::Queue')).map(({ Properties }) => [
     Properties.QueueName,
@@ -27,7 +27,7 @@ const allowPolicies = new Map<string, RedriveAllowPolicy>(
   ]),
 );
 
-/** The names at the end of ARNs that are built from pseudo parameters. */
+/** Returns the names at the end of ARNs that contain pseudo parameters. */
 const namesIn = (arns: readonly unknown[] = []) =>
   arns.map((arn) => /:([\w-]+)"\]\]\}$/.exec(JSON.stringify(arn))?.[1]).sort();
 
@@ -40,7 +40,7 @@ describe('redrive between queues', () => {
     for (const policy of allowPolicies.values()) expect(policy).toBeDefined();
   });
 
-  it('no queue can use the events, source, apply or undelivered queue as its dead-letter queue', () => {
+  it('the events, source, apply and undelivered queues can be the dead-letter queue of no queue', () => {
     for (const [name, policy] of allowPolicies) {
       if (!name.endsWith('-dlq')) expect([name, policy]).toEqual([name, { redrivePermission: 'denyAll' }]);
     }

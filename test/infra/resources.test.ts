@@ -4,7 +4,10 @@ import { EVENT_SOURCES, QUEUES } from '../../shared/contract/topology.ts';
 import { everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
-/** Set by the local stack only, on `reconcile` only, and on `directory` only. */
+/**
+ * Variables that not every function has: they are set only by the local stack, only for `reconcile`, or only for
+ * `directory`.
+ */
 const NOT_OF_EVERY_FUNCTION = new Set<string>([
   ENVIRONMENT.createSettleSeconds,
   ENVIRONMENT.notify,
@@ -12,7 +15,7 @@ const NOT_OF_EVERY_FUNCTION = new Set<string>([
   ENVIRONMENT.directoryMinutes,
 ]);
 const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT).filter((name) => !NOT_OF_EVERY_FUNCTION.has(name));
-/** Properties that name a resource once per account and region. */
+/** Names of resources that must be unique in an account and region. */
 const NAMED = ' Table Queue Function LogGroup Topic Alarm Dashboard ManagedPolicy Role Bucket';
 const NAME_FIELDS = NAMED.split(' ').map((of) => `${of}Name`);
 const all = (type: string) => Object.values(resourcesOf(template, type));
@@ -43,7 +46,7 @@ describe('SQS queues', () => {
   });
 
   it.each(['groupsync-events', 'groupsync-apply'])(
-    'the dead letters of %s are kept 14 days and come from it only',
+    'the dead-letter queue of %s keeps messages for 14 days and accepts them only from this queue',
     (name) => {
       const { Properties } = named('AWS::SQS::Queue', 'QueueName', `${name}-dlq`);
       expect(Properties.MessageRetentionPeriod).toBe(14 * 86_400);
@@ -57,7 +60,7 @@ describe('SQS queues', () => {
 describe('DynamoDB table', () => {
   const table = named('AWS::DynamoDB::Table', 'TableName', 'groupsync-state');
 
-  it('the table is on demand, restorable to any second, and expires items', () => {
+  it('the table has on-demand capacity, point-in-time recovery and a time to live', () => {
     expect(table.Properties).toMatchObject({
       BillingMode: 'PAY_PER_REQUEST',
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
@@ -65,7 +68,7 @@ describe('DynamoDB table', () => {
     });
   });
 
-  it('the table outlives the stack, unless retainData is false or the first deployment failed', () => {
+  it('the table stays after the stack is deleted, except with retainData false or after a failed first deployment', () => {
     expect(table).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
     const given = synthesise({ retainData: false }).template;
     const [gone] = Object.values(resourcesOf(given, 'AWS::DynamoDB::Table'));
@@ -109,7 +112,7 @@ describe('Lambda functions', () => {
 });
 
 describe('schedules', () => {
-  it('schedules call with their task and rate, with limited retries and a queue for failed calls', () => {
+  it('each schedule has its task and rate, limited retries and a queue for failed calls', () => {
     const schedules = all('AWS::Scheduler::Schedule').map(({ Properties }) => [
       Properties.Name,
       Properties.ScheduleExpression,
@@ -141,7 +144,7 @@ describe('schedules', () => {
 });
 
 describe('CDK stack', () => {
-  it('the stack cannot be deleted by mistake, unless retainData is false', () => {
+  it('the stack has termination protection, except with retainData false', () => {
     expect([true, false].map((retainData) => synthesise({ retainData }).stack.terminationProtection)).toEqual(
       [true, false],
     );
@@ -170,7 +173,7 @@ describe('CDK stack', () => {
     expect(names.map((name) => name.endsWith('-eu-west-1'))).toEqual(Array(4).fill(true));
   });
 
-  it('keeps table, key and queues in place for every change of the other settings', () => {
+  it('no change of another setting replaces the table, the key or a queue', () => {
     const stateful = ['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::SQS::Queue'];
     const changed = synthesise({
       coalesceSeconds: 0,
@@ -192,7 +195,7 @@ describe('CDK stack', () => {
     expect(identity(changed)).toEqual(identity(template));
   });
 
-  it('the logical ids of stateful resources never change, because a new id would replace them', () => {
+  it('the logical ids of stateful resources are fixed, because a new id would replace the resource', () => {
     const ids = ['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::SQS::Queue'].flatMap((type) =>
       Object.keys(resourcesOf(template, type)),
     );

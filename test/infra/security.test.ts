@@ -3,7 +3,7 @@ import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
 import { type CfnResource, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const ROLE = 'arn:aws:iam::111122223333:role/directory';
-/** The function that reads directories sends what it finds. */
+/** The role of the function that reads directories, which sends events. */
 const READER = { 'Fn::GetAtt': [expect.stringMatching(/^DirectoryWorkerRole/), 'Arn'] };
 const plain = synthesise().template;
 const full = synthesise({
@@ -18,7 +18,7 @@ const full = synthesise({
 
 const statementsOf = (document: { Statement: Statement[] }) => document.Statement;
 
-/** Every statement of every role's policies, with the logical id of the policy. */
+/** Every statement of the policies of all roles, with the logical id of the policy. */
 const roleStatements = Object.entries(resourcesOf(full, 'AWS::IAM::Policy')).flatMap(([id, policy]) =>
   statementsOf(policy.Properties.PolicyDocument).map((statement) => ({ id, ...statement })),
 );
@@ -33,7 +33,7 @@ describe('encryption', () => {
       return found.length;
     };
     expect(encrypted('AWS::SQS::Queue', (queue) => queue.KmsMasterKeyId)).toBe(6);
-    // Of each function and of the audit's, and the access log of the HTTP API.
+    // One log group per function, one for the audit export, and one for the access log of the HTTP API.
     expect(encrypted('AWS::Logs::LogGroup', (log) => log.KmsKeyId)).toBe(DEPLOYABLE_KEYS.length + 2);
     expect(encrypted('AWS::SNS::Topic', (topic) => topic.KmsMasterKeyId)).toBe(1);
     expect(
@@ -44,7 +44,7 @@ describe('encryption', () => {
     expect(encrypted('AWS::S3::Bucket', ofBucket)).toBe(1);
   });
 
-  it('the key rotates and outlives the stack', () => {
+  it('the key rotates, and stays after the stack is deleted', () => {
     const [key] = Object.values(resourcesOf(plain, 'AWS::KMS::Key'));
     expect(key).toMatchObject({
       DeletionPolicy: 'RetainExceptOnCreate',
@@ -125,7 +125,7 @@ describe('event producers', () => {
     }
   });
 
-  it('only the functions may send to the dead-letter queues, because a replay turns messages into events', () => {
+  it('only the functions may send to the dead-letter queues, because a replay sends these messages to the events queue', () => {
     for (const [id, { Properties }] of Object.entries(resourcesOf(plain, 'AWS::SQS::QueuePolicy'))) {
       if (!id.includes('DeadLetters')) continue;
       const denial = statementsOf(Properties.PolicyDocument).find(({ Sid }) => Sid === 'DenyOtherSenders');
@@ -137,7 +137,7 @@ describe('event producers', () => {
     }
   });
 
-  it('the queue policy allows no producer when none is named, so IAM decides', () => {
+  it('without producers in the settings, the queue policy allows none, so only IAM policies do', () => {
     expect(policyOf(plain).filter(({ Effect }) => Effect === 'Allow')).toEqual([]);
   });
 });

@@ -43,7 +43,7 @@ describe('readSettings', () => {
     expect(new Set(prefixes).size).toBe(stages.length);
   });
 
-  it('reads the stage by name, and single settings override those of the stage', () => {
+  it('a stage is read by its name, and context settings override the settings of the stage', () => {
     const stages = { production: {}, test: { prefix: 'gs-test', coalesceSeconds: 0, sweepMinutes: 30 } };
     expect(read({ stages, stage: 'test', coalesceSeconds: '20' })).toMatchObject({
       stage: 'test',
@@ -53,7 +53,7 @@ describe('readSettings', () => {
     });
   });
 
-  it('text of the command line is read like JSON', () => {
+  it('a setting from the command line is read as JSON', () => {
     const producers = ['arn:aws:iam::111122223333:role/a', 'arn:aws:iam::111122223333:user/b/c'];
     expect(read({ producers: producers.join(', '), retainData: 'false', logRetentionDays: '90' })).toEqual(
       read({ producers, retainData: false, logRetentionDays: 90 }),
@@ -74,25 +74,25 @@ describe('readSettings', () => {
     ['a schedule of zero minutes', { pumpMinutes: 0 }, 'pumpMinutes'],
     ['an account as a producer', { producers: 'arn:aws:iam::111122223333:root' }, 'expected the ARN of one'],
     ['a wildcard as a producer', { producers: '*' }, 'producers.0: expected the ARN of one'],
-    ['a source with the name of the DLQ', { sources: { dlq: { connection: 'acme' } } }, 'sources.dlq: '],
+    ['a source with the name of the dead-letter queue', { sources: { dlq: { connection: 'acme' } } }, 'sources.dlq: '],
     [
-      'a source called as the queue of the reader',
+      'a source with the name of the reader queue',
       { sources: { directory: { connection: 'acme' } } },
       'sources.directory: ',
     ],
-    ['a token for every audience', { directoryAudiences: 'https://*' }, 'directoryAudiences.0: '],
+    ['an audience with a wildcard', { directoryAudiences: 'https://*' }, 'directoryAudiences.0: '],
     ['a source without a connection', { sources: { okta: {} } }, 'sources.okta.connection'],
     [
-      'more sources than may share dead letters with the reader of directories',
+      'more than eight sources together with a reader of directories',
       { sources: NINE, directory: true },
       'sources: expected at most 8',
     ],
-    ['more sources than may share dead letters', { sources: TEN }, 'sources: expected at most 9'],
+    ['more than nine sources', { sources: TEN }, 'sources: expected at most 9'],
     ['an invalid e-mail address', { alarmEmail: 'ops' }, 'alarmEmail'],
-    ['a retention that CloudWatch lacks', { logRetentionDays: 31 }, 'logRetentionDays: expected one of 1, 3'],
+    ['a log retention that CloudWatch does not offer', { logRetentionDays: 31 }, 'logRetentionDays: expected one of 1, 3'],
     ['an event source of another partner', { oktaEventSource: 'acme' }, 'expected aws.partner/okta'],
     ['a SCIM switch that is neither true nor false', { scim: 'yes' }, 'scim'],
-    ['a throttle below what one provider sends', { scimRequestsPerSecond: 24 }, 'scimRequestsPerSecond'],
+    ['a throttle below the requests of one identity provider', { scimRequestsPerSecond: 24 }, 'scimRequestsPerSecond'],
     ['a burst beyond the quota of an account', { scimBurst: '5001' }, 'scimBurst'],
     [
       'a key with an incomplete id',
@@ -128,7 +128,7 @@ describe('unknown context key', () => {
     expect(given({ [name]: 'x' })).toThrow(message);
   });
 
-  it('an unknown key in a stage of cdk.json is refused too', () => {
+  it('an unknown key in a stage of cdk.json is refused', () => {
     expect(given({ stages: { production: { alarmMail: 'ops@acme.test' } } })).toThrow(
       "did you mean 'alarmEmail'?",
     );
@@ -156,7 +156,7 @@ describe('unknown context key', () => {
     ['of groupsync.json', '{"scim": "yes"}', {}, 'stage "production"\n  scim: expected true or false'],
     ['of a file that is no JSON', 'scim=yes', {}, 'groupsync.json: expected a JSON object of settings .*'],
   ])(
-    'the CDK app ends with a clear message before it builds anything, because of a setting %s',
+    'the CDK app ends with one clear message before it builds anything, because of a wrong setting %s',
     (_, file, given, sentence) => {
       const cwd = dirname(temporaryFile('groupsync.json', file));
       const context = { ...cdkJson.context, 'aws:cdk:enable-path-metadata': true, ...given };

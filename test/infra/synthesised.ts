@@ -6,7 +6,7 @@ import { DEPLOYABLE_KEYS, type DeployableKey, type FunctionCode } from '../../in
 import { ConnectorStack } from '../../infra/connector-stack.ts';
 import { readSettings } from '../../infra/settings.ts';
 
-/** Handlers that do nothing: what the functions hold is not the template's business. */
+/** Handlers that do nothing. The template does not depend on the code of the functions. */
 const code = Object.fromEntries(
   DEPLOYABLE_KEYS.map((name) => [name, fileURLToPath(new URL(`fixture/${name}`, import.meta.url))]),
 ) as Record<DeployableKey, string> satisfies FunctionCode;
@@ -17,7 +17,10 @@ export interface Synthesised {
   readonly template: Template;
 }
 
-/** The stack of one stage, under the feature flags of cdk.json; the context's settings and these on top. */
+/**
+ * Synthesises the stack of one stage, with the feature flags of cdk.json. The given settings override those of the
+ * context.
+ */
 export function synthesise(given: Record<string, unknown> = {}): Synthesised {
   const app = new App({ context: cdkJson.context });
   const settings = readSettings((name) => given[name] ?? app.node.tryGetContext(name));
@@ -25,7 +28,7 @@ export function synthesise(given: Record<string, unknown> = {}): Synthesised {
   return { app, stack, template: Template.fromStack(stack) };
 }
 
-/** A resource of the template as CloudFormation reads it. */
+/** A resource of the template, as CloudFormation reads it. */
 export interface CfnResource {
   readonly Type: string;
   readonly DeletionPolicy?: string;

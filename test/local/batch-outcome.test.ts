@@ -13,7 +13,7 @@ describe('batchOutcome', () => {
     ['an empty object', {}],
     ['an empty list', failures()],
     ['a null list', { batchItemFailures: null }],
-  ])('counts %s as success', (_, value) => {
+  ])('the handler result %s counts as success', (_, value) => {
     expect(answer(value)).toEqual({ done: IDS, failed: [] });
   });
 
@@ -25,16 +25,16 @@ describe('batchOutcome', () => {
     ['a text', 'ok'],
     ['a number', 7],
     ['a list', ['a']],
-  ])('returns the whole batch for %s', (_, value) => {
+  ])('the whole batch is returned for the handler result %s', (_, value) => {
     expect(answer(value)).toEqual({ done: [], failed: IDS, error: expect.any(String) });
   });
 
-  it('returns the whole batch for an error, and names the error', () => {
+  it('the whole batch is returned for an error, and the outcome names the error', () => {
     const result = { ok: false, errorType: 'TypeError', errorMessage: 'broken' } as const;
     expect(batchOutcome(IDS, result)).toEqual({ done: [], failed: IDS, error: 'TypeError: broken' });
   });
 
-  it('returns each named message once, and deletes the others', () => {
+  it('each message that the handler names is returned once, and the others are deleted', () => {
     expect(answer(failures('b', 'b'))).toEqual({ done: ['a', 'c'], failed: ['b'] });
   });
 });

@@ -25,7 +25,7 @@ async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, si
       signal: signal ?? new AbortController().signal,
       pollMs: 5,
     });
-  /** Resolves at the next backlog that `wanted` accepts. */
+  /** Resolves when the stack reports a backlog for which `wanted` is true. */
   const backlog = (wanted: (backlog: Backlog) => boolean) =>
     new Promise<void>((resolve) => {
       heard = (one) => wanted(one) && resolve();
@@ -53,7 +53,7 @@ it('convergence waits for visible, in-flight and apply messages, and needs two e
   expect(standings.slice(-3).map(({ groups }) => groups?.length)).toEqual([undefined, 1, 1]);
 });
 
-it('convergence waits for dirty groups, and not for held, failed or unnamed ones', async () => {
+it('convergence waits for dirty groups, but not for held, failed or unnamed groups', async () => {
   let reads = 0;
   const { wait, standings } = await start(async () => {
     reads += 1;
@@ -63,7 +63,7 @@ it('convergence waits for dirty groups, and not for held, failed or unnamed ones
   expect(standings.map(({ dirty }) => dirty)).toEqual([1, 1, 0, 0]);
 });
 
-it('convergence does not wait for a group that is as wanted and is only checked once more', async () => {
+it('convergence does not wait for a group that is in sync and only waits for one more read', async () => {
   const waiting = { until: '2026-11-20T11:38:00.000Z', code: 'as_wanted', reason: 'an earlier write' };
   const { wait } = await start(async () => [{ ...groupOf('a', 'dirty'), waiting }]);
   expect((await wait()).converged).toBe(true);

@@ -30,7 +30,7 @@ function membersByGroup(lines: Parameters<typeof worldOfEvents>[0]) {
   );
 }
 
-it('the simulated directory starts with the groups and members that the events end with', () => {
+it('the simulated directory starts with the final groups and members of the event files', () => {
   const lines = [
     line('group.snapshot', { group: group('g'), members: [member('a'), member('b')] }),
     line('group.member.added', { group: { id: 'g' }, members: [member('c'), member('d')] }),
@@ -45,7 +45,7 @@ it('the simulated directory starts with the groups and members that the events e
   expect(membersByGroup(lines)).toEqual({ Crew: ['bob@acme.test', 'c@acme.test'] });
 });
 
-it('snapshot parts count as one snapshot, and a line that is no event is left out', () => {
+it('the parts of a snapshot count as one snapshot, and a line without an event is ignored', () => {
   const part = (index: number) => ({ snapshotId: 's', index, count: 2 });
   const lines = [
     line('group.snapshot', { group: group('g'), members: [member('x')] }),

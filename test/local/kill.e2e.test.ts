@@ -10,15 +10,16 @@ import { expectedGroups, platformGroups, reportedGroups } from './support/expect
 import { ROOT, startProcess } from './support/process.ts';
 import { companyOf, jumbled, storyOf } from './support/story.ts';
 
-/** The seed decides the moments of the kills. GROUPSYNC_TEST_SEED sets another one. */
+/** The seed decides the times of the kills. GROUPSYNC_TEST_SEED sets another seed. */
 const SEED = process.env['GROUPSYNC_TEST_SEED'] ?? 'kill';
 const KILLS = 4;
 /**
- * The longest life of a killed run. Such a run ends between the first refresh of people and the second round of writes.
+ * The longest time after which a run is killed. By this time, a run is between its first refresh of people and its
+ * second round of writes.
  */
 const LONGEST_LIFE_MS = 6_000;
 const PEOPLE = 60;
-/** The limit is five times the 150 s of the last run on an idle machine. */
+/** Five times the 150 s that the last run needed on an idle machine. */
 const LONGEST_RECOVERY_MS = 750_000;
 
 it(
@@ -57,7 +58,7 @@ it(
     }
 
     const { output, exit } = start();
-    // A group whose write was interrupted is written again two to three minutes later.
+    // A group whose write was interrupted is written again after two to three minutes.
     const isReported = () => output.stdout.endsWith('\n');
     const reported = vi.waitUntil(isReported, { timeout: LONGEST_RECOVERY_MS, interval: 20 });
     const ended = exit.then(({ code, stderr }) => {

@@ -3,7 +3,7 @@ import { parseOptions } from '../../local/options.ts';
 import { UsageError } from '../../local/usage.ts';
 
 describe('parseOptions', () => {
-  it('options have the documented defaults', () => {
+  it('options of npm start have the documented defaults', () => {
     expect(parseOptions([])).toEqual({
       once: false,
       timeout: 120,
@@ -47,12 +47,12 @@ describe('parseOptions', () => {
     });
   });
 
-  it('gives --once its own local file, unless one is named', () => {
+  it('npm start --once has its own local file, unless an option names another', () => {
     expect(parseOptions(['--once'])).toMatchObject({ localFile: `.groupsync/once-${process.pid}.json` });
     expect(parseOptions(['--once', '--local-file', 'l'])).toMatchObject({ localFile: 'l' });
   });
 
-  it('reads settings as JSON, and as text if they are not JSON', () => {
+  it('npm start reads the value of a setting as JSON, or as text if it is not JSON', () => {
     const args = ['--setting', 'guard=null', '--setting', 'drift=report', '--setting', 'match=["a=b"]'];
     expect(parseOptions([...args, '--setting', 'nameTemplate={name} = {id}'])).toMatchObject({
       setting: [
@@ -73,7 +73,7 @@ describe('parseOptions', () => {
     [['--sqs-port', '65536'], /--sqs-port.*port/],
     [['--setting', 'guard'], /--setting.*KEY=VALUE/],
     [['--empty', '--events', 'a'], /exclude each other/],
-  ])('refuses %j with one line', (args, says) => {
+  ])('npm start refuses the arguments %j with one line', (args, says) => {
     const parse = () => parseOptions(args);
     expect(parse).toThrow(UsageError);
     expect(parse).toThrow(says);

@@ -20,13 +20,13 @@ import { readDirectory } from '../support/reading.ts';
 import { expectedGroups, reportedGroups } from './support/expected.ts';
 import { ROOT, startProcess } from './support/process.ts';
 
-/*
- * These tests unpack the tarball of `npm pack` into an empty folder and install only its declared dependencies. So a
- * missing file or dependency fails a test. One stack of the package runs, and every kind of command and the README's
- * walkthrough use that stack. Another run syncs the example company.
+/**
+ * These tests unpack the tarball of `npm pack` into an empty folder, and install only the dependencies that it
+ * declares. So a missing file or dependency makes a test fail. One stack from the package serves the tests of all
+ * commands and of the README. Another run syncs the example company.
  */
 
-/** The largest size of the tarball, which is mostly bundled functions and the SDK. docs/deploy.md states the size. */
+/** The largest allowed tarball. Most of it is the bundled functions and the SDK. docs/deploy.md names the size. */
 const MAX_BYTES = 3_500_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-package-'));
@@ -113,7 +113,8 @@ it('the packaged console serves its page and answers requests', async () => {
 });
 
 /**
- * Commands with the exit codes that are correct for an empty company. A code of 3 or 1 is then no fault of the package.
+ * Commands with the exit codes that are correct for an empty company. Exit codes 1 and 3 are then not errors of the
+ * package.
  */
 const ASKED: readonly (readonly [readonly string[], readonly number[]])[] = [
   [['status'], [0, 3]],
@@ -180,14 +181,14 @@ it('npm start --once does not change the local file and log of a running stack',
   expect(readdirSync(join(folder, '.groupsync')).sort()).toEqual(['local.json', 'local.log', 'once.log']);
 });
 
-/** All sh blocks of the README. The first installs and starts the stack, and the others use that stack. */
+/** All sh blocks of the README. The first block installs and starts the stack, and the others use this stack. */
 const [SET_UP = '', ...WALK] = [
   ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm),
 ].map(([, block = '']) => block);
 
 /**
- * Defines `npx` and `npm` so that they run the package in this folder, and records the exit code of each command. A
- * block that searches for a later result is repeated until it succeeds.
+ * Shell functions that replace `npx` and `npm`. They run the package in this folder and record the exit code of each
+ * command. `until_there` repeats a search until it succeeds.
  */
 const PRELUDE = `
 npx() { shift; local code=0; node '${bin}' "$@" || code=$?; echo "$2 $code" >> codes; }
@@ -200,7 +201,7 @@ const scriptOf = (block: string, place: number) =>
     ? `block_${place}() {\n${block}\n}\nuntil_there block_${place}`
     : `${block}\necho "block ${place} done"`;
 
-/** The README states that its walkthrough needs these tools. A machine that runs the tests needs only Node. */
+/** The README names these tools as requirements. A machine without them skips the test. */
 const hasTools = ['aws', 'jq', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 
 it.skipIf(!hasTools)(
@@ -210,7 +211,8 @@ it.skipIf(!hasTools)(
     const script = PRELUDE + WALK.map(scriptOf).join('\n');
     const { code, stdout, stderr } = await startProcess('bash', ['-c', script], around).exit;
     expect(code, `${stdout}\n${stderr}`).toBe(0);
-    // The dead-lettered message needs attention in status and doctor. The command sync meets the refused credential.
+    // The dead-lettered message gives status and doctor the exit code 3. The command sync has the exit code 3 because
+    // the platform refuses the credential.
     expect(read('codes').trim().split('\n'), stderr).toEqual([
       ...['events 0', 'status 3', 'explain 0', 'import 0', 'dlq 0', 'doctor 3'],
       ...['sync 3', 'connect 0'],

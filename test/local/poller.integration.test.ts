@@ -119,7 +119,7 @@ describe('messages after the handler returns', () => {
     expect(await queue.count(queue.deadUrl)).toBe(0);
   });
 
-  it('a message moves to the dead-letter queue after maxReceiveCount receives, and no sooner', async () => {
+  it('a message moves to the dead-letter queue after maxReceiveCount receives, and not earlier', async () => {
     const queue = await startQueue({ maxReceiveCount: 3 });
     await queue.send('poison');
     const counts: string[] = [];
@@ -159,7 +159,7 @@ describe('messages after the handler returns', () => {
 });
 
 describe('concurrency and stop of the poller', () => {
-  it('the poller runs up to maximumConcurrency invocations at once, and never more', async () => {
+  it('the poller runs at most maximumConcurrency invocations at the same time', async () => {
     const queue = await startQueue();
     for (let n = 0; n < 9; n += 1) await queue.send(`m${n}`);
     let active = 0;
@@ -203,7 +203,7 @@ describe('concurrency and stop of the poller', () => {
     expect(errors).toEqual([]);
   });
 
-  it('stop waits for the running invocation and for the deletion of its messages', async () => {
+  it('the stop of a poller waits for the running invocation and for the deletion of its messages', async () => {
     const queue = await startQueue();
     await queue.send('a');
     let open: (() => void) | undefined;

@@ -43,7 +43,7 @@ describe('publish', () => {
     expect(await count(queueUrl)).toBe(2);
   });
 
-  it('repeats messages that failed without a fault of the sender', async () => {
+  it('a message is sent again if SQS failed and the sender made no mistake', async () => {
     const { client, queueUrl, count } = await startQueue();
     const send = client.send.bind(client);
     let failures = 2;

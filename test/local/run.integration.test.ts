@@ -94,7 +94,7 @@ describe('npm start --once', () => {
     expect(await run(ofOne('--once', '--timeout', '240'), fakeParts({ ingest })).exit).toBe(0);
   });
 
-  it('ends with exit code 1 if messages are returned again and again', async () => {
+  it('a run ends with exit code 1 if messages are returned again and again', async () => {
     const fake = fakeParts({ ingest: () => Promise.reject(new Error('broken')) });
     expect(await run(ofOne('--once', '--timeout', '0.5'), fake).exit).toBe(1);
   });

@@ -16,7 +16,7 @@ function start(task: () => Promise<void>) {
 }
 
 describe('local schedule', () => {
-  it('runs one period after its start and after each end, and never twice at once', async () => {
+  it('a schedule runs one period after its start and after the end of each run, and never twice at the same time', async () => {
     let active = 0;
     let most = 0;
     const task = vi.fn(async () => {
@@ -36,7 +36,7 @@ describe('local schedule', () => {
     expect(most).toBe(1);
   });
 
-  it('continues after a failed run and reports it', async () => {
+  it('a schedule reports a failed run and continues', async () => {
     const task = vi.fn(() => Promise.reject(new Error('broken')));
     const { errors } = start(task);
     await vi.advanceTimersByTimeAsync(4000);
@@ -44,7 +44,7 @@ describe('local schedule', () => {
     expect(errors).toHaveLength(2);
   });
 
-  it('a request during a run of the schedule gets the result of that run', async () => {
+  it('a requested run during a scheduled run returns the result of the scheduled run', async () => {
     const task = vi.fn(() => new Promise<void>((resolve) => setTimeout(resolve, 100)));
     const { schedule } = start(task);
     const both = Promise.all([schedule.runNow(), schedule.runNow()]);

@@ -3,7 +3,9 @@ import { add, remove, replace } from '../support/scim-operations.ts';
 import { startTestStack } from './support/stack.ts';
 import { companyOf, emailOf } from './support/story.ts';
 
-/* These tests send the requests of Okta and Entra ID over HTTP, from first to last, and check the platform. */
+/**
+ * These tests send the complete request sequences of Okta and Entra ID over HTTP, and check the groups on the platform.
+ */
 
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';

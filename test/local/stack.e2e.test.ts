@@ -9,7 +9,8 @@ import { companyOf, jumbled, memberOf, storyOf } from './support/story.ts';
 const PEOPLE = 80;
 const WINDOW_SECONDS = 1;
 /**
- * The number of changes in one burst, for several windows. 10,000 changes take a minute, so they run only on request.
+ * The number of changes in one burst over several windows. A burst of 10,000 changes takes a minute, so this size is
+ * only used if the variable is set.
  */
 const BURST = Number(process.env['GROUPSYNC_TEST_BURST'] ?? 1_000);
 /** The limit is far above the usual duration, for machines that do other work. */
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-/** Returns events a millisecond apart, of which the last is now. */
+/** Returns events that are a millisecond apart. The last event has the present time. */
 function eventsOf(source: string, told: readonly Pick<RawEvent, 'type' | 'data'>[]): RawEvent[] {
   const startMs = Date.now() - told.length;
   return told.map((one, n) => ({
@@ -121,8 +122,7 @@ it(
     const after = (await stack.converge()).find(belongsTo('guests'));
     expect(after).toMatchObject({ state: 'in_sync', applied: 3, users: ['u-new', 'u1', 'u2'], pending: [] });
 
-    // The platform no longer provides the employee to the application: no list shows the employee, and the id answers
-    // 404.
+    // The application has no access to the employee any more: no list shows the employee, and a GET by id answers 404.
     await stack.control('employees', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -13,7 +13,7 @@ describe('table of groups', () => {
     { ...groupOf('3', 'unnamed'), name: null, version: null },
   ];
 
-  it('fits 80 columns and shows each group by name with its counts', () => {
+  it('the table of groups fits 80 columns and shows each group by name with its counts', () => {
     const lines = groupsTable(groups).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(
@@ -33,7 +33,7 @@ describe('table of groups', () => {
     }
   });
 
-  it('contains a summary by state', () => {
+  it('the summary of groups counts the groups by state', () => {
     expect(groupsSummary(groups)).toBe('3 groups: 1 held, 1 in_sync, 1 unnamed; 3 members pending');
     expect(groupsSummary([])).toBe('0 groups: none; 0 members pending');
   });

@@ -20,7 +20,7 @@ describe('wake-ups of groups', () => {
     [3_600_000, 900],
   ])('a wake-up is delayed by whole seconds up to the SQS limit: %s ms', async (afterMs, DelaySeconds) => {
     const { client, sent } = fakeSqs();
-    // SQS takes no U+FFFF as it is.
+    // SQS does not accept the character U+FFFF.
     const group = ref('Vertrieb – Süd #1 🚀\uffff', 'acme');
     const wake = { ...group, ...(afterMs === undefined ? {} : { afterMs }) };
     expect(await createApplyQueue(client, async () => 'url').wake([wake])).toEqual([]);
@@ -42,7 +42,7 @@ it.each([
   { DelaySeconds: 0.5 },
   { MessageDeduplicationId: 'd' },
   { MessageGroupId: 'with a space' },
-])('the simulated queue refuses what SQS refuses for a standard queue: %j', async (wrong) => {
+])('the simulated queue refuses an entry that SQS refuses for a standard queue: %j', async (wrong) => {
   const { client } = fakeSqs();
   const Entries = [{ Id: '0', MessageBody: 'a', MessageGroupId: 'default', ...wrong }];
   const answer = client.send(new SendMessageBatchCommand({ QueueUrl: 'url', Entries }));

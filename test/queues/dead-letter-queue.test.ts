@@ -42,7 +42,7 @@ describe('dead letter', () => {
     expect(attributes).toMatchObject({ connection: 'acme', stamp: 'a stamp' });
   });
 
-  it('the reason has no control character, at most 500 characters, and no half of a character', async () => {
+  it('the reason of a dead letter has at most 500 characters, no control character and no half of a surrogate pair', async () => {
     const { attributes } = await send(
       deadLetter({ message: `a\u0000\u001b[31m\n\u0085\ufffeb${'x'.repeat(491)}🚀` }),
     );
@@ -53,7 +53,7 @@ describe('dead letter', () => {
     expect(Buffer.from(message, 'utf8').toString('utf8')).toBe(message);
   });
 
-  it('the body contains only characters that SQS accepts, and reads the same as JSON', async () => {
+  it('the body of a dead letter contains only characters that SQS accepts, and has the same content as JSON', async () => {
     const { first } = await send(deadLetter({ body: '{"a":"\ufffe"}' }));
     expect(first?.MessageBody).toBe('{"a":"\\ufffe"}');
     expect((await send(deadLetter({ body: '' }))).first?.MessageBody).toBe(' ');
@@ -75,13 +75,13 @@ describe('dead letter', () => {
       ).toEqual(['invalid_event', 'invalid_event']);
     });
 
-    it('gets a shorter reason and not a shorter body', async () => {
+    it('a dead letter of the maximum size has a shorter reason, but the whole body', async () => {
       const { refused, attributes } = await send(ofSize(MIB - 400, { message: 'é'.repeat(500) }));
       expect(refused).toEqual([]);
       expect(attributes['errorMessage']).toMatch(/^é{10,100}$/);
     });
 
-    it('a message whose dead letter does not fit with its reason is left to SQS', async () => {
+    it('a message that is too large with any reason stays in its queue, and SQS moves it to the dead-letter queue', async () => {
       const { refused, requests } = await send(
         deadLetter({ messageId: 'm1' }),
         ofSize(MIB - 100, { messageId: 'm1' }),
@@ -91,7 +91,7 @@ describe('dead letter', () => {
       expect(requests.flat()).toHaveLength(1);
     });
 
-    it('a dead letter is sent despite a connection or an id that no queue accepts', async () => {
+    it('a dead letter is sent with a shorter connection and id if SQS would refuse the original ones', async () => {
       const { refused, attributes } = await send(
         ofSize(MIB - 2_000, { connection: `a\u0000\ud800${'b'.repeat(600_000)}`, messageId: 'm\u0001' }),
       );

@@ -4,13 +4,16 @@ import { seededRandom } from '../../simulate/random.ts';
 
 type Entry = NonNullable<SendMessageBatchCommand['input']['Entries']>[number];
 
-/** A client that remembers its requests; `refuses` says which messages SQS turns down beside those that it must. */
+/**
+ * Creates an SQS client that stores its requests. It refuses the entries for which `refuses` returns true, and the
+ * entries that SQS itself refuses.
+ */
 export function fakeSqs(refuses: (entry: Entry) => boolean = () => false) {
   const requests: Entry[][] = [];
   const { of } = createQueues({ nowMs: () => 0, random: seededRandom(1) });
   const send = async ({ input }: SendMessageBatchCommand) => {
     const entries = input.Entries ?? [];
-    // An empty body is refused by the queue itself.
+    // The queue refuses an empty body.
     const Entries = entries.map((entry) => (refuses(entry) ? { ...entry, MessageBody: '' } : entry));
     const answer = answerSqs(of, 'SendMessageBatch', { QueueUrl: queueUrl('apply'), Entries }, () => 0);
     requests.push(entries);

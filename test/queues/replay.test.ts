@@ -19,7 +19,7 @@ const movedFrom = (queue: string) => ({
   Attributes: { DeadLetterQueueSourceArn: `arn:aws:sqs:eu-west-1:111122223333:${queue}` },
 });
 
-it('dead letters that the queue deletes only in part are deleted again, or the failure is reported', async () => {
+it('a replay deletes a dead letter again if the queue did not delete it, and reports a second failure', async () => {
   const { of, client } = createQueues({ nowMs: () => 0, random: seededRandom(1) });
   const take = async (failures: number) => {
     for (let left = 8; left > 0; left -= 1) of.eventsDlq.send({ body: '{}' });
@@ -45,7 +45,7 @@ describe('replayed dead letter', () => {
     ['moved by SQS from the common queue', movedFrom(COMMON), COMMON],
     ['without any origin', {}, COMMON],
     [
-      'failed before, with the count and the first time',
+      'failed before, with the number of failures and the time of the first one',
       {
         Attributes: { SentTimestamp: String(Date.parse('2026-11-20')) },
         ...wrote('failedBefore', '2 2026-11-01T00:00:00.000Z'),

@@ -33,7 +33,7 @@ describe('batch of messages to SQS', () => {
     expect(await sendAll(client, 'url', messages(2))).toEqual(new Set([0, 1]));
   });
 
-  it('no request is made without messages', async () => {
+  it('an empty list of messages causes no request', async () => {
     const { client, requests } = fakeSqs();
     await sendAll(client, 'url', []);
     expect(requests).toEqual([]);

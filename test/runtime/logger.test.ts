@@ -31,7 +31,7 @@ describe('log line', () => {
     ]);
   });
 
-  it('contains no address, also not in an id, and gives equal addresses equal pseudonyms', () => {
+  it('a log line contains no e-mail address, not even inside an id, and equal addresses have equal pseudonyms', () => {
     const { logger, read } = logging('info');
     const fields = {
       group: 'eng@acme.test',
@@ -46,7 +46,7 @@ describe('log line', () => {
     expect(line.error[0]).toMatch(/^StoreError: no \(address-[0-9a-f]{12}\), eng$/);
   });
 
-  it('a log line is written only from its configured level on', () => {
+  it('a log line below the configured level is not written', () => {
     const { logger, read } = logging('warn');
     for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level](level);
     expect(read()).toMatchObject([{ level: 'warn' }, { level: 'error' }]);
@@ -54,7 +54,7 @@ describe('log line', () => {
 });
 
 describe('error in a log line', () => {
-  it("shows names and messages of groupsync's own errors and causes, without words of the platform", () => {
+  it('an error of groupsync is logged with the names and messages of its causes, but without text of the platform', () => {
     const facts = { method: 'GET', pathTemplate: '/groups', sent: 'answered', status: 429 } as const;
     const cause = failureOf(new RateLimitedError('no', { ...facts, excerpt: 'Ann Lee is busy' }), 'v1');
     expect(cause.message).toContain('Ann Lee is busy');
@@ -68,7 +68,7 @@ describe('error in a log line', () => {
     expect(loggable(error).message).toBe(chain.join(', because of '));
   });
 
-  it('an error of a library is logged by its name alone, because its message may quote anything', () => {
+  it('an error of a library is logged only by its name, because its message may contain personal data', () => {
     const library = new TypeError('cannot read ann@acme.test');
     const sdk = Object.assign(new Error('token abc is invalid'), { name: 'UnrecognizedClientException' });
     expect(errorFields(new StoreError('the table could not be written', { cause: sdk }))).toEqual({

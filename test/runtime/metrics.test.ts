@@ -14,8 +14,8 @@ function emitted(name: MetricName, value: number, by?: string) {
   return JSON.parse(lines[0] ?? '');
 }
 
-/** The form is that of the CloudWatch user guide, "Specification: Embedded metric format". */
-it('a metric is emitted under the prefix, and under its kind if it has one', () => {
+/** The record has the form of the CloudWatch user guide, "Specification: Embedded metric format". */
+it('a metric is emitted with the prefix as a dimension, and with its kind if it has one', () => {
   expect(emitted('PlatformWrites', 2, 'put')).toEqual({
     _aws: {
       Timestamp: 1_700,

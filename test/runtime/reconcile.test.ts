@@ -27,7 +27,7 @@ const event = {
   type: 'EXTERNAL_GROUP_ADD',
 };
 
-it('listing the notification targets sends nothing, and a test does', async () => {
+it('the list of notification targets sends no message, and a notification test sends one', async () => {
   const { connection, ports } = await createWorld();
   const send = vi.fn(async () => new Map());
   const told = { ...ports, notifier: { prefix: 'prod', targets: ['webhook'], send } };
@@ -40,7 +40,7 @@ it('listing the notification targets sends nothing, and a test does', async () =
 });
 
 describe('run of the pump', () => {
-  it('fails for an invalid item only after all other work, including the levels', async () => {
+  it('the requeue job does all other work, including the levels, before it fails for an invalid item', async () => {
     const world = await createWorld();
     await world.link('g', { dirtySince: 1 }, 1);
     await world.table.put({
@@ -58,7 +58,7 @@ describe('run of the pump', () => {
   });
 });
 
-it('a connection that uses up the time of one run does not delay the others forever', async () => {
+it('if one connection uses the whole time of a run, a later run reaches the other connections', async () => {
   const names = ['a', 'b', 'c', 'd'];
   const first = new Set<string>();
   const random = seededRandom(1);
@@ -80,7 +80,7 @@ it('a connection that uses up the time of one run does not delay the others fore
 });
 
 describe('run of the feed', () => {
-  it('returns the report and counts events and duplicates', async () => {
+  it('a run of the feed returns its report and counts events and duplicates', async () => {
     const world = await createWorld({
       activity: async function* () {
         yield { events: [event], next: 'c1', done: true };
@@ -112,7 +112,7 @@ describe('run of the feed', () => {
     expect(await run('feed')).toMatchObject({ drift: { duplicate_spoke_id: 1 }, reported: 1 });
   });
 
-  it('a run of the feed that breaks off counts the events it read, and fails', async () => {
+  it('a run of the feed that ends early counts the events that it has read, and fails', async () => {
     const world = await createWorld({
       activity: async function* ({ cursor }: { cursor?: string }) {
         if (cursor === undefined) yield { events: [event], next: 'c1', done: false };
@@ -124,7 +124,7 @@ describe('run of the feed', () => {
     expect(emitted).toEqual([['FeedEventsRead', 1]]);
   });
 
-  it('a run of the feed reports that another run is active', async () => {
+  it('a run of the feed does nothing while another run is active, and reports this', async () => {
     const world = await createWorld();
     const span = { nowMs: world.ports.clock(), lengthMs: 1_000 };
     await world.ports.leases.take(world.connection.name, 'feed', span);
@@ -134,7 +134,7 @@ describe('run of the feed', () => {
     });
   });
 
-  it('reports the sweep that a gap caused', async () => {
+  it('a run of the feed reports the sweep that a gap in the feed caused', async () => {
     const world = await createWorld({
       activity: async function* ({ cursor }: { cursor?: string }) {
         if (cursor !== undefined) throw failure('rejected', 400);
@@ -150,7 +150,7 @@ describe('run of the feed', () => {
 });
 
 describe('other tasks of reconcile', () => {
-  it('each pump emits the levels of the connection, and nothing for usual values', async () => {
+  it('each run of the requeue job emits the levels of the connection that differ from normal', async () => {
     const world = await createWorld();
     const { run, emitted } = tasks(world);
     expect(await run('health')).toMatchObject({ connection: 'default', goodAtMs: world.ports.clock() });

@@ -37,7 +37,7 @@ const judge = (root: string) =>
   });
 
 describe('npm run budget', () => {
-  it('passes at the limit, and shows each figure next to its limit', () => {
+  it('the budget check passes at the limit, and shows each figure next to its limit', () => {
     const { status, stdout, stderr } = judge(project());
     expect(stderr).toBe('');
     expect(status).toBe(0);
@@ -46,7 +46,7 @@ describe('npm run budget', () => {
     );
   });
 
-  it('fails with one sentence for each excess: a line, a test, a dependency, a large package', () => {
+  it('the budget check prints one sentence for each exceeded limit: lines, tests, dependencies and installed size', () => {
     const more = {
       'cli/d.ts': '6\n',
       'test/d.tsx': '1\n2\n3\n',
@@ -61,7 +61,7 @@ describe('npm run budget', () => {
     expect(status).toBe(1);
   });
 
-  it('counts the files that git tracks if there is git', () => {
+  it('the budget check counts only files that git tracks, if git is available', () => {
     const root = project({ 'cli/draft.ts': '6\n7\n' });
     for (const args of [
       ['init', '-q'],

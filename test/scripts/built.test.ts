@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { builtFolder } from '../../scripts/built.mjs';
 
 describe('programs of a checkout', () => {
-  it('programs are built once, and used again until a source changes', async () => {
+  it('programs are built once, and built again only after a source changed', async () => {
     const build = () => builtFolder(['shared/contract/nearest.ts'], ['shared/contract']);
     const folder = await build();
     const program = new URL('nearest.mjs', folder);

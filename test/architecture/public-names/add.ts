@@ -1,6 +1,6 @@
 import { frozenNames, joined, productNames, without, writeFrozen } from './names.ts';
 
-/** `npm run names:add`: adds the product's names that are missing in the list. It removes none. */
+/** `npm run names:add` adds public names that the list lacks. It removes no name. */
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const before = frozenNames();
 const now = await productNames();

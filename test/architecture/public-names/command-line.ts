@@ -7,7 +7,7 @@ import { jsonDocument } from '../../../local/output.ts';
 import type { GroupReport } from '../../../local/report.ts';
 import { fieldsOf } from './walk.ts';
 
-/** Commands with their flags. A flag includes its argument, because scripts pass it. */
+/** Returns the commands with their flags. A flag includes its argument, because scripts pass the argument. */
 export const cliNames = (): readonly string[] => [
   ...commandsOf(createProgram(() => async () => undefined)),
   ...Object.values(EXIT).map((code) => `exit code ${code}`),
@@ -33,7 +33,7 @@ const flagsOf = (command: Command): readonly string[] =>
 
 export const startFlags = (): readonly string[] => flagsOf(commandLine());
 
-/** A group with every field; the compiler ensures that none is missing. */
+/** A group report with every field. The compiler fails if a field is missing. */
 const GROUP: GroupReport = {
   connection: 'c',
   id: 'g',

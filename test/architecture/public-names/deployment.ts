@@ -4,7 +4,7 @@ import { ENVIRONMENT, METRIC_NAMESPACE } from '../../../shared/contract/names.ts
 import { everyResourceOf, synthesise } from '../../infra/synthesised.ts';
 import { namesOfForm } from './walk.ts';
 
-/** A stage with everything that a setting can add. */
+/** The settings of a stage with every optional resource. */
 const FULL = {
   scim: true,
   directory: true,
@@ -13,7 +13,7 @@ const FULL = {
   notify: ['alarms'],
 };
 
-/** The property of a resource that is its name. */
+/** By type of resource: the property that contains its name. */
 const NAMED: Readonly<Record<string, string>> = {
   'AWS::SQS::Queue': 'QueueName',
   'AWS::DynamoDB::Table': 'TableName',

@@ -16,10 +16,10 @@ export type PublicNames = Readonly<Record<string, readonly string[]>>;
 
 const FROZEN = new URL('../public-names.json', import.meta.url);
 
-/** The stored list of names that scripts may rely on. */
+/** The stored list of public names, on which scripts may rely. */
 export const frozenNames = (): PublicNames => JSON.parse(readFileSync(FROZEN, 'utf8'));
 
-/** The names that the product has, from its schemas, commands, routes and template. */
+/** Returns the public names that the code has now, from its schemas, commands, routes and template. */
 export async function productNames(): Promise<PublicNames> {
   const localFile = Object.keys(LocalFile.shape);
   const names: Record<string, readonly string[]> = {
@@ -59,7 +59,7 @@ export const without = (some: PublicNames, others: PublicNames): readonly string
     return names.filter((name) => !known.has(name)).map((name) => `${what}: ${name}`);
   });
 
-/** Both together. */
+/** Returns the names of both lists. */
 export function joined(some: PublicNames, others: PublicNames): PublicNames {
   const keys = [...Object.keys(some), ...Object.keys(others)];
   return sorted(

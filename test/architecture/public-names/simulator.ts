@@ -16,7 +16,7 @@ import { fieldsOf, namesOfForm } from './walk.ts';
 
 const under = (what: string, names: readonly string[]) => names.map((name) => `${what}: ${name}`);
 
-/** Paths, bodies and answers under `/_simulator`, from the routes and schemas that serve them. */
+/** Returns the paths, bodies and answers below `/_simulator`, from the routes and schemas of the simulator. */
 export async function simulatorNames(): Promise<readonly string[]> {
   return [
     ...(await routes()),

@@ -16,7 +16,7 @@ interface JsonSchema {
   readonly $defs?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** Every field of a JSON Schema as a path, and every value of it that is a constant as `path = value`. */
+/** Returns every field of a JSON Schema as a path, and every constant value of a field as `path = value`. */
 export function namesOfSchema(
   root: JsonSchema,
   schema = root,
@@ -44,7 +44,10 @@ export function namesOfSchema(
   ];
 }
 
-/** Fields and values that a zod schema reads. A check of our own lists its values in the message: `"a" or "b"`. */
+/**
+ * Returns the fields and values that a zod schema accepts. The message of a custom check lists its values: `"a" or
+ * "b"`.
+ */
 export function namesOfForm(form: z.ZodType): string[] {
   const schema = z.toJSONSchema(form, {
     io: 'input',
@@ -59,7 +62,7 @@ export function namesOfForm(form: z.ZodType): string[] {
   return namesOfSchema(schema as JsonSchema);
 }
 
-/** The fields of an answer, as paths. */
+/** Returns the fields of an answer as paths. */
 export function fieldsOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => fieldsOf(item, `${path}[]`));
   if (typeof value !== 'object' || value === null) return [];

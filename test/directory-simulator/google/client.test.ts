@@ -7,8 +7,8 @@ import { CLOUD_PLATFORM, READ_ALL } from '../../../directory-simulator/google/sc
 import { ADMIN, startGoogle } from '../fixture.ts';
 
 /**
- * Google's own client against the simulator. The client has its addresses built in, so its requests are sent to the
- * simulator by replacing the host. Only this file loads the client.
+ * Opens Google's own client for the simulator. The client has built-in addresses, so its requests get the host of the
+ * simulator. Only this file loads the client.
  */
 async function openClient(settings: Partial<Settings> = {}) {
   const google = startGoogle({ settings });
@@ -40,7 +40,7 @@ interface Page<T> {
   readonly next: string | null | undefined;
 }
 
-/** All items of a list, page by page. */
+/** Reads all pages of a list and returns the items. */
 async function pages<T>(read: (at: { pageToken?: string }) => Promise<Page<T>>): Promise<readonly T[]> {
   const found: T[] = [];
   let at: { pageToken?: string } | undefined = {};
@@ -136,7 +136,7 @@ describe("Google's client for Node with the simulator", () => {
       type: 'external_account',
       audience: PROVIDER,
       subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-      // The library exchanges with a transport of its own, which cannot be redirected.
+      // The library sends the token exchange with its own transport, which the test cannot redirect.
       token_url: `${url}/v1/token`,
       scopes: [CLOUD_PLATFORM],
       subject_token_supplier: {

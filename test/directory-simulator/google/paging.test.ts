@@ -31,7 +31,7 @@ describe('paging of the simulated directory', () => {
     expect(items.map(({ id }) => id)).toEqual(everybody);
   });
 
-  it.each(SEEDS)('every member is shown at least once, whatever the pages contain (%s)', async (seed) => {
+  it.each(SEEDS)('every member is shown at least once, with any sizes and repetitions of pages (seed %s)', async (seed) => {
     const google = startGoogle({ world, seed, settings: HARD });
     const { items, pages } = await read(google, `${PATH}?maxResults=20`);
     expect([...new Set(items.map(({ id }) => id))].toSorted()).toEqual(everybody);
@@ -53,7 +53,7 @@ describe('paging of the simulated directory', () => {
     expect(await pagesOf('7')).not.toEqual(await pagesOf('8'));
   });
 
-  it.each(SEEDS)('members who stay are shown even if others come and go between pages (%s)', async (seed) => {
+  it.each(SEEDS)('members who stay are shown even if others join and leave between pages (seed %s)', async (seed) => {
     const google = startGoogle({ world, seed, settings: { ...HARD, emptyPages: 0 } });
     const first = await google.get(`${PATH}?maxResults=20`);
     await google.control('changes', [

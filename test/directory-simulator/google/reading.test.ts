@@ -113,7 +113,7 @@ describe('lag of the simulated directory', () => {
     expect(await read()).toEqual(['ann@example.com', 'sue@example.com']);
   });
 
-  it('the member count and the members of a group disagree while they lag differently', async () => {
+  it('the member count and the members of a group differ while their lags differ', async () => {
     const google = startGoogle({ settings: { lagSeconds: { users: 0, groups: 3_600, members: 0, log: 0 } } });
     await google.control('changes', { kind: 'addMember', group: 'g-none', member: 'u-ann' });
     google.clock.ms += 1;

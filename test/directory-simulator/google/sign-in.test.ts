@@ -54,7 +54,7 @@ describe('sign-in with the key of a service account', () => {
     expect([answer.status, answer.json]).toEqual([status, { error, error_description: expect.any(String) }]);
   });
 
-  it('refuses a signature of another key, text that is no token, and another grant', async () => {
+  it('a sign-in is refused for a signature of another key, a text that is not a token, and another grant type', async () => {
     const google = startGoogle();
     const claims = { sub: ADMIN, scope: READ_GROUPS };
     const answers = [
@@ -71,7 +71,7 @@ describe('sign-in with the key of a service account', () => {
     ]);
   });
 
-  it('a token loses the scopes that the administrator takes away, even if it was issued before', async () => {
+  it('a token loses the scopes that the administrator removes, even if the token was issued before', async () => {
     const google = startGoogle();
     await google.get('groups/g-sales');
     await google.control('delegation', { scopes: [READ_GROUPS] });

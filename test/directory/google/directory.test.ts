@@ -72,7 +72,7 @@ describe('members of a Google group', () => {
     }
   });
 
-  it('members carry the time just before their page was requested', async () => {
+  it('members have the time immediately before the request of their page', async () => {
     const { directory } = await openGoogle();
     for await (const { asOfMs } of directory.membersOf(SALES)) expect(asOfMs).toBe(NOW_MS);
   });
@@ -91,7 +91,7 @@ const FAULTS: readonly (readonly [string, string, object])[] = [
   ['a limit of calls', 'busy', { error: 'userRateLimitExceeded' }],
   ['a failure of the server', 'unavailable', { error: 'backendError' }],
   ['the page of a proxy', 'unavailable', { status: 200, body: '<html>Sign in</html>' }],
-  ['a body that breaks off', 'unavailable', { status: 200, body: '{"kind":"admin#directory#members","memb' }],
+  ['an incomplete body', 'unavailable', { status: 200, body: '{"kind":"admin#directory#members","memb' }],
   ['an empty object', 'odd', { status: 200, body: '{}' }],
   ['an error with the status 200', 'odd', { status: 200, body: '{"error":{"code":403},"members":[]}' }],
   [
@@ -105,7 +105,7 @@ const FAULTS: readonly (readonly [string, string, object])[] = [
 
 describe('failed read of members', () => {
   it.each(FAULTS)(
-    'a failed read is no empty group: %s is an error of the kind %s',
+    'a failed read of members does not return an empty group: %s is an error of the kind %s',
     async (_, kind, fault) => {
       const { directory, control } = await openGoogle();
       await control('faults', [{ match: { path: '*/members' }, times: 10, ...fault }]);
@@ -124,7 +124,7 @@ describe('failed read of members', () => {
     expect(await allOf(directory.membersOf(SALES))).toHaveLength(5);
   });
 
-  it('a read ends if the page token expires in the middle', async () => {
+  it('a read of members fails if the page token expires between two pages', async () => {
     const { directory, control } = await openGoogle({ settings: { pageSizes: 'random' }, seed: '5' });
     const read = async () => {
       for await (const _ of directory.membersOf(SALES)) await control('page-tokens/expire');
@@ -177,7 +177,7 @@ describe('sign-in to a Google directory', () => {
 });
 
 describe('changes that Google reports', () => {
-  it('reported groups and users are named by id or address, each with its latest time', async () => {
+  it('each reported group or user is named by id or address, with the time of its latest report', async () => {
     const { directory, control, clock } = await openGoogle();
     const cursor = directory.cursorAt(clock.ms);
     clock.ms += 60_000;

@@ -12,7 +12,7 @@ import { openGoogle } from './reader.ts';
 const SERVICE = { provider: PROVIDER, serviceAccount: SERVICE_ACCOUNT.email };
 const ALL_WORK = ['administrator', 'groups', 'members', 'users', 'reports'];
 
-/** A directory that is signed in to without a key. */
+/** Opens a directory with a federated sign-in, which needs no key. */
 async function openFederated(changed: Partial<typeof SERVICE> = {}) {
   const google = await openGoogle();
   const { url, world, account } = google;
@@ -30,7 +30,7 @@ const openWithKey = async () => {
   return { ...google, examine: () => examineGoogle(google.account, google.world) };
 };
 
-/** Each step: its name, with the message of its failure. */
+/** Returns each step by its name, with the message of its failure if it failed. */
 const linesOf = (steps: readonly DirectoryStep[]) =>
   steps.map(({ step, failure }) => (failure === undefined ? step : `${step}: ${failure.message}`));
 
@@ -56,7 +56,7 @@ describe('sign-in to a Google directory without a stored secret', () => {
     expect((await directory.group('g-emea'))?.name).toBe('EMEA');
   });
 
-  it('every step of signing in without a secret works where it is set up', async () => {
+  it('every step of a sign-in without a secret succeeds if the directory trusts the role', async () => {
     const { examine } = await openFederated();
     expect(linesOf(await examine())).toEqual(['web identity', 'token exchange', 'signature', ...ALL_WORK]);
   });
@@ -82,7 +82,7 @@ describe('sign-in to a Google directory without a stored secret', () => {
     ]);
   });
 
-  it('the examination names a provider that is unknown', async () => {
+  it('the examination names an unknown identity provider', async () => {
     const { examine } = await openFederated({ provider: '//iam.googleapis.com/other' });
     expect(linesOf(await examine())).toEqual([
       'web identity',
@@ -104,7 +104,7 @@ describe('sign-in to a Google directory without a stored secret', () => {
 });
 
 describe('the steps of reading a Google directory with a key', () => {
-  it('all steps of reading with a key work where it is set up', async () => {
+  it('all steps of a read with a key succeed if all rights are delegated', async () => {
     const { examine } = await openWithKey();
     expect(linesOf(await examine())).toEqual(['credential', ...ALL_WORK]);
   });
@@ -136,7 +136,7 @@ describe('the steps of reading a Google directory with a key', () => {
     });
   });
 
-  it('the examination names a right that the limit of calls keeps from being tried', async () => {
+  it('the examination names a right that it could not test because of the limit of calls', async () => {
     const { examine, control } = await openWithKey();
     await control('faults', [
       { match: { path: '*/directory/v1/users/*' }, times: 30, error: 'quotaExceeded' },

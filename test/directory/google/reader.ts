@@ -17,7 +17,9 @@ interface Options {
   readonly administrator?: string;
 }
 
-/** A simulated Google directory and a client of it. Waits of the client move the simulator's clock. */
+/**
+ * Starts a simulated Google directory and creates its client. A wait of the client advances the clock of the simulator.
+ */
 export async function openGoogle({ administrator = ADMIN, ...options }: Options = {}) {
   const google = startGoogle(options);
   const { url } = await google.simulator.listen();

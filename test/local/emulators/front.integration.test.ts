@@ -79,7 +79,7 @@ it.each([
     const context = { attrNames, attrVals, isReserved: () => false, compare, ...unused };
     return JSON.stringify([parse(said, { context }), unused]);
   };
-  // Additional blanks make another expression, which is parsed again.
+  // A text with additional blanks is another expression for the cache, so the emulator parses it again.
   [...requests, ...requests].forEach((values, n) => {
     expect(judge(text, values)).toBe(judge(text + ' '.repeat(n + 1), values));
   });
@@ -102,7 +102,7 @@ it('the front survives a client that disconnects in the middle of a request', as
   await expect(DynamoDBDocumentClient.from(client).send(get)).resolves.toMatchObject({});
 });
 
-it('the front answers requests in flight when it stops, and cuts off later ones', async () => {
+it('the front answers requests in flight while it stops, and closes the connections of later requests', async () => {
   const front = await startAwsFront({ port: 0, services: [] });
   const client = new DynamoDBClient({ ...CREDENTIALS, endpoint: front.url, maxAttempts: 1 });
   await createTable(client, 'groupsync-state');
@@ -129,7 +129,7 @@ it.each([
   ['a program', {}, 200],
   ['a host name that was rebound to this address', { host: 'evil.test:80' }, 403],
   ['a page of another origin', { origin: 'https://evil.test' }, 403],
-])('DynamoDB and SQS emulators answer %s alike', async (_, headers, status) => {
+])('the DynamoDB and SQS emulators give the same answer to %s', async (_, headers, status) => {
   const { endpoint } = await startFront();
   const sqs = await startSqs(0);
   onTestFinished(() => sqs.close());

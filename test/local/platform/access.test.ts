@@ -83,7 +83,7 @@ test('a body that is not JSON is refused only after the token, and other media t
   expect(plain.json.error.message).toBeTypeOf('string');
 });
 
-test('a JSON content type without a body counts as no body', async () => {
+test('a request with a JSON content type and no body is accepted as a request without a body', async () => {
   const { call } = startSimulator();
   const headers = { 'content-type': 'application/json' };
   expect((await call('POST /mark_app_installed', { headers })).json).toEqual({ ok: true });

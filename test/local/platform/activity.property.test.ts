@@ -12,7 +12,7 @@ type Step =
   | { readonly kind: 'read'; readonly limit: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  // Most writes have the same millisecond, so a cursor that is made of a time would fail.
+  // Most writes have the same millisecond. A cursor that consists of a time would lose or repeat events.
   fc.record({
     kind: fc.constant('write' as const),
     members: fc.integer({ min: 0, max: 12 }),

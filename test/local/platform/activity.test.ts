@@ -52,7 +52,7 @@ test('every change of a group writes events', async () => {
     'UPDATE',
     'MEMBER_REMOVE',
     'MEMBER_ADD',
-    // Another order of the same users is a new version, so it is also an event.
+    // A write that only reorders the users also gives a new version and an event.
     'UPDATE',
     'REMOVE',
   ]);

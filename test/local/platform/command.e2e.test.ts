@@ -8,7 +8,7 @@ import { WORLD } from './fixture.ts';
 const run = (...args: string[]) =>
   startProcess(process.execPath, ['--import', 'tsx', 'local/platform.ts', ...args]);
 
-/** Returns the lines that the command prints as soon as it listens. */
+/** Returns the lines that the command has printed when it begins to listen. */
 async function listening({ output }: ReturnType<typeof run>): Promise<string[]> {
   await vi.waitUntil(() => output.stdout !== '', { timeout: PATIENCE_MS, interval: 20 });
   return output.stdout.split('\n');

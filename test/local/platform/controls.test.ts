@@ -7,7 +7,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((simulator) => simulator.close()));
 });
 
-/** Starts a simulator on a real socket, for behaviour that injected requests do not have. */
+/** Starts a simulator on a real socket. Some behaviour does not occur with injected requests. */
 async function listening() {
   const started = startSimulator();
   open.push(started.simulator);
@@ -207,14 +207,14 @@ test('drop "before" breaks the connection without the write, and "after" with it
   ]);
 });
 
-test('a delayed answer arrives late, and closing does not wait for that answer', async () => {
+test('a delayed answer arrives late, and the simulator closes without a wait for this answer', async () => {
   const { call, send, simulator } = await listening();
   await call('POST /_simulator/faults', { body: [{ delayMs: 50 }, { delayMs: 600_000 }] });
   const begun = performance.now();
   expect((await send('GET', '/me')).status).toBe(200);
   expect(performance.now() - begun).toBeGreaterThanOrEqual(45);
   const never = send('GET', '/me').catch(() => 'closed');
-  // The second fault leaves the list as soon as its request is delayed.
+  // The simulator removes the second fault from its list when the delay of the request begins.
   await expect.poll(async () => (await call('GET /_simulator/faults')).json.faults).toEqual([]);
   await simulator.close();
   open.length = 0;

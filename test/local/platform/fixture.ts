@@ -88,7 +88,7 @@ interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** Starts a simulator whose clock the test moves, and returns short functions that call it. */
+/** Starts a simulator whose clock the test sets. Returns functions that call the simulator. */
 export function startSimulator(options: { world?: WorldInput; dataFile?: string } = {}) {
   const clock = { ms: NOW_MS };
   let ids = 0;

@@ -60,7 +60,7 @@ test.each(['PUT', 'PATCH'])('%s with a stale version changes nothing', async (me
   expect((await call('GET /groups/g1')).json).toMatchObject({ name: 'Admins', version: 'v1' });
 });
 
-test('enforceVersionOnPatch switched off lets a stale PATCH through but not a stale PUT', async () => {
+test('with enforceVersionOnPatch switched off, a stale PATCH is accepted but a stale PUT is not', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { enforceVersionOnPatch: false } });
   expect((await call('PUT /groups/g1', { body: { name: 'A', version: 'v0' } })).status).toBe(409);
@@ -83,7 +83,7 @@ test('a write that changes nothing keeps the version and writes no event', async
   expect((await call('GET /company_activity')).json.data.events).toEqual([]);
 });
 
-test('echoSpokeId switched off hides the spokeId from answers but keeps it', async () => {
+test('with echoSpokeId switched off, answers do not show the spokeId, which is still stored', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { echoSpokeId: false } });
   expect((await call('GET /groups')).json[0].spokeId).toBeNull();

@@ -46,7 +46,7 @@ test('the data file overrides the world, and is readable only by its owner', asy
 test('each change is in the data file before it is answered', async () => {
   const { call } = startSimulator({ dataFile });
   const lines = () => readFileSync(dataFile, 'utf8').split('\n').length - 1;
-  // The first call also marks the application as installed, which is a separate line.
+  // The first call also marks the application as installed. This mark is a separate line.
   await call('GET /groups');
   expect(lines()).toBe(2);
   await call('PATCH /groups/g1', { body: { name: 'N' } });
@@ -111,7 +111,7 @@ test('a long journal is compacted into a new file with the same state', async ()
   let largest = 0;
   let shrunk = false;
   for (let round = 0; round < 20; round += 1) {
-    // Each round reverses the order of the users. The new version has a single event, so the state stays small.
+    // Each round reverses the order of the users. The change causes only one event, so the state stays small.
     await first.call('PATCH /groups/g1', { body: { users: round % 2 === 0 ? users : [...users].reverse() } });
     const { size } = statSync(dataFile);
     shrunk ||= size < largest;

@@ -43,7 +43,7 @@ test('POST creates a pending leave request and answers with an array of one', as
       processedByName: null,
       externalId: null,
       roleTimezone: 'UTC',
-      // These days are Thursday, Friday and Monday. The weekend is not worked.
+      // These days are Thursday, Friday and Monday. The weekend is not part of the leave.
       dates: [
         { date: '2026-12-03', numMinutes: 270 },
         { date: '2026-12-04', numMinutes: 480 },

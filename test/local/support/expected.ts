@@ -4,9 +4,9 @@ import type { ReadDirectory } from '../../support/reading.ts';
 export interface ExpectedGroup {
   readonly id: string;
   readonly name: string;
-  /** The sorted users of the platform. */
+  /** The user ids of the group on the platform, sorted. */
   readonly users: readonly string[];
-  /** The sorted members of the directory without a match on the platform. */
+  /** The members without a matching employee, sorted. */
   readonly pending: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export const reportedGroups = (groups: readonly GroupReport[]): readonly Expecte
     }))
     .sort(byId);
 
-/** Returns the groups of the platform. A second group with a `spokeId` is marked as a repetition. */
+/** Returns the groups of the platform. If two groups have one `spokeId`, the second is marked as a repetition. */
 export const platformGroups = (
   groups: readonly { spokeId: string | null; name: string; users: readonly string[] }[],
 ): readonly Omit<ExpectedGroup, 'pending'>[] =>

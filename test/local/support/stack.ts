@@ -9,7 +9,7 @@ export interface PlatformRequest {
   readonly path: string;
   readonly status: number;
   readonly seq: number;
-  /** The point at which the simulator broke the connection. */
+  /** The point at which the simulator closed the connection. */
   readonly dropped?: string;
 }
 

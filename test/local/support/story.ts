@@ -32,8 +32,8 @@ export interface StoryOptions {
 }
 
 /**
- * Draws the events of a directory in order. Groups are created, renamed, deleted and created again. People join, leave
- * and are deleted. Some snapshots have two parts, and some events have equal times.
+ * Draws the events of a directory, in order. Groups are created, renamed, deleted and created again. People join, leave
+ * and are deleted. Some snapshots have two parts, and some events have the same time.
  */
 export function storyOf({ seed, groups, people, changes, endMs }: StoryOptions): RawEvent[] {
   const random = seededRandom(seed);
@@ -78,7 +78,7 @@ export function storyOf({ seed, groups, people, changes, endMs }: StoryOptions):
   return events;
 }
 
-/** Returns the entries in any order, and a fifth of them twice, as a standard queue may deliver them. */
+/** Returns the entries in a random order, a fifth of them twice. A standard queue may deliver messages in this way. */
 export function jumbled<Entry>(entries: readonly Entry[], seed: string): Entry[] {
   const random = seededRandom(seed);
   const all = [...entries, ...entries.filter(() => random.chance(0.2))];
