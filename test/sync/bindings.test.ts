@@ -206,7 +206,7 @@ describe('binding of a member', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('rebindMember refuses a person whom groupsync does not know', async () => {
+  it('rebindMember refuses a person that groupsync does not know', async () => {
     const { world, member, role } = await story();
     const binding = { member: member('ann'), role: role('unknown') };
     expect(await rebindMember(CONNECTION, binding, world.toolPorts)).toEqual({ kind: 'unknown_person' });

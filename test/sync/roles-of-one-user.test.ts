@@ -272,7 +272,7 @@ describe('user with several roles', () => {
       expect(shown('g')).toEqual([[]]);
     });
 
-    it('a user to whom an operator bound the member stays in the groups', async () => {
+    it('a user that an operator bound to the member stays in the groups', async () => {
       const { world, hour, tell, shown, member, role } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });
