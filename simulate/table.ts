@@ -246,7 +246,9 @@ export class MemoryTable implements Table {
   #replace(key: Key, before: Stored | undefined, next: Item | undefined): void {
     const bytes = next === undefined ? 0 : itemBytes(next);
     if (next !== undefined && isTooLong(key))
-      throw new UnstorableError('expected a partition key of at most 2,048 bytes and a sort key of at most 1,024 bytes');
+      throw new UnstorableError(
+        'expected a partition key of at most 2,048 bytes and a sort key of at most 1,024 bytes',
+      );
     if (bytes > MAX_ITEM_BYTES)
       throw new UnstorableError(`expected an item of at most 400 KB, got ${bytes} bytes`);
     if (bytes > this.largest.bytes) this.largest = { bytes, key: nameOf(key) };

@@ -11,8 +11,7 @@ export function tracePage({ run, logLines, violations, fired, figures }: Outcome
   const [first] = violations;
   const shown = logLines.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
   const omitted = logLines.length - shown.length;
-  const title =
-    first === undefined ? `Run ${run.seed}: no violation` : `Run ${run.seed}: ${first.sentence}`;
+  const title = first === undefined ? `Run ${run.seed}: no violation` : `Run ${run.seed}: ${first.sentence}`;
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title><style>${STYLE}</style>

@@ -211,7 +211,12 @@ function checkRefused(
 function checkTable({ seen, accuse }: Observation): void {
   const { bytes, key } = seen.table.largest;
   if (bytes > MOST_BYTES)
-    accuse('bounded', 'item_size', {}, `Expected at most 350 KB per stored item, but the item ${key} has ${bytes} bytes.`);
+    accuse(
+      'bounded',
+      'item_size',
+      {},
+      `Expected at most 350 KB per stored item, but the item ${key} has ${bytes} bytes.`,
+    );
   for (const [kind, cause] of Object.entries({ 'A#': 'read_audit', 'DRIFT#': 'read_drift' })) {
     const width = seen.table.widest.get(kind) ?? 0;
     const sentence = `Expected no read to grow with history, but one query read ${width} items with the key prefix ${kind}.`;

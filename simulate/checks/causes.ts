@@ -24,7 +24,9 @@ export function falsehoodIn(observation: Observation, recorded: Recorded): strin
   if (cause.startsWith('approved by ')) return falseApproval(observation, recorded);
   if (cause.startsWith('drift '))
     return falseDrift(observation, recorded, cause.slice('drift '.length).split(', '));
-  return actor.kind === 'groupsync' ? undefined : 'only events and approvals have an actor other than groupsync';
+  return actor.kind === 'groupsync'
+    ? undefined
+    : 'only events and approvals have an actor other than groupsync';
 }
 
 function falseEvent(
@@ -93,7 +95,9 @@ function falseApproval({ seen }: Observation, { write, owner, entry }: Recorded)
       action.atMs <= write.atMs + ARRIVES_WITHIN_MS,
   );
   if (!isGiven) return 'no operator approved removals of this group';
-  return entry.actor.kind === 'operator' ? undefined : 'the entry names no operator, but an operator approved the removals';
+  return entry.actor.kind === 'operator'
+    ? undefined
+    : 'the entry names no operator, but an operator approved the removals';
 }
 
 function falseDrift(

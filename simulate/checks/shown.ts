@@ -231,7 +231,10 @@ function checkPending({ samples, shown }: Compared, wrong: Wrong): void {
   if (missing !== undefined)
     wrong('pending', `Expected the list of pending members to show ${missing}, as stored, but it does not.`);
   if (surplus !== undefined)
-    wrong('pending', `The list shows ${surplus} as pending; expected this member to be stored as pending, but it is not.`);
+    wrong(
+      'pending',
+      `The list shows ${surplus} as pending; expected this member to be stored as pending, but it is not.`,
+    );
   const always = [...ever].filter((one) => samples.every(({ pending }) => pending.has(one))).length;
   const { pendingMembers } = shown.levels;
   if (pendingMembers >= always && pendingMembers <= ever.size) return;

@@ -74,7 +74,11 @@ describe('readSettings', () => {
     ['a schedule of zero minutes', { pumpMinutes: 0 }, 'pumpMinutes'],
     ['an account as a producer', { producers: 'arn:aws:iam::111122223333:root' }, 'expected the ARN of one'],
     ['a wildcard as a producer', { producers: '*' }, 'producers.0: expected the ARN of one'],
-    ['a source with the name of the dead-letter queue', { sources: { dlq: { connection: 'acme' } } }, 'sources.dlq: '],
+    [
+      'a source with the name of the dead-letter queue',
+      { sources: { dlq: { connection: 'acme' } } },
+      'sources.dlq: ',
+    ],
     [
       'a source with the name of the reader queue',
       { sources: { directory: { connection: 'acme' } } },
@@ -89,10 +93,18 @@ describe('readSettings', () => {
     ],
     ['more than nine sources', { sources: TEN }, 'sources: expected at most 9'],
     ['an invalid e-mail address', { alarmEmail: 'ops' }, 'alarmEmail'],
-    ['a log retention that CloudWatch does not offer', { logRetentionDays: 31 }, 'logRetentionDays: expected one of 1, 3'],
+    [
+      'a log retention that CloudWatch does not offer',
+      { logRetentionDays: 31 },
+      'logRetentionDays: expected one of 1, 3',
+    ],
     ['an event source of another partner', { oktaEventSource: 'acme' }, 'expected aws.partner/okta'],
     ['a SCIM switch that is neither true nor false', { scim: 'yes' }, 'scim'],
-    ['a throttle below the requests of one identity provider', { scimRequestsPerSecond: 24 }, 'scimRequestsPerSecond'],
+    [
+      'a throttle below the requests of one identity provider',
+      { scimRequestsPerSecond: 24 },
+      'scimRequestsPerSecond',
+    ],
     ['a burst beyond the quota of an account', { scimBurst: '5001' }, 'scimBurst'],
     [
       'a key with an incomplete id',
