@@ -158,12 +158,15 @@ describe('CloudWatch alarms', () => {
     ['people', 60],
     ['ingest', 1],
     ['apply', 1],
-  ])('a period of the time limit alarm of %s, which runs every %d minutes, contains a whole run', (name, everyMinutes) => {
-    const near = alarms.find((each) => nameOf(each) === `groupsync-function-near-its-time-limit-${name}`);
-    // An alarm with several periods needs at least one run in each period.
-    expect(near?.EvaluationPeriods === 1 || near?.Period >= 60 * everyMinutes).toBe(true);
-    expect(near?.Period * 1_000).toBeGreaterThan(near?.Threshold);
-  });
+  ])(
+    'a period of the time limit alarm of %s, which runs every %d minutes, contains a whole run',
+    (name, everyMinutes) => {
+      const near = alarms.find((each) => nameOf(each) === `groupsync-function-near-its-time-limit-${name}`);
+      // An alarm with several periods needs at least one run in each period.
+      expect(near?.EvaluationPeriods === 1 || near?.Period >= 60 * everyMinutes).toBe(true);
+      expect(near?.Period * 1_000).toBeGreaterThan(near?.Threshold);
+    },
+  );
 
   it('alarms on level metrics stay on until the next run of the requeue job or sweep, even if the job runs rarely', () => {
     const isLevel = ({ MetricName: of }: { MetricName: MetricName }) => METRICS[of]?.form === 'gauge';
@@ -198,7 +201,10 @@ describe('CloudWatch dashboard', () => {
     expect(body.includes(name)).toBe(true);
   });
 
-  it.each(['4xx', '5xx', 'ScimThrottled', 'Latency'])('the dashboard of a stage with SCIM shows %s of the gateway', (name) => {
-    expect([body, withGateway].map((one) => one.includes(`\\"${name}\\"`))).toEqual([false, true]);
-  });
+  it.each(['4xx', '5xx', 'ScimThrottled', 'Latency'])(
+    'the dashboard of a stage with SCIM shows %s of the gateway',
+    (name) => {
+      expect([body, withGateway].map((one) => one.includes(`\\"${name}\\"`))).toEqual([false, true]);
+    },
+  );
 });

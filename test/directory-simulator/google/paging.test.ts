@@ -31,12 +31,15 @@ describe('paging of the simulated directory', () => {
     expect(items.map(({ id }) => id)).toEqual(everybody);
   });
 
-  it.each(SEEDS)('every member is shown at least once, with any sizes and repetitions of pages (seed %s)', async (seed) => {
-    const google = startGoogle({ world, seed, settings: HARD });
-    const { items, pages } = await read(google, `${PATH}?maxResults=20`);
-    expect([...new Set(items.map(({ id }) => id))].toSorted()).toEqual(everybody);
-    expect(Math.max(...pages)).toBeLessThanOrEqual(20);
-  });
+  it.each(SEEDS)(
+    'every member is shown at least once, with any sizes and repetitions of pages (seed %s)',
+    async (seed) => {
+      const google = startGoogle({ world, seed, settings: HARD });
+      const { items, pages } = await read(google, `${PATH}?maxResults=20`);
+      expect([...new Set(items.map(({ id }) => id))].toSorted()).toEqual(everybody);
+      expect(Math.max(...pages)).toBeLessThanOrEqual(20);
+    },
+  );
 
   it('repeats members, has empty pages in the middle, and changes the order with each listing', async () => {
     const google = startGoogle({ world, settings: HARD });
@@ -53,19 +56,22 @@ describe('paging of the simulated directory', () => {
     expect(await pagesOf('7')).not.toEqual(await pagesOf('8'));
   });
 
-  it.each(SEEDS)('members who stay are shown even if others join and leave between pages (seed %s)', async (seed) => {
-    const google = startGoogle({ world, seed, settings: { ...HARD, emptyPages: 0 } });
-    const first = await google.get(`${PATH}?maxResults=20`);
-    await google.control('changes', [
-      { kind: 'removeMember', group: 'g', member: 'u005' },
-      { kind: 'removeMember', group: 'g', member: 'u050' },
-      { kind: 'addMember', group: 'g', member: 'ann@example.com' },
-    ]);
-    const rest = await readAll(google, `${PATH}?maxResults=20`, 'members', first.json.nextPageToken);
-    const shown = new Set([...first.json.members, ...rest.items].map(({ id }: { id: string }) => id));
-    const stayed = everybody.filter((id) => id !== 'u005' && id !== 'u050');
-    expect(stayed.filter((id) => !shown.has(id))).toEqual([]);
-  });
+  it.each(SEEDS)(
+    'members who stay are shown even if others join and leave between pages (seed %s)',
+    async (seed) => {
+      const google = startGoogle({ world, seed, settings: { ...HARD, emptyPages: 0 } });
+      const first = await google.get(`${PATH}?maxResults=20`);
+      await google.control('changes', [
+        { kind: 'removeMember', group: 'g', member: 'u005' },
+        { kind: 'removeMember', group: 'g', member: 'u050' },
+        { kind: 'addMember', group: 'g', member: 'ann@example.com' },
+      ]);
+      const rest = await readAll(google, `${PATH}?maxResults=20`, 'members', first.json.nextPageToken);
+      const shown = new Set([...first.json.members, ...rest.items].map(({ id }: { id: string }) => id));
+      const stayed = everybody.filter((id) => id !== 'u005' && id !== 'u050');
+      expect(stayed.filter((id) => !shown.has(id))).toEqual([]);
+    },
+  );
 });
 
 describe('page tokens', () => {
