@@ -1,0 +1,50 @@
+import { many } from './many.ts';
+
+export const deadLetters = {
+  title: 'Dead letters',
+  empty: 'No dead letters.',
+  emptyText: 'Messages that groupsync cannot process appear here, grouped by cause.',
+  total: (count: number) => many(count, 'message'),
+  elsewhere: (count: number) => `${count} more are being processed by another consumer.`,
+  incomplete: 'The list is incomplete: there are more messages than were read.',
+  superseded: (count: number) => `${count} superseded`,
+  oneSuperseded: 'superseded',
+  again: (failures: number) => `failed ${failures} times`,
+  oldest: (text: string) => `oldest ${text}`,
+  replayCause: 'Replay all',
+  replay: 'Replay',
+  replayTitle: (count: number) => `Replay ${many(count, 'message')}?`,
+  replayText: (count: number, seconds: string) =>
+    `${many(count, 'message')} ${count === 1 ? 'is' : 'are'} sent back to the queue; this takes about ${seconds}. Each message is sent before it is deleted here. A message that fails again comes back here.`,
+  rate: 'Maximum messages per second (empty: no limit)',
+  progress: (done: number, of: number) => `${done} of ${of} replayed`,
+  stop: 'Stop',
+  ended: (replayed: number, failed: number) =>
+    failed === 0
+      ? `${many(replayed, 'message')} replayed.`
+      : `${many(replayed, 'message')} replayed, ${failed} refused.`,
+  stopped: 'Stopped. Messages that were not sent are still here.',
+  one: 'Dead letter',
+  back: 'All dead letters',
+  more: (count: number) => `Show ${count.toLocaleString('en')} more`,
+  groupNow: 'Current state of the group',
+  groupSizes: (wanted: number, users: number) => `${wanted} wanted, ${users} on the platform`,
+  body: 'Message',
+  bodyHint: 'Edit the message here. groupsync validates it as you type.',
+  good: 'The message is valid.',
+  validating: 'Validating …',
+  error: 'Cause',
+  now: 'The message is not valid',
+  send: 'Send edited message',
+  sendTitle: 'Replace the original message?',
+  sendText:
+    'The edited message is sent, and the original is deleted from this queue. The audit keeps the original.',
+  sent: 'Sent. The audit keeps the original.',
+  discard: 'Discard',
+  discardTitle: 'Discard this message?',
+  discardText: 'Its changes will never be applied. The audit keeps the message.',
+  discarded: 'Discarded.',
+  apply: 'Sync triggers have no content to edit. Fix the cause, then replay the message.',
+  unchanged: 'Edit the message first.',
+  format: 'Format',
+} as const;

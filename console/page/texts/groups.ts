@@ -1,0 +1,86 @@
+import { many } from './many.ts';
+
+export const groups = {
+  search: 'Search groups by name or id',
+  all: 'All',
+  sort: 'Sort by',
+  sorts: { state: 'Needs attention', name: 'Name', waiting: 'Waiting longest' } as Readonly<
+    Record<string, string>
+  >,
+  columns: {
+    name: 'Group',
+    state: 'State',
+    wanted: 'Wanted',
+    applied: 'Applied',
+    pending: 'Pending',
+    write: 'Last write',
+  },
+  none: 'No groups match.',
+  empty: 'No groups yet.',
+  found: (found: number, total: number) =>
+    found === total ? many(total, 'group') : `${found.toLocaleString('en')} of ${many(total, 'group')}`,
+  selected: (count: number) => `${many(count, 'group')} selected`,
+  selectTitle: 'Selected',
+  select: (name: string) => `Select ${name}`,
+  clear: 'Clear selection',
+  pause: 'Pause',
+  resume: 'Resume',
+  pauseTitle: (count: number) => `Pause ${many(count, 'group')}?`,
+  pauseText: 'Changes to these groups are stored, and written when an operator resumes them.',
+  paused: (count: number) => `${many(count, 'group')} paused.`,
+  resumed: (count: number) => `${many(count, 'group')} resumed.`,
+} as const;
+
+export const group = {
+  clash: (name: string, id: string) =>
+    `The platform has a group “${name}” (${id}) that groupsync does not manage. Creating this group would create a duplicate.`,
+  clashTitle: (name: string) => `Adopt the platform group “${name}”?`,
+  waits: (until: string, reason: string) => `Waiting until ${until}: ${reason}`,
+  members: 'Members',
+  differ: 'Differences',
+  all: 'All members',
+  columns: { name: 'Name', directory: 'Directory', groupsync: 'groupsync', platform: 'Platform' },
+  yes: 'member',
+  no: 'not a member',
+  verdict: {
+    same: 'in sync',
+    pending: 'pending',
+    held: 'held',
+    adding: 'will be added',
+    removing: 'will be removed',
+  } as Readonly<Record<string, string>>,
+  unknownMember: 'The directory sent no event about this member',
+  allSame: 'The directory and the platform have the same members.',
+  noMembers: 'The group has no members.',
+  history: 'History',
+  noHistory: 'No writes yet.',
+  facts: {
+    id: 'Directory id',
+    platform: 'Platform id',
+    version: 'Version',
+    write: 'Last write',
+    waiting: 'Waiting since',
+    error: 'Last error',
+  },
+  plan: 'Show plan',
+  planTitle: 'Next write',
+  planNone: 'Nothing to write: the platform matches the directory.',
+  sync: 'Sync now',
+  synced: 'Sync started.',
+  pause: 'Pause',
+  resume: 'Resume',
+  adopt: 'Adopt',
+  adoptTitle: 'Adopt a platform group',
+  adoptText:
+    'groupsync will manage the platform group as this group, and give it the name and members of the directory.',
+  adoptId: 'Id of the platform group',
+  adopted: 'Adopted.',
+  release: 'Release',
+  releaseTitle: (name: string) => `Release ${name}?`,
+  releaseText:
+    'The platform group keeps its name and members, and loses the id of the directory group. groupsync does not write it again until an operator adopts it.',
+  released: 'Released.',
+  releaseNot: 'This group has no platform group.',
+  adoptNot: 'This group already has a platform group; release it first.',
+  holdLink: (count: number) => `${many(count, 'removal')} held: review removals`,
+} as const;
