@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { PersonName } from '../answers.ts';
 import { clock, exact, fromNow } from './format.ts';
-import { type Loadable, nowMs, post } from './net.ts';
-import { pathTo } from './route.ts';
+import { type Loadable, nowMs, post, Refused } from './net.ts';
+import { id, page, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
 type Children = { readonly children?: ComponentChildren };
@@ -41,6 +41,8 @@ export function Answered<Answer>(props: {
   const { value, error, reload } = props.loadable;
   if (value !== undefined) return <>{props.children(value)}</>;
   if (error === undefined) return <Skeleton />;
+  if (error instanceof Refused && error.status === NOT_FOUND && id.value !== '')
+    return <Missing error={error} />;
   return (
     <div class="notice bad" role="alert">
       <strong>{T.failed}</strong>
@@ -49,6 +51,17 @@ export function Answered<Answer>(props: {
     </div>
   );
 }
+
+const NOT_FOUND = 404;
+
+/** The object of the address does not exist, so the next step is the list of its page. */
+const Missing = ({ error }: { readonly error: Error }) => (
+  <section class="card">
+    <Empty title={T.missing(id.value)}>
+      {error.message}. <a href={pathTo(page.value)}>{T.missingNext}</a>
+    </Empty>
+  </section>
+);
 
 /** Appears only after a short delay. */
 function Skeleton() {
@@ -59,6 +72,7 @@ function Skeleton() {
   }, []);
   return (
     <div class={isLate ? 'skeleton' : 'skeleton hidden'} role="status" aria-label={T.loading}>
+      <i />
       <i />
       <i />
       <i />
@@ -77,7 +91,7 @@ export function Empty({ title, children }: Children & { title: string }) {
 
 interface ButtonProps extends Children {
   readonly onClick: () => unknown;
-  readonly kind?: 'primary' | 'danger' | 'quiet';
+  readonly kind?: 'primary' | 'danger' | 'quiet' | undefined;
   /** Why the button is disabled. */
   readonly not?: string | undefined;
   readonly label?: string;
@@ -104,13 +118,38 @@ interface ToggleProps extends Children {
   readonly isOpen: boolean;
   readonly set: (isOpen: boolean) => void;
   readonly label?: string;
+  readonly isQuiet?: boolean;
 }
 
 /** A button that shows and hides content below it. */
-export const Toggle = ({ isOpen, set, label, children }: ToggleProps) => (
-  <button type="button" class="button" aria-expanded={isOpen} aria-label={label} onClick={() => set(!isOpen)}>
+export const Toggle = ({ isOpen, set, label, isQuiet, children }: ToggleProps) => (
+  <button
+    type="button"
+    class={isQuiet === true ? 'button quiet' : 'button'}
+    aria-expanded={isOpen}
+    aria-label={label}
+    onClick={() => set(!isOpen)}
+  >
     {children}
   </button>
+);
+
+interface TabsProps {
+  readonly label: string;
+  readonly current: string;
+  /** Title and address of each tab, by its name. */
+  readonly of: readonly (readonly [name: string, title: string, path: string])[];
+}
+
+/** Links to the parts of a page. The address of the page names the open part. */
+export const Tabs = ({ label, current, of }: TabsProps) => (
+  <nav class="tabs" aria-label={label}>
+    {of.map(([name, title, path]) => (
+      <a key={name} href={path} aria-current={name === current ? 'page' : undefined}>
+        {title}
+      </a>
+    ))}
+  </nav>
 );
 
 export const Failure = ({ children }: Children) => (
@@ -185,9 +224,13 @@ interface FieldProps {
   readonly isNumber?: boolean;
   readonly hint?: string;
   readonly unseenLabel?: boolean;
+  /** Values that the browser offers while the operator types. */
+  readonly suggestions?: readonly string[];
 }
 
-export function Field({ label, value, onInput, type = 'text', isNumber, hint, unseenLabel }: FieldProps) {
+export function Field(props: FieldProps) {
+  const { label, value, onInput, type = 'text', isNumber, hint, unseenLabel, suggestions } = props;
+  const list = useId();
   return (
     <label class="field">
       <span class={unseenLabel === true ? 'unseen' : ''}>{label}</span>
@@ -195,12 +238,19 @@ export function Field({ label, value, onInput, type = 'text', isNumber, hint, un
         type={type}
         value={value}
         placeholder={unseenLabel === true ? label : undefined}
-        list={undefined}
+        list={suggestions && list}
         inputMode={isNumber === true ? 'numeric' : 'text'}
         autocomplete="off"
         spellcheck={false}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
+      {suggestions !== undefined && (
+        <datalist id={list}>
+          {suggestions.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
       {hint !== undefined && <small class="muted">{hint}</small>}
     </label>
   );

@@ -2,7 +2,7 @@ import { activity } from './texts/activity.ts';
 import { conn } from './texts/connection.ts';
 import { deadLetters } from './texts/dead-letters.ts';
 import { group, groups } from './texts/groups.ts';
-import { hold } from './texts/hold.ts';
+import { hold, holds } from './texts/hold.ts';
 import { home } from './texts/home.ts';
 import { many } from './texts/many.ts';
 import { people, person } from './texts/people.ts';
@@ -17,6 +17,7 @@ export const T = {
   connection: 'Connection',
   nav: {
     home: 'Home',
+    holds: 'Holds',
     groups: 'Groups',
     people: 'People',
     activity: 'Activity',
@@ -32,6 +33,23 @@ export const T = {
   loading: 'Loading',
   failed: 'Could not load this page',
   tryAgain: 'Retry',
+  missing: (id: string) => `${id} was not found.`,
+  missingNext: 'Search the list',
+  keys: {
+    title: 'Keyboard shortcuts',
+    list: [
+      ['/', 'Search on this page'],
+      ['j  k', 'Next and previous row'],
+      ['g h', 'Home'],
+      ['g o', 'Holds'],
+      ['g g', 'Groups'],
+      ['g p', 'People'],
+      ['g a', 'Activity'],
+      ['g d', 'Dead-lettered messages'],
+      ['g c', 'Connection'],
+      ['?', 'Show these shortcuts'],
+    ],
+  },
   notFound: { title: 'Page not found', home: 'Go to Home' },
   cancel: 'Cancel',
   close: 'Close',
@@ -61,6 +79,7 @@ export const T = {
   } as Readonly<Record<string, string>>,
   home,
   hold,
+  holds,
   groups,
   group,
   people,

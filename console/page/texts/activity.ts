@@ -2,6 +2,7 @@ import { many } from './many.ts';
 
 export const activity = {
   title: 'Activity',
+  search: 'Search, for example group:sales actor:ann action:pause',
   group: 'Group',
   person: 'Person',
   actor: 'Actor',
@@ -18,11 +19,14 @@ export const activity = {
   export: 'Download CSV',
   csv: ['at', 'who', 'what', 'group', 'outcome', 'cause', 'changes'],
   what: 'Change',
+  time: 'Time',
+  cause: 'Cause',
+  version: 'Version after',
   details: 'Details',
   view: 'View',
   detailsOf: (what: string, group: string) => `View details: ${group} ${what}`,
   connection: 'Connection',
-  more: (count: number) => `and ${many(count, 'more change')}`,
+  more: (count: number) => `and ${count.toLocaleString('en')} more`,
   actions: {
     create: 'created on the platform',
     patch: 'changed on the platform',

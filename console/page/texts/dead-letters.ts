@@ -1,8 +1,36 @@
 import { many } from './many.ts';
 
 export const deadLetters = {
-  title: 'Dead letters',
-  empty: 'No dead letters.',
+  title: 'Dead-lettered messages',
+  /** What happened, by the code of the cause. */
+  causes: {
+    invalid_json: 'The message is not JSON',
+    invalid_event: 'A field of the event is missing or wrong',
+    unknown_type: 'The type of the event is unknown',
+    unknown_connection: 'The event names an unknown connection',
+    wrong_connection: 'The event names another connection than its queue',
+    time_in_future: 'The time of the event is in the future',
+    too_old: 'The event is too old',
+    too_large: 'The event is too large',
+    unstorable: 'The event cannot be stored',
+    platform_rejected: 'The platform refused the write',
+    retries_exhausted: 'All retries failed',
+  } as Readonly<Record<string, string>>,
+  every: 'All causes',
+  allFail: (why: string) => `A retry would fail again for all: ${why}`,
+  wouldFail: (why: string) => `A retry would fail again: ${why}`,
+  someFail: (count: number) => `${many(count, 'message')} would fail again`,
+  fix: 'Fix',
+  fixOf: (name: string) => `Fix ${name}`,
+  retryOf: (name: string) => `Retry ${name}`,
+  source: 'Source',
+  type: 'Type',
+  discardAll: 'Discard all',
+  discardAllTitle: (count: number) => `Discard ${many(count, 'message')}?`,
+  discardAllText: (cause: string) =>
+    `All messages with this cause are discarded: ${cause}. Their changes will never be applied. The audit keeps the messages.`,
+  discardedAll: (count: number) => `${many(count, 'message')} discarded.`,
+  empty: 'No dead-lettered messages.',
   emptyText: 'Messages that groupsync cannot process appear here, grouped by cause.',
   total: (count: number) => many(count, 'message'),
   elsewhere: (count: number) => `${count} more are being processed by another consumer.`,
@@ -11,21 +39,21 @@ export const deadLetters = {
   oneSuperseded: 'superseded',
   again: (failures: number) => `failed ${failures} times`,
   oldest: (text: string) => `oldest ${text}`,
-  replayCause: 'Replay all',
-  replay: 'Replay',
-  replayTitle: (count: number) => `Replay ${many(count, 'message')}?`,
+  replayCause: 'Retry all',
+  replay: 'Retry',
+  replayTitle: (count: number) => `Retry ${many(count, 'message')}?`,
   replayText: (count: number, seconds: string) =>
     `${many(count, 'message')} ${count === 1 ? 'is' : 'are'} sent back to the queue; this takes about ${seconds}. Each message is sent before it is deleted here. A message that fails again comes back here.`,
   rate: 'Maximum messages per second (empty: no limit)',
-  progress: (done: number, of: number) => `${done} of ${of} replayed`,
+  progress: (done: number, of: number) => `${done} of ${of} retried`,
   stop: 'Stop',
   ended: (replayed: number, failed: number) =>
     failed === 0
-      ? `${many(replayed, 'message')} replayed.`
-      : `${many(replayed, 'message')} replayed, ${failed} refused.`,
+      ? `${many(replayed, 'message')} retried.`
+      : `${many(replayed, 'message')} retried, ${failed} refused.`,
   stopped: 'Stopped. Messages that were not sent are still here.',
-  one: 'Dead letter',
-  back: 'All dead letters',
+  one: 'Dead-lettered message',
+  back: 'All dead-lettered messages',
   more: (count: number) => `Show ${count.toLocaleString('en')} more`,
   groupNow: 'Current state of the group',
   groupSizes: (wanted: number, users: number) => `${wanted} wanted, ${users} on the platform`,
@@ -44,7 +72,7 @@ export const deadLetters = {
   discardTitle: 'Discard this message?',
   discardText: 'Its changes will never be applied. The audit keeps the message.',
   discarded: 'Discarded.',
-  apply: 'Sync triggers have no content to edit. Fix the cause, then replay the message.',
+  apply: 'Sync triggers have no content to edit. Fix the cause, then retry the message.',
   unchanged: 'Edit the message first.',
   format: 'Format',
 } as const;

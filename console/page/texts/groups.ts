@@ -4,17 +4,25 @@ export const groups = {
   search: 'Search groups by name or id',
   all: 'All',
   sort: 'Sort by',
-  sorts: { state: 'Needs attention', name: 'Name', waiting: 'Waiting longest' } as Readonly<
-    Record<string, string>
-  >,
+  sorts: {
+    state: 'Needs attention',
+    name: 'Name',
+    waiting: 'Waiting longest',
+    '-wanted': 'Members wanted',
+    '-platform': 'On the platform',
+    '-pending': 'Pending',
+    '-write': 'Last write',
+  } as Readonly<Record<string, string>>,
   columns: {
     name: 'Group',
     state: 'State',
     wanted: 'Wanted',
-    applied: 'Applied',
+    platform: 'On the platform',
     pending: 'Pending',
     write: 'Last write',
   },
+  counts: (wanted: number, platform: number | null, pending: number) =>
+    `${wanted.toLocaleString('en')} wanted, ${platform?.toLocaleString('en') ?? 'none'} on the platform${pending > 0 ? `, ${pending.toLocaleString('en')} pending` : ''}`,
   none: 'No groups match.',
   empty: 'No groups yet.',
   found: (found: number, total: number) =>
@@ -42,6 +50,26 @@ export const group = {
   columns: { name: 'Name', directory: 'Directory', groupsync: 'groupsync', platform: 'Platform' },
   yes: 'member',
   no: 'not a member',
+  tabs: 'Parts of the group',
+  settings: 'Settings that apply',
+  settingsHint: 'The settings of the connection decide how groupsync writes this group.',
+  settingsLink: 'Change settings',
+  setting: {
+    excluded: 'Excluded',
+    mode: 'Policy of the group',
+    drift: 'External changes',
+    match: 'Match rules',
+    includeStates: 'Employee states',
+    membership: 'Membership',
+    onGroupDeleted: 'If the directory deletes the group',
+    adoptExisting: 'Adopt existing groups',
+    nameTemplate: 'Name on the platform',
+    guard: 'Limits of removals',
+    fourEyes: 'Four eyes',
+  } as Readonly<Record<string, string>>,
+  isExcluded: (excluded: boolean) => (excluded ? 'yes: groupsync never writes this group' : 'no'),
+  review: (count: number) => (count === 0 ? 'Review deletion' : `Review ${many(count, 'removal')}`),
+  retry: 'Retry the write',
   verdict: {
     same: 'in sync',
     pending: 'pending',
@@ -82,5 +110,8 @@ export const group = {
   released: 'Released.',
   releaseNot: 'This group has no platform group.',
   adoptNot: 'This group already has a platform group; release it first.',
-  holdLink: (count: number) => `${many(count, 'removal')} held: review removals`,
+  heldText: (count: number) =>
+    count === 0
+      ? 'The deletion of this group is held.'
+      : `${many(count, 'removal')} held until an operator decides.`,
 } as const;

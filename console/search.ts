@@ -1,0 +1,41 @@
+/** Returns the text without case and accents: “Núñez” and “nunez” are equal. */
+export const folded = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replaceAll('ß', 'ss')
+    .replaceAll('ø', 'o')
+    .replaceAll('Ø', 'o')
+    .replaceAll('ł', 'l')
+    .replaceAll('Ł', 'l')
+    .toLowerCase();
+
+/** Whether each word of the search is a part of one of the texts, without case and accents. */
+export function matchesText(texts: readonly (string | null | undefined)[], searched: string): boolean {
+  const words = folded(searched).split(/\s+/u).filter(Boolean);
+  if (words.length === 0) return true;
+  const all = texts.map((text) => folded(text ?? ''));
+  return words.every((word) => all.some((text) => text.includes(word)));
+}
+
+export const SEARCH_KEYS = ['group', 'person', 'actor', 'action', 'outcome'] as const;
+export type SearchKey = (typeof SEARCH_KEYS)[number];
+
+/** A search such as `group:sales actor:"Ann Lee" ticket`: a text for each key, and other words. */
+export interface Search extends Readonly<Partial<Record<SearchKey, string>>> {
+  readonly words: string;
+}
+
+const PART = /(?:(\w+):)?(?:"([^"]*)"?|(\S+))/gu;
+
+export function parseSearch(text: string): Search {
+  const found: Partial<Record<SearchKey, string>> = {};
+  const words: string[] = [];
+  for (const [part, key = '', quoted, plain] of text.matchAll(PART)) {
+    const known = SEARCH_KEYS.find((one) => one === key.toLowerCase());
+    const value = quoted ?? plain ?? '';
+    if (known !== undefined) found[known] = value;
+    else words.push(quoted ?? part);
+  }
+  return { ...found, words: words.join(' ') };
+}
