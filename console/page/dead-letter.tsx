@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ShownDeadLetter } from '../answers.ts';
+import { Ask, perform } from './actions.tsx';
 import { post, useAnswer } from './net.ts';
-import { Answered, Ask, Button, Facts, Page, perform, Section, State, Time } from './parts.tsx';
+import { Answered, Button, Facts, Page, Section, State, Time } from './parts.tsx';
 import { askReplay } from './replay.tsx';
 import { connection, go, id, pathTo } from './route.ts';
 import { T } from './texts.ts';

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { DeadLetters as DeadLettersAnswer } from '../answers.ts';
+import { Ask, perform } from './actions.tsx';
 import { duration, number } from './format.ts';
 import { live, useAnswer } from './net.ts';
-import { Answered, Ask, Button, Empty, Page, perform } from './parts.tsx';
+import { Answered, Button, Empty, Page } from './parts.tsx';
 import { askReplay, Running } from './replay.tsx';
 import { connection, filterBy, pathTo, query } from './route.ts';
 import { T } from './texts.ts';

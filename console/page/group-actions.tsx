@@ -1,6 +1,7 @@
 import type { GroupDetail } from '../answers.ts';
+import { Ask, perform, performNow } from './actions.tsx';
 import { Pause } from './groups.tsx';
-import { Ask, Button, perform, performNow, Toggle } from './parts.tsx';
+import { Button, Toggle } from './parts.tsx';
 import { pathTo } from './route.ts';
 import { T } from './texts.ts';
 

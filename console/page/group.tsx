@@ -1,23 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { GroupDetail, GroupPlan, MemberLine } from '../answers.ts';
+import { Ask, perform } from './actions.tsx';
 import { Entries } from './entries.tsx';
 import { minute, number } from './format.ts';
 import { GroupActions } from './group-actions.tsx';
 import { useAnswer } from './net.ts';
-import {
-  Answered,
-  Ask,
-  Empty,
-  Facts,
-  Member,
-  Page,
-  Person,
-  perform,
-  Section,
-  State,
-  Tabs,
-  Time,
-} from './parts.tsx';
+import { Answered, Empty, Facts, Member, Page, Person, Section, State, Tabs, Time } from './parts.tsx';
 import { id, pathTo, query } from './route.ts';
 import { type Column, Table } from './table.tsx';
 import { T } from './texts.ts';

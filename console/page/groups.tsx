@@ -1,20 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { GroupLine, GroupPage } from '../answers.ts';
+import { Ask, perform, performNow } from './actions.tsx';
 import { number } from './format.ts';
-import {
-  Ask,
-  Button,
-  Empty,
-  Failure,
-  Field,
-  Filters,
-  Page,
-  perform,
-  performNow,
-  Select,
-  State,
-  Time,
-} from './parts.tsx';
+import { Button, Empty, Failure, Field, Filters, Page, Select, State, Time } from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { type Column, selectionColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import type { HeldPeopleCause, HeldPerson } from '../answers.ts';
-import { matchesText } from '../search.ts';
+import { hasWords, searchable } from '../search.ts';
 import { csv, download, exact } from './format.ts';
 import { Button, Empty, Field, Filters, Member, personName, Select } from './parts.tsx';
 import { filterBy, query } from './route.ts';
@@ -27,9 +28,10 @@ export function HeldPeople({ title, people, causes, file, selection, children }:
   const given = (name: string) => query.value.get(name) ?? '';
   const departments = [...new Set(people.map(({ department }) => department ?? NONE))].sort();
   const hasDepartments = departments.some((department) => department !== NONE);
+  const texts = useMemo(() => people.map((person) => searchable(textsOf(person))), [people]);
   const found = people.filter(
-    (person) =>
-      matchesText(textsOf(person), given('text')) &&
+    (person, at) =>
+      hasWords(texts[at] ?? '', given('text')) &&
       (given('department') === '' || given('department') === (person.department ?? NONE)) &&
       (given('cause') === '' || given('cause') === String(person.cause)),
   );

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { HeldPeopleCause, HoldPage } from '../answers.ts';
+import { Ask, perform } from './actions.tsx';
 import { HeldPeople } from './hold-people.tsx';
 import { useAnswer } from './net.ts';
-import { Answered, Ask, Button, Empty, Facts, Page, perform, Tabs, Time } from './parts.tsx';
+import { Answered, Button, Empty, Facts, Page, Tabs, Time } from './parts.tsx';
 import { id, pathTo, query } from './route.ts';
 import { T } from './texts.ts';
 

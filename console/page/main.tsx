@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals';
 import { options, render } from 'preact';
+import { AskDialog, Toast } from './actions.tsx';
 import { Activity } from './activity.tsx';
 import { Connection } from './connection.tsx';
 import { DeadLetter } from './dead-letter.tsx';
@@ -12,7 +13,7 @@ import { Holds } from './holds.tsx';
 import { Home } from './home.tsx';
 import { Keys } from './keys.tsx';
 import { goneSince, listen, live, nowMs } from './net.ts';
-import { AskDialog, Empty, Page, Toast } from './parts.tsx';
+import { Empty, Page } from './parts.tsx';
 import { People, Person } from './person.tsx';
 import { connection, go, id, page, pathTo, token } from './route.ts';
 import { T } from './texts.ts';

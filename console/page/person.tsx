@@ -1,17 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Explanation, Home, PersonGroup, PersonName, PersonPage } from '../answers.ts';
+import { Ask, perform } from './actions.tsx';
 import { Entries } from './entries.tsx';
 import { type Loadable, useAnswer } from './net.ts';
 import {
   Answered,
-  Ask,
   Empty,
   Facts,
   Field,
   Filters,
   Page,
   Person as PersonLink,
-  perform,
   personName,
   Section,
   Time,

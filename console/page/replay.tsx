@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ReplayProgress } from '../answers.ts';
+import { ask, showToast } from './actions.tsx';
 import { duration } from './format.ts';
 import { lines, post } from './net.ts';
-import { ask, Button, showToast } from './parts.tsx';
+import { Button } from './parts.tsx';
 import { T } from './texts.ts';
 
 const EACH_SECONDS = 0.05;
