@@ -55,11 +55,13 @@ const NOT_FOUND = 404;
 
 /** The object of the address does not exist, so the next step is the list of its page. */
 const Missing = ({ error }: { readonly error: Error }) => (
-  <section class="card">
-    <Empty title={T.missing(id.value)}>
-      {error.message}. <a href={pathTo(page.value)}>{T.missingNext}</a>
-    </Empty>
-  </section>
+  <Page title={T.missing(id.value)}>
+    <section class="card">
+      <Empty title={error.message}>
+        <a href={pathTo(page.value)}>{T.missingNext}</a>
+      </Empty>
+    </section>
+  </Page>
 );
 
 /** Appears only after a short delay. */

@@ -293,6 +293,7 @@ describe('keyboard', () => {
     await expectAccessible(page);
     await page.keyboard.press('Escape');
     await page.keyboard.type('gg');
+    await page.getByRole('heading', { name: 'Groups', exact: true }).waitFor();
     await page.getByRole('link', { name: 'Choir' }).waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('choir');

@@ -203,11 +203,14 @@ async function opened(path: string): Promise<Tab> {
 describe('console lists', () => {
   it('Home shows many items of one kind as one row with their number, and ids only behind Details', async () => {
     const page = await opened('');
-    await page.getByText('40 holds wait for a decision').waitFor();
+    await page.getByRole('link', { name: 'View holds: 40 holds wait for a decision' }).waitFor();
     await page.getByText('400 removals in all.').waitFor();
-    await page.getByText('The platform refused the writes of 4 groups').waitFor();
-    expect(await page.getByText('was changed on the platform and left as is').count()).toBe(2);
-    const failed = page.getByRole('link', { name: /^View groups/ });
+    expect(await page.getByRole('link', { name: /was changed on the platform and left as is/ }).count()).toBe(
+      2,
+    );
+    const failed = page.getByRole('link', {
+      name: /^View groups: The platform refused the writes of 4 groups/,
+    });
     expect(await failed.getAttribute('href')).toContain('/groups?state=failed');
     await page.getByRole('img', { name: '276 writes, at most 23 in one hour' }).waitFor();
     expect(await page.getByText('v-secret').count()).toBe(0);
@@ -258,7 +261,7 @@ describe('console for a large company', () => {
   });
 
   it('a hold of 5,000 people is searched without a pause', async () => {
-    const longest = await longestTask('/hold/g1', async (page) => {
+    const longest = await longestTask('/holds/g1', async (page) => {
       await page.getByText('Person 0', { exact: true }).waitFor();
       await page.getByRole('searchbox').first().fill('p4999@');
       await page.getByText('Person 4999', { exact: true }).waitFor();
