@@ -37,6 +37,8 @@ export function parseSearch(text: string): Search {
   const found: Partial<Record<SearchKey, string>> = {};
   const words: string[] = [];
   for (const [part, key = '', quoted, plain] of text.matchAll(PART)) {
+    // A key whose value is not typed yet filters nothing.
+    if (SEARCH_KEYS.some((one) => part === `${one}:`)) continue;
     const known = SEARCH_KEYS.find((one) => one === key.toLowerCase());
     const value = quoted ?? plain ?? '';
     if (known !== undefined) found[known] = value;
