@@ -177,6 +177,7 @@ it('activity is searched by keys, quoted values and other words', () => {
     group: 'x',
     words: 'colour:red two words',
   });
+  expect(parseSearch('ticket actor:')).toEqual({ words: 'ticket' });
 });
 
 it('an external change that was left as is disappears when it no longer exists', async () => {
