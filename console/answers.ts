@@ -15,6 +15,8 @@ import type {
   StatusReport,
   Survey,
 } from '../shared/contract/answers.ts';
+import type { GroupTreatment } from '../shared/contract/group-policy.ts';
+import type { RemovalReason } from '../shared/domain/hold.ts';
 
 /* The responses of the console's server: the JSON of the commands, with names next to the ids. */
 
@@ -50,7 +52,8 @@ export interface GroupLine {
   readonly held: boolean;
   readonly waitingSince: string | null;
   readonly wanted: number;
-  readonly applied: number;
+  /** Users of the platform group as last read or written; null if there is no platform group. */
+  readonly platform: number | null;
   readonly pending: number;
   readonly lastWriteAt: string | null;
   readonly lastError: string | null;
@@ -66,6 +69,10 @@ export interface GroupPage {
 
 export interface HoldLine extends HoldRow {
   readonly name: string | null;
+}
+
+export interface Holds {
+  readonly holds: readonly HoldLine[];
 }
 
 /** A membership for which no employee on the platform was found, or more than one. */
@@ -98,6 +105,8 @@ export interface Live {
   readonly revision: string;
   /** Number of dead letters of all connections; null if they cannot be counted. */
   readonly deadLetters: number | null;
+  /** Number of holds of this connection that wait for a decision. */
+  readonly holds: number;
   readonly connections: readonly ConnectionRow[];
 }
 
@@ -105,13 +114,19 @@ export interface Live {
 export interface HeldPerson extends PersonName {
   readonly user: string;
   readonly department: string | null;
-  /** The latest event about the person in this group. */
-  readonly lastEvent: {
-    readonly what: string;
-    readonly at: string | null;
-    readonly event: string | null;
-    readonly source: string | null;
-  } | null;
+  /** Index in `HoldPage.causes`; null for a person who stays. */
+  readonly cause: number | null;
+}
+
+/** Why the directory removes people, with the event. People with the same cause share it. */
+export interface HeldPeopleCause {
+  readonly reason: RemovalReason;
+  readonly count: number;
+  readonly event: string | null;
+  readonly source: string | null;
+  readonly at: string | null;
+  /** The operator who sent the event; null if the directory sent it. */
+  readonly by: string | null;
 }
 
 export interface HoldPage {
@@ -121,6 +136,8 @@ export interface HoldPage {
   readonly hold: (HoldRow & { readonly by: string | null; readonly reason: string | null }) | null;
   /** Approved removals that are not written yet, while the others stay held; null after they are written. */
   readonly approved: { readonly removes: number; readonly by: string; readonly reason: string } | null;
+  /** The cause of the most removals first. */
+  readonly causes: readonly HeldPeopleCause[];
   readonly leaving: readonly HeldPerson[];
   readonly staying: readonly HeldPerson[];
 }
@@ -145,9 +162,17 @@ export interface GroupPlan {
   readonly clashes: readonly NameClash[];
 }
 
+/** The settings of the connection that apply to one group. */
+export interface GroupSettings extends GroupTreatment {
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
 export interface GroupDetail {
   readonly status: GroupStatus;
   readonly held: boolean;
+  /** Users of the platform group; null if there is no platform group. */
+  readonly users: number | null;
+  readonly applies: GroupSettings;
   readonly members: readonly MemberLine[];
   readonly history: readonly Entry[];
 }

@@ -9,7 +9,7 @@ import { openBrowser } from '../test/console/support/browser.ts';
 /**
  * Takes the screenshots of docs/console.md from the example company on the local stack. The company has one example of
  * each problem that an operator may see. Run `npm run docs:pictures`. With --all, the script also takes each page at
- * widths of 320 and 1,600 pixels, light and dark.
+ * widths of 390 and 1,280 pixels, light and dark.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -21,7 +21,8 @@ const GROUP = '00g7acme574';
 const PERSON = '00u7acme0002';
 const PAGES = {
   home: '',
-  hold: `/hold/${GROUP}`,
+  ...(isAll && { holds: '/holds' }),
+  hold: `/holds/${GROUP}`,
   groups: '/groups',
   group: '/groups/00g7acme452',
   person: `/people/${PERSON}`,
@@ -113,7 +114,7 @@ const [url = ''] = /http\S+/.exec(page.output) ?? [];
 await sendEvents(file);
 await new Promise((resolve) => setTimeout(resolve, 20_000));
 const browser = await openBrowser();
-const sizes = isAll ? [320, 1_024, 1_600] : [1_280];
+const sizes = isAll ? [390, 1_280] : [1_280];
 for (const width of sizes) {
   for (const colorScheme of ['light', 'dark'] as const) {
     const context = await browser.newContext({

@@ -1,7 +1,7 @@
 import type { HeldMember } from '../../shared/contract/answers.ts';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
-import { readHeldMembers } from '../../shared/operate/holds.ts';
+import { readHeldMembers } from '../../shared/operate/held-members.ts';
 
 import type { Context } from '../context.ts';
 import { percent, plural } from '../output/words.ts';

@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Activity as ActivityAnswer, Entry } from '../answers.ts';
-import { csv, download, exact } from './format.ts';
+import { actionText, actorText, changeText, EntryLine, outcomeText } from './entries.tsx';
+import { csv, download } from './format.ts';
 import { get } from './net.ts';
 import { Button, Empty, Failure, Field, Filters, Page, personName, Select, Time } from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { type Column, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
-const FILTERS = ['person', 'group', 'actor', 'action'] as const;
 const MAX_EXPORTED = 10_000;
 const MINUTE_MS = 60_000;
 
@@ -15,15 +15,8 @@ export function Activity() {
   const filter = (name: string) => query.value.get(name) ?? '';
   const span = Number(filter('span'));
   const since = span === 0 ? undefined : sinceOf(span);
-  const outcome = filter('outcome') || undefined;
-  const params = {
-    person: filter('person') || undefined,
-    group: filter('group') || undefined,
-    actor: filter('actor') || undefined,
-    action: filter('action') || undefined,
-    outcome,
-    since,
-  };
+  const text = filter('text');
+  const params = { text: text || undefined, since };
   const { answer, error, rowAt, onShow } = usePages<ActivityAnswer>(
     'activity',
     params,
@@ -37,7 +30,7 @@ export function Activity() {
   const details: Column<Entry> = {
     title: T.activity.details,
     unseen: true,
-    kind: 'slim',
+    width: '84px',
     of: (entry) => (
       <Button
         kind="quiet"
@@ -51,20 +44,13 @@ export function Activity() {
   return (
     <Page title={T.activity.title} aside={<Button onClick={saveAll}>{T.activity.export}</Button>}>
       <Filters>
-        {FILTERS.map((name) => (
-          <Field
-            key={name}
-            type="search"
-            label={T.activity[name]}
-            value={filter(name)}
-            onInput={(value) => filterBy({ [name]: value })}
-          />
-        ))}
-        <Select
-          label={T.activity.outcome}
-          value={filter('outcome')}
-          options={{ '': T.activity.any, ...T.activity.outcomes }}
-          onChange={(outcome) => filterBy({ outcome })}
+        <Field
+          type="search"
+          label={T.activity.search}
+          unseenLabel
+          value={text}
+          suggestions={suggestionsFor(text, answer?.entries ?? [])}
+          onInput={(next) => filterBy({ text: next })}
         />
         <Select
           label={T.activity.since}
@@ -85,7 +71,6 @@ export function Activity() {
         ) : (
           <Table
             label={T.activity.title}
-            name="of-activity"
             columns={[...COLUMNS, details]}
             count={answer?.found ?? 0}
             rowAt={(index) => rowAt(index) as Entry | undefined}
@@ -97,6 +82,34 @@ export function Activity() {
       {shown !== null && <Details entry={shown} close={() => show(null)} />}
     </Page>
   );
+}
+
+const KEYS = ['group', 'person', 'actor', 'action', 'outcome'] as const;
+const MAX_SUGGESTED = 20;
+
+/** Returns complete searches that begin with the given one: the keys, and the values of a key in the entries shown. */
+function suggestionsFor(text: string, entries: readonly Entry[]): readonly string[] {
+  const [, before = '', last = ''] = /^(.*?)(\S*)$/u.exec(text) ?? [];
+  const key = KEYS.find((one) => last.startsWith(`${one}:`));
+  if (key === undefined)
+    return KEYS.filter((one) => `${one}:`.startsWith(last)).map((one) => `${before}${one}:`);
+  const values = new Set(entries.flatMap((entry) => valuesOf(entry, key)));
+  return [...values].slice(0, MAX_SUGGESTED).map((value) => `${before}${key}:${quoted(value)}`);
+}
+
+const quoted = (value: string) => (/\s/u.test(value) ? `"${value}"` : value);
+
+function valuesOf(entry: Entry, key: (typeof KEYS)[number]): readonly string[] {
+  switch (key) {
+    case 'group':
+      return entry.group === null ? [] : [entry.groupName ?? entry.group];
+    case 'person':
+      return Object.values(entry.people).map(personName);
+    case 'actor':
+      return [entry.actor.name ?? entry.actor.id];
+    default:
+      return [entry[key]];
+  }
 }
 
 /** Rounded to the minute, so that requests within a minute are equal. */
@@ -122,15 +135,16 @@ const COLUMNS: readonly Column<Entry>[] = [
       </span>
     ),
   },
-  { title: T.activity.actor, of: (entry) => actorText(entry), kind: 'wide' },
+  { title: T.activity.actor, of: (entry) => actorText(entry), kind: 'wide', width: '150px' },
   {
     title: T.activity.outcome,
     of: ({ outcome }) => (
       <span class={outcome === 'rejected' ? 'bad-text' : 'muted'}>{outcomeText(outcome)}</span>
     ),
     kind: 'wide',
+    width: '130px',
   },
-  { title: T.hold.columns.since, of: ({ at }) => <Time at={at} />, kind: 'slim' },
+  { title: T.activity.time, of: ({ at }) => <Time at={at} />, width: '100px', narrowWidth: '84px' },
 ];
 
 function Details({ entry, close }: { readonly entry: Entry; readonly close: () => void }) {
@@ -157,89 +171,3 @@ const rowOf = (entry: Entry) => [
   entry.cause,
   entry.changes.map((change) => changeText(change, entry)).join('; '),
 ];
-
-const actionText = (action: string): string => T.activity.actions[action] ?? action.replaceAll('_', ' ');
-const outcomeText = (outcome: string): string => T.activity.outcomes[outcome] ?? outcome;
-
-function actorText({ actor }: Entry): string {
-  if (actor.kind === 'groupsync') return T.activity.groupsync;
-  return actor.name ?? (actor.id || T.activity.someone);
-}
-
-function changeText({ kind, member, before, after }: Entry['changes'][number], { people }: Entry): string {
-  const id = member ?? after ?? before ?? '';
-  const known = Object.hasOwn(people, id) ? people[id] : undefined;
-  const who = known === undefined ? id : personName(known);
-  const kindText = T.activity.kinds[kind]?.(who);
-  if (kindText !== undefined) return kindText;
-  return before !== null && after !== null
-    ? `${short(before)} → ${short(after)}`
-    : short(after ?? before ?? '');
-}
-
-const LONGEST = 80;
-const short = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
-const SHOWN = 4;
-
-interface EntriesProps {
-  readonly of: readonly Entry[];
-  readonly none: string;
-  readonly group?: boolean;
-}
-
-export const Entries = ({ of, none, group = true }: EntriesProps) =>
-  of.length === 0 ? (
-    <Empty title={none} />
-  ) : (
-    <ol class="entries">
-      {of.map((entry, index) => (
-        <EntryLine key={`${entry.at} ${index}`} entry={entry} group={group} />
-      ))}
-    </ol>
-  );
-
-interface EntryProps {
-  readonly entry: Entry;
-  readonly group?: boolean;
-  readonly open?: boolean;
-}
-
-function EntryLine({ entry, group = true, open = false }: EntryProps) {
-  const [isOpen, setOpen] = useState(open);
-  const { at, action, outcome, changes, changeCount, cause, version } = entry;
-  const shown = isOpen ? changes : changes.slice(0, SHOWN);
-  const isBad = outcome === 'rejected';
-  return (
-    <li class={`entry by-${entry.actor.kind}`}>
-      <Time at={at} />
-      <div>
-        <p>
-          {group && entry.group !== null && (
-            <a href={pathTo('groups', entry.group)}>{entry.groupName ?? entry.group}</a>
-          )}
-          {group && entry.group === null && <span>{T.activity.connection}</span>} {actionText(action)}
-          <span class="muted"> · {actorText(entry)} · </span>
-          <span class={isBad ? 'bad-text' : 'muted'}>{outcomeText(outcome)}</span>
-        </p>
-        {shown.length > 0 && (
-          <p class="changes">
-            {shown.map((change, index) => (
-              <span key={index} title={change.reason}>
-                {changeText(change, entry)}
-              </span>
-            ))}
-            {changeCount > shown.length && changes.length > shown.length && (
-              <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(true)}>
-                {T.activity.more(changeCount - shown.length)}
-              </button>
-            )}
-          </p>
-        )}
-        <p class="muted small" title={exact(at)}>
-          {short(cause)}
-          {version !== null && ` · ${version}`}
-        </p>
-      </div>
-    </li>
-  );
-}

@@ -1,24 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Checks, ConnectionPage, SettingsPreview, TokenLine } from '../answers.ts';
+import { Ask, ask, perform, performNow, showToast } from './actions.tsx';
 import { duration } from './format.ts';
 import { get, post, useAnswer } from './net.ts';
-import {
-  Answered,
-  Ask,
-  ask,
-  Button,
-  Empty,
-  Facts,
-  Failure,
-  Field,
-  Page,
-  perform,
-  performNow,
-  Section,
-  showToast,
-  Time,
-  Toggle,
-} from './parts.tsx';
+import { Answered, Button, Empty, Facts, Failure, Field, Page, Section, Time, Toggle } from './parts.tsx';
 import { connection } from './route.ts';
 import { T } from './texts.ts';
 

@@ -1,22 +1,11 @@
-import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import type { DeadLetters as DeadLettersAnswer, ReplayProgress, ShownDeadLetter } from '../answers.ts';
+import type { DeadLetters as DeadLettersAnswer } from '../answers.ts';
+import { Ask, perform } from './actions.tsx';
 import { duration, number } from './format.ts';
-import { lines, live, post, useAnswer } from './net.ts';
-import {
-  Answered,
-  Ask,
-  ask,
-  Button,
-  Empty,
-  Page,
-  perform,
-  Section,
-  State,
-  showToast,
-  Time,
-} from './parts.tsx';
-import { connection, go, id, pathTo } from './route.ts';
+import { live, useAnswer } from './net.ts';
+import { Answered, Button, Empty, Page } from './parts.tsx';
+import { askReplay, Running } from './replay.tsx';
+import { connection, filterBy, pathTo, query } from './route.ts';
 import { T } from './texts.ts';
 
 type Cause = DeadLettersAnswer['causes'][number];
@@ -26,6 +15,7 @@ export function DeadLetters() {
   const loadable = useAnswer<DeadLettersAnswer>('deadLetters');
   const { value, reload } = loadable;
   const { deadLetters = null } = live.value ?? {};
+  const chosen = query.value.get('code') ?? '';
   // Replayed messages may fail again immediately, with the same count as before.
   useEffect(() => {
     if (value !== undefined && deadLetters !== null && deadLetters !== value.total) void reload();
@@ -46,14 +36,18 @@ export function DeadLetters() {
                 {inFlightElsewhere > 0 && T.deadLetters.elsewhere(inFlightElsewhere)}{' '}
                 {!complete && T.deadLetters.incomplete}
               </p>
-              {causes.map((cause) => (
-                <OfCause
-                  key={cause.code}
-                  cause={cause}
-                  names={names}
-                  messages={messages.filter(({ code }) => code === cause.code)}
-                />
-              ))}
+              {causes.length > 1 && <Causes of={causes} chosen={chosen} />}
+              {causes
+                .filter(({ code }) => chosen === '' || code === chosen)
+                .map((cause) => (
+                  <OfCause
+                    key={cause.code}
+                    cause={cause}
+                    names={names}
+                    messages={messages.filter(({ code }) => code === cause.code)}
+                    reload={reload}
+                  />
+                ))}
             </>
           )
         }
@@ -72,256 +66,114 @@ function groupText(group: string, of: string | null, names: DeadLettersAnswer['n
   return (Object.hasOwn(names, group) ? names[group] : undefined) ?? group;
 }
 
+const causeText = (code: string) => T.deadLetters.causes[code] ?? code;
+
+function Causes({ of, chosen }: { readonly of: readonly Cause[]; readonly chosen: string }) {
+  const total = of.reduce((sum, { count }) => sum + count, 0);
+  const all = [['', T.deadLetters.every, total] as const];
+  return (
+    <div class="chips" role="group" aria-label={T.deadLetters.error}>
+      {[...all, ...of.map(({ code, count }) => [code, causeText(code), count] as const)].map(
+        ([code, text, count]) => (
+          <button
+            key={code}
+            type="button"
+            class="chip"
+            aria-pressed={code === chosen}
+            onClick={() => filterBy({ code })}
+          >
+            {text} <b>{number(count)}</b>
+          </button>
+        ),
+      )}
+    </div>
+  );
+}
+
 interface OfCauseProps {
   readonly cause: Cause;
   readonly messages: readonly Summary[];
   readonly names: DeadLettersAnswer['names'];
+  readonly reload: () => Promise<void>;
 }
 
-function OfCause({ cause, messages, names }: OfCauseProps) {
-  const { code, count, oldestMs } = cause;
+function OfCause({ cause, messages, names, reload }: OfCauseProps) {
+  const { code, count, oldestMs, refused, superseded } = cause;
   const [shown, setShown] = useState(SHOWN);
   const facts = [T.deadLetters.oldest(duration(oldestMs))];
-  if (cause.superseded > 0) facts.push(T.deadLetters.superseded(cause.superseded));
+  if (superseded > 0) facts.push(T.deadLetters.superseded(superseded));
+  const failsAgain = refused >= count;
+  if (refused > 0 && !failsAgain) facts.push(T.deadLetters.someFail(refused));
+  const why = messages.find(({ refusal }) => refusal !== null)?.refusal ?? code;
   return (
-    <Section
-      title={`${code} · ${number(count)}`}
-      aside={
-        <Button onClick={() => askReplay({ code }, count)} label={`${T.deadLetters.replayCause}: ${code}`}>
-          {T.deadLetters.replayCause}
-        </Button>
-      }
-    >
+    <section class="card">
+      <div class="section-head">
+        <h2>
+          {causeText(code)} <code>{code}</code> · {number(count)}
+        </h2>
+        <div class="actions">
+          <Ask
+            title={T.deadLetters.discardAllTitle(count)}
+            text={T.deadLetters.discardAllText(causeText(code))}
+            verb={T.deadLetters.discardAll}
+            label={`${T.deadLetters.discardAll}: ${code}`}
+            danger
+            needsReason
+            run={async ({ reason }) => {
+              await perform('discard', { code, reason }, T.deadLetters.discardedAll(count));
+              await reload();
+            }}
+          />
+          {!failsAgain && (
+            <Button
+              onClick={() => askReplay({ code }, count)}
+              label={`${T.deadLetters.replayCause}: ${code}`}
+            >
+              {T.deadLetters.replayCause}
+            </Button>
+          )}
+        </div>
+      </div>
       <p class="muted small">{facts.join(' · ')}</p>
+      {failsAgain && <p class="small">{T.deadLetters.allFail(why)}</p>}
       <ul class="list">
-        {messages
-          .slice(0, shown)
-          .map(({ id, message, group, connection: of, ageMs, failures, superseded }) => (
-            <li key={id}>
-              <span class="grow">
-                <a href={pathTo('dead-letters', id)}>{group === null ? id : groupText(group, of, names)}</a>
-                <small class="muted block lines">{message}</small>
-              </span>
-              {failures > 1 && <span class="bad-text">{T.deadLetters.again(failures)}</span>}
-              {superseded && <span class="muted">{T.deadLetters.oneSuperseded}</span>}
-              <span class="muted">{duration(ageMs)}</span>
-            </li>
-          ))}
+        {messages.slice(0, shown).map((message) => (
+          <Message key={message.id} of={message} names={names} />
+        ))}
       </ul>
       {messages.length > shown && (
         <Button onClick={() => setShown(shown * 5)}>{T.deadLetters.more(messages.length - shown)}</Button>
       )}
-    </Section>
+    </section>
   );
 }
 
-const EACH_SECONDS = 0.05;
-
-function askReplay(
-  selection: { readonly code?: string; readonly ids?: readonly string[] },
-  count: number,
-): void {
-  ask({
-    title: T.deadLetters.replayTitle(count),
-    text: T.deadLetters.replayText(count, duration(Math.max(1_000, count * EACH_SECONDS * 1_000))),
-    verb: T.deadLetters.replay,
-    field: { label: T.deadLetters.rate, isNumber: true, optional: true },
-    run: async ({ value }) => {
-      const rate = value.trim() === '' ? undefined : Number(value);
-      const stopping = new AbortController();
-      const response = await post('replay', { ...selection, rate }, stopping.signal);
-      void follow(response, count, stopping);
-    },
-  });
-}
-
-const running = signal<{
-  readonly progress: ReplayProgress;
-  readonly of: number;
-  readonly stop: () => void;
-} | null>(null);
-
-/** Follows a replay. The server stops the replay when the page stops reading its progress. */
-async function follow(response: Response, of: number, stopping: AbortController): Promise<void> {
-  let progress: ReplayProgress = { replayed: 0, failed: 0, remaining: null };
-  const stop = () => stopping.abort();
-  running.value = { progress, of, stop };
-  try {
-    for await (const line of lines(response)) {
-      if (line === '') continue;
-      progress = JSON.parse(line);
-      running.value = { progress, of, stop };
-    }
-    const { replayed, failed, problem } = progress;
-    showToast(problem ?? T.deadLetters.ended(replayed, failed), problem !== undefined);
-  } catch {
-    const isStopped = stopping.signal.aborted;
-    showToast(isStopped ? T.deadLetters.stopped : T.live.gone, !isStopped);
-  }
-  running.value = null;
-}
-
-function Running({ done }: { readonly done: () => Promise<void> }) {
-  const now = running.value;
-  useEffect(() => {
-    if (now === null) void done();
-  }, [now === null]);
-  if (now === null) return null;
-  const { progress, of, stop } = now;
+function Message({ of, names }: { readonly of: Summary; readonly names: DeadLettersAnswer['names'] }) {
+  const { id, queue, message, group, ageMs, failures, superseded, refusal, source, type } = of;
+  const called = group === null ? id : groupText(group, of.connection, names);
+  const origin = [type, source].filter((text) => text !== null).join(' · ');
   return (
-    <div class="notice running" role="status">
-      <span>{T.deadLetters.progress(progress.replayed, Math.max(of, progress.replayed))}</span>
-      <progress value={progress.replayed} max={Math.max(of, 1)} aria-label={T.deadLetters.replay} />
-      <Button onClick={stop}>{T.deadLetters.stop}</Button>
-    </div>
-  );
-}
-
-export function DeadLetter() {
-  const loadable = useAnswer<ShownDeadLetter>('deadLetter', { id: id.value }, false);
-  return (
-    <Page title={T.deadLetters.one}>
-      <p>
-        <a href={pathTo('dead-letters')}>{T.deadLetters.back}</a>
-      </p>
-      <Answered loadable={loadable}>{(deadLetter) => <Shown {...deadLetter} />}</Answered>
-    </Page>
-  );
-}
-
-const pretty = (body: string, indent?: number): string => {
-  try {
-    return JSON.stringify(JSON.parse(body), null, indent);
-  } catch {
-    return body;
-  }
-};
-
-const VALIDATE_AFTER_MS = 250;
-
-function Shown(deadLetter: ShownDeadLetter) {
-  const { id, queue, code, message, firstFailedAt, failures, superseded, problems, now, body } = deadLetter;
-  const of = deadLetter.connection;
-  const original = pretty(body, 2);
-  const [text, setText] = useState(original);
-  const [validated, setValidated] = useState<{ readonly text: string; readonly problems: readonly string[] }>(
-    {
-      text: original,
-      problems,
-    },
-  );
-  const isEdited = text !== original;
-  useEffect(() => {
-    const timer = setTimeout(async () => {
-      if (text === validated.text) return;
-      const answer = await post('validate', { id, body: pretty(text) })
-        .then((response) => response.json())
-        .catch((error: Error) => ({ problems: [error.message] }));
-      setValidated({ text, problems: answer.problems });
-    }, VALIDATE_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  const isValidated = validated.text === text;
-  const notSent = () => {
-    if (!isEdited) return T.deadLetters.unchanged;
-    if (!isValidated) return T.deadLetters.validating;
-    return validated.problems.length > 0 ? T.deadLetters.now : undefined;
-  };
-  const tone = validated.problems.length > 0 ? 'bad' : 'good';
-  const leave = () => go(pathTo('dead-letters'));
-  return (
-    <div class="two wide-left">
-      <Section
-        title={T.deadLetters.body}
-        aside={
-          queue === 'events' && (
-            <Button kind="quiet" onClick={() => setText(pretty(text, 2))}>
-              {T.deadLetters.format}
-            </Button>
-          )
-        }
+    <li>
+      <span class="grow">
+        <a href={pathTo('dead-letters', id)}>{called}</a>
+        <small class="block lines">{message}</small>
+        {origin !== '' && <small class="muted block">{origin}</small>}
+      </span>
+      {failures > 1 && <span class="bad-text">{T.deadLetters.again(failures)}</span>}
+      {superseded && <span class="muted">{T.deadLetters.oneSuperseded}</span>}
+      <span class="muted">{duration(ageMs)}</span>
+      {queue === 'events' && (
+        <a class="button" href={pathTo('dead-letters', id)} aria-label={T.deadLetters.fixOf(called)}>
+          {T.deadLetters.fix}
+        </a>
+      )}
+      <Button
+        not={refusal === null ? undefined : T.deadLetters.wouldFail(refusal)}
+        label={T.deadLetters.retryOf(called)}
+        onClick={() => askReplay({ ids: [id] }, 1)}
       >
-        {queue === 'apply' ? (
-          <p class="muted">{T.deadLetters.apply}</p>
-        ) : (
-          <p class="muted small" id="body-hint">
-            {T.deadLetters.bodyHint}
-          </p>
-        )}
-        <textarea
-          class="code"
-          rows={Math.min(28, text.split('\n').length + 1)}
-          spellcheck={false}
-          readOnly={queue === 'apply'}
-          aria-label={T.deadLetters.body}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-        <div class="actions end">
-          <Ask
-            kind="danger"
-            title={T.deadLetters.discardTitle}
-            text={T.deadLetters.discardText}
-            verb={T.deadLetters.discard}
-            danger
-            needsReason
-            run={async ({ reason }) => {
-              await perform('discard', { ids: [id], reason }, T.deadLetters.discarded);
-              leave();
-            }}
-          />
-          <Button onClick={() => askReplay({ ids: [id] }, 1)}>{T.deadLetters.replay}</Button>
-          {queue === 'events' && (
-            <Ask
-              kind="primary"
-              not={notSent()}
-              title={T.deadLetters.sendTitle}
-              text={T.deadLetters.sendText}
-              verb={T.deadLetters.send}
-              needsReason
-              run={async ({ reason }) => {
-                await perform('amend', { id, body: pretty(text), reason }, T.deadLetters.sent);
-                leave();
-              }}
-            />
-          )}
-        </div>
-      </Section>
-      <div class="stack">
-        <Section title={T.deadLetters.error}>
-          <p>
-            <strong>{code}</strong>
-          </p>
-          <p class="lines">{message}</p>
-          <p class="muted small">
-            <Time at={firstFailedAt} /> {failures > 1 && `· ${T.deadLetters.again(failures)}`}{' '}
-            {superseded && `· ${T.deadLetters.oneSuperseded}`}
-          </p>
-        </Section>
-        <section class={`notice ${isValidated ? tone : ''}`} role="status" aria-live="polite">
-          {!isValidated && T.deadLetters.validating}
-          {isValidated && validated.problems.length === 0 && T.deadLetters.good}
-          {isValidated && validated.problems.length > 0 && (
-            <>
-              <strong>{T.deadLetters.now}</strong>
-              {validated.problems.map((problem) => (
-                <p key={problem} class="lines">
-                  {problem}
-                </p>
-              ))}
-            </>
-          )}
-        </section>
-        {now.map(({ group, state, wanted, users }) => (
-          <Section key={group} title={T.deadLetters.groupNow}>
-            <p>
-              {isHere(of) ? <a href={pathTo('groups', group)}>{group}</a> : `${of}/${group}`}{' '}
-              <State of={state} />
-            </p>
-            <p class="muted small">{T.deadLetters.groupSizes(wanted, users)}</p>
-          </Section>
-        ))}
-      </div>
-    </div>
+        {T.deadLetters.replay}
+      </Button>
+    </li>
   );
 }

@@ -1,26 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { GroupDetail, GroupPlan, MemberLine } from '../answers.ts';
-import { Entries } from './activity.tsx';
+import { Ask, perform } from './actions.tsx';
+import { Entries } from './entries.tsx';
 import { minute, number } from './format.ts';
-import { Pause } from './groups.tsx';
+import { GroupActions } from './group-actions.tsx';
 import { useAnswer } from './net.ts';
-import {
-  Answered,
-  Ask,
-  Button,
-  Empty,
-  Facts,
-  Member,
-  Page,
-  Person,
-  perform,
-  performNow,
-  Section,
-  State,
-  Time,
-  Toggle,
-} from './parts.tsx';
-import { id, pathTo } from './route.ts';
+import { Answered, Empty, Facts, Member, Page, Person, Section, State, Tabs, Time } from './parts.tsx';
+import { id, pathTo, query } from './route.ts';
 import { type Column, Table } from './table.tsx';
 import { T } from './texts.ts';
 
@@ -29,19 +15,23 @@ export function Group() {
   return <Answered loadable={loadable}>{(detail) => <Shown {...detail} />}</Answered>;
 }
 
-function Shown({ status, held, members, history }: GroupDetail) {
+type Tab = 'members' | 'history' | 'settings';
+
+function Shown(detail: GroupDetail) {
+  const { status, held, users, members, history, applies } = detail;
   const { id, name, state, platformId, version, lastWriteAt, dirtySince, lastError, wanted } = status;
-  const { applied, pending, waiting } = status;
+  const { pending, waiting } = status;
   const [showsPlan, setShowsPlan] = useState(false);
+  const tab = (query.value.get('tab') ?? 'members') as Tab;
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
-    [T.group.facts.id, id],
-    [T.group.facts.platform, platformId],
-    [T.group.facts.version, version],
     [T.groups.columns.wanted, number(wanted)],
-    [T.groups.columns.applied, number(applied)],
+    [T.groups.columns.platform, users === null ? null : number(users)],
     [T.groups.columns.pending, number(pending.length)],
     [T.group.facts.write, <Time key="w" at={lastWriteAt} />],
     ...(dirtySince === null ? [] : [[T.group.facts.waiting, <Time key="d" at={dirtySince} />] as const]),
+    [T.group.facts.id, id],
+    [T.group.facts.platform, platformId],
+    [T.group.facts.version, version],
   ];
   return (
     <Page
@@ -50,13 +40,9 @@ function Shown({ status, held, members, history }: GroupDetail) {
           {name ?? id} <State of={held ? 'held' : state} />
         </>
       }
-      aside={<Actions status={status} togglePlan={setShowsPlan} showsPlan={showsPlan} />}
+      aside={<GroupActions detail={detail} togglePlan={setShowsPlan} showsPlan={showsPlan} />}
     >
-      {held && status.hold !== null && (
-        <p class="notice warn">
-          <a href={pathTo('hold', id)}>{T.group.holdLink(status.hold.removes)}</a>
-        </p>
-      )}
+      {held && status.hold !== null && <p class="notice warn">{T.group.heldText(status.hold.removes)}</p>}
       {waiting !== null && <p class="notice warn">{T.group.waits(minute(waiting.until), waiting.reason)}</p>}
       {lastError !== null && (
         <p class="notice bad">
@@ -65,50 +51,53 @@ function Shown({ status, held, members, history }: GroupDetail) {
       )}
       <Facts of={facts} />
       {showsPlan && <Plan group={id} members={members} />}
-      <Members members={members} />
-      <Section title={T.group.history}>
-        <Entries of={history} none={T.group.noHistory} group={false} />
-      </Section>
+      <Tabs
+        label={T.group.tabs}
+        current={tab}
+        of={[
+          ['members', `${T.group.members} · ${number(members.length)}`, pathTo('groups', id)],
+          [
+            'history',
+            `${T.group.history} · ${number(history.length)}`,
+            pathTo('groups', id, { tab: 'history' }),
+          ],
+          ['settings', T.group.settings, pathTo('groups', id, { tab: 'settings' })],
+        ]}
+      />
+      {tab === 'members' && <Members members={members} />}
+      {tab === 'history' && (
+        <section class="card">
+          <Entries of={history} none={T.group.noHistory} group={false} />
+        </section>
+      )}
+      {tab === 'settings' && <Settings of={applies} />}
     </Page>
   );
 }
 
-interface ActionsProps {
-  readonly status: GroupDetail['status'];
-  readonly showsPlan: boolean;
-  readonly togglePlan: (shows: boolean) => void;
-}
-
-function Actions({ status: { id, name, state, platformId }, showsPlan, togglePlan }: ActionsProps) {
-  const called = name ?? id;
-  const groups = [id];
-  const resume = () => performNow('resume', { groups }, T.groups.resumed(1));
+function Settings({ of: { excluded, mode, drift, settings } }: { readonly of: GroupDetail['applies'] }) {
+  const texts = Object.entries(settings).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  const all = [['excluded', T.group.isExcluded(excluded)], ['mode', mode], ['drift', drift], ...texts];
   return (
-    <>
-      <Toggle isOpen={showsPlan} set={togglePlan}>
-        {T.group.plan}
-      </Toggle>
-      {state === 'paused' ? <Button onClick={resume}>{T.group.resume}</Button> : <Pause groups={groups} />}
-      <Ask
-        not={platformId === null ? undefined : T.group.adoptNot}
-        title={T.group.adoptTitle}
-        text={T.group.adoptText}
-        verb={T.group.adopt}
-        field={{ label: T.group.adoptId }}
-        run={({ value }) => perform('adopt', { group: id, platformId: value.trim() }, T.group.adopted)}
-      />
-      <Ask
-        not={platformId === null ? T.group.releaseNot : undefined}
-        title={T.group.releaseTitle(called)}
-        text={T.group.releaseText}
-        verb={T.group.release}
-        danger
-        run={() => perform('release', { group: id }, T.group.released)}
-      />
-      <Button kind="primary" onClick={() => performNow('sync', { groups }, T.group.synced)}>
-        {T.group.sync}
-      </Button>
-    </>
+    <section class="card">
+      <div class="section-head">
+        <p class="muted">{T.group.settingsHint}</p>
+        <a href={pathTo('connection')}>{T.group.settingsLink}</a>
+      </div>
+      <ul class="settings">
+        {all.map(([key = '', value]) => (
+          <li key={key}>
+            <div class="line">
+              <b>{T.group.setting[key] ?? key}</b>
+              <code>{value}</code>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -186,23 +175,21 @@ function verdictOf({ directory, platform, pending, held }: MemberLine): string {
   return directory ? 'adding' : 'removing';
 }
 
-export const membershipMark = (isMember: boolean) =>
-  isMember ? (
-    <span class="yes">
-      <span aria-hidden="true">●</span> <span class="unseen">{T.group.yes}</span>
-    </span>
-  ) : (
-    <span class="muted">
-      <span aria-hidden="true">○</span> <span class="unseen">{T.group.no}</span>
-    </span>
-  );
+/** Words, because a reader cannot see what a dot or a circle means. */
+const membership = (isMember: boolean) =>
+  isMember ? <span>{T.group.yes}</span> : <span class="muted">{T.group.no}</span>;
 
 const COLUMNS: readonly Column<MemberLine>[] = [
   {
     title: T.group.columns.name,
     of: (member) => <Member of={member} unknown={T.group.unknownMember} />,
   },
-  { title: T.group.columns.directory, of: ({ directory }) => membershipMark(directory), kind: 'roomy' },
+  {
+    title: T.group.columns.directory,
+    of: ({ directory }) => membership(directory),
+    kind: 'roomy',
+    width: '110px',
+  },
   {
     title: T.group.columns.groupsync,
     of: (member) => {
@@ -217,7 +204,12 @@ const COLUMNS: readonly Column<MemberLine>[] = [
       );
     },
   },
-  { title: T.group.columns.platform, of: ({ platform }) => membershipMark(platform), kind: 'roomy' },
+  {
+    title: T.group.columns.platform,
+    of: ({ platform }) => membership(platform),
+    kind: 'roomy',
+    width: '110px',
+  },
 ];
 
 function Members({ members }: { readonly members: readonly MemberLine[] }) {
@@ -252,7 +244,6 @@ function Members({ members }: { readonly members: readonly MemberLine[] }) {
       ) : (
         <Table
           label={T.group.members}
-          name="of-members"
           columns={COLUMNS}
           count={shown.length}
           rowAt={(index) => shown[index]}

@@ -1,20 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { GroupLine, GroupPage } from '../answers.ts';
+import { Ask, perform, performNow } from './actions.tsx';
 import { number } from './format.ts';
-import {
-  Ask,
-  Button,
-  Empty,
-  Failure,
-  Field,
-  Filters,
-  Page,
-  perform,
-  performNow,
-  Select,
-  State,
-  Time,
-} from './parts.tsx';
+import { Button, Empty, Failure, Field, Filters, Page, Select, State, Time } from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { type Column, selectionColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
@@ -22,6 +10,7 @@ import { T } from './texts.ts';
 export function Groups() {
   const filter = (name: string) => query.value.get(name) ?? '';
   const params = { text: filter('text'), state: filter('state'), sort: filter('sort') || 'state' };
+  const sorting = { by: params.sort, set: (sort: string) => filterBy({ sort }) };
   const { answer, error, rowAt, onShow } = usePages<GroupPage>('groups', params, ({ rows }) => rows);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const choose = ({ id }: GroupLine) => {
@@ -29,11 +18,11 @@ export function Groups() {
     if (!next.delete(id)) next.add(id);
     setChosen(next);
   };
-  const box = selectionColumn<GroupLine>(
-    ({ id, name }) => name ?? id,
-    ({ id }) => chosen.has(id),
+  const box = selectionColumn<GroupLine>({
+    nameOf: ({ id, name }) => name ?? id,
+    isChosen: ({ id }) => chosen.has(id),
     choose,
-  );
+  });
   return (
     <Page title={T.nav.groups}>
       <Filters>
@@ -46,7 +35,7 @@ export function Groups() {
         />
         <Select
           label={T.groups.sort}
-          value={params.sort}
+          value={Object.hasOwn(T.groups.sorts, params.sort) ? params.sort : ''}
           options={T.groups.sorts}
           onChange={(sort) => filterBy({ sort })}
         />
@@ -66,8 +55,8 @@ export function Groups() {
         ) : (
           <Table
             label={T.nav.groups}
-            name="of-groups"
             columns={[box, ...COLUMNS]}
+            sorting={sorting}
             count={answer?.found ?? 0}
             rowAt={(index) => rowAt(index) as GroupLine | undefined}
             keyOf={({ id }) => id}
@@ -131,22 +120,26 @@ function Chosen({ ids, clear }: { readonly ids: readonly string[]; readonly clea
 const COLUMNS: readonly Column<GroupLine>[] = [
   {
     title: T.groups.columns.name,
-    of: ({ id, name, lastError, state }) => (
+    sort: 'name',
+    of: ({ id, name, lastError, state, wanted, platform, pending }) => (
       <span class="who">
         <a href={pathTo('groups', id)}>{name ?? id}</a>
-        <small class="muted" title={lastError ?? ''}>
+        <small class="muted roomy-text" title={lastError ?? ''}>
           {state === 'failed' && lastError !== null ? lastError : id}
         </small>
+        <small class="muted narrow">{T.groups.counts(wanted, platform, pending)}</small>
       </span>
     ),
   },
   {
     title: T.groups.columns.state,
-    kind: 'slim',
+    sort: 'state',
+    width: '150px',
+    narrowWidth: '96px',
     of: ({ id, state, held, waitingSince }) => (
       <span class="who">
         {held ? (
-          <a href={pathTo('hold', id)}>
+          <a href={pathTo('holds', id)}>
             <State of="held" />
           </a>
         ) : (
@@ -160,12 +153,35 @@ const COLUMNS: readonly Column<GroupLine>[] = [
       </span>
     ),
   },
-  { title: T.groups.columns.wanted, of: ({ wanted }) => number(wanted), kind: 'number wide' },
-  { title: T.groups.columns.applied, of: ({ applied }) => number(applied), kind: 'number wide' },
+  {
+    title: T.groups.columns.wanted,
+    of: ({ wanted }) => number(wanted),
+    kind: 'number wide',
+    width: '84px',
+    sort: 'wanted',
+  },
+  {
+    title: T.groups.columns.platform,
+    of: ({ platform, wanted, held }) => {
+      if (platform === null) return <span class="muted">{T.none}</span>;
+      return platform === wanted && !held ? number(platform) : <strong>{number(platform)}</strong>;
+    },
+    kind: 'number wide',
+    width: '120px',
+    sort: 'platform',
+  },
   {
     title: T.groups.columns.pending,
     of: ({ pending }) => (pending === 0 ? <span class="muted">0</span> : <strong>{number(pending)}</strong>),
     kind: 'number wide',
+    width: '84px',
+    sort: 'pending',
   },
-  { title: T.groups.columns.write, of: ({ lastWriteAt }) => <Time at={lastWriteAt} />, kind: 'number wide' },
+  {
+    title: T.groups.columns.write,
+    of: ({ lastWriteAt }) => <Time at={lastWriteAt} />,
+    kind: 'number wide',
+    width: '110px',
+    sort: 'write',
+  },
 ];

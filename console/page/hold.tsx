@@ -1,22 +1,10 @@
 import { useState } from 'preact/hooks';
-import type { HeldPerson, HoldPage } from '../answers.ts';
-import { csv, download, exact } from './format.ts';
+import type { HeldPeopleCause, HoldPage } from '../answers.ts';
+import { Ask, perform } from './actions.tsx';
+import { HeldPeople } from './hold-people.tsx';
 import { useAnswer } from './net.ts';
-import {
-  Answered,
-  Ask,
-  Button,
-  Empty,
-  Field,
-  Member,
-  Page,
-  perform,
-  personName,
-  Section,
-  Time,
-} from './parts.tsx';
-import { id, pathTo } from './route.ts';
-import { type Column, selectionColumn, Table } from './table.tsx';
+import { Answered, Button, Empty, Facts, Page, Tabs, Time } from './parts.tsx';
+import { id, pathTo, query } from './route.ts';
 import { T } from './texts.ts';
 
 export function Hold() {
@@ -26,15 +14,10 @@ export function Hold() {
 
 type Held = NonNullable<HoldPage['hold']>;
 
-function Shown({ group, name, hold, approved, leaving, staying }: HoldPage) {
+function Shown(page: HoldPage) {
+  const { group, name, hold, leaving, staying, causes } = page;
   const called = name ?? group;
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const users = leaving.flatMap(({ user }) => (picked.has(user) ? user : []));
-  const pick = ({ user }: HeldPerson) => {
-    const next = new Set(picked);
-    if (!next.delete(user)) next.add(user);
-    setPicked(next);
-  };
   if (hold === null) {
     return (
       <Page title={T.hold.title(called)}>
@@ -46,37 +29,92 @@ function Shown({ group, name, hold, approved, leaving, staying }: HoldPage) {
       </Page>
     );
   }
+  const users = leaving.flatMap(({ user }) => (picked.has(user) ? user : []));
+  const showsStaying = query.value.get('people') === 'staying';
   return (
     <Page
       title={T.hold.title(called)}
-      aside={<Decide group={group} name={called} hold={hold} users={users} />}
+      aside={
+        <a class="button" href={pathTo('groups', group)}>
+          {T.hold.back}
+        </a>
+      }
     >
-      <p class="lead">
-        <strong>{T.hold.summary(hold.removes, called)}</strong> {T.hold.stayingText(staying.length)}
-      </p>
-      <p class="muted">
-        {T.hold.created} <Time at={hold.createdAt} /> · {T.home.rules[hold.rule]} ·{' '}
-        {hold.decision === 'waiting' ? (
-          <>
-            {T.hold.expires} <Time at={hold.expiresAt} />
-          </>
-        ) : (
-          <strong>
-            {T.hold.decided(hold.decision, hold.by ?? T.activity.someone)}: {hold.reason}
-          </strong>
-        )}{' '}
-        · <a href={pathTo('groups', group)}>{T.hold.back}</a>
-      </p>
-      {approved !== null && <p class="muted">{T.hold.approvedPart(approved)}</p>}
-      <People
-        title={T.hold.leaving}
-        people={leaving}
-        file={`${group}-leave.csv`}
-        picked={picked}
-        pick={pick}
+      <Cause page={page} hold={hold} />
+      <Tabs
+        label={T.hold.parts}
+        current={showsStaying ? 'staying' : 'leaving'}
+        of={[
+          ['leaving', `${T.hold.leaving} · ${leaving.length.toLocaleString('en')}`, pathTo('holds', group)],
+          [
+            'staying',
+            `${T.hold.staying} · ${staying.length.toLocaleString('en')}`,
+            pathTo('holds', group, { people: 'staying' }),
+          ],
+        ]}
       />
-      <People title={T.hold.staying} people={staying} file={`${group}-stay.csv`} />
+      {showsStaying ? (
+        <HeldPeople
+          key="staying"
+          title={T.hold.staying}
+          people={staying}
+          causes={[]}
+          file={`${group}-stay.csv`}
+        />
+      ) : (
+        <HeldPeople
+          key="leaving"
+          title={T.hold.leaving}
+          people={leaving}
+          causes={causes}
+          file={`${group}-leave.csv`}
+          selection={{ picked, setPicked }}
+        >
+          <Decide group={group} name={called} hold={hold} users={users} clear={() => setPicked(new Set())} />
+        </HeldPeople>
+      )}
     </Page>
+  );
+}
+
+/** The cause of the removals, the limit that holds them, and the decision if there is one. */
+function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held }) {
+  const { group, name, causes, leaving, staying, approved } = page;
+  const all = leaving.length + staying.length + (approved?.removes ?? 0);
+  const facts: (readonly [string, preact.ComponentChildren])[] = [
+    [T.hold.created, <Time key="at" at={hold.createdAt} />],
+    [T.hold.limit, T.home.rules[hold.rule]],
+  ];
+  if (hold.decision === 'waiting') facts.push([T.hold.expires, <Time key="until" at={hold.expiresAt} />]);
+  else {
+    const by = T.hold.decided(hold.decision, hold.by ?? T.activity.someone);
+    facts.push([T.hold.decision, `${by}: ${hold.reason}`]);
+  }
+  return (
+    <section class="card cause">
+      <p class="lead">
+        <strong>{T.hold.summary(hold.removes, all, name ?? group)}</strong>
+      </p>
+      <ul class="causes">
+        {causes.map((cause, place) => (
+          <li key={place}>
+            {T.hold.because[cause.reason](cause.count)} <small class="muted">{eventOf(cause)}</small>
+          </li>
+        ))}
+      </ul>
+      <Facts of={facts} />
+      {approved !== null && <p class="muted">{T.hold.approvedPart(approved)}</p>}
+    </section>
+  );
+}
+
+function eventOf({ event, source, at, by }: HeldPeopleCause) {
+  if (event === null && source === null) return T.hold.noEvent;
+  return (
+    <>
+      {T.hold.event(event ?? '', source ?? '')} · <Time at={at} />
+      {by !== null && ` · ${T.hold.sentBy(by)}`}
+    </>
   );
 }
 
@@ -86,134 +124,49 @@ interface DecideProps {
   readonly hold: Held;
   /** The selected removals; an empty list means all. */
   readonly users: readonly string[];
+  readonly clear: () => void;
 }
 
-function Decide({ group, name, hold, users }: DecideProps) {
+function Decide({ group, name, hold, users, clear }: DecideProps) {
   const { digest, removes, decision } = hold;
-  const some = users.length > 0 && users.length < removes ? users : undefined;
-  const count = some?.length ?? removes;
-  const not = decision === 'waiting' ? undefined : T.home.holdDecided(decision);
+  const isPart = users.length > 0 && users.length < removes;
+  const some = isPart ? users : undefined;
+  const count = isPart ? users.length : removes;
+  const decided = decision === 'waiting' ? undefined : T.home.holdDecided(decision);
+  const others = isPart ? ` ${T.hold.othersHeld(removes - count)}` : '';
+  const approve = T.hold.approve(count, !isPart);
+  const reject = T.hold.reject(count, !isPart);
   return (
-    <>
-      <Ask
-        not={not}
-        title={T.hold.rejectTitle}
-        text={T.hold.rejectText(removes)}
-        verb={T.hold.reject}
-        needsReason
-        run={({ reason }) => perform('reject', { group, digest, reason }, T.hold.rejected)}
-      />
-      <Ask
-        kind="danger"
-        not={not}
-        title={T.hold.approveTitle(count)}
-        text={
-          T.hold.approveText(count, name) +
-          (some === undefined ? '' : ` ${T.hold.othersHeld(removes - count)}`)
-        }
-        verb={T.hold.approve}
-        danger
-        needsReason
-        run={({ reason }) => perform('approve', { group, digest, reason, users: some }, T.hold.approved)}
-      >
-        {some === undefined ? T.hold.approve : T.hold.approveSome(count)}
-      </Ask>
-    </>
-  );
-}
-
-const NAME: Column<HeldPerson> = {
-  title: T.hold.columns.name,
-  of: (person) => <Member of={person} unknown={T.hold.unknown} />,
-};
-const DEPARTMENT: Column<HeldPerson> = {
-  title: T.hold.columns.department,
-  of: ({ department }) => department ?? <span class="muted">{T.none}</span>,
-  kind: 'wide',
-};
-const EVENT_COLUMNS: readonly Column<HeldPerson>[] = [
-  {
-    title: T.hold.columns.why,
-    of: ({ lastEvent }) =>
-      lastEvent === null ? (
-        <span class="muted">{T.none}</span>
-      ) : (
-        <span title={T.hold.event(lastEvent.event ?? '', lastEvent.source ?? '')}>
-          {T.hold.what[lastEvent.what] ?? lastEvent.what}
-          <small class="muted block">{lastEvent.event}</small>
-        </span>
-      ),
-    kind: 'wide',
-  },
-  { title: T.hold.columns.since, of: ({ lastEvent }) => <Time at={lastEvent?.at ?? null} />, kind: 'slim' },
-];
-
-const calledOf = (person: HeldPerson) => personName(person) || person.user;
-
-interface PeopleProps {
-  readonly title: string;
-  readonly people: readonly HeldPerson[];
-  readonly file: string;
-  readonly picked?: ReadonlySet<string>;
-  readonly pick?: (person: HeldPerson) => void;
-}
-
-function People({ title, people, file, picked, pick }: PeopleProps) {
-  const [text, setText] = useState('');
-  const hasDepartments = people.some(({ department }) => department !== null);
-  const searched = text.trim().toLowerCase();
-  const found = people.filter(({ name, email, department, id, user }) =>
-    [name, email, department, id, user].some((value) => value?.toLowerCase().includes(searched)),
-  );
-  const columns = hasDepartments ? [NAME, DEPARTMENT, ...EVENT_COLUMNS] : [NAME, ...EVENT_COLUMNS];
-  if (pick !== undefined)
-    columns.unshift(selectionColumn(calledOf, ({ user }) => picked?.has(user) === true, pick));
-  const save = () =>
-    download(
-      file,
-      csv([
-        ['name', 'email', 'department', 'member', 'user', 'directory', 'at', 'event', 'source'],
-        ...found.map(rowOf),
-      ]),
-    );
-  return (
-    <Section
-      title={`${title} · ${people.length.toLocaleString('en')}`}
-      aside={
-        people.length > 0 && (
-          <div class="actions">
-            <Field type="search" label={T.hold.search} unseenLabel value={text} onInput={setText} />
-            <Button kind="quiet" onClick={save}>
-              {T.hold.csv}
-            </Button>
-          </div>
-        )
-      }
-    >
-      {found.length === 0 ? (
-        <Empty title={people.length === 0 ? T.hold.none : T.hold.noMatch} />
-      ) : (
-        <Table
-          label={title}
-          name={`of-held ${hasDepartments ? '' : 'short'} ${pick === undefined ? '' : 'picks'}`}
-          columns={columns}
-          count={found.length}
-          rowAt={(index) => found[index]}
-          keyOf={({ user }) => user}
+    <div class="decide">
+      <p role="status">
+        {users.length === 0 ? T.hold.noneSelected(removes) : T.hold.selected(users.length, removes)}
+        {isPart && decided === undefined && <small class="muted block">{T.hold.rejectAllOnly}</small>}
+      </p>
+      <div class="actions">
+        {users.length > 0 && (
+          <Button kind="quiet" onClick={clear}>
+            {T.hold.clear}
+          </Button>
+        )}
+        <Ask
+          not={decided ?? (isPart ? T.hold.rejectAllOnly : undefined)}
+          title={T.hold.rejectTitle(count)}
+          text={T.hold.rejectText(count)}
+          verb={reject}
+          needsReason
+          run={({ reason }) => perform('reject', { group, digest, reason, users: some }, T.hold.rejected)}
         />
-      )}
-    </Section>
+        <Ask
+          kind="danger"
+          not={decided}
+          title={T.hold.approveTitle(count)}
+          text={T.hold.approveText(count, name) + others}
+          verb={approve}
+          danger
+          needsReason
+          run={({ reason }) => perform('approve', { group, digest, reason, users: some }, T.hold.approved)}
+        />
+      </div>
+    </div>
   );
 }
-
-const rowOf = ({ name, email, department, id, user, lastEvent }: HeldPerson) => [
-  name,
-  email,
-  department,
-  id,
-  user,
-  lastEvent === null ? null : (T.hold.what[lastEvent.what] ?? lastEvent.what),
-  lastEvent?.at == null ? null : exact(lastEvent.at),
-  lastEvent?.event ?? null,
-  lastEvent?.source ?? null,
-];

@@ -1,22 +1,26 @@
 import { effect } from '@preact/signals';
 import { options, render } from 'preact';
+import { AskDialog, Toast } from './actions.tsx';
 import { Activity } from './activity.tsx';
 import { Connection } from './connection.tsx';
-import { DeadLetter, DeadLetters } from './dead-letters.tsx';
-import { clock, visible } from './format.ts';
+import { DeadLetter } from './dead-letter.tsx';
+import { DeadLetters } from './dead-letters.tsx';
+import { clock, number, visible } from './format.ts';
 import { Group } from './group.tsx';
 import { Groups } from './groups.tsx';
 import { Hold } from './hold.tsx';
+import { Holds } from './holds.tsx';
 import { Home } from './home.tsx';
+import { Keys } from './keys.tsx';
 import { goneSince, listen, live, nowMs } from './net.ts';
-import { AskDialog, Empty, Page, Toast } from './parts.tsx';
+import { Empty, Page } from './parts.tsx';
 import { People, Person } from './person.tsx';
 import { connection, go, id, page, pathTo, token } from './route.ts';
 import { T } from './texts.ts';
 
 const PAGES = {
   home: Home,
-  hold: Hold,
+  holds: () => (id.value === '' ? <Holds /> : <Hold key={id.value} />),
   groups: () => (id.value === '' ? <Groups /> : <Group key={id.value} />),
   people: () => (id.value === '' ? <People /> : <Person key={id.value} />),
   activity: Activity,
@@ -24,12 +28,11 @@ const PAGES = {
   connection: Connection,
 } as const;
 
-const NAV = ['home', 'groups', 'people', 'activity', 'dead-letters', 'connection'] as const;
+const NAV = ['home', 'holds', 'groups', 'people', 'activity', 'dead-letters', 'connection'] as const;
 
 function App() {
   if (token === '') return <NoToken />;
   const name = page.value;
-  const section = name === 'hold' ? 'home' : name;
   const Shown = Object.hasOwn(PAGES, name) ? PAGES[name as keyof typeof PAGES] : NotFound;
   return (
     <>
@@ -42,8 +45,9 @@ function App() {
         </a>
         <nav aria-label={T.sections}>
           {NAV.map((target) => (
-            <a key={target} href={pathTo(target)} aria-current={target === section ? 'page' : undefined}>
+            <a key={target} href={pathTo(target)} aria-current={target === name ? 'page' : undefined}>
               {T.nav[target]}
+              <Waiting of={target} />
             </a>
           ))}
         </nav>
@@ -58,9 +62,17 @@ function App() {
         <Shown key={`${connection.value} ${name}`} />
       </main>
       <AskDialog />
+      <Keys />
       <Toast />
     </>
   );
+}
+
+/** The number of holds or dead-lettered messages that wait for an operator. */
+function Waiting({ of }: { readonly of: (typeof NAV)[number] }) {
+  const { holds, deadLetters } = live.value ?? {};
+  const count = { holds, 'dead-letters': deadLetters }[of as string] ?? 0;
+  return count > 0 ? <b class="count">{number(count)}</b> : null;
 }
 
 function Connections() {

@@ -1,10 +1,9 @@
-import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import type { PersonName } from '../answers.ts';
 import { clock, exact, fromNow } from './format.ts';
-import { type Loadable, nowMs, post } from './net.ts';
-import { pathTo } from './route.ts';
+import { type Loadable, nowMs, Refused } from './net.ts';
+import { id, page, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
 type Children = { readonly children?: ComponentChildren };
@@ -41,6 +40,8 @@ export function Answered<Answer>(props: {
   const { value, error, reload } = props.loadable;
   if (value !== undefined) return <>{props.children(value)}</>;
   if (error === undefined) return <Skeleton />;
+  if (error instanceof Refused && error.status === NOT_FOUND && id.value !== '')
+    return <Missing error={error} />;
   return (
     <div class="notice bad" role="alert">
       <strong>{T.failed}</strong>
@@ -49,6 +50,19 @@ export function Answered<Answer>(props: {
     </div>
   );
 }
+
+const NOT_FOUND = 404;
+
+/** The object of the address does not exist, so the next step is the list of its page. */
+const Missing = ({ error }: { readonly error: Error }) => (
+  <Page title={T.missing(id.value)}>
+    <section class="card">
+      <Empty title={error.message}>
+        <a href={pathTo(page.value)}>{T.missingNext}</a>
+      </Empty>
+    </section>
+  </Page>
+);
 
 /** Appears only after a short delay. */
 function Skeleton() {
@@ -59,6 +73,7 @@ function Skeleton() {
   }, []);
   return (
     <div class={isLate ? 'skeleton' : 'skeleton hidden'} role="status" aria-label={T.loading}>
+      <i />
       <i />
       <i />
       <i />
@@ -75,9 +90,9 @@ export function Empty({ title, children }: Children & { title: string }) {
   );
 }
 
-interface ButtonProps extends Children {
+export interface ButtonProps extends Children {
   readonly onClick: () => unknown;
-  readonly kind?: 'primary' | 'danger' | 'quiet';
+  readonly kind?: 'primary' | 'danger' | 'quiet' | undefined;
   /** Why the button is disabled. */
   readonly not?: string | undefined;
   readonly label?: string;
@@ -104,13 +119,38 @@ interface ToggleProps extends Children {
   readonly isOpen: boolean;
   readonly set: (isOpen: boolean) => void;
   readonly label?: string;
+  readonly isQuiet?: boolean;
 }
 
 /** A button that shows and hides content below it. */
-export const Toggle = ({ isOpen, set, label, children }: ToggleProps) => (
-  <button type="button" class="button" aria-expanded={isOpen} aria-label={label} onClick={() => set(!isOpen)}>
+export const Toggle = ({ isOpen, set, label, isQuiet, children }: ToggleProps) => (
+  <button
+    type="button"
+    class={isQuiet === true ? 'button quiet' : 'button'}
+    aria-expanded={isOpen}
+    aria-label={label}
+    onClick={() => set(!isOpen)}
+  >
     {children}
   </button>
+);
+
+interface TabsProps {
+  readonly label: string;
+  readonly current: string;
+  /** Title and address of each tab, by its name. */
+  readonly of: readonly (readonly [name: string, title: string, path: string])[];
+}
+
+/** Links to the parts of a page. The address of the page names the open part. */
+export const Tabs = ({ label, current, of }: TabsProps) => (
+  <nav class="tabs" aria-label={label}>
+    {of.map(([name, title, path]) => (
+      <a key={name} href={path} aria-current={name === current ? 'page' : undefined}>
+        {title}
+      </a>
+    ))}
+  </nav>
 );
 
 export const Failure = ({ children }: Children) => (
@@ -185,9 +225,13 @@ interface FieldProps {
   readonly isNumber?: boolean;
   readonly hint?: string;
   readonly unseenLabel?: boolean;
+  /** Values that the browser offers while the operator types. */
+  readonly suggestions?: readonly string[];
 }
 
-export function Field({ label, value, onInput, type = 'text', isNumber, hint, unseenLabel }: FieldProps) {
+export function Field(props: FieldProps) {
+  const { label, value, onInput, type = 'text', isNumber, hint, unseenLabel, suggestions } = props;
+  const list = useId();
   return (
     <label class="field">
       <span class={unseenLabel === true ? 'unseen' : ''}>{label}</span>
@@ -195,12 +239,19 @@ export function Field({ label, value, onInput, type = 'text', isNumber, hint, un
         type={type}
         value={value}
         placeholder={unseenLabel === true ? label : undefined}
-        list={undefined}
+        list={suggestions && list}
         inputMode={isNumber === true ? 'numeric' : 'text'}
         autocomplete="off"
         spellcheck={false}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
+      {suggestions !== undefined && (
+        <datalist id={list}>
+          {suggestions.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
       {hint !== undefined && <small class="muted">{hint}</small>}
     </label>
   );
@@ -231,156 +282,5 @@ export function Select({ label, value, options, onChange }: SelectProps) {
         ))}
       </select>
     </label>
-  );
-}
-
-/** A dialog for an action that cannot be undone, or needs input. */
-export interface Question {
-  readonly title: string;
-  readonly text: string;
-  readonly verb: string;
-  readonly danger?: boolean;
-  readonly needsReason?: boolean;
-  readonly field?: { readonly label: string; readonly isNumber?: boolean; readonly optional?: boolean };
-  readonly run: (given: { readonly reason: string; readonly value: string }) => Promise<unknown>;
-}
-
-const asking = signal<Question | null>(null);
-export const ask = (question: Question): void => {
-  asking.value = question;
-};
-
-export function Ask({ kind, not, label, ...question }: Question & Omit<ButtonProps, 'onClick'>) {
-  return (
-    <Button {...(kind && { kind })} {...(label && { label })} not={not} onClick={() => ask(question)}>
-      {question.children ?? question.verb}
-    </Button>
-  );
-}
-
-export function AskDialog() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const [given, setGiven] = useState({ reason: '', value: '' });
-  const [failure, setFailure] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const question = asking.value;
-  useEffect(() => {
-    setGiven({ reason: '', value: '' });
-    setFailure('');
-    if (question === null) dialog.current?.close();
-    else dialog.current?.showModal();
-  }, [question]);
-  const isReady =
-    (question?.needsReason !== true || given.reason.trim() !== '') &&
-    (question?.field === undefined || question.field.optional === true || given.value.trim() !== '');
-  async function run(event: Event): Promise<void> {
-    event.preventDefault();
-    if (!isReady || isBusy) return;
-    setBusy(true);
-    try {
-      await question?.run(given);
-      asking.value = null;
-    } catch (error) {
-      setFailure((error as Error).message);
-    }
-    setBusy(false);
-  }
-  return (
-    <dialog ref={dialog} aria-labelledby="question" onClose={() => (asking.value = null)}>
-      {question !== null && (
-        <form onSubmit={run}>
-          <h2 id="question">{question.title}</h2>
-          <p>{question.text}</p>
-          {question.field !== undefined && (
-            <Field
-              label={question.field.label}
-              isNumber={question.field.isNumber === true}
-              value={given.value}
-              onInput={(value) => setGiven({ ...given, value })}
-            />
-          )}
-          {question.needsReason === true && (
-            <Field
-              label={T.reason}
-              hint={T.reasonHint}
-              value={given.reason}
-              onInput={(reason) => setGiven({ ...given, reason })}
-            />
-          )}
-          {failure !== '' && <Failure>{failure}</Failure>}
-          <div class="actions end">
-            <Button onClick={() => (asking.value = null)}>{T.cancel}</Button>
-            <button
-              type="submit"
-              class={`button ${question.danger === true ? 'danger' : 'primary'}`}
-              disabled={!isReady || isBusy}
-            >
-              {question.verb}
-            </button>
-          </div>
-        </form>
-      )}
-    </dialog>
-  );
-}
-
-interface ToastContent {
-  readonly text: string;
-  readonly isBad: boolean;
-  readonly undo?: (() => unknown) | undefined;
-}
-const toast = signal<ToastContent | null>(null);
-const TOAST_MS = 8_000;
-
-function setToast(next: ToastContent): void {
-  toast.value = next;
-  setTimeout(() => {
-    if (toast.value === next) toast.value = null;
-  }, TOAST_MS);
-}
-
-/** Sends an action and shows a toast, with an undo button if undo is possible. */
-export async function perform<Answer>(
-  action: string,
-  body: object,
-  done: string,
-  undo?: (answer: Answer) => unknown,
-): Promise<Answer> {
-  const answer = await (await post(action, body)).json();
-  setToast({ text: done, isBad: false, undo: undo && (() => undo(answer)) });
-  return answer;
-}
-
-/** Like `perform`, for actions without a dialog: the toast also shows errors. */
-export const performNow = (...args: Parameters<typeof perform>): Promise<unknown> =>
-  perform(...args).catch((error: Error) => setToast({ text: error.message, isBad: true }));
-
-export const showToast = (text: string, isBad = false): void => setToast({ text, isBad });
-
-export function Toast() {
-  const now = toast.value;
-  return (
-    <div class="toast-place" role="status" aria-live="polite">
-      {now !== null && (
-        <div class={now.isBad ? 'toast bad' : 'toast'}>
-          <span class="lines">{now.text}</span>
-          {now.undo !== undefined && (
-            <button
-              type="button"
-              class="link"
-              onClick={() => {
-                toast.value = null;
-                now.undo?.();
-              }}
-            >
-              {T.undo}
-            </button>
-          )}
-          <button type="button" class="link" onClick={() => (toast.value = null)}>
-            {T.close}
-          </button>
-        </div>
-      )}
-    </div>
   );
 }

@@ -1,18 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Explanation, Home, PersonGroup, PersonName, PersonPage } from '../answers.ts';
-import { Entries } from './activity.tsx';
-import { membershipMark } from './group.tsx';
+import { Ask, perform } from './actions.tsx';
+import { Entries } from './entries.tsx';
 import { type Loadable, useAnswer } from './net.ts';
 import {
   Answered,
-  Ask,
   Empty,
   Facts,
   Field,
   Filters,
   Page,
   Person as PersonLink,
-  perform,
   personName,
   Section,
   Time,
@@ -135,10 +133,10 @@ function GroupOf({ of, member }: { readonly of: PersonGroup; readonly member: st
       <div class="line">
         <a href={pathTo('groups', group)}>{called}</a>
         <span class="side">
-          {T.person.columns.directory} {membershipMark(directory)}
+          {T.person.columns.directory}: {directory ? T.group.yes : T.group.no}
         </span>
-        <span class="side">
-          {T.person.columns.platform} {membershipMark(platform)}
+        <span class={directory === platform ? 'side' : 'side differs'}>
+          {T.person.columns.platform}: {platform ? T.group.yes : T.group.no}
         </span>
         <span class="verdict pending">{pending === null ? '' : (T.pending[pending] ?? pending)}</span>
         <Toggle isOpen={isOpen} set={setOpen} label={T.person.explainOf(called)}>

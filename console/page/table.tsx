@@ -7,20 +7,83 @@ import { T } from './texts.ts';
 export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => ComponentChildren;
+  /** Replaces the title, for example a checkbox that selects all rows. */
+  readonly head?: ComponentChildren;
   /** `number`: right-aligned; `wide`: hidden on narrow screens; `roomy`: hidden on very narrow screens. */
-  readonly kind?: 'number' | 'wide' | 'number wide' | 'slim' | 'roomy';
+  readonly kind?: 'number' | 'wide' | 'number wide' | 'number roomy' | 'roomy';
+  /** The width as a CSS grid track; without it, the column shares the remaining width. */
+  readonly width?: string;
+  /** The width on narrow screens, if it differs. */
+  readonly narrowWidth?: string;
   /** True if only screen readers get the title. */
   readonly unseen?: boolean;
+  /** The value of the server's `sort` parameter, if the list can be sorted by this column. */
+  readonly sort?: string;
 }
 
-export const selectionColumn = <Row,>(
-  nameOf: (row: Row) => string,
-  isChosen: (row: Row) => boolean,
-  choose: (row: Row) => void,
-): Column<Row> => ({
+/** How a list is sorted, and how to change it. A text that begins with `-` sorts in descending order. */
+export interface Sorting {
+  readonly by: string;
+  readonly set: (by: string) => void;
+}
+
+/** Widths of the columns for wide, narrow and very narrow screens; the style sheet selects one of them. */
+function tracksOf<Row>(columns: readonly Column<Row>[]) {
+  const tracks = (hidden: readonly string[], isNarrow: boolean) =>
+    columns
+      .filter(({ kind = '' }) => !hidden.some((one) => kind.includes(one)))
+      .map(({ width = 'minmax(0, 1fr)', narrowWidth = width }) => (isNarrow ? narrowWidth : width))
+      .join(' ');
+  return {
+    '--wide': tracks([], false),
+    '--narrow': tracks(['wide'], true),
+    '--slim': tracks(['wide', 'roomy'], true),
+  };
+}
+
+function Head<Row>({
+  column,
+  sorting,
+}: {
+  readonly column: Column<Row>;
+  readonly sorting?: Sorting | undefined;
+}) {
+  const { title, kind, unseen, head, sort } = column;
+  const [isUp, isDown] = [sorting?.by === sort, sorting?.by === `-${sort}`];
+  const order = isUp ? ('ascending' as const) : ('descending' as const);
+  const isSortable = sort !== undefined && sorting !== undefined;
+  return (
+    <div
+      role="columnheader"
+      class={`cell ${kind ?? ''}`}
+      aria-sort={isSortable && (isUp || isDown) ? order : undefined}
+    >
+      {isSortable ? (
+        <button type="button" class="sort" onClick={() => sorting.set(isUp ? `-${sort}` : sort)}>
+          {title}
+          {isUp && <span aria-hidden="true"> ↑</span>}
+          {isDown && <span aria-hidden="true"> ↓</span>}
+        </button>
+      ) : (
+        (head ?? <span class={unseen === true ? 'unseen' : ''}>{title}</span>)
+      )}
+    </div>
+  );
+}
+
+interface Selection<Row> {
+  readonly nameOf: (row: Row) => string;
+  readonly isChosen: (row: Row) => boolean;
+  readonly choose: (row: Row) => void;
+  /** A checkbox in the head that selects or clears all rows of the list. */
+  readonly all?: { readonly label: string; readonly isChosen: boolean; readonly choose: () => void };
+}
+
+export const selectionColumn = <Row,>({ nameOf, isChosen, choose, all }: Selection<Row>): Column<Row> => ({
   title: T.groups.selectTitle,
   unseen: true,
-  kind: 'slim',
+  width: '18px',
+  head: all && <input type="checkbox" aria-label={all.label} checked={all.isChosen} onChange={all.choose} />,
   of: (row) => (
     <input
       type="checkbox"
@@ -33,14 +96,13 @@ export const selectionColumn = <Row,>(
 
 interface TableProps<Row> {
   readonly label: string;
-  /** Class that gives the columns their widths. */
-  readonly name: string;
   readonly columns: readonly Column<Row>[];
   readonly count: number;
   /** Returns undefined for a row that is not loaded yet. */
   readonly rowAt: (index: number) => Row | undefined;
   readonly keyOf: (row: Row) => string;
   readonly rowHeight?: number;
+  readonly sorting?: Sorting;
   readonly onShow?: (from: number, to: number) => void;
 }
 
@@ -48,7 +110,7 @@ const EXTRA_ROWS = 8;
 
 /** A virtual table. It renders only the rows near the visible area. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, name, columns, count, rowAt, keyOf, rowHeight = 48, onShow } = props;
+  const { label, columns, sorting, count, rowAt, keyOf, rowHeight = 48, onShow } = props;
   const body = useRef<HTMLDivElement>(null);
   const [span, setSpan] = useState({ from: 0, to: 40 });
   useLayoutEffect(() => {
@@ -88,13 +150,11 @@ export function Table<Row>(props: TableProps<Row>) {
     );
   }
   return (
-    <div class={`table ${name}`} role="table" aria-label={label} aria-rowcount={count + 1}>
+    <div class="table" style={tracksOf(columns)} role="table" aria-label={label} aria-rowcount={count + 1}>
       <div role="rowgroup">
         <div role="row" class="row head" aria-rowindex={1}>
-          {columns.map(({ title, kind, unseen }) => (
-            <div role="columnheader" key={title} class={`cell ${kind ?? ''}`}>
-              <span class={unseen === true ? 'unseen' : ''}>{title}</span>
-            </div>
+          {columns.map((column) => (
+            <Head key={column.title} column={column} sorting={sorting} />
           ))}
         </div>
       </div>

@@ -12,17 +12,13 @@ import {
   roleId,
 } from '../../shared/domain/ids.ts';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
-import {
-  discardDeadLetter,
-  findDeadLetters,
-  problemsOf,
-  sendAmended,
-} from '../../shared/operate/dead-letters/amend.ts';
+import { discardDeadLetters, problemsOf, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
+import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
-import { approveHold, approveSome, rejectHold } from '../../shared/operate/holds.ts';
+import { approveHold, approveSome, rejectHold, rejectSome } from '../../shared/operate/holds.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
@@ -38,7 +34,7 @@ import {
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { ReplayProgress, SettingsPreview } from '../answers.ts';
-import type { RequestContext } from './queries.ts';
+import type { RequestContext } from './context.ts';
 import { BOTH_QUEUES } from './session.ts';
 
 /** The object changed since the page showed it, for example by another operator. */
@@ -78,11 +74,22 @@ const decide = (isApproved: boolean) =>
     const ref = refOf(group, context);
     const decision = { reason, digest };
     const some = users?.map(platformUserId);
-    const outcome = await (isApproved && some !== undefined
-      ? approveSome(ref, some, decision, context.ports)
-      : (isApproved ? approveHold : rejectHold)(ref, decision, context.ports));
-    if (outcome.kind === 'decided') return { digest };
-    throw new Changed(outcome.kind === 'all_or_none' ? NOT_SOME[outcome.why] : DECIDED_SINCE);
+    const [all, part] = isApproved
+      ? ([approveHold, approveSome] as const)
+      : ([rejectHold, rejectSome] as const);
+    const outcome = await (some === undefined
+      ? all(ref, decision, context.ports)
+      : part(ref, some, decision, context.ports));
+    switch (outcome.kind) {
+      case 'decided':
+        return { digest };
+      case 'all_or_none':
+        throw new Changed(NOT_SOME[outcome.why]);
+      case 'rejects_part':
+        throw new Changed(NOT_SOME.rejects_part);
+      default:
+        throw new Changed(DECIDED_SINCE);
+    }
   });
 
 const DECIDED_SINCE = 'nothing was changed: the hold was decided or changed since this page loaded';
@@ -91,6 +98,8 @@ const NOT_SOME = {
     'nothing was changed: the directory deleted the group, so only all removals can be approved',
   some_were_rejected:
     'nothing was changed: an operator rejected some of these removals earlier, so only all removals can be approved',
+  rejects_part:
+    'nothing was changed: only all removals of a hold can be rejected together. Approve the others first, then reject the rest',
 } as const;
 
 /** The actions of the page, by the last part of the path. */
@@ -170,12 +179,20 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     );
     if (!isSent) throw new NotFound(GONE);
   }),
-  discard: action(z.object({ ids: groups, reason }), ({ ids, reason }, { ports, session }) =>
-    session.inSequence(async () => {
-      const deadLetters = await findDeadLetters(ids, BOTH_QUEUES, ports);
-      for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, reason, ports);
-      return { discarded: deadLetters.length };
-    }),
+  discard: action(
+    z.object({ ids: groups.optional(), code: text.optional(), reason }),
+    ({ reason, ...selection }, { ports, session }) =>
+      session.inSequence(async () => {
+        if (selection.ids === undefined && selection.code === undefined) return { discarded: 0 };
+        const options = { queues: BOTH_QUEUES, selection, limit: MAX_DISCARDED, patienceSeconds: 0 };
+        const { messages } = await surveyDeadLetters(ports, options);
+        let discarded = 0;
+        for (const queue of BOTH_QUEUES) {
+          const ids = new Set(messages.filter((one) => one.queue === queue).map(({ id }) => id));
+          if (ids.size > 0) discarded += await discardDeadLetters(queue, ids, { reason, ports });
+        }
+        return { discarded };
+      }),
   ),
   replay: action(
     z.object({ ids: groups.optional(), code: text.optional(), rate: z.number().positive().optional() }),
@@ -195,6 +212,8 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
 };
 
 const MAX_PREVIEWED = 500;
+/** Maximum number of messages that one action discards. */
+const MAX_DISCARDED = 10_000;
 const GONE = 'this dead letter no longer exists, or another consumer is processing it';
 
 async function settingsEffect(

@@ -5,14 +5,10 @@ import { readLog } from '../../shared/operate/log.ts';
 import { usersOf } from '../../shared/operate/names.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Activity, Entry, PersonName } from '../answers.ts';
+import { matchesText, SEARCH_KEYS, type Search, type SearchKey } from '../search.ts';
 import { nameOf, namesOf } from './people.ts';
 
-export interface ActivityFilter {
-  readonly group?: string | undefined;
-  readonly person?: string | undefined;
-  readonly actor?: string | undefined;
-  readonly action?: string | undefined;
-  readonly outcome?: string | undefined;
+export interface ActivityFilter extends Search {
   readonly sinceMs?: number | undefined;
 }
 
@@ -93,18 +89,25 @@ function entryOf(row: LogEntry, people: ReadonlyMap<string, PersonName>): Entry 
   };
 }
 
+/** Whether an entry matches every part of a search. */
 export function matchesFilter(entry: Entry, filter: ActivityFilter): boolean {
-  const { group, person, actor, action, outcome, sinceMs } = filter;
-  const has = (texts: readonly (string | null | undefined)[], wanted: string | undefined) =>
-    wanted === undefined || texts.some((text) => text?.toLowerCase().includes(wanted.toLowerCase()));
+  const { sinceMs, words } = filter;
+  if (sinceMs !== undefined && Date.parse(entry.at) < sinceMs) return false;
+  const texts = textsOf(entry);
+  return (
+    SEARCH_KEYS.every((key) => matchesText(texts[key], filter[key] ?? '')) &&
+    matchesText([...Object.values(texts).flat(), entry.cause], words)
+  );
+}
+
+function textsOf(entry: Entry): Readonly<Record<SearchKey, readonly (string | null | undefined)[]>> {
   const concerned = entry.changes.flatMap(({ member, before, after }) => [member, before, after]);
   const names = Object.values(entry.people).flatMap(({ name, email }) => [name, email]);
-  return (
-    has([entry.group, entry.groupName], group) &&
-    has([...concerned, ...names], person) &&
-    has([entry.actor.kind, entry.actor.id, entry.actor.name], actor) &&
-    has([entry.action], action) &&
-    has([entry.outcome], outcome) &&
-    (sinceMs === undefined || Date.parse(entry.at) >= sinceMs)
-  );
+  return {
+    group: [entry.group, entry.groupName],
+    person: [...concerned, ...names],
+    actor: [entry.actor.kind, entry.actor.id, entry.actor.name],
+    action: [entry.action],
+    outcome: [entry.outcome],
+  };
 }

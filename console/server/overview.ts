@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { Cause, GroupStateName, PendingRow } from '../../shared/contract/answers.ts';
+import type { Cause, PendingRow } from '../../shared/contract/answers.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
 import { stateName, summaries } from '../../shared/operate/report.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
-import { instant, readStatus } from '../../shared/operate/status.ts';
+import { readStatus } from '../../shared/operate/status.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
-import type { Activity, GroupLine, GroupPage, Home, Live, PersonName, Unmatched } from '../answers.ts';
+import type { Activity, GroupPage, HoldLine, Holds, Home, Live, PersonName, Unmatched } from '../answers.ts';
 import { createActivity } from './activity.ts';
+import { type GroupFilter, groupPage, linesOf } from './group-list.ts';
 import { namesOf, readAllMembers } from './people.ts';
 import { BOTH_QUEUES, type Session } from './session.ts';
+import { unresolved } from './unresolved.ts';
 
 /** Requests within this time share one read of the table, however many pages are open. */
 const FRESH_MS = 1_500;
@@ -21,6 +23,7 @@ const PAUSE_FACTOR = 4;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NAMES_MS = 60_000;
+const STATES_MS = 10_000;
 const SHOWN = 50;
 
 /** Data of all pages. Requests share one read of the connection. */
@@ -42,6 +45,12 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     return all;
   }
   const current = shared(read, FRESH_MS, ports);
+  /** Sorting by a number of members needs the state of every group. */
+  const everyState = shared(
+    async () => ports.groups.readMany((await current.get()).groups.map(({ ref }) => ref)),
+    STATES_MS,
+    ports,
+  );
   const activity = shared(createActivity(connection, ports), FRESH_MS, ports);
   const allMembers = shared(() => readAllMembers(connection, ports), NAMES_MS, ports);
 
@@ -65,7 +74,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       listHolds(connection, ports),
       listDrift(connection, ports),
       activity.get(),
-      linesOf(groups.filter((group) => stateName(group) === 'failed').slice(0, SHOWN), pending, ports),
+      linesOf(groups.filter((group) => stateName(group) === 'failed').slice(0, SHOWN), pending, ports.groups),
     ]);
     const nameOf = (id: string) => groups.find(({ ref }) => ref.group === id)?.name ?? null;
     const unmatched = await unmatchedOf(connection, pending, ports);
@@ -77,10 +86,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       holds: held.map((one) => ({ ...holdRow(one), name: nameOf(one.group) })),
       failed,
       causes: await causes({ events: eventsDlq, apply: applyDlq }),
-      drift: drift
-        .filter(({ settledBy }) => settledBy === 'report')
-        .slice(0, SHOWN)
-        .map((row) => ({ ...row, name: nameOf(row.group) })),
+      drift: (await unresolved(connection, drift, ports)).map((row) => ({ ...row, name: nameOf(row.group) })),
       unmatched: unmatched.slice(0, SHOWN),
       unmatchedTotal: unmatched.length,
       activity: entries.slice(0, 12),
@@ -89,22 +95,25 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     };
   }
 
+  async function holds(): Promise<Holds> {
+    const [{ groups }, held] = await Promise.all([current.get(), listHolds(connection, ports)]);
+    const names = new Map(groups.map(({ ref, name }) => [ref.group, name ?? null]));
+    const rows = held.map((one) => ({ ...holdRow(one), name: names.get(one.group) ?? null }));
+    const isDecided = ({ decision }: HoldLine) => (decision === 'waiting' ? 0 : 1);
+    return {
+      holds: rows.sort((a, b) => isDecided(a) - isDecided(b) || (a.createdAt < b.createdAt ? 1 : -1)),
+    };
+  }
+
   return {
     home,
+    holds,
     nameOf: async (group: string): Promise<string | null> =>
       (await current.get()).groups.find(({ ref }) => ref.group === group)?.name ?? null,
     activity: (): Promise<Pick<Activity, 'entries' | 'isCut'>> => activity.get(),
     allMembers: (): Promise<readonly PersonName[]> => allMembers.get(),
     async groups(filter: GroupFilter): Promise<GroupPage> {
-      const { groups, pending } = await current.get();
-      const matching = sorted(
-        groups.filter((group) => matchesGroup(group, filter)),
-        filter.sort,
-      );
-      const states: Partial<Record<GroupStateName, number>> = {};
-      for (const group of groups) states[stateName(group)] = (states[stateName(group)] ?? 0) + 1;
-      const rows = await linesOf(matching.slice(filter.from, filter.from + filter.count), pending, ports);
-      return { rows, found: matching.length, total: groups.length, states };
+      return groupPage(await current.get(), filter, { store: ports.groups, everyState: everyState.get });
     },
     /** The revision changes whenever the content of a page may change. */
     async live(): Promise<Live> {
@@ -129,6 +138,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       return {
         revision: createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16),
         deadLetters: eventsDlq === null || applyDlq === null ? null : eventsDlq + applyDlq,
+        holds: groups.filter(({ holdUndecided }) => holdUndecided).length,
         connections: await listConnections(ports),
       };
     },
@@ -141,66 +151,6 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
 }
 
 export type Overview = ReturnType<typeof createOverview>;
-
-export interface GroupFilter {
-  readonly text: string;
-  readonly state: string | undefined;
-  readonly sort: string;
-  readonly from: number;
-  readonly count: number;
-}
-
-function matchesGroup(group: GroupSummary, { text, state }: GroupFilter): boolean {
-  const searched = text.toLowerCase();
-  const matchesText =
-    group.ref.group.toLowerCase().includes(searched) || group.name?.toLowerCase().includes(searched);
-  return matchesText === true && (state === undefined || stateName(group) === state);
-}
-
-/** States that need an operator come first. */
-const ORDER: readonly GroupStateName[] = [
-  'failed',
-  'held',
-  'dirty',
-  'paused',
-  'unnamed',
-  'unknown',
-  'in_sync',
-];
-
-function sorted(groups: readonly GroupSummary[], sort: string): readonly GroupSummary[] {
-  const name = ({ name, ref }: GroupSummary) => name ?? ref.group;
-  const byName = (a: GroupSummary, b: GroupSummary) => name(a).localeCompare(name(b));
-  const rank = (group: GroupSummary) => (ORDER.indexOf(stateName(group)) + 99) % 99;
-  if (sort === 'state') return groups.toSorted((a, b) => rank(a) - rank(b) || byName(a, b));
-  const since = ({ dirtySinceMs = Number.MAX_VALUE }: GroupSummary) => dirtySinceMs;
-  if (sort === 'waiting') return groups.toSorted((a, b) => since(a) - since(b) || byName(a, b));
-  return groups.toSorted(byName);
-}
-
-async function linesOf(
-  groups: readonly GroupSummary[],
-  pending: readonly PendingRow[],
-  { groups: store }: Pick<ToolPorts, 'groups'>,
-): Promise<readonly GroupLine[]> {
-  const states = await store.readMany(groups.map(({ ref }) => ref));
-  const byId = new Map(states.map((state) => [state.ref.group, state]));
-  return groups.map((summary): GroupLine => {
-    const state = byId.get(summary.ref.group);
-    return {
-      id: summary.ref.group,
-      name: summary.name ?? null,
-      state: stateName(state ?? summary),
-      held: summary.holdUndecided,
-      waitingSince: instant(summary.dirtySinceMs),
-      wanted: state?.counts?.wanted ?? 0,
-      applied: state?.counts?.applied ?? 0,
-      pending: pending.filter(({ group }) => group === summary.ref.group).length,
-      lastWriteAt: instant(state?.lastWriteAtMs),
-      lastError: state?.lastError?.message ?? null,
-    };
-  });
-}
 
 /** Each person once, sorted by the number of missing groups. */
 async function unmatchedOf(

@@ -9,6 +9,7 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { UserState } from '../../shared/sync/ports/desired.ts';
 import type { BoundTo } from '../../shared/sync/ports/people.ts';
 import type { PersonName } from '../answers.ts';
+import { matchesText } from '../search.ts';
 
 /** A member in a group's events, with the data of the directory and the matching platform user. */
 export interface KnownMember {
@@ -64,7 +65,7 @@ export async function knownMembers(
 
 const MAX_FOUND = 50;
 
-/** Searches members by id, or part of their name or address. */
+/** Searches members by part of an id, name or address, without case and accents. An exact id comes first. */
 export async function findPeople(
   connection: ConnectionName,
   text: string,
@@ -73,11 +74,11 @@ export async function findPeople(
 ): Promise<readonly PersonName[]> {
   const id = memberId(text.trim());
   const known = (await ports.users.read(connection, [id])).get(id);
-  if (known !== undefined) return [nameOf(id, known)];
-  const searched = text.trim().toLowerCase();
-  const isMeant = ({ id, name, email }: PersonName) =>
-    [id, name, email].some((value) => value?.toLowerCase().includes(searched));
-  return (await allMembers()).filter(isMeant).slice(0, MAX_FOUND);
+  const exact = known === undefined ? [] : [nameOf(id, known)];
+  const others = (await allMembers()).filter(
+    (one) => one.id !== exact[0]?.id && matchesText([one.id, one.name, one.email], text),
+  );
+  return [...exact, ...others].slice(0, MAX_FOUND);
 }
 
 const GROUPS_AT_ONCE = 16;

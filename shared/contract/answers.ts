@@ -806,6 +806,8 @@ const DeadLetterSummary = z.object({
   queue: QueueName,
   code: text,
   message: text,
+  source: nullable(text).describe('The CloudEvents source of the message; null if it has none.'),
+  type: nullable(text).describe('The CloudEvents type of the message; null if it has none.'),
   connection: nullable(text).describe('The connection of the message; null if it is not known.'),
   group: nullable(text),
   ageMs: ms.describe('The time since the first failure; a replay does not reset it.'),

@@ -62,5 +62,14 @@ export function usedUp(
   return approval?.digest === digest ? ['approval'] : [];
 }
 
+/** Why the directory's state removes a member whose removal is held. */
+export type RemovalReason =
+  | 'group_deleted'
+  | 'no_member'
+  | 'user_deleted'
+  | 'removed'
+  | 'not_in_snapshot'
+  | 'no_event';
+
 /** An undecided hold and an unused approval expire after this time. The removals are then held again. */
 export const HOLD_LIFE_MS = 7 * 24 * 3_600_000;

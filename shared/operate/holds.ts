@@ -1,10 +1,7 @@
-import type { HeldMember } from '../contract/answers.ts';
-import { type GroupRegisters, groupExists, groupFloor } from '../domain/group.ts';
-import type { GroupState, StoredMember } from '../domain/group-state.ts';
+import type { GroupState } from '../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
-import { readStamp, type Stamp } from '../domain/stamp.ts';
-import { authorsOf, type EarlierAction, type HeldCause } from '../plan/approval.ts';
+import { authorsOf, type EarlierAction } from '../plan/approval.ts';
 import { type HeldRemovals, isOver } from '../plan/hold.ts';
 import { compareText } from '../plan/plan.ts';
 import { holdDigest } from '../sync/apply/load.ts';
@@ -14,8 +11,9 @@ import type { Connections } from '../sync/ports/connections.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import type { HeldSet } from '../sync/ports/guard.ts';
 import { dirtyNow } from '../sync/wake.ts';
+import { causesOf } from './held-members.ts';
 import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
-import { type NamesPorts, plural, usersOf } from './names.ts';
+import { type NamesPorts, plural } from './names.ts';
 import { Refused } from './refused.ts';
 
 export type HoldPorts = JournalPorts &
@@ -59,6 +57,34 @@ export const rejectHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts
 export interface AllOrNone {
   readonly kind: 'all_or_none';
   readonly why: 'group_is_deleted' | 'some_were_rejected';
+}
+
+/** Nothing was changed: only all removals together can be rejected. */
+export interface PartRejected {
+  readonly kind: 'rejects_part';
+}
+
+/**
+ * Rejects the removals of these users if they are all removals of the hold. A group stores one decision for its hold,
+ * and the guard judges removals outside a rejected hold again. So after the rejection of a part, the others could be
+ * written without a decision.
+ * @param request has the digest of the whole set that the operator was shown
+ */
+export async function rejectSome(
+  ref: GroupRef,
+  users: readonly PlatformUserId[],
+  request: HoldRequest,
+  ports: HoldPorts,
+): Promise<HoldOutcome | PartRejected> {
+  const seen = await ports.groups.read(ref);
+  const hold = seen?.hold;
+  if (seen === undefined || hold === undefined) return { kind: 'no_hold' };
+  if (hold.digest !== request.digest) return { kind: 'changed', hold };
+  const all = (await ports.groups.readHeld(ref, hold)) ?? new Set();
+  const chosen = new Set(users);
+  if (chosen.size === all.size && users.every((user) => all.has(user)))
+    return rejectHold(ref, request, ports);
+  return { kind: 'rejects_part' };
 }
 
 /**
@@ -204,13 +230,7 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
   );
 }
 
-/** The hold of the deletion of a group without users has one cause: the event that deleted the group. */
-async function causesOf(state: GroupState, hold: Hold, ports: NamesPorts): Promise<readonly HeldCause[]> {
-  if (hold.removes === 0) return [whyGone(state, undefined).cause];
-  return (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);
-}
-
-/** Actions of operators in the time in which the hold was caused, newest first. */
+/** Actions of operators in the period in which the cause of a hold may be, newest first. */
 async function actionsBefore({ createdAtMs }: Hold, connection: ConnectionName, { audit }: HoldPorts) {
   const actions: EarlierAction[] = [];
   for await (const page of audit.read(journalOf(connection))) {
@@ -243,62 +263,4 @@ async function holdShown(
 function isSameDecision(a: HoldDecision, b: HoldDecision): boolean {
   if (a.kind === 'waiting' || b.kind === 'waiting') return a.kind === b.kind;
   return a.kind === b.kind && a.by === b.by && a.atMs === b.atMs;
-}
-
-/** Returns every member that a hold keeps, by name, with the directory event that removes the member. */
-export async function readHeldMembers(
-  state: GroupState,
-  hold: Hold,
-  ports: NamesPorts,
-): Promise<readonly HeldMember[]> {
-  const { known, held } = await readHeld(state, hold, ports);
-  return held.map(({ user, register, because, event }) => {
-    const attributes = register && known.get(register.member)?.attributes;
-    const attribute = (name: string) => attributes?.get(name)?.value || null;
-    return {
-      user,
-      member: register?.member ?? null,
-      name: attribute('name') ?? attribute('displayName'),
-      email: attribute('email') ?? attribute('userName'),
-      because,
-      event,
-    };
-  });
-}
-
-async function readHeld(state: GroupState, hold: Hold, ports: NamesPorts) {
-  const users = [...((await ports.groups.readHeld(state.ref, hold)) ?? [])].sort();
-  const { boundTo, known } = await usersOf(state.ref, ports);
-  const held = users.map((user) => {
-    const register = boundTo.get(user);
-    return { user, register, ...whyGone(state, register, register && known.get(register.member)?.floor) };
-  });
-  return { known, held };
-}
-
-type Why = Pick<HeldMember, 'because' | 'event'> & { readonly cause: HeldCause };
-
-function whyGone({ registers }: GroupState, register: StoredMember | undefined, floor?: Stamp): Why {
-  const by = (because: string, stamp: Stamp, cause: HeldCause): Why => {
-    const { id = null, source = null, time = null } = readStamp(stamp) ?? {};
-    return { because, event: { id, source, time }, cause };
-  };
-  const withoutEvent = (because: string): Why => ({ because, event: null, cause: { kind: 'no_event' } });
-  if (!groupExists(registers))
-    return by('the directory deleted the group', registers.deleted, signed(registers, registers.deleted));
-  if (register === undefined) return withoutEvent('no member of the directory is this user');
-  if (floor !== undefined && floor >= register.stamp)
-    return by('the directory deleted the user', floor, { kind: 'unsigned_event' });
-  const own = { kind: 'event', by: register.actor?.by } as const;
-  if (register.value === 'absent') return by('the directory removed the member', register.stamp, own);
-  const restated = groupFloor(registers);
-  if (restated > register.stamp)
-    return by('a snapshot of the group does not contain the member', restated, signed(registers, restated));
-  return withoutEvent('the directory has the member, but the person may not be a member now');
-}
-
-/** A group stores one author: that of its latest event with an author. */
-function signed({ author }: GroupRegisters, stamp: Stamp): HeldCause {
-  if (author !== undefined && author.stamp > stamp) return { kind: 'unsigned_event' };
-  return { kind: 'event', by: author?.stamp === stamp ? author.actor.by : undefined };
 }

@@ -1,12 +1,15 @@
 import { expect, it } from 'vitest';
+import { parseSearch } from '../../console/search.ts';
 import { createOverview } from '../../console/server/overview.ts';
 import { createSession } from '../../console/server/session.ts';
+import { unresolved } from '../../console/server/unresolved.ts';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
 import { calledBy } from '../support/engine/story.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
+const AT = '2026-11-20T10:00:00.000Z';
 
 it('the overview shows how long changes waited for a decision today, and the current wait', async () => {
   const world = await savedWorld();
@@ -125,11 +128,22 @@ it('the overview shows the users who stay held after some removals were approved
   await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
   await world.apply('g');
   const ask = asking(world.ports, world.connection.name);
-  const { hold } = await ask('hold?group=g');
+  const { hold, causes, leaving } = await ask('hold?group=g');
+  expect(causes).toMatchObject([{ reason: 'removed', count: 4, by: null }]);
+  expect(leaving.map(({ cause }: { cause: number }) => cause)).toEqual([0, 0, 0, 0]);
+  expect(await ask('reject', { group: 'g', digest: hold.digest, reason: 'no', users: ['u-ann'] })).toEqual({
+    message: expect.stringContaining('only all removals of a hold can be rejected together'),
+  });
   await ask('approve', { group: 'g', digest: hold.digest, reason: 'has left', users: ['u-ann'] });
   const held = { removes: 3, keeps: 2, decision: 'waiting' };
   const page = await ask('hold?group=g');
   expect(page).toMatchObject({ hold: held, approved: { removes: 1, reason: 'has left' } });
+  expect(await ask('holds')).toMatchObject({
+    holds: [
+      { group: 'g', ...held },
+      { group: 'g', removes: 1, decision: 'approved' },
+    ],
+  });
   expect(page.leaving).toHaveLength(3);
   expect(page.staying).toHaveLength(2);
   const { stdout } = await runCli(['holds', '--json'], { ports: world.ports });
@@ -139,4 +153,54 @@ it('the overview shows the users who stay held after some removals were approved
   );
   await world.apply('g');
   expect(await ask('hold?group=g')).toMatchObject({ hold: held, approved: null });
+});
+
+it('a search for people shows an exact id first, and finds other people without case and accents', async () => {
+  const { ports, publish, connection } = await savedWorld();
+  const members = [
+    { id: 'nunez', name: 'Zoe' },
+    { id: 'm1', name: 'Ana NÚÑEZ' },
+    { id: 'm2', name: 'Bo', email: 'bo.nunez@x.test' },
+  ];
+  await publish(group('g'), { type: 'group.member.added', data: { group: { id: 'g' }, members } });
+  const found = await asking(ports, connection.name)('people?text=nunez');
+  expect(found.map(({ id }: { id: string }) => id)).toEqual(['nunez', 'm1', 'm2']);
+});
+
+it('activity is searched by keys, quoted values and other words', () => {
+  expect(parseSearch('group:sales actor:"Ann Lee" ticket 47')).toEqual({
+    group: 'sales',
+    actor: 'Ann Lee',
+    words: 'ticket 47',
+  });
+  expect(parseSearch('colour:red "two words" GROUP:x')).toEqual({
+    group: 'x',
+    words: 'colour:red two words',
+  });
+  expect(parseSearch('ticket actor:')).toEqual({ words: 'ticket' });
+});
+
+it('an external change that was left as is disappears when it no longer exists', async () => {
+  const { connection } = await savedWorld();
+  const row = (group: string, kind: string) => ({ group, kind, settledBy: 'report', detectedAt: AT });
+  const accepting = { policy: 'report', present: new Set(['u1']), absent: new Set() };
+  const views: Record<string, object> = { kept: { acceptedDrift: accepting }, undone: {} };
+  const groups = {
+    readMany: async (refs: readonly { group: string }[]) =>
+      refs.map((ref) => ({
+        ref,
+        link: { view: {} },
+        lastWriteAtMs: ref.group === 'written' ? Date.parse(AT) + 1 : 0,
+      })),
+    readView: async ({ group }: { group: string }) => views[group],
+  };
+  const rows = [
+    row('kept', 'members_added'),
+    row('undone', 'members_added'),
+    row('written', 'unknown_users'),
+    row('same', 'unknown_users'),
+    { ...row('kept', 'members_added'), settledBy: 'restore' },
+  ];
+  const left = await unresolved(connection.name, rows as never, { groups } as never);
+  expect(left).toEqual([rows[0], rows[3]]);
 });

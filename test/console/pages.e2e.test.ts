@@ -43,28 +43,43 @@ describe('Home page', () => {
     await page.getByRole('heading', { name: '2 of 3 groups are in sync.' }).waitFor();
     await page.getByRole('link', { name: /Review removals.*7 people would leave Engineering/ }).click();
     await page.getByRole('heading', { name: 'Hold of Engineering' }).waitFor();
-    await page
-      .getByRole('table', { name: 'Would be removed' })
-      .getByText('Person 9', { exact: true })
-      .waitFor();
+    await page.getByText('7 of 10 people would be removed from Engineering on the platform.').waitFor();
+    await page.getByText('The directory sent a list of the group without 7 people.').waitFor();
+    const leaving = page.getByRole('table', { name: 'Would be removed' });
+    await leaving.getByText('Person 9', { exact: true }).waitFor();
+    expect(await leaving.getByText('list of the group').count()).toBe(0);
     await page.getByRole('checkbox', { name: 'Select Person 9' }).check();
+    await page.getByText('Only all removals of a hold can be rejected together.').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Reject 1 removal' }).getAttribute('aria-disabled')).toBe(
+      'true',
+    );
     await page.getByRole('button', { name: 'Approve 1 removal' }).click();
     await page.getByRole('dialog').getByText('6 other removals stay held.').waitFor();
     await page.getByRole('dialog').getByLabel('Reason').fill('has left');
     await page.keyboard.press('Enter');
-    await page.getByText('6 people would be removed from Engineering on the platform.').waitFor();
+    await page.getByText('6 of 9 people would be removed from Engineering on the platform.').waitFor();
     await expect.poll(() => on.platformUsers('Engineering')).toEqual(platformIds(0, 9));
-    await page.getByRole('button', { name: 'Approve removals' }).click();
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.getByText('The directory sent a list of the group without 6 people.').waitFor();
+    await page.getByRole('searchbox').fill('PÉRSON 8');
+    await page.getByRole('checkbox', { name: 'Select all 1 person' }).check();
+    await page.getByText('1 of 6 people selected').waitFor();
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('checkbox', { name: 'Select all 6 people' }).check();
+    await page.getByRole('button', { name: 'Approve all 6 removals' }).click();
     const dialog = page.getByRole('dialog', { name: 'Approve 6 removals?' });
     await dialog
       .getByText('6 people will be removed from Engineering on the platform within seconds.')
       .waitFor();
     await expectAccessible(page);
     await dialog.getByLabel('Reason').fill('the team was dissolved');
-    await dialog.getByRole('button', { name: 'Approve removals' }).click();
+    await dialog.getByRole('button', { name: 'Approve all 6 removals' }).click();
     await page.getByText('No removals of this group are held.').waitFor();
     expect(await on.platformUsers('Engineering')).toEqual(platformIds(0, 3));
-    await page.goBack();
+    await page.setViewportSize({ width: 1_280, height: 900 });
+    await page.getByRole('link', { name: /^Holds/ }).click();
+    await page.getByText('No removals are held.').waitFor();
+    await page.getByRole('link', { name: 'Home' }).click();
     await page.getByRole('heading', { name: 'All 3 groups are in sync.' }).waitFor();
     await page.getByText('approved a hold').first().waitFor();
     expect(errors).toEqual([]);
@@ -94,8 +109,14 @@ describe('Groups page', () => {
   it('filters on the server, pauses selected groups, and writes waiting changes after resume', async () => {
     const { page, errors } = await on.open('/groups');
     await page.getByRole('link', { name: 'Choir' }).waitFor();
+    const wanted = page.getByRole('button', { name: 'Wanted' });
+    await wanted.click();
+    await wanted.click();
+    await expect.poll(() => page.getByRole('row').nth(1).textContent()).toContain('Choir');
+    expect(page.url()).toContain('sort=-wanted');
     await page.getByRole('searchbox').fill('cho');
     await page.getByText('1 of 3 groups').waitFor();
+    expect(page.url()).toContain('text=cho');
     expect(await page.getByRole('link', { name: 'Chess' }).count()).toBe(0);
     await page.getByRole('searchbox').fill('g3');
     await page.getByRole('link', { name: 'Chess\\u202epro', exact: true }).click();
@@ -118,6 +139,11 @@ describe('Groups page', () => {
     await page.getByRole('button', { name: 'Resume' }).click();
     await eventually(async () => (await on.platformUsers('Choir')).includes('u7'));
     await page.getByText('The directory and the platform have the same members.').waitFor();
+    await page.getByRole('link', { name: /^History/ }).click();
+    await page.getByText('created on the platform').waitFor();
+    await page.getByRole('link', { name: 'Settings that apply' }).click();
+    await page.getByText('Limits of removals').waitFor();
+    expect(page.url()).toContain('tab=settings');
     expect(errors).toEqual([]);
   });
 });
@@ -128,8 +154,11 @@ describe('Dead letters page', () => {
       nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
     ]);
     const { page, errors } = await on.open('/dead-letters');
-    await page.getByRole('heading', { name: 'invalid_event · 1' }).waitFor();
-    await page.getByRole('link', { name: 'Choir' }).click();
+    await page
+      .getByRole('heading', { name: 'A field of the event is missing or wrong invalid_event · 1' })
+      .waitFor();
+    await page.getByText('directory.group.member.added').waitFor();
+    await page.getByRole('link', { name: 'Choir', exact: true }).click();
     await page.getByText('The message is not valid').waitFor();
     const body = page.getByRole('textbox', { name: 'Message' });
     const text = await body.inputValue();
@@ -141,23 +170,23 @@ describe('Dead letters page', () => {
     await page.getByRole('button', { name: 'Send edited message' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('the id was missing');
     await page.keyboard.press('Enter');
-    await page.getByText('No dead letters.').waitFor();
+    await page.getByText('No dead-lettered messages.').waitFor();
     await eventually(async () => (await on.platformUsers('Choir')).includes('u8'));
     expect(errors).toEqual([]);
   });
 
-  it('replays messages by cause and shows those that fail again', async () => {
+  it('offers no retry for messages that would all fail again, and discards them together', async () => {
     await on.send(['{ no event', '{ none either']);
     const { page, errors } = await on.open('/dead-letters');
-    await page.getByRole('heading', { name: 'invalid_json · 2' }).waitFor();
-    await page.getByRole('button', { name: 'Replay all: invalid_json' }).click();
-    await page
-      .getByRole('dialog', { name: 'Replay 2 messages?' })
-      .getByRole('button', { name: 'Replay' })
-      .click();
-    await page.getByText('2 messages replayed.').waitFor();
-    await page.getByText('failed 2 times').first().waitFor();
-    await page.getByRole('heading', { name: 'invalid_json · 2' }).waitFor();
+    await page.getByRole('heading', { name: 'The message is not JSON invalid_json · 2' }).waitFor();
+    await page.getByText(/^A retry would fail again for all: invalid_json/).waitFor();
+    expect(await page.getByRole('button', { name: /^Retry all/ }).count()).toBe(0);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Discard all: invalid_json' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Discard 2 messages?' });
+    await dialog.getByLabel('Reason').fill('not of this directory');
+    await page.keyboard.press('Enter');
+    await page.getByText('No dead-lettered messages.').waitFor();
     expect(errors).toEqual([]);
   });
 });
@@ -224,7 +253,7 @@ describe('People page', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('searchbox').waitFor();
     await page.keyboard.press('Tab');
-    await page.keyboard.type('person 1');
+    await page.keyboard.type('PERSÓN 1');
     await page.getByRole('link', { name: 'Person 1', exact: true }).waitFor();
     for (let n = 0; n < 5 && (await focused()) !== 'Person 1'; n += 1) await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
@@ -241,23 +270,49 @@ describe('People page', () => {
 describe('Activity page', () => {
   it('filters on the server and shows new entries as they happen', async () => {
     const { page, errors } = await on.open('/activity');
-    await page.getByRole('searchbox', { name: 'Action', exact: true }).fill('resume');
+    const search = page.getByRole('combobox', { name: /^Search/ });
+    await search.fill('action:resume');
     await page.getByText(/^\d+ entr/).waitFor();
-    expect(await page.getByText('changed on the platform').count()).toBe(0);
-    await page.getByRole('searchbox', { name: 'Action', exact: true }).fill('');
-    await page.getByRole('searchbox', { name: 'Group', exact: true }).fill('chess');
+    expect(page.url()).toContain('text=action%3Aresume');
+    await expect.poll(() => page.getByText('changed on the platform').count()).toBe(0);
+    await search.fill('group:CHESS');
     await on.send([nativeEvent('group.member.added', { group: { id: 'g3' }, members: [named(11)] })]);
     await page.getByText('+ Person 11').waitFor();
-    await page.getByRole('searchbox', { name: 'Group', exact: true }).fill('choir');
-    await page.getByRole('searchbox', { name: 'Action', exact: true }).fill('drift');
+    await search.fill('group:choir action:drift');
     await page.getByText('− Person 1', { exact: true }).waitFor();
     expect(errors).toEqual([]);
   });
 });
 
+describe('keyboard', () => {
+  it('opens a page, its search, the rows of its list and the shortcuts with single keys', async () => {
+    const { page, errors } = await on.open('');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.keyboard.type('gg');
+    await page.getByRole('heading', { name: 'Groups', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Choir' }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('choir');
+    await page.getByText('1 of 3 groups').waitFor();
+    await page.evaluate('document.activeElement.blur()');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: /^Choir/ }).waitFor();
+    await page.goto(`http://127.0.0.1:${on.port}/c/default/groups/none#${TOKEN}`);
+    await page.getByText('none was not found.').waitFor();
+    // The browser logs every refused request.
+    expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
+  });
+});
+
 const PATHS = [
   '',
-  '/hold/g1',
+  '/holds',
+  '/holds/g1',
   '/groups',
   '/groups/g2',
   '/people',

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadPage } from '../../cli/console/page.ts';
 import { serveConsole } from '../../cli/console/serve.ts';
-import type { Entry, GroupLine, HeldPerson } from '../../console/answers.ts';
+import type { DeadLetters, Entry, GroupLine, HeldPerson, Home } from '../../console/answers.ts';
 import { openBrowser } from './support/browser.ts';
 
 /*
@@ -19,11 +19,11 @@ const at = new Date(0).toISOString();
 
 const group = (n: number): GroupLine => ({
   ...{ id: `g${n}`, name: `Group ${n}`, state: 'in_sync', held: false, waitingSince: null },
-  ...{ wanted: n, applied: n, pending: 0, lastWriteAt: at, lastError: null },
+  ...{ wanted: n, platform: n, pending: 0, lastWriteAt: at, lastError: null },
 });
 const leaver = (n: number): HeldPerson => ({
   ...{ id: `m${n}`, name: `Person ${n}`, email: `p${n}@acme.test`, user: `u${n}`, department: null },
-  lastEvent: { what: 'removed', at, event: `e${n}`, source: 'test' },
+  cause: 0,
 });
 const line = (n: number): Entry => ({
   at,
@@ -34,6 +34,18 @@ const line = (n: number): Entry => ({
 });
 const many = <Item>(count: number, one: (n: number) => Item, from = 0): Item[] =>
   Array.from({ length: count }, (_, n) => one(from + n));
+const DRIFT = {
+  kind: 'members_added',
+  initiator: 'ROLE',
+  actor: null,
+  before: null,
+  after: null,
+  settledBy: 'report',
+  detectedAt: at,
+  seenAt: at,
+  settledAt: at,
+  name: null,
+} as const;
 const HOLD = {
   group: 'g1',
   removes: LEAVERS,
@@ -48,6 +60,59 @@ const HOLD = {
   reason: null,
 };
 
+const HOME: Home = {
+  at,
+  company: 'Acme',
+  observing: false,
+  status: {
+    groups: { in_sync: GROUPS, held: 40, failed: 4 },
+    gate: { state: 'open', reason: null },
+    backlog: 0,
+    failingCalls: [],
+    credential: { failure: null },
+  } as never,
+  holds: many(40, (n) => ({
+    ...HOLD,
+    rule: 'count',
+    decision: 'waiting',
+    group: `g${n}`,
+    name: null,
+    removes: 10,
+  })),
+  failed: many(4, group),
+  causes: [],
+  drift: many(6, (n) => ({ ...DRIFT, id: `d${n}`, group: `g${n % 2}` })),
+  unmatched: [],
+  unmatchedTotal: 0,
+  activity: [{ ...line(1), cause: 'event e1 of okta', version: 'v-secret' }],
+  writes: many(24, (n) => n),
+  lag: many(96, (n) => n),
+};
+
+const DEAD_LETTERS: DeadLetters = {
+  queue: 'all',
+  total: 2,
+  inFlightElsewhere: 0,
+  complete: true,
+  selected: 2,
+  causes: [{ code: 'retries_exhausted', count: 2, superseded: 0, refused: 0, oldestMs: 1, newestMs: 1 }],
+  messages: many(2, (n) => ({
+    id: `message-${n}`,
+    queue: 'events',
+    code: 'retries_exhausted',
+    message: 'timeout',
+    source: 'okta/acme',
+    type: 'directory.group.upserted',
+    connection: 'default',
+    group: `g${n}`,
+    ageMs: 1,
+    failures: 1,
+    superseded: false,
+    refusal: null,
+  })),
+  names: {},
+};
+
 const ANSWERS: Readonly<Record<string, (from: number, count: number) => unknown>> = {
   groups: (from, count) => ({
     rows: many(Math.min(count, GROUPS - from), group, from),
@@ -60,14 +125,26 @@ const ANSWERS: Readonly<Record<string, (from: number, count: number) => unknown>
     name: 'Everyone',
     hold: HOLD,
     approved: null,
+    causes: [{ reason: 'not_in_snapshot', count: LEAVERS, event: 'e1', source: 'test', at, by: null }],
     leaving: many(LEAVERS, leaver),
     staying: [],
   }),
   activity: (from, count) => ({ entries: many(count, line, from), found: LINES, isCut: false }),
+  home: () => HOME,
+  deadLetters: () => DEAD_LETTERS,
 };
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  replay: `${JSON.stringify({ replayed: 2, failed: 0, remaining: 0 })}\n`,
+};
+const sent: unknown[] = [];
 
 async function handle(request: Request): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
+  if (request.method === 'POST') {
+    sent.push(await request.json());
+    return new Response(ACTIONS[pathname.replace('/api/', '')] ?? '{}');
+  }
   if (pathname === '/api/live') return new Response(': here\n\n');
   const span = [Number(searchParams.get('from')), Number(searchParams.get('count') ?? 100)] as const;
   return Response.json(ANSWERS[pathname.replace('/api/', '')]?.(...span));
@@ -116,6 +193,45 @@ async function longestOnce(path: string, act: (page: Tab) => Promise<void>): Pro
 
 const toTheEnd = 'scrollTo(0, document.documentElement.scrollHeight)';
 
+async function opened(path: string): Promise<Tab> {
+  const page = await browser.newPage();
+  const url = new URL(served.urlOf('default'));
+  await page.goto(`${url.origin}/c/default${path}${url.hash}`);
+  return page;
+}
+
+describe('console lists', () => {
+  it('Home shows many items of one kind as one row with their number, and ids only behind Details', async () => {
+    const page = await opened('');
+    await page.getByRole('link', { name: 'View holds: 40 holds wait for a decision' }).waitFor();
+    await page.getByText('400 removals in all.').waitFor();
+    expect(await page.getByRole('link', { name: /was changed on the platform and left as is/ }).count()).toBe(
+      2,
+    );
+    const failed = page.getByRole('link', {
+      name: /^View groups: The platform refused the writes of 4 groups/,
+    });
+    expect(await failed.getAttribute('href')).toContain('/groups?state=failed');
+    await page.getByRole('img', { name: '276 writes, at most 23 in one hour' }).waitFor();
+    expect(await page.getByText('v-secret').count()).toBe(0);
+    await page.getByRole('button', { name: /^View details: Group 1/ }).click();
+    await page.getByText('v-secret').waitFor();
+    await page.close();
+  });
+
+  it('all dead-lettered messages of a cause are retried with progress', async () => {
+    const page = await opened('/dead-letters');
+    await page.getByRole('heading', { name: 'All retries failed retries_exhausted · 2' }).waitFor();
+    await page.getByText('directory.group.upserted · okta/acme').first().waitFor();
+    await page.getByRole('button', { name: 'Retry all: retries_exhausted' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Retry 2 messages?' });
+    await dialog.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('2 messages retried.').waitFor();
+    expect(sent).toEqual([{ code: 'retries_exhausted' }]);
+    await page.close();
+  });
+});
+
 describe('console for a large company', () => {
   it('the page is at most 100 KB, compressed', async () => {
     const files = Object.values(await loadPage()).map(({ body }) => gzipSync(body).byteLength);
@@ -145,7 +261,7 @@ describe('console for a large company', () => {
   });
 
   it('a hold of 5,000 people is searched without a pause', async () => {
-    const longest = await longestTask('/hold/g1', async (page) => {
+    const longest = await longestTask('/holds/g1', async (page) => {
       await page.getByText('Person 0', { exact: true }).waitFor();
       await page.getByRole('searchbox').first().fill('p4999@');
       await page.getByText('Person 4999', { exact: true }).waitFor();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
-import { approveHold, approveSome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
+import { approveHold, approveSome, listHolds, rejectHold, rejectSome } from '../../shared/operate/holds.ts';
 import { journalOf, recordAction } from '../../shared/operate/journal.ts';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
@@ -188,6 +188,20 @@ describe('hold', () => {
     });
     await tell({ snapshot: 'g', of: EVERYBODY });
     await tell({ snapshot: 'g', of: ['a'] });
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+  });
+
+  it('only all removals together can be rejected, because a group stores one decision', async () => {
+    const { tell, ref, world, state, shown } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const digest = (await state('g'))?.hold?.digest;
+    const reject = (...ids: string[]) =>
+      rejectSome(ref('g'), users(...ids) as never, { ...WORD, digest }, world.toolPorts);
+    expect(await reject('b', 'c')).toEqual({ kind: 'rejects_part' });
+    expect(await reject('b', 'c', 'd', 'e', 'x')).toEqual({ kind: 'rejects_part' });
+    expect((await state('g'))?.hold).toMatchObject({ removes: 5, decision: { kind: 'waiting' } });
+    expect(await reject('b', 'c', 'd', 'e', 'f')).toMatchObject({ kind: 'decided' });
+    await tell();
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
   });
 

@@ -63,6 +63,17 @@ function guess(body: string) {
   return { connection: event?.['connection'], group: typeof id === 'string' ? groupId(id) : undefined };
 }
 
+/** Returns the CloudEvents source and type of a message, also if the other parts cannot be read; null if it has none. */
+export function originOf({ message, queue }: Pick<DeadLetter, 'message' | 'queue'>) {
+  const parsed = queue === 'events' ? parseJson(message.body) : undefined;
+  const event = parsed?.ok === true ? (parsed.value as Loose) : undefined;
+  const textIn = (field: string): string | null => {
+    const value: unknown = event?.[field];
+    return typeof value === 'string' ? value : null;
+  };
+  return { source: textIn('source'), type: textIn('type') };
+}
+
 const asName = (event: unknown) =>
   typeof event === 'string' && /^[a-z0-9-]{1,32}$/.test(event) ? connectionName(event) : undefined;
 

@@ -4,7 +4,7 @@ import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
-import { type DeadLetter, readDeadLetter } from './dead-letter.ts';
+import { type DeadLetter, originOf, readDeadLetter } from './dead-letter.ts';
 import { isSuperseded, refusalsOf, type StateReadPorts } from './describe.ts';
 import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
@@ -77,6 +77,7 @@ const summarise = (deadLetters: readonly DeadLetter[], nowMs: number, ports: Sur
       queue: deadLetter.queue,
       code: deadLetter.message.code,
       message: deadLetter.message.message,
+      ...originOf(deadLetter),
       connection: deadLetter.connection ?? null,
       group: deadLetter.group ?? null,
       ageMs: Math.max(0, nowMs - deadLetter.message.firstFailedAtMs),

@@ -1,0 +1,163 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { HeldPeopleCause, HeldPerson } from '../answers.ts';
+import { hasWords, searchable } from '../search.ts';
+import { csv, download, exact } from './format.ts';
+import { Button, Empty, Field, Filters, Member, personName, Select } from './parts.tsx';
+import { filterBy, query } from './route.ts';
+import { type Column, selectionColumn, Table } from './table.tsx';
+import { T } from './texts.ts';
+
+interface Props {
+  readonly title: string;
+  readonly people: readonly HeldPerson[];
+  readonly causes: readonly HeldPeopleCause[];
+  readonly file: string;
+  readonly selection?: {
+    readonly picked: ReadonlySet<string>;
+    readonly setPicked: (picked: ReadonlySet<string>) => void;
+  };
+  /** The actions on the selection. */
+  readonly children?: ComponentChildren;
+}
+
+const NONE = '-';
+
+/** People of a held group, with search and filters. All filters are in the address. */
+export function HeldPeople({ title, people, causes, file, selection, children }: Props) {
+  const given = (name: string) => query.value.get(name) ?? '';
+  const departments = [...new Set(people.map(({ department }) => department ?? NONE))].sort();
+  const hasDepartments = departments.some((department) => department !== NONE);
+  const texts = useMemo(() => people.map((person) => searchable(textsOf(person))), [people]);
+  const found = people.filter(
+    (person, at) =>
+      hasWords(texts[at] ?? '', given('text')) &&
+      (given('department') === '' || given('department') === (person.department ?? NONE)) &&
+      (given('cause') === '' || given('cause') === String(person.cause)),
+  );
+  const columns = [
+    ...(selection === undefined ? [] : [boxes(found, selection)]),
+    nameColumn(causes),
+    ...(hasDepartments ? [DEPARTMENT] : []),
+    ...(causes.length > 1 ? [causeColumn(causes)] : []),
+  ];
+  const save = () => download(file, csv([HEAD, ...found.map((person) => rowOf(person, causes))]));
+  return (
+    <section class="plain" aria-label={title}>
+      <Filters>
+        <Field
+          type="search"
+          label={T.hold.search}
+          unseenLabel
+          value={given('text')}
+          onInput={(text) => filterBy({ text })}
+        />
+        {hasDepartments && (
+          <Select
+            label={T.hold.department}
+            value={given('department')}
+            options={{
+              '': T.hold.every,
+              ...Object.fromEntries(departments.map((one) => [one, departmentText(one)])),
+            }}
+            onChange={(department) => filterBy({ department })}
+          />
+        )}
+        {causes.length > 1 && (
+          <Select
+            label={T.hold.cause}
+            value={given('cause')}
+            options={{
+              '': T.hold.every,
+              ...Object.fromEntries(causes.map((one, place) => [place, causeText(one)])),
+            }}
+            onChange={(cause) => filterBy({ cause })}
+          />
+        )}
+        {people.length > 0 && <Button onClick={save}>{T.hold.csv}</Button>}
+      </Filters>
+      {children}
+      <div class="card">
+        {found.length === 0 ? (
+          <Empty title={people.length === 0 ? T.hold.none : T.hold.noMatch} />
+        ) : (
+          <Table
+            label={title}
+            columns={columns}
+            count={found.length}
+            rowAt={(index) => found[index]}
+            keyOf={({ user }) => user}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+const textsOf = ({ name, email, department, id, user }: HeldPerson) => [name, email, department, id, user];
+const departmentText = (department: string) => (department === NONE ? T.hold.noDepartment : department);
+const causeText = ({ reason, event }: HeldPeopleCause) =>
+  event === null ? T.hold.reasons[reason] : `${T.hold.reasons[reason]} · ${event}`;
+
+function causeIn(causes: readonly HeldPeopleCause[], { cause }: HeldPerson): string {
+  const found = cause === null ? undefined : causes[cause];
+  return found === undefined ? '' : causeText(found);
+}
+
+function boxes(
+  found: readonly HeldPerson[],
+  { picked, setPicked }: NonNullable<Props['selection']>,
+): Column<HeldPerson> {
+  const change = (people: readonly HeldPerson[], isPicked: boolean) => {
+    const next = new Set(picked);
+    for (const { user } of people) {
+      if (isPicked) next.add(user);
+      else next.delete(user);
+    }
+    setPicked(next);
+  };
+  const isEvery = found.every(({ user }) => picked.has(user));
+  return selectionColumn<HeldPerson>({
+    nameOf: (person) => personName(person) || person.user,
+    isChosen: ({ user }) => picked.has(user),
+    choose: (person) => change([person], !picked.has(person.user)),
+    all: {
+      label: T.hold.selectAll(found.length),
+      isChosen: isEvery,
+      choose: () => change(found, !isEvery),
+    },
+  });
+}
+
+/** On narrow screens, the cause is below the name if there are several causes. */
+const nameColumn = (causes: readonly HeldPeopleCause[]): Column<HeldPerson> => ({
+  title: T.hold.columns.name,
+  width: 'minmax(0, 1.3fr)',
+  of: (person) => (
+    <span class="who">
+      <Member of={person} unknown={T.hold.unknown} />
+      {causes.length > 1 && <small class="narrow muted">{causeIn(causes, person)}</small>}
+    </span>
+  ),
+});
+
+const DEPARTMENT: Column<HeldPerson> = {
+  title: T.hold.columns.department,
+  of: ({ department }) => department ?? <span class="muted">{T.none}</span>,
+  width: 'minmax(0, 0.8fr)',
+};
+
+const causeColumn = (causes: readonly HeldPeopleCause[]): Column<HeldPerson> => ({
+  title: T.hold.columns.cause,
+  of: (person) => causeIn(causes, person),
+  kind: 'wide',
+});
+
+const HEAD = ['name', 'email', 'department', 'member', 'user', 'cause', 'at', 'event', 'source'];
+
+function rowOf(person: HeldPerson, causes: readonly HeldPeopleCause[]) {
+  const { name, email, department, id, user, cause } = person;
+  const { reason, at = null, event = null, source = null } = causes[cause ?? -1] ?? {};
+  const text = reason === undefined ? null : T.hold.reasons[reason];
+  return [name, email, department, id, user, text, at === null ? null : exact(at), event, source];
+}

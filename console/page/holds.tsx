@@ -1,0 +1,63 @@
+import type { HoldLine, Holds as HoldsAnswer } from '../answers.ts';
+import { percent } from './format.ts';
+import { useAnswer } from './net.ts';
+import { Answered, Empty, Page, Time } from './parts.tsx';
+import { pathTo } from './route.ts';
+import { type Column, Table } from './table.tsx';
+import { T } from './texts.ts';
+
+/** All holds of the connection; those that wait for a decision come first. */
+export function Holds() {
+  const loadable = useAnswer<HoldsAnswer>('holds');
+  return (
+    <Page title={T.holds.title}>
+      <section class="card">
+        <Answered loadable={loadable}>
+          {({ holds }) =>
+            holds.length === 0 ? (
+              <Empty title={T.holds.empty}>{T.holds.emptyText}</Empty>
+            ) : (
+              <Table
+                label={T.holds.title}
+                columns={COLUMNS}
+                count={holds.length}
+                rowAt={(index) => holds[index]}
+                keyOf={({ group, digest }) => `${group} ${digest}`}
+              />
+            )
+          }
+        </Answered>
+      </section>
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<HoldLine>[] = [
+  {
+    title: T.holds.columns.group,
+    width: 'minmax(0, 1.2fr)',
+    of: ({ group, name }) => <a href={pathTo('holds', group)}>{name ?? group}</a>,
+  },
+  {
+    title: T.holds.columns.removes,
+    of: ({ removes, keeps, share }) => (
+      <span class="who">
+        <span>{T.holds.removals(removes)}</span>
+        <small class="muted">{T.holds.of(removes + keeps, percent(share))}</small>
+      </span>
+    ),
+  },
+  { title: T.holds.columns.limit, of: ({ rule }) => T.home.rules[rule], kind: 'wide' },
+  {
+    title: T.holds.columns.created,
+    of: ({ createdAt }) => <Time at={createdAt} />,
+    kind: 'roomy',
+    width: '110px',
+  },
+  {
+    title: T.holds.columns.decision,
+    of: ({ decision }) => <span class={`verdict ${decision}`}>{T.hold.decisions[decision]}</span>,
+    width: '170px',
+    narrowWidth: '104px',
+  },
+];

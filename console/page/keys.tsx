@@ -1,0 +1,79 @@
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { Button } from './parts.tsx';
+import { go, pathTo } from './route.ts';
+import { T } from './texts.ts';
+
+/** The second key after `g`, and the page that it opens. */
+const PLACES: Readonly<Record<string, string>> = {
+  h: 'home',
+  o: 'holds',
+  g: 'groups',
+  p: 'people',
+  a: 'activity',
+  d: 'dead-letters',
+  c: 'connection',
+};
+/** The second key counts only within this time. */
+const SECOND_KEY_MS = 1_500;
+
+const isShown = signal(false);
+let goUntilMs = 0;
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  target.closest('input:not([type="checkbox"]), textarea, select, dialog') !== null;
+
+/** Moves the focus to the first link of the next or previous row of the list. */
+function moveTo(step: 1 | -1): void {
+  const rows = [
+    ...document.querySelectorAll<HTMLElement>('main .rows .row, main .list > li, main .needs > li'),
+  ];
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  const next = rows[at === -1 ? 0 : at + step];
+  next?.querySelector<HTMLElement>('a, button')?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
+}
+
+function press(key: string): boolean {
+  const place = Date.now() < goUntilMs ? PLACES[key] : undefined;
+  goUntilMs = 0;
+  if (place !== undefined) go(pathTo(place));
+  else if (key === '/') document.querySelector<HTMLElement>('main input[type="search"]')?.focus();
+  else if (key === 'g') goUntilMs = Date.now() + SECOND_KEY_MS;
+  else if (key === 'j' || key === 'k') moveTo(key === 'j' ? 1 : -1);
+  else if (key === '?') isShown.value = true;
+  else return false;
+  return true;
+}
+
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if (press(event.key)) event.preventDefault();
+});
+
+/** The list of shortcuts, which `?` opens. */
+export function Keys() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (isShown.value) dialog.current?.showModal();
+  }, [isShown.value]);
+  return (
+    <dialog ref={dialog} aria-labelledby="keys" onClose={() => (isShown.value = false)}>
+      <h2 id="keys">{T.keys.title}</h2>
+      <dl class="keys">
+        {T.keys.list.map(([key, text]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="actions end">
+        <Button onClick={() => dialog.current?.close()}>{T.close}</Button>
+      </div>
+    </dialog>
+  );
+}

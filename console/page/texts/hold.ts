@@ -1,0 +1,96 @@
+import type { HeldPeopleCause, HoldLine } from '../../answers.ts';
+import { many } from './many.ts';
+
+const people = (count: number) => many(count, 'person', 'people');
+
+export const hold = {
+  title: (name: string) => `Hold of ${name}`,
+  summary: (leaving: number, all: number, name: string) =>
+    leaving === 0
+      ? `${name} would be deleted on the platform.`
+      : `${leaving.toLocaleString('en')} of ${people(all)} would be removed from ${name} on the platform.`,
+  because: {
+    group_deleted: () => 'The directory deleted the group.',
+    no_member: (count: number) => `No member of the directory has the id of ${many(count, 'user')}.`,
+    user_deleted: (count: number) => `The directory deleted ${people(count)}.`,
+    removed: (count: number) => `The directory removed ${people(count)} from the group.`,
+    not_in_snapshot: (count: number) => `The directory sent a list of the group without ${people(count)}.`,
+    no_event: (count: number) =>
+      `${people(count)} ${count === 1 ? 'is a member' : 'are members'} in the directory, but may not be a member now.`,
+  } satisfies Readonly<Record<HeldPeopleCause['reason'], (count: number) => string>>,
+  reasons: {
+    group_deleted: 'Group deleted',
+    no_member: 'Unknown user',
+    user_deleted: 'Person deleted',
+    removed: 'Removed',
+    not_in_snapshot: 'Not in the list',
+    no_event: 'Not eligible',
+  } satisfies Readonly<Record<HeldPeopleCause['reason'], string>>,
+  event: (id: string, source: string) => `Event ${id} of ${source}`,
+  noEvent: 'No event explains this.',
+  sentBy: (by: string) => `sent by ${by}`,
+  limit: 'Limit',
+  gone: 'No removals of this group are held.',
+  goneText: 'They were written, or the directory added these people again.',
+  approvedPart: ({ removes, by, reason }: { removes: number; by: string; reason: string }) =>
+    `${by} approved the removal of ${many(removes, 'other person', 'other people')} (${reason}). The next write removes them.`,
+  back: 'View group',
+  leaving: 'Would be removed',
+  staying: 'Would stay',
+  parts: 'People of the group',
+  search: 'Search by name, address or department',
+  department: 'Department',
+  cause: 'Cause',
+  every: 'All',
+  noDepartment: 'No department',
+  csv: 'Download CSV',
+  selectAll: (count: number) => `Select all ${people(count)}`,
+  selected: (count: number, all: number) => `${count.toLocaleString('en')} of ${people(all)} selected`,
+  noneSelected: (count: number) =>
+    count === 0
+      ? 'The group has no people on the platform.'
+      : `${people(count)}. Select some to decide only about them.`,
+  clear: 'Clear selection',
+  approve: (count: number, isAll: boolean) =>
+    count === 0 ? 'Approve deletion' : `Approve ${isAll && count > 1 ? 'all ' : ''}${many(count, 'removal')}`,
+  reject: (count: number, isAll: boolean) =>
+    count === 0 ? 'Reject deletion' : `Reject ${isAll && count > 1 ? 'all ' : ''}${many(count, 'removal')}`,
+  rejectAllOnly:
+    'Only all removals of a hold can be rejected together. Approve the others first, then reject the rest.',
+  othersHeld: (count: number) => `${many(count, 'other removal')} ${count === 1 ? 'stays' : 'stay'} held.`,
+  approveTitle: (count: number) => (count === 0 ? 'Delete the group?' : `Approve ${many(count, 'removal')}?`),
+  approveText: (count: number, name: string) =>
+    count === 0
+      ? `${name} will be deleted on the platform within seconds. This cannot be undone here.`
+      : `${people(count)} will be removed from ${name} on the platform within seconds. This cannot be undone here: only the directory can add them again.`,
+  rejectTitle: (count: number) => (count === 0 ? 'Keep the group?' : `Reject ${many(count, 'removal')}?`),
+  rejectText: (count: number) =>
+    count === 0
+      ? 'The group stays on the platform. You can approve its deletion later.'
+      : `${people(count)} ${count === 1 ? 'stays' : 'stay'} in the group on the platform. You can approve the removals later.`,
+  approved: 'Approved. The removals are being written.',
+  rejected: 'Rejected. The members stay.',
+  decision: 'Decision',
+  decisions: {
+    waiting: 'Waiting',
+    approved: 'Approved',
+    rejected: 'Rejected',
+  } satisfies Readonly<Record<HoldLine['decision'], string>>,
+  decided: (decision: string, by: string) => `${decision === 'approved' ? 'Approved' : 'Rejected'} by ${by}`,
+  expires: 'Expires',
+  created: 'Held',
+  columns: { name: 'Name', department: 'Department', cause: 'Cause' },
+  unknown: 'The directory sent no event about this member',
+  noMatch: 'No people match the search.',
+  none: 'No people.',
+} as const;
+
+export const holds = {
+  title: 'Holds',
+  empty: 'No removals are held.',
+  emptyText:
+    'Removals above the limits of the connection appear here until an operator approves or rejects them.',
+  columns: { group: 'Group', removes: 'Removals', limit: 'Limit', created: 'Held', decision: 'Decision' },
+  removals: (removes: number) => (removes === 0 ? 'The whole group' : many(removes, 'removal')),
+  of: (all: number, share: string) => `of ${people(all)} · ${share}`,
+} as const;

@@ -1,0 +1,39 @@
+export const people = {
+  title: 'People',
+  search: 'Name, e-mail address or id of a member',
+  hint: 'Search for a person to see their groups, and why they are a member or not.',
+  none: (text: string) => `No people match “${text}”.`,
+  pendingTitle: 'Pending people',
+} as const;
+
+export const person = {
+  groups: 'Groups',
+  noGroups: 'The directory sent no event about this person in a group.',
+  columns: { group: 'Group', directory: 'Directory', platform: 'Platform', why: 'Why' },
+  explain: 'Explain',
+  explainOf: (name: string) => `Explain ${name}`,
+  timeline: 'Timeline',
+  noTimeline: 'No writes about this person yet.',
+  bound: 'Employee',
+  unbound: 'No employee matches this person.',
+  state: 'State',
+  steps: { event: 'Event', match: 'Match', decision: 'Decision', write: 'Write' },
+  noEvent: 'No event about this person in this group.',
+  noMatch: 'No match rule was evaluated.',
+  rule: (rule: string, value: string | null, found: string) =>
+    value === null ? `${rule}: the person has no such attribute` : `${rule}: “${value}” matches ${found}`,
+  noEmployee: 'no employee',
+  noWrite: 'No write about this person.',
+  in: 'Member of the group.',
+  out: 'Not a member of the group.',
+  rebind: 'Rebind',
+  rebindTitle: (name: string) => `Bind ${name} to an employee`,
+  rebindText: 'This binding overrides the match rules.',
+  rebindRole: 'Employee id (role)',
+  rebound: 'Person bound.',
+  forget: 'Forget',
+  forgetTitle: (name: string) => `Forget ${name}?`,
+  forgetText:
+    'Name, address and all other attributes are erased from groupsync. Ids and memberships stay. This cannot be undone.',
+  forgotten: 'Personal data erased.',
+} as const;

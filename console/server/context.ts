@@ -1,0 +1,15 @@
+import type { ConnectionName } from '../../shared/domain/ids.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { Overview } from './overview.ts';
+import type { Session } from './session.ts';
+
+export interface RequestContext {
+  readonly connection: ConnectionName;
+  readonly prefix: string;
+  readonly ports: ToolPorts;
+  readonly overview: Overview;
+  readonly session: Session;
+  readonly formatCommands: (text: string, connection: ConnectionName) => string;
+  /** Aborted when the page closes. */
+  readonly signal: AbortSignal;
+}

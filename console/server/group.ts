@@ -1,0 +1,74 @@
+import { policyFor } from '../../shared/contract/group-policy.ts';
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import type { GroupState } from '../../shared/domain/group-state.ts';
+import type { GroupRef } from '../../shared/domain/ids.ts';
+import { NotFound } from '../../shared/operate/find-group.ts';
+import { requireConnection } from '../../shared/operate/settings.ts';
+import { readGroupStatus } from '../../shared/operate/status.ts';
+import type { GroupDetail, GroupSettings } from '../answers.ts';
+import type { RequestContext } from './context.ts';
+import { byName, heldOf, stateOf, usersOf } from './group-reads.ts';
+import { knownMembers, nameOf } from './people.ts';
+
+export async function groupDetail(ref: GroupRef, context: RequestContext): Promise<GroupDetail> {
+  const state = await stateOf(ref, context);
+  const [connection, status, known, users, held, { entries }] = await Promise.all([
+    requireConnection(ref.connection, context.ports),
+    readGroupStatus(ref, context.ports),
+    knownMembers(state, context.ports),
+    usersOf(state, context),
+    heldOf(state, context),
+    context.overview.activity(),
+  ]);
+  if (status === undefined) throw new NotFound(`there is no group ${ref.group}`);
+  const members = known
+    .filter(({ isWanted, user }) => isWanted || users.has(user ?? ''))
+    .map(({ register, state, user, isWanted }) => ({
+      ...nameOf(register.member, state),
+      directory: isWanted,
+      pending: isWanted ? (register.pending?.cause ?? null) : null,
+      held: held.has(user ?? ''),
+      user: user ?? null,
+      platform: users.has(user ?? ''),
+    }));
+  const knownUsers = new Set(known.map(({ user }) => user));
+  const unknownUsers = [...users]
+    .filter((user) => !knownUsers.has(user))
+    .map((user) => ({ ...UNKNOWN, user }));
+  return {
+    status,
+    held: state.hold?.decision.kind === 'waiting',
+    users: state.link === undefined ? null : users.size,
+    applies: settingsOf(connection.settings, state),
+    members: [...members, ...unknownUsers].sort(byName),
+    history: entries.filter(({ group }) => group === ref.group),
+  };
+}
+
+/** A user of the platform group without any directory event in it. */
+const UNKNOWN = {
+  id: '',
+  name: null,
+  email: null,
+  directory: false,
+  pending: null,
+  held: false,
+  platform: true,
+};
+
+/** The settings that decide how a single group is written. */
+const APPLY = [
+  'match',
+  'includeStates',
+  'membership',
+  'onGroupDeleted',
+  'adoptExisting',
+  'nameTemplate',
+  'guard',
+  'fourEyes',
+] as const;
+
+function settingsOf(settings: ConnectionSettings, { ref, registers }: GroupState): GroupSettings {
+  const policy = policyFor(settings, ref.group, registers.name?.value ?? undefined);
+  return { ...policy, settings: Object.fromEntries(APPLY.map((key) => [key, settings[key]])) };
+}

@@ -1,0 +1,100 @@
+import type { HeldMember } from '../contract/answers.ts';
+import { type GroupRegisters, groupExists, groupFloor } from '../domain/group.ts';
+import type { GroupState, StoredMember } from '../domain/group-state.ts';
+import type { Hold, RemovalReason } from '../domain/hold.ts';
+import { readStamp, type Stamp } from '../domain/stamp.ts';
+import type { HeldCause } from '../plan/approval.ts';
+import { type NamesPorts, usersOf } from './names.ts';
+
+/** The hold of the deletion of a group without users has one cause: the event that deleted the group. */
+export async function causesOf(
+  state: GroupState,
+  hold: Hold,
+  ports: NamesPorts,
+): Promise<readonly HeldCause[]> {
+  if (hold.removes === 0) return [whyGone(state, undefined).cause];
+  return (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);
+}
+
+const BECAUSE = {
+  group_deleted: 'the directory deleted the group',
+  no_member: 'no member of the directory is this user',
+  user_deleted: 'the directory deleted the user',
+  removed: 'the directory removed the member',
+  not_in_snapshot: 'a snapshot of the group does not contain the member',
+  no_event: 'the directory has the member, but the person may not be a member now',
+} satisfies Readonly<Record<RemovalReason, string>>;
+
+/** A held removal, with its reason as a key and the operator who sent its event, if known. */
+export interface HeldRemoval extends HeldMember {
+  readonly reason: RemovalReason;
+  readonly by: string | null;
+}
+
+/** Returns every member that a hold keeps, by name, with the directory event that removes the member. */
+export const readHeldMembers = async (
+  state: GroupState,
+  hold: Hold,
+  ports: NamesPorts,
+): Promise<readonly HeldMember[]> =>
+  (await readHeldRemovals(state, hold, ports)).map(({ reason, by, ...member }) => member);
+
+export async function readHeldRemovals(
+  state: GroupState,
+  hold: Hold,
+  ports: NamesPorts,
+): Promise<readonly HeldRemoval[]> {
+  const { known, held } = await readHeld(state, hold, ports);
+  return held.map(({ user, register, reason, event, cause }) => {
+    const attributes = register && known.get(register.member)?.attributes;
+    const attribute = (name: string) => attributes?.get(name)?.value || null;
+    return {
+      user,
+      member: register?.member ?? null,
+      name: attribute('name') ?? attribute('displayName'),
+      email: attribute('email') ?? attribute('userName'),
+      because: BECAUSE[reason],
+      event,
+      reason,
+      by: cause.by ?? null,
+    };
+  });
+}
+
+async function readHeld(state: GroupState, hold: Hold, ports: NamesPorts) {
+  const users = [...((await ports.groups.readHeld(state.ref, hold)) ?? [])].sort();
+  const { boundTo, known } = await usersOf(state.ref, ports);
+  const held = users.map((user) => {
+    const register = boundTo.get(user);
+    return { user, register, ...whyGone(state, register, register && known.get(register.member)?.floor) };
+  });
+  return { known, held };
+}
+
+interface Why extends Pick<HeldRemoval, 'reason' | 'event'> {
+  readonly cause: HeldCause;
+}
+
+function whyGone({ registers }: GroupState, register: StoredMember | undefined, floor?: Stamp): Why {
+  const by = (reason: RemovalReason, stamp: Stamp, cause: HeldCause): Why => {
+    const { id = null, source = null, time = null } = readStamp(stamp) ?? {};
+    return { reason, event: { id, source, time }, cause };
+  };
+  const withoutEvent = (reason: RemovalReason): Why => ({ reason, event: null, cause: { kind: 'no_event' } });
+  if (!groupExists(registers))
+    return by('group_deleted', registers.deleted, signed(registers, registers.deleted));
+  if (register === undefined) return withoutEvent('no_member');
+  if (floor !== undefined && floor >= register.stamp)
+    return by('user_deleted', floor, { kind: 'unsigned_event' });
+  const own = { kind: 'event', by: register.actor?.by } as const;
+  if (register.value === 'absent') return by('removed', register.stamp, own);
+  const restated = groupFloor(registers);
+  if (restated > register.stamp) return by('not_in_snapshot', restated, signed(registers, restated));
+  return withoutEvent('no_event');
+}
+
+/** A group stores one author: that of its latest event with an author. */
+function signed({ author }: GroupRegisters, stamp: Stamp): HeldCause {
+  if (author !== undefined && author.stamp > stamp) return { kind: 'unsigned_event' };
+  return { kind: 'event', by: author?.stamp === stamp ? author.actor.by : undefined };
+}
