@@ -44,6 +44,8 @@ export interface Directory {
   hasMember(group: GroupId, member: GroupId): Promise<boolean>;
   /** @param key the id of a user, or an address. @returns undefined if the directory has no such user */
   user(key: string): Promise<DirectoryUser | undefined>;
+  /** Users that were deleted and can be restored, page by page. They are inactive. */
+  deletedUsers(): AsyncIterable<DirectoryPage<DirectoryUser>>;
   /** What the directory reports as changed since `cursor`. Reports may lag and may miss changes: they are hints. */
   changesSince(cursor: string): Promise<DirectoryChanges>;
   /** The cursor of what changes from `nowMs` on. */
@@ -76,13 +78,15 @@ export interface DirectoryUser {
   readonly attributes: ReadonlyMap<string, string>;
   /** False for a user who may not sign in, such as a suspended one. */
   readonly isActive: boolean;
+  /** True for a user of another company. Only lists of members show such a user. */
+  readonly isExternal?: boolean;
 }
 
 export interface DirectoryChange {
   /** Id or address of the group or user. */
   readonly key: string;
   readonly atMs: number;
-  /** The group was deleted. */
+  /** Whether the group or user was deleted. */
   readonly isDeletion: boolean;
 }
 
