@@ -6,6 +6,7 @@ import type { Figure } from './figure.ts';
 import { callsFigure } from './figures/calls.ts';
 import { coldStartFigure } from './figures/cold-start.ts';
 import { costFigure } from './figures/cost.ts';
+import { checkDirectory, directoryFigure } from './figures/directory.ts';
 import { latencyFigure } from './figures/latency.ts';
 import { pureCoreFigure } from './figures/pure-core.ts';
 import { scaleFigure } from './figures/scale.ts';
@@ -25,19 +26,20 @@ const FIGURES: readonly Figure[] = [
   scaleFigure,
   weekFigure,
   scimFigure,
+  directoryFigure,
   costFigure,
 ];
 
 const USAGE = `usage: npm run bench                      all figures, into bench/results.md
        npm run bench -- NAME [--full]    one figure, printed: ${FIGURES.map(({ name }) => name).join(', ')}
-       npm run bench -- --check          counted calls against bench/budget.json
+       npm run bench -- --check          counted calls against bench/budget.json, and the goals of the reader
        npm run bench -- --update-budget  write what is counted now into bench/budget.json`;
 
 /** @returns the exit code */
 async function main(args: readonly string[]): Promise<number> {
   const [first] = args;
   if (first === undefined) return runAll();
-  if (first === '--check') return checkBudget();
+  if (first === '--check') return (await checkBudget()) || checkReader();
   if (first === '--update-budget') {
     await updateBudget();
     return 0;
@@ -50,6 +52,14 @@ async function main(args: readonly string[]): Promise<number> {
   console.log(`## ${figure.title}\n`);
   console.log(await figure.run({ full: args.includes('--full') }));
   return 0;
+}
+
+/** @returns the exit code */
+async function checkReader(): Promise<number> {
+  const missed = await checkDirectory();
+  for (const one of missed) console.error(`the reader of a directory: ${one}`);
+  if (missed.length === 0) console.log('the reader of a directory reaches its goals');
+  return missed.length > 0 ? 1 : 0;
 }
 
 /** Runs each figure in its own process, in sequence, so that none is affected by the heap or caches of another. */

@@ -15,6 +15,8 @@ export interface Backlog {
 export interface ConvergenceOptions {
   readonly client: SQSClient;
   readonly eventsQueueUrl: string;
+  /** The queue of the directory reader; undefined if no directory is read. */
+  readonly readerQueueUrl?: string | undefined;
   readonly applyQueueUrl: string;
   readonly readGroups: () => Promise<readonly GroupReport[]>;
   readonly onBacklog: (backlog: Backlog) => void;
@@ -53,13 +55,16 @@ const isSettled = (backlog: Backlog) =>
 async function readBacklog({
   client,
   eventsQueueUrl,
+  readerQueueUrl,
   applyQueueUrl,
   readGroups,
 }: ConvergenceOptions): Promise<Backlog> {
-  const [events, apply] = await Promise.all([
+  const [pushed, apply, read] = await Promise.all([
     countMessages(client, eventsQueueUrl),
     countMessages(client, applyQueueUrl),
+    readerQueueUrl === undefined ? 0 : countMessages(client, readerQueueUrl),
   ]);
+  const events = pushed + read;
   if (events > 0 || apply > 0) return { events, apply, groups: undefined, dirty: 0 };
   const groups = await readGroups();
   return { events, apply, groups, dirty: groups.filter(isUnfinished).length };

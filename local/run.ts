@@ -1,6 +1,11 @@
 import { once } from 'node:events';
 import { basename, dirname, join } from 'node:path';
-import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
+import {
+  DEFAULT_CONNECTION,
+  DEFAULT_PREFIX,
+  ENVIRONMENT,
+  readerQueueName,
+} from '../shared/contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
 import { localSettings } from './connection.ts';
 import type { startConsole } from './console.ts';
@@ -8,6 +13,7 @@ import { untilConverged } from './convergence.ts';
 import { openDataFolder } from './data-folder.ts';
 import { openDirectory } from './directory/open-directory.ts';
 import { worldOfEvents } from './directory/world-of-events.ts';
+import { urlOfQueue } from './emulators/sqs.ts';
 import type { EventLine } from './event-files.ts';
 import { readInputs } from './inputs.ts';
 import { holderOf, onceFile, removeLocalFile, writeLocalFile } from './local-file.ts';
@@ -118,7 +124,7 @@ const show = (result: Parameters<typeof jsonDocument>[0], options: StartOptions)
 /** Publishes the events and waits until they are applied; with `--once`, at most `--timeout`. */
 async function converge(
   stack: Stack,
-  options: Pick<StartOptions, 'once' | 'timeout'> & {
+  options: Pick<StartOptions, 'once' | 'timeout' | 'directory'> & {
     readonly events: readonly EventLine[];
     readonly signal: AbortSignal;
     /** While the progress is shown, lines are printed through it. */
@@ -126,7 +132,8 @@ async function converge(
   },
 ) {
   const { events, output } = options;
-  const { eventsQueueUrl, applyQueueUrl } = stack.address;
+  const { eventsQueueUrl, applyQueueUrl, prefix } = stack.address;
+  const readerQueueUrl = options.directory && urlOfQueue(eventsQueueUrl, readerQueueName(prefix));
   const deadline = AbortSignal.timeout(options.timeout * 1000);
   const progress = startProgress(process.stderr, events.length, Date.now);
   const printDirectly = output.printLine;
@@ -139,6 +146,7 @@ async function converge(
     return await untilConverged({
       client: stack.sqs,
       eventsQueueUrl,
+      readerQueueUrl,
       applyQueueUrl,
       readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
       onBacklog: progress.show,

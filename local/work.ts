@@ -3,12 +3,13 @@ import {
   functionName,
   type QueueKey,
   queueName,
+  readerQueueName,
   SCHEDULE_KEYS,
   type ScheduleKey,
   scheduleName,
 } from '../shared/contract/names.ts';
 import { EVENT_SOURCES } from '../shared/contract/topology.ts';
-import { queueArn } from './emulators/sqs.ts';
+import { queueArn, urlOfQueue } from './emulators/sqs.ts';
 import { invoke, type LocalFunction } from './invocation.ts';
 import { type Poller, startPoller } from './poller.ts';
 import { type Schedule, startSchedule } from './schedules.ts';
@@ -61,19 +62,11 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
     });
     options.schedules.set(schedule.name, schedule);
   }
-  const pollers: Poller[] = (['ingest', 'apply'] as const).map((key) => {
-    const source = EVENT_SOURCES[key];
-    const maximumBatchingWindowSeconds = options.batchingWindowSeconds ?? source.maximumBatchingWindowSeconds;
-    return startPoller({
-      client: options.client,
-      source: { ...source, maximumBatchingWindowSeconds, maximumConcurrency: RUNS_AT_ONCE[key] },
-      queueUrl: options.queueUrls[source.queue],
-      queueArn: queueArn(queueName(options.prefix, source.queue)),
-      fn: functionOf(options, key),
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-      onError: options.onError,
-    });
-  });
+  const pollers = [
+    pollerOf('ingest', queueName(options.prefix, 'events'), options),
+    pollerOf('apply', queueName(options.prefix, 'apply'), options),
+    ...(options.isDirectoryRead ? [pollerOf('ingest', readerQueueName(options.prefix), options)] : []),
+  ];
   const directory = options.isDirectoryRead ? await startDirectory(options) : [];
   return {
     async stop() {
@@ -81,6 +74,21 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
       await Promise.all(parts.map((part) => part.stop()));
     },
   };
+}
+
+/** Starts the poller that invokes a function with the messages of a queue. */
+function pollerOf(key: 'ingest' | 'apply', queue: string, options: WorkOptions): Poller {
+  const source = EVENT_SOURCES[key];
+  const maximumBatchingWindowSeconds = options.batchingWindowSeconds ?? source.maximumBatchingWindowSeconds;
+  return startPoller({
+    client: options.client,
+    source: { ...source, maximumBatchingWindowSeconds, maximumConcurrency: RUNS_AT_ONCE[key] },
+    queueUrl: urlOfQueue(options.queueUrls.events, queue),
+    queueArn: queueArn(queue),
+    fn: functionOf(options, key),
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    onError: options.onError,
+  });
 }
 
 /** Reads the directory once, and then periodically. */

@@ -1,3 +1,4 @@
+import { readerBinding } from '../shared/contract/decode.ts';
 import { readApplyMessage } from '../shared/contract/invocation.ts';
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import { EVENT_SOURCES } from '../shared/contract/topology.ts';
@@ -6,6 +7,7 @@ import { ingest } from '../shared/sync/ingest/ingest.ts';
 import { handleScim } from '../shared/sync/scim/handle.ts';
 import type { HttpRequest } from '../shared/sync/scim/http.ts';
 import type { Cloud } from './cloud.ts';
+import { isOfReader } from './google/reader-events.ts';
 import { type DirectoryHappening, type ScimRequest, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
 
@@ -69,6 +71,9 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
       stamp: attributes[MESSAGE_ATTRIBUTES.stamp],
       sentBy: attributes[MESSAGE_ATTRIBUTES.sentBy],
       failedBefore: attributes[MESSAGE_ATTRIBUTES.failedBefore],
+      bound: isOfReader(body)
+        ? readerBinding('groupsync-events', attributes[MESSAGE_ATTRIBUTES.connection])
+        : undefined,
     }));
     const at = (part: number) => ports.clock() + part * timeoutMs;
     const report = await ingest(messages, ports, { startUntilMs: at(0.5), stopAtMs: at(0.85) });

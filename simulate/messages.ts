@@ -193,6 +193,11 @@ const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: stri
   forget: ['directory.user.deleted', 'user.lifecycle.delete.completed'],
 };
 
+/** The kinds of events by the types of the native form. */
+export const NATIVE_KINDS: ReadonlyMap<string, DirectoryEvent['kind']> = new Map(
+  Object.entries(TYPES).map(([kind, [native]]) => [native, kind as DirectoryEvent['kind']]),
+);
+
 /** Forms of messages that can name the actor of the change. */
 const NAMES_ACTOR: ReadonlySet<Way['form']> = new Set<Way['form']>(['native', 'sns', 'eventbridge', 'okta']);
 

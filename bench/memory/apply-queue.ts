@@ -6,6 +6,8 @@ import type { Totals } from './totals.ts';
 export function createCountedQueue(options: { readonly totals: Totals; readonly clock: () => number }): {
   readonly sqs: SQSClient;
   readonly queue: Queue;
+  /** The events queue, to which the reader of a directory sends. */
+  readonly events: Queue;
 } {
   const { totals, clock } = options;
   const queues = createQueues({ nowMs: clock, random: seededRandom(1) });
@@ -16,5 +18,5 @@ export function createCountedQueue(options: { readonly totals: Totals; readonly 
     return answer;
   };
   // The engine uses only `send`.
-  return { sqs: { send } as unknown as SQSClient, queue: queues.of.apply };
+  return { sqs: { send } as unknown as SQSClient, queue: queues.of.apply, events: queues.of.events };
 }

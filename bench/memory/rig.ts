@@ -1,14 +1,16 @@
 import { parseSettings } from '../../shared/contract/change-setting.ts';
+import { readerBinding } from '../../shared/contract/decode.ts';
 import { readApplyMessage } from '../../shared/contract/invocation.ts';
 import { EVENT_SOURCES } from '../../shared/contract/topology.ts';
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
 import type { Table } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import type { IncomingMessage } from '../../shared/sync/ingest/accept.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
-import { queueUrl } from '../../simulate/queues.ts';
+import { type QueuedMessage, queueUrl } from '../../simulate/queues.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { createCountedQueue } from './apply-queue.ts';
 import { capacityMeter } from './capacity.ts';
@@ -25,6 +27,8 @@ export interface RigOptions {
   readonly guarded?: boolean;
   /** Start of the clock, in milliseconds since 1970. */
   readonly startMs?: number;
+  /** Settings of the connection, besides those of every figure. */
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 export const CONNECTION: ConnectionName = connectionName('default');
@@ -32,8 +36,12 @@ export const TOKEN = 'bench';
 export const START_MS = Date.UTC(2026, 0, 5, 8);
 const BETWEEN_BATCHES_MS = 10;
 
-export function connectionOf(guarded = false): Connection {
-  const settings = parseSettings({ baseUrl: 'https://platform.test', ...(guarded ? {} : { guard: null }) });
+export function connectionOf(guarded = false, given: RigOptions['settings'] = {}): Connection {
+  const settings = parseSettings({
+    baseUrl: 'https://platform.test',
+    ...(guarded ? {} : { guard: null }),
+    ...given,
+  });
   return { name: CONNECTION, company: COMPANY, settings, observing: false };
 }
 
@@ -50,7 +58,7 @@ export async function createRig(options: RigOptions) {
     ids += 1;
     return `${clock().toString(16).padStart(12, '0')}${String(ids).padStart(20, '0')}`;
   };
-  const { sqs, queue } = createCountedQueue({ totals, clock });
+  const { sqs, queue, events } = createCountedQueue({ totals, clock });
   const platform = createCountedPlatform({ totals, clock, people: options.people, token: TOKEN });
   const direct = new MemoryTable({ meter: capacityMeter(totals) });
   const counted = createDynamoTable(createDynamoDbClient(direct, totals), {
@@ -78,7 +86,7 @@ export async function createRig(options: RigOptions) {
     newId,
     onSecretRead: () => totals.add('secretsmanager GetSecretValue'),
   });
-  const connection = connectionOf(options.guarded);
+  const connection = connectionOf(options.guarded, options.settings);
   await ports.connections.save(connection);
   await refreshPeople(connection, ports);
   totals.take();
@@ -91,6 +99,7 @@ export async function createRig(options: RigOptions) {
     platform,
     directory: createDirectory(clock),
     sqs,
+    events,
     /** DynamoDB's operations, one request each. */
     requests: {
       get: direct.look.bind(direct),
@@ -109,6 +118,15 @@ export async function createRig(options: RigOptions) {
     },
     advance: (ms: number) => {
       time.nowMs += ms;
+    },
+    /** Stores the messages in the events queue. */
+    async ingestQueued(): Promise<void> {
+      const { batchSize } = EVENT_SOURCES.ingest;
+      for (let some = events.receive(batchSize); some.length > 0; some = events.receive(batchSize)) {
+        await ingestMessages(some.map(messageOf), ports);
+        events.delete(...some.map(({ receipt = '' }) => receipt));
+        time.nowMs += BETWEEN_BATCHES_MS;
+      }
     },
     async ingest(events: readonly BenchEvent[]): Promise<void> {
       const { batchSize } = EVENT_SOURCES.ingest;
@@ -131,12 +149,24 @@ export async function createRig(options: RigOptions) {
 
 export type Rig = Awaited<ReturnType<typeof createRig>>;
 
-async function ingestBatch(events: readonly BenchEvent[], ports: BenchPorts): Promise<void> {
+const messageOf = ({ id, body, attributes, sentAtMs }: QueuedMessage): IncomingMessage => ({
+  messageId: id,
+  body,
+  sentAtMs,
+  connection: attributes['connection'],
+  bound: readerBinding('groupsync-events', attributes['connection']),
+});
+
+function ingestBatch(events: readonly BenchEvent[], ports: BenchPorts): Promise<void> {
   const sentAtMs = ports.clock();
-  const report = await ingest(
+  return ingestMessages(
     events.map((event) => ({ messageId: event.id, body: JSON.stringify(event), sentAtMs })),
     ports,
   );
+}
+
+async function ingestMessages(messages: readonly IncomingMessage[], ports: BenchPorts): Promise<void> {
+  const report = await ingest(messages, ports);
   if (report.failedMessages.size > 0) throw new Error('ingest failed', { cause: report.causes[0] });
 }
 

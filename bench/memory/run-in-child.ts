@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import type { Dispatcher } from 'undici';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import type { Sent } from '../../simulate/platform/request.ts';
 import { type FunctionName, limitsOfFunctions } from './chain.ts';
@@ -32,36 +33,53 @@ export function functionOf(task: ChildTask['task']) {
   return { name, memoryMb: limitsOfFunctions()[name].memoryGb * 1_024 };
 }
 
-/** Runs one invocation in a process with the function's memory limit. The services stay in this process. */
-export async function runInChild(
-  rig: Rig,
-  childTask: ChildTask,
-): Promise<ChildResult & { readonly counts: Counts }> {
-  const { memoryMb } = functionOf(childTask.task);
+interface Child {
+  readonly file: string;
+  readonly memoryMb: number;
+  /** What the child does, for errors. */
+  readonly title: string;
+  readonly answers: Readonly<Record<string, (...args: readonly never[]) => unknown>>;
+}
+
+/** Runs one task in a process with a memory limit. The services stay in this process, and `answers` calls them. */
+export function askChild<Result>({ file, memoryMb, title, answers }: Child, task: object): Promise<Result> {
   const flags = [
     '--no-warnings',
     `--max-old-space-size=${Math.floor(0.9 * memoryMb)}`,
     `--max-semi-space-size=${Math.floor(0.05 * memoryMb)}`,
   ];
-  const child = fork(CHILD, { serialization: 'advanced', execArgv: [...flags, '--import', 'tsx'] });
-  const answers: Readonly<Record<string, (...args: readonly never[]) => unknown>> = {
+  const child = fork(file, { serialization: 'advanced', execArgv: [...flags, '--import', 'tsx'] });
+  return new Promise((resolve, reject) => {
+    child.on('exit', (code) => reject(new Error(`${title} ended with ${code} in ${memoryMb} MB`)));
+    child.on('message', async ([id, what, args]: ChildRequest) => {
+      if (what === 'done') resolve(args[0] as unknown as Result);
+      else child.send([id, await answers[what]?.(...args)]);
+    });
+    child.send(task);
+  });
+}
+
+/** Reads an answer as a child receives it: whole, because a stream cannot be sent to another process. */
+export async function wholeAnswer({ statusCode, headers, body }: Dispatcher.ResponseData) {
+  const parts: Buffer[] = [];
+  for await (const part of body) parts.push(part);
+  return { statusCode, headers, body: Buffer.concat(parts) };
+}
+
+/** Runs one invocation in a process with the function's memory limit. */
+export async function runInChild(
+  rig: Rig,
+  childTask: ChildTask,
+): Promise<ChildResult & { readonly counts: Counts }> {
+  const { task } = childTask;
+  const answers = {
     ...rig.requests,
-    request: async (sent: Sent) => {
-      const { statusCode, headers, body } = await rig.platform.dispatcher.request(sent as never);
-      const parts: Buffer[] = [];
-      for await (const part of body) parts.push(part);
-      return { statusCode, headers, body: Buffer.concat(parts) };
-    },
+    request: async (sent: Sent) => wholeAnswer(await rig.platform.dispatcher.request(sent as never)),
     send: (name: string, input: object) =>
       rig.sqs.send({ constructor: { name }, input } as unknown as SendMessageBatchCommand),
   };
   rig.totals.take();
-  return new Promise((resolve, reject) => {
-    child.on('exit', (code) => reject(new Error(`${childTask.task} ended with ${code} in ${memoryMb} MB`)));
-    child.on('message', async ([id, what, args]: ChildRequest) => {
-      if (what === 'done') resolve({ ...(args[0] as unknown as ChildResult), counts: rig.totals.take() });
-      else child.send([id, await answers[what]?.(...args)]);
-    });
-    child.send(childTask);
-  });
+  const child = { file: CHILD, memoryMb: functionOf(task).memoryMb, title: task, answers };
+  const result = await askChild<ChildResult>(child, childTask);
+  return { ...result, counts: rig.totals.take() };
 }

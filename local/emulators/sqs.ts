@@ -2,7 +2,7 @@ import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
 import pMap from 'p-map';
 import * as z from 'zod';
-import { QUEUE_KEYS, type QueueKey, queueName } from '../../shared/contract/names.ts';
+import { QUEUE_KEYS, type QueueKey, queueName, readerQueueName } from '../../shared/contract/names.ts';
 import { LONGEST_DELAY_SECONDS, QUEUES } from '../../shared/contract/topology.ts';
 import { isOurHost, isOurPage } from '../platform/controls/loopback.ts';
 import { LoopbackQueues } from './sqs-store.ts';
@@ -52,18 +52,26 @@ function refusalOf(body: unknown) {
   return { __type: 'com.amazonaws.sqs#InvalidParameterValue', message };
 }
 
+/** Returns the URL of a queue from the URL of any other queue. */
+export const urlOfQueue = (url: string, name: string): string => url.replace(/[^/]*$/, name);
+
 export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 
-/** Creates the four queues as deployed. @returns their URLs */
+/** Creates the four queues as deployed, and the queue of the directory reader. @returns the URLs of the four queues */
 export async function createQueues(
   client: SQSClient,
   options: { prefix: string },
 ): Promise<Record<QueueKey, string>> {
+  const ofReader = {
+    QueueName: readerQueueName(options.prefix),
+    Attributes: queueAttributes('events', options),
+  };
   const urls = await pMap(QUEUE_KEYS, async (key) => {
     const queue = { QueueName: queueName(options.prefix, key), Attributes: queueAttributes(key, options) };
     const { QueueUrl = '' } = await client.send(new CreateQueueCommand(queue));
     return [key, QueueUrl] as const;
   });
+  await client.send(new CreateQueueCommand(ofReader));
   return Object.fromEntries(urls) as Record<QueueKey, string>;
 }
 

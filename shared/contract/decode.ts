@@ -1,5 +1,6 @@
 import type { DirectoryEvent } from '../domain/event.ts';
 import type { ConnectionName } from '../domain/ids.ts';
+import { READER_SOURCE } from '../domain/source.ts';
 import type { Stamp, StampParts } from '../domain/stamp.ts';
 import { judgeAge, MAX_OPERATION, makeStamp, readStamp, stampTimeMs } from '../domain/stamp.ts';
 import { type Changes, type Invalid, invalid } from './adapters/reading.ts';
@@ -38,6 +39,8 @@ export interface BoundQueue {
   readonly queue: string;
   /** undefined: the queue belongs to no connection any more, because its source was removed. */
   readonly to: ConnectionName | undefined;
+  /** True for the queue to which only the reader may send. Other queues carry no events of the reader. */
+  readonly isOfReader?: boolean;
 }
 
 /**
@@ -47,6 +50,7 @@ export interface BoundQueue {
 export const readerBinding = (queue: string, connection: string | undefined): BoundQueue => ({
   queue,
   to: connection as ConnectionName | undefined,
+  isOfReader: true,
 });
 
 /** A part of a message that cannot be accepted, in the form for the dead-letter queue. */
@@ -136,6 +140,27 @@ function accept(
     return invalid(`expected at most ${MAX_OPERATION} operations with one stamp`);
   }
   const stamp = makeStamp(stampParts);
+  const problem = problemOf({ connection, source, stamp }, message);
+  if (problem !== undefined) return problem;
+  const by = message.sentBy?.slice(0, MAX_ARN_LENGTH);
+  const who = by === undefined ? actor : { kind: 'directory' as const, id: by, ...actor, by };
+  const events = changes.map((change, index): DirectoryEvent => {
+    const stamp = makeStamp({ ...stampParts, operation: operation + index });
+    return { connection, id, source, stamp, ...(who && { actor: who }), change };
+  });
+  for (const event of events) {
+    const reason = message.unstorable?.(event.stamp);
+    if (reason !== undefined) return invalid(`expected an event that can be stored: ${reason}`, 'unstorable');
+  }
+  return events;
+}
+
+/** The reasons to refuse an event that depend on its message, and not on its content. */
+function problemOf(
+  { connection, source, stamp }: Pick<DirectoryEvent, 'connection' | 'source' | 'stamp'>,
+  message: MessageToDecode,
+): Invalid | undefined {
+  if (source === READER_SOURCE && message.bound?.isOfReader !== true) return invalid(NOT_OF_READER);
   const age = judgeAge(stamp, message.receivedAtMs);
   if (age !== 'acceptable') return invalid(AGE_MESSAGES[age], age);
   const sinceMs = message.eventsSinceMs?.(connection) ?? 0;
@@ -149,18 +174,10 @@ function accept(
   if (message.knowsConnection?.(connection) === false) {
     return invalid(`connection: expected one that exists, got ${connection}`, 'unknown_connection');
   }
-  const by = message.sentBy?.slice(0, MAX_ARN_LENGTH);
-  const who = by === undefined ? actor : { kind: 'directory' as const, id: by, ...actor, by };
-  const events = changes.map((change, index): DirectoryEvent => {
-    const stamp = makeStamp({ ...stampParts, operation: operation + index });
-    return { connection, id, source, stamp, ...(who && { actor: who }), change };
-  });
-  for (const event of events) {
-    const reason = message.unstorable?.(event.stamp);
-    if (reason !== undefined) return invalid(`expected an event that can be stored: ${reason}`, 'unstorable');
-  }
-  return events;
+  return undefined;
 }
+
+const NOT_OF_READER = `source: expected another than ${READER_SOURCE}, which only the directory reader of groupsync uses`;
 
 const AGE_MESSAGES = {
   time_in_future: 'time: expected at most 5 minutes after the receipt',

@@ -8,6 +8,9 @@ export type Source = (typeof SOURCES)[number];
 /** The prefix of the event source of groupsync's own events: from its reader, an import, or an edited message. */
 const OWN_SOURCES = 'groupsync/';
 
+/** The source of every event that a reader sends; part of the stamp. Only the queue of the reader may carry it. */
+export const READER_SOURCE = 'groupsync/directory';
+
 export const isOwnSource = (source: string): boolean => source.startsWith(OWN_SOURCES);
 
 /** The stored state of one source of a connection. Times are milliseconds since 1970. */

@@ -3,7 +3,7 @@ import { STSClient } from '@aws-sdk/client-sts';
 import { Agent } from 'undici';
 import { createDirectorySecrets } from '../aws/secrets.ts';
 import { createWebIdentity } from '../aws/web-identity.ts';
-import { ENVIRONMENT } from '../contract/names.ts';
+import { ENVIRONMENT, readerQueueName } from '../contract/names.ts';
 import { createDirectories } from '../directory/directories.ts';
 import type { TryPorts } from '../operate/directory/preview.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
@@ -27,6 +27,8 @@ export function wireDirectory(): Base & {
   const { config } = base;
   const state = wireState(base);
   const queueUrl = required(config.queueUrls.events, ENVIRONMENT.eventsQueueUrl);
+  const events = createEventSender(state.sqs, async () => queueUrl);
+  const queue = readerQueueName(config.prefix);
   const secrets = createDirectorySecrets(new SecretsManagerClient({}), config.prefix);
   const webIdentity = createWebIdentity(new STSClient({}));
   const world = { dispatcher: new Agent(), clock: systemClock, random: systemRandom, sleep, webIdentity };
@@ -46,7 +48,10 @@ export function wireDirectory(): Base & {
       sources: state.sources,
       everyMinutes: config.directoryMinutes,
       directories: createDirectories(secrets, world),
-      events: createEventSender(state.sqs, async () => queueUrl),
+      events: {
+        // Ingest accepts events of a reader only from this queue.
+        send: (messages) => events.send(messages.map((one) => ({ ...one, queue }))),
+      },
     },
   };
 }

@@ -1,7 +1,10 @@
-import type { DirectoryEvent } from '../messages.ts';
+import { type DirectoryEvent, NATIVE_KINDS } from '../messages.ts';
 
 /** The source of a reader's events. The value is copied from the engine, so that an error there is found. */
 export const READER = 'groupsync/directory';
+
+/** Returns whether a message is from a reader. The simulated readers share one queue with the other sources. */
+export const isOfReader = (body: string): boolean => body.includes(`"source":"${READER}"`);
 
 interface Sent {
   readonly id: string;
@@ -15,21 +18,12 @@ interface Sent {
   };
 }
 
-const KINDS: Readonly<Record<string, DirectoryEvent['kind']>> = {
-  'directory.group.upserted': 'name',
-  'directory.group.deleted': 'delete',
-  'directory.group.snapshot': 'snapshot',
-  'directory.group.member.added': 'join',
-  'directory.group.member.removed': 'leave',
-  'directory.user.upserted': 'profile',
-};
-
 /** Returns the events in a message of a reader; none for a message of another source. */
 export function readerEvents(body: string): readonly DirectoryEvent[] {
   const parsed = [JSON.parse(body) as Sent | readonly Sent[]].flat() as readonly Sent[];
   return parsed.flatMap(
     ({ source, type, time, id, data: { group, members, user } = {} }): DirectoryEvent[] => {
-      const kind = KINDS[type];
+      const kind = NATIVE_KINDS.get(type);
       if (source !== READER || kind === undefined) return [];
       const order = { time, id, source };
       if (user === undefined) {

@@ -124,21 +124,27 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'console/answers.ts',
-    mayImport: ['shared/contract/answers.ts'],
+    mayImport: ['shared/contract/*', 'shared/domain/*'],
     packages: [],
-    fix: 'each answer to the page rests on the answers of the use cases: move what it needs into shared/contract/answers.ts',
+    fix: 'each answer to the page rests on the answers of the use cases, and on types of shared/contract and shared/domain',
+  },
+  {
+    files: 'console/search.ts',
+    mayImport: [],
+    packages: [],
+    fix: 'the page and its server search in the same way: pass everything as an argument',
   },
   {
     files: 'console/server/*',
-    mayImport: ['console/server/*', 'console/answers.ts', SHARED],
+    mayImport: ['console/server/*', 'console/answers.ts', 'console/search.ts', SHARED],
     packages: ['zod', 'node:crypto', BOUNDED],
     fix: 'the server side of the page calls the use cases and runs in any server: pass what it needs of the machine as an argument',
   },
   {
     files: 'console/page/*',
-    mayImport: ['console/page/*', 'console/answers.ts'],
+    mayImport: ['console/page/*', 'console/answers.ts', 'console/search.ts'],
     packages: ['preact', 'preact/hooks', '@preact/signals'],
-    fix: 'the page runs in a browser, and imports only console/answers.ts from the project',
+    fix: 'the page runs in a browser, and imports only console/answers.ts and console/search.ts from the project',
   },
   {
     files: 'local/*',

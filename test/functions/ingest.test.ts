@@ -268,6 +268,23 @@ describe('ingest function', () => {
   });
 
   it.each([
+    ['groupsync-events', 'refuses', ['invalid_event']],
+    ['groupsync-events-okta', 'refuses', ['invalid_event']],
+    ['groupsync-events-directory', 'stores', []],
+  ])(
+    'an event with the source of the directory reader from the queue %s: ingest %s it',
+    async (queue, _, codes) => {
+      const messageAttributes = { connection: { stringValue: 'acme', dataType: 'String' } };
+      const eventSourceARN = `arn:aws:sqs:eu-west-1:111122223333:${queue}`;
+      const body = eventOf('g1', { source: 'groupsync/directory' });
+      const record = recordOf(body, { eventSourceARN, messageAttributes } as object);
+      await handler({ Records: [record] }, CONTEXT);
+      expect(deadLettered.map(({ code }) => code)).toEqual(codes);
+      expect(woken).toHaveLength(1 - codes.length);
+    },
+  );
+
+  it.each([
     ['without a new revision if everything was stored', {}, 0],
     ['with another revision if the group is dirty', { dirtySince: 1 }, 1],
     ['with another revision if the group has failed', { failedAt: 1 }, 1],

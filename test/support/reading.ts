@@ -1,5 +1,5 @@
 import { instantOf, type ReadGroup, type Received, readAll } from '../../simulate/directory.ts';
-import type { DirectoryEvent, EventMember } from '../../simulate/messages.ts';
+import { type EventMember, NATIVE_KINDS } from '../../simulate/messages.ts';
 
 /* Reads native events with the simulation's independent reader, for tests that do not run the simulation. */
 
@@ -24,16 +24,6 @@ export interface RawEvent {
   };
 }
 
-const KINDS: Readonly<Record<string, DirectoryEvent['kind']>> = {
-  'directory.group.upserted': 'name',
-  'directory.group.deleted': 'delete',
-  'directory.group.snapshot': 'snapshot',
-  'directory.group.member.added': 'join',
-  'directory.group.member.removed': 'leave',
-  'directory.user.upserted': 'profile',
-  'directory.user.deleted': 'forget',
-};
-
 /** Reads JSON lines or parsed events of one connection. Their order and repetitions do not matter. */
 export function readDirectory(input: string | readonly RawEvent[], connection = 'default'): ReadDirectory {
   const all = typeof input === 'string' ? parseLines(input) : input;
@@ -50,7 +40,7 @@ export const parseLines = (jsonl: string): RawEvent[] =>
 
 function heardOf({ id, source, type, time, sequence, data }: RawEvent): Received {
   const { group, user, members = [], part } = data;
-  const kind = KINDS[type];
+  const kind = NATIVE_KINDS.get(type);
   if (kind === undefined) throw new Error(`expected a type of native events, got ${type}`);
   return {
     directoryEvent: {

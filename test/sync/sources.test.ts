@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readerBinding } from '../../shared/contract/decode.ts';
 import { createSourceStore } from '../../shared/store/source-store.ts';
 import type { IncomingMessage } from '../../shared/sync/ingest/accept.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
@@ -65,7 +66,8 @@ describe('event source', () => {
     const { ports, connection, clock } = await savedWorld();
     const message = (source: string) => upsertedBy(source, clock.ms);
     const replayed = { ...message('producer'), failedBefore: '1 2026-11-20T10:00:00.000Z' };
-    const own = [message('groupsync/import'), message('groupsync/directory')];
+    const ofReader = { connection: 'default', bound: readerBinding('groupsync-events-directory', 'default') };
+    const own = [message('groupsync/import'), { ...message('groupsync/directory'), ...ofReader }];
     const report = await ingest([...own, replayed], ports);
     expect(report.acceptedFrom).toHaveLength(3);
     expect((await readSources(connection, ports)).freshness).toEqual([]);

@@ -53,8 +53,8 @@ const withoutGroupEvents = ({ id, events }: Entry): Entry => ({
   events: events.filter(({ parameters }) => !parameters.some(({ name }) => GROUP_PARAMETERS.has(name))),
 });
 
-/** Names of the events that report the deletion of a group, in the logs `admin` and `groups_enterprise`. */
-const DELETIONS = new Set(['DELETE_GROUP', 'delete_group']);
+/** Names of the events that report the deletion of a group or user, in the logs `admin` and `groups_enterprise`. */
+const DELETIONS = new Set(['DELETE_GROUP', 'delete_group', 'DELETE_USER']);
 
 /** Returns the latest report of each key. Entries are sorted newest first, so the first of equal times is kept. */
 function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readonly DirectoryChange[] {

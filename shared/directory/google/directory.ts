@@ -33,6 +33,8 @@ export const SCOPES = {
   reports: `${AUTH}admin.reports.audit.readonly`,
 } as const;
 
+/** The largest page of users (`users.list`: maxResults). */
+const MAX_USERS = '500';
 /** The largest page of groups and of members (`groups.list`, `members.list`: maxResults). */
 const MAX_PAGE = '200';
 const GROUPS = ['admin', 'directory', 'v1', 'groups'];
@@ -40,6 +42,7 @@ const USERS = ['admin', 'directory', 'v1', 'users'];
 
 const GroupPage = listOf('admin#directory#groups', 'groups', Group);
 const MemberPage = listOf('admin#directory#members', 'members', Member);
+const UserPage = listOf('admin#directory#users', 'users', User);
 
 /** Returns a directory that reads Google Workspace through the Admin SDK. */
 export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWorld): Directory {
@@ -61,6 +64,7 @@ export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWo
       return member !== undefined;
     },
     user: (userKey) => findUser(api, userKey),
+    deletedUsers: () => deletedUserPages(api),
     changesSince: (cursor) => changesSince(api, cursor, world.clock()),
     cursorAt,
   };
@@ -87,6 +91,15 @@ export const memberPages = (api: Api, group: string) =>
     return { items: body.items.map(memberOf), next: body.next, asOfMs };
   });
 
+/** Lists the users who were deleted in the last 20 days ("Manage users", retrieve deleted users). */
+const deletedUserPages = (api: Api) =>
+  pagesOf('users.list', async (pageToken) => {
+    const query = { customer: 'my_customer', showDeleted: 'true', maxResults: MAX_USERS, pageToken };
+    const { body, asOfMs } = await api({ operation: 'users.list', path: USERS, query, body: UserPage });
+    const items = body.items.map((user) => ({ ...userOf(user), isActive: false }));
+    return { items, next: body.next, asOfMs };
+  });
+
 export async function unlessMissing<Found>(read: () => Promise<Found>): Promise<Found | undefined> {
   try {
     return await read();
@@ -111,7 +124,8 @@ function memberOf({ id, type, email, status = '' }: z.infer<typeof Member>): Dir
     throw new DirectoryError('odd', 'members.list: type: expected USER, GROUP or CUSTOMER');
   }
   const isActive = !INACTIVE_STATUSES.has(status);
-  return { kind: 'user', user: { id: memberId(id), attributes: attributesOf(email), isActive } };
+  const user = { id: memberId(id), attributes: attributesOf(email), isActive };
+  return { kind: 'user', user: status === '' ? { ...user, isExternal: true } : user };
 }
 
 const userOf = ({ id, primaryEmail, suspended, archived }: z.infer<typeof User>): DirectoryUser => ({

@@ -5,6 +5,7 @@ import { isWhole, type ListedGroup } from '../../domain/view.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ListedGroup as DirectoryListed } from '../../sync/directory/context.ts';
 import { attributesOfUser } from '../../sync/directory/events.ts';
+import { createMemberQuestions } from '../../sync/directory/member-questions.ts';
 import { groupsOfOtherSources, type OtherGroups, otherGroupsOf } from '../../sync/directory/sources.ts';
 import { readWhole } from '../../sync/directory/whole-group.ts';
 import { currentEligibility } from '../../sync/match/eligibility.ts';
@@ -134,7 +135,12 @@ async function membersOf(
 ): Promise<readonly DirectoryUser[] | string> {
   try {
     const { nested } = connection.settings;
-    const whole = await readWhole(directory, group, { listed: listing.listed, nested, known: [] });
+    const whole = await readWhole(directory, group, {
+      listed: listing.listed,
+      nested,
+      known: [],
+      questions: createMemberQuestions(directory),
+    });
     if (whole === undefined) return 'the directory does not find the group';
     if (whole.isShort) return 'the directory lists fewer members than it counts';
     return [...whole.users.values()].filter(({ isActive }) => isActive);

@@ -1,10 +1,10 @@
 import { groupExists, NO_GROUP } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import { type GroupId, type GroupRef, intentId, type PlatformGroupId } from '../../domain/ids.ts';
+import { READER_SOURCE } from '../../domain/source.ts';
 import { makeStamp } from '../../domain/stamp.ts';
 import type { View } from '../../domain/view.ts';
 import { viewOf } from '../../plan/external-change.ts';
-import { READER_SOURCE } from '../../sync/directory/events.ts';
 import { openPlatform } from '../../sync/open-platform.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { dirtyNow } from '../../sync/wake.ts';

@@ -4,6 +4,7 @@ import type { GroupId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ListedGroup } from '../../sync/directory/context.ts';
+import { createMemberQuestions } from '../../sync/directory/member-questions.ts';
 import { readWhole } from '../../sync/directory/whole-group.ts';
 import { currentEligibility } from '../../sync/match/eligibility.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
@@ -148,7 +149,12 @@ async function usersOf(
 ): Promise<readonly DirectoryUser[] | string> {
   try {
     const { nested } = connection.settings;
-    const whole = await readWhole(directory, group, { listed, nested, known: [] });
+    const whole = await readWhole(directory, group, {
+      listed,
+      nested,
+      known: [],
+      questions: createMemberQuestions(directory),
+    });
     return [...(whole?.users.values() ?? [])];
   } catch (error) {
     if (error instanceof DirectoryError && error.kind === 'odd') return error.message;

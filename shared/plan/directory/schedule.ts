@@ -2,9 +2,13 @@ import type { GroupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS, MAX_SHORT_READS, type ReadOutcome, shortReads } from './outcome.ts';
 
-/** A group without changes is read again after 20 to 24 hours. So each group is read daily, but at different times. */
-const ROLLING_MS = 20 * 3_600_000;
-const ROLLING_SPREAD_MS = 4 * 3_600_000;
+const HOUR_MS = 3_600_000;
+/**
+ * A group without changes is read again at the first full hour after 20 to 23 hours. So each group is read daily, and
+ * not all groups at once. Runs within the hour make no calls for it.
+ */
+const ROLLING_MS = 20 * HOUR_MS;
+const ROLLING_SPREAD_MS = 3 * HOUR_MS;
 /** The time until the next run. */
 const SOON_MS = 60_000;
 
@@ -51,7 +55,8 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
 function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, spread }: WholeRead) {
   const firstMs = agreedMs ?? asOfMs;
   const isSettled = asOfMs - firstMs >= CONFIRMED_AFTER_MS;
-  const dueMs = isSettled ? nowMs + ROLLING_MS + spread * ROLLING_SPREAD_MS : firstMs + CONFIRMED_AFTER_MS;
+  const rollingMs = Math.ceil((nowMs + ROLLING_MS + spread * ROLLING_SPREAD_MS) / HOUR_MS) * HOUR_MS;
+  const dueMs = isSettled ? rollingMs : firstMs + CONFIRMED_AFTER_MS;
   return { agreedMs: firstMs, dueMs: Math.max(dueMs, nowMs + SOON_MS) };
 }
 

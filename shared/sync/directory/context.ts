@@ -1,5 +1,6 @@
 import type { GroupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
+import { READER_SOURCE } from '../../domain/source.ts';
 import { makeStamp, type Stamp } from '../../domain/stamp.ts';
 import { firstSeen } from '../../plan/directory/schedule.ts';
 import type { Ports } from '../ports/bundles.ts';
@@ -7,7 +8,8 @@ import type { Connection } from '../ports/connections.ts';
 import type { Directories, Directory, DirectoryGroup, ReaderStore } from '../ports/directory.ts';
 import type { Lease } from '../ports/reconcile.ts';
 import { noteReceipt } from '../sources.ts';
-import { type Origin, READER_SOURCE } from './events.ts';
+import type { Origin } from './events.ts';
+import type { MemberQuestions } from './member-questions.ts';
 import { groupsOfOtherSources, type OtherGroups, otherGroupsOf, type SourcePorts } from './sources.ts';
 import type { KnownUsers, StoredPorts } from './stored.ts';
 
@@ -34,6 +36,7 @@ export interface ReaderRun {
   readonly users: KnownUsers;
   /** Groups that this run has listed. The run does not request them again. */
   readonly listed: Map<GroupId, ListedGroup>;
+  readonly questions: MemberQuestions;
   /** Every known group as it is stored now. */
   readonly groups: Map<GroupId, ReaderGroup>;
   /** Returns the groups that SCIM or events own. These groups are read only if this run finds a new group. */

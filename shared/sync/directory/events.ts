@@ -1,9 +1,7 @@
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import type { GroupId, MemberId } from '../../domain/ids.ts';
+import { READER_SOURCE } from '../../domain/source.ts';
 import type { DirectoryUser } from '../ports/directory.ts';
-
-/** The source of every event that a reader sends; part of the stamp. */
-export const READER_SOURCE = 'groupsync/directory';
 
 /** Limits of one event and one message. One run of `ingest` must store a batch of up to a hundred messages. */
 const MEMBERS_PER_EVENT = 300;

@@ -8,6 +8,7 @@ import type { Lease } from '../ports/reconcile.ts';
 import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
 import { LeaseLostError, noteAnswer, othersOf, storeGroup } from './context.ts';
 import { endMissing, ListingError, takeListing } from './listing.ts';
+import { createMemberQuestions } from './member-questions.ts';
 import { takePushed, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
@@ -72,13 +73,15 @@ async function readWithLease(
   const begun = await ports.reader.begin(connection.name, lease);
   if (begun === undefined) return undefined;
   const known = await ports.reader.groups(connection.name);
+  const directory = await ports.directories.open(connection);
   const run: ReaderRun = {
     connection,
     ports,
     lease,
     deadlineMs,
     acceptsDeletions,
-    directory: await ports.directories.open(connection),
+    directory,
+    questions: createMemberQuestions(directory),
     users: createKnownUsers(connection.name, ports.users),
     others: othersOf(connection, ports),
     listed: new Map(),

@@ -1,11 +1,11 @@
 import { groupExists, groupName } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId } from '../../domain/ids.ts';
+import { READER_SOURCE } from '../../domain/source.ts';
 import { readStamp } from '../../domain/stamp.ts';
 import { collectPages } from '../async-collections.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { ReaderStore } from '../ports/directory.ts';
-import { READER_SOURCE } from './events.ts';
 
 /*
  * A group has one source. If a reader, SCIM and events of one connection wrote the same group, each source would undo

@@ -20,6 +20,8 @@ interface KnownUser extends Pick<UserState, 'floor' | 'attributes'> {
 export interface KnownUsers {
   read(members: Iterable<MemberId>): Promise<void>;
   floorOf(member: MemberId): Stamp;
+  /** The stored address; undefined if groupsync has none. */
+  addressOf(member: MemberId): string | undefined;
   /** Returns whether an event with this stamp would change an attribute, or would be the first about the user. */
   isNews(user: DirectoryUser, stamp: Stamp): boolean;
   /** Returns whether the stored user is inactive and `user` is active. */
@@ -42,6 +44,8 @@ export function createKnownUsers(connection: ConnectionName, users: StoredPorts[
     },
 
     floorOf: (member) => known.get(member)?.floor ?? STAMP_ZERO,
+
+    addressOf: (member) => known.get(member)?.attributes.get('email')?.value ?? undefined,
 
     isNews(user, stamp) {
       const attributes = known.get(user.id)?.attributes;

@@ -7,6 +7,7 @@ import type { DirectoryUser } from '../ports/directory.ts';
 import { maySend, noteAnswer, originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
 import { changeMessages, type Origin, snapshotMessage, userMessages } from './events.ts';
 import { comparedOf, leaveOut, withOwner } from './other-source.ts';
+import { withPrimaryAddresses } from './primary-address.ts';
 import { readStored } from './stored.ts';
 import { readWhole, type WholeGroup } from './whole-group.ts';
 
@@ -23,14 +24,16 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   const known = await withOwner(given, run);
   if (known.other !== undefined && known.other !== known.group) return leaveOut(known, run);
   const { nested } = connection.settings;
-  const reading = { listed: run.listed, nested, known: known.below ?? [] };
-  const whole = await readWhole(directory, known.group, reading);
-  if (whole === undefined) return false;
+  const { listed, questions } = run;
+  const reading = { listed, questions, nested, known: known.below ?? [] };
+  const found = await readWhole(directory, known.group, reading);
+  if (found === undefined) return false;
+  await users.read(found.users.keys());
+  const whole = { ...found, users: await withPrimaryAddresses(run, found.users) };
   const origin = originAt(run, stampTimeOf(whole.asOfMs, known.sentMs));
   const stamp = stampOf(origin);
   const ref = { connection: connection.name, group: known.group };
   const stored = await readStored(ref, ports, users);
-  await users.read(whole.users.keys());
   const { name } = whole.group;
   const read = { name, members: new Set(whole.users.keys()), isShort: whole.isShort };
   const nowMs = ports.clock();

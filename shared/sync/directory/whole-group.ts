@@ -6,6 +6,7 @@ import {
   type DirectoryUser,
 } from '../ports/directory.ts';
 import type { ListedGroup } from './context.ts';
+import type { MemberQuestions } from './member-questions.ts';
 
 /** A group and all groups within it. Every listing was read to its end. */
 export interface WholeGroup {
@@ -29,6 +30,7 @@ export interface Reading {
   readonly nested: 'flatten' | 'ignore';
   /** The nested groups that the last read found. */
   readonly known: readonly GroupId[];
+  readonly questions: MemberQuestions;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface Reading {
 export async function readWhole(
   directory: Directory,
   id: GroupId,
-  { nested, known, listed }: Reading,
+  { nested, known, listed, questions }: Reading,
 ): Promise<WholeGroup | undefined> {
   const find = async (one: GroupId) => listed.get(one)?.group ?? (await directory.group(one));
   const group = await find(id);
@@ -60,33 +62,16 @@ export async function readWhole(
   }
   const isListed = new Set(below.map((child) => child.id));
   const gone = nested === 'ignore' ? [] : known.filter((child) => !isListed.has(child));
-  const isShort =
-    read.some((direct) => direct.isShort) || (await isAnyMember(directory, gone, [group.id, ...isListed]));
+  const isListShort = read.some((direct) => direct.isShort);
+  const unproven = isListShort ? gone : await questions.unproven(gone, [group.id, ...isListed]);
   return {
     group,
     users: new Map(read.flatMap(({ users }) => [...users])),
     // After a short list, the next read expects the groups that were not listed.
-    below: isShort ? [...isListed, ...gone] : [...isListed],
-    isShort,
+    below: [...isListed, ...unproven],
+    isShort: isListShort || unproven.length > 0,
     asOfMs: Math.min(listed.get(id)?.asOfMs ?? Number.POSITIVE_INFINITY, ...read.map(({ asOfMs }) => asOfMs)),
   };
-}
-
-/**
- * Returns whether a group of `gone` is still a member of one of `groups`. The directory counts only users, so a list
- * that ends too early can lack a nested group and seem complete.
- */
-async function isAnyMember(
-  directory: Directory,
-  gone: readonly GroupId[],
-  groups: readonly GroupId[],
-): Promise<boolean> {
-  for (const group of groups) {
-    for (const child of gone) {
-      if (await directory.hasMember(group, child)) return true;
-    }
-  }
-  return false;
 }
 
 interface DirectMembers {

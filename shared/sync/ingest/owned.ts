@@ -1,5 +1,5 @@
 import type { ConnectionName, GroupId } from '../../domain/ids.ts';
-import { READER_SOURCE } from '../directory/events.ts';
+import { READER_SOURCE } from '../../domain/source.ts';
 import type { ReaderStore } from '../ports/directory.ts';
 import type { Acceptance, AcceptedEvent, Failures } from './accept.ts';
 
@@ -10,7 +10,8 @@ export interface OwnedPorts {
 
 /**
  * Returns the events that must be stored. An event about a group that a reader owns only makes the reader read the
- * group, because a group has one source. For a connection without a directory, no ownership is looked up.
+ * group, because a group has one source. An event with the source of the reader came through the queue of the reader,
+ * otherwise it was refused. For a connection without a directory, no ownership is looked up.
  */
 export async function withoutOwned(
   { accepted, connections }: Pick<Acceptance, 'accepted' | 'connections'>,

@@ -59,6 +59,8 @@ export interface Directory {
    * @returns undefined if the directory has no such user
    */
   user(key: string): Promise<DirectoryUser | undefined>;
+  /** Users that were deleted and can be restored, page by page. They are inactive. */
+  deletedUsers(): AsyncIterable<DirectoryPage<DirectoryUser>>;
   /** The changes that the directory reports since `cursor`. Reports may be late, and changes may be missing. */
   changesSince(cursor: string): Promise<DirectoryChanges>;
   /** The cursor for changes from `nowMs` on. */
@@ -91,13 +93,15 @@ export interface DirectoryUser {
   readonly attributes: ReadonlyMap<string, string>;
   /** False for a user who may not sign in, such as a suspended one. */
   readonly isActive: boolean;
+  /** True for a user of another company. Only lists of members show such a user. */
+  readonly isExternal?: boolean;
 }
 
 export interface DirectoryChange {
   /** Id or address of the group or user. */
   readonly key: string;
   readonly atMs: number;
-  /** The group was deleted. */
+  /** Whether the group or user was deleted. */
   readonly isDeletion: boolean;
 }
 

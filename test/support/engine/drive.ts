@@ -1,7 +1,9 @@
+import { readerBinding } from '../../../shared/contract/decode.ts';
 import { readApplyMessage } from '../../../shared/contract/invocation.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import { requeueDue } from '../../../shared/sync/requeue.ts';
+import { isOfReader } from '../../../simulate/google/reader-events.ts';
 import type { Queue, QueuedMessage } from '../../../simulate/queues.ts';
 import type { Worker } from '../../../simulate/worker.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -94,11 +96,12 @@ function ingesting(options: DriveOptions, batch: readonly QueuedMessage[]): Task
   const worker = newWorker(options, 'ingest');
   return async () => {
     try {
-      const messages = batch.map(({ id, body, sentAtMs, attributes: { sentBy } }) => ({
+      const messages = batch.map(({ id, body, sentAtMs, attributes: { sentBy, connection } }) => ({
         messageId: id,
         body,
         sentAtMs,
         sentBy,
+        ...(isOfReader(body) && { connection, bound: readerBinding('groupsync-events', connection) }),
       }));
       const { failedMessages } = await ingest(messages, world.portsFor(worker));
       await worker.effect('acknowledge events');

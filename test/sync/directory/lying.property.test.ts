@@ -77,6 +77,9 @@ function lyingDirectory(truth: Truth, lies: Lie[], nowMs: () => number): Directo
     },
     hasMember: async () => false,
     user: async () => undefined,
+    async *deletedUsers() {
+      yield page([]);
+    },
     changesSince: async () => ({ groups: [], users: [], cursor: '1' }),
     cursorAt: () => '1',
   };

@@ -1,0 +1,114 @@
+import { createDirectories } from '../../shared/directory/directories.ts';
+import { type DirectoryRunReport, LeaseLostError } from '../../shared/sync/directory/context.ts';
+import { readDirectory } from '../../shared/sync/directory/run.ts';
+import type { DirectorySecrets } from '../../shared/sync/ports/secrets.ts';
+import { queueUrl } from '../../simulate/queues.ts';
+import { seededRandom } from '../../simulate/random.ts';
+import { type Ask, connectToParent, type ParentAnswer, sqsThrough, tableThrough } from './parent.ts';
+import { benchPorts } from './ports.ts';
+import { CONNECTION, TOKEN } from './rig.ts';
+
+export interface ReaderTask {
+  readonly task: 'read';
+  readonly nowMs: number;
+  /** The key file of the service account. */
+  readonly key: unknown;
+  readonly isFull: boolean;
+  /** Time after which the run begins no further group. */
+  readonly seconds: number;
+  readonly apiCallSeconds: number;
+  readonly requestSeconds: number;
+}
+
+export interface ReaderResult {
+  readonly report: DirectoryRunReport;
+  readonly peakMb: number;
+  /** Simulated time of the run. */
+  readonly seconds: number;
+  readonly processorSeconds: number;
+}
+
+const { ask, receive, done, peakMb } = connectToParent();
+
+/** Creates a clock that only waits advance. Waits at the same time overlap: each advances the clock by its share. */
+function createWaitingClock(startMs: number) {
+  let nowMs = startMs;
+  let waiting = 0;
+  return {
+    nowMs: () => Math.floor(nowMs),
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+    async wait<Result>(seconds: number, work: () => Promise<Result>): Promise<Result> {
+      waiting += 1;
+      try {
+        return await work();
+      } finally {
+        nowMs += (1_000 * seconds) / waiting;
+        waiting -= 1;
+      }
+    },
+  };
+}
+
+function portsOf({ nowMs, key, apiCallSeconds, requestSeconds }: ReaderTask) {
+  const clock = createWaitingClock(nowMs);
+  const awsAsk: Ask = (what, ...args) => clock.wait(requestSeconds, () => ask(what, ...args));
+  const random = seededRandom(nowMs);
+  const sleep = async (ms: number) => clock.pass(ms);
+  const world = {
+    dispatcher: {
+      request: ({ method, path, body, headers }: Record<string, unknown>) =>
+        clock.wait(apiCallSeconds, async () => {
+          const sent = { method, path, body, headers, nowMs: clock.nowMs() };
+          const answer = await ask<{ readonly body: Buffer }>('google', sent);
+          return { ...answer, body: [answer.body] };
+        }),
+    } as never,
+    clock: clock.nowMs,
+    random: random.next,
+    sleep,
+    webIdentity: async () => {
+      throw new Error('this reader signs in with a key');
+    },
+  };
+  const secrets: DirectorySecrets = { read: async () => key };
+  let ids = 0;
+  const ports = benchPorts({
+    table: tableThrough(awsAsk),
+    sqs: sqsThrough(awsAsk) as never,
+    queueUrl,
+    dispatcher: {} as never,
+    token: TOKEN,
+    coalesceMs: 5_000,
+    clock: clock.nowMs,
+    newId: () => {
+      ids += 1;
+      return `${nowMs.toString(16).padStart(12, '0')}${String(ids).padStart(20, '0')}`;
+    },
+    onSecretRead() {},
+  });
+  return { ...ports, random: random.next, directories: createDirectories(secrets, world) };
+}
+
+async function run(task: ReaderTask): Promise<ReaderResult> {
+  const ports = portsOf(task);
+  const connection = await ports.connections.find(CONNECTION);
+  if (connection === undefined) throw new Error('expected a connection');
+  const deadlineMs = task.nowMs + 1_000 * task.seconds;
+  const before = process.cpuUsage();
+  const report = await readDirectory(connection, ports, { deadlineMs, isFull: task.isFull });
+  if (report === undefined) throw new LeaseLostError('expected no other run of the reader');
+  const { user, system } = process.cpuUsage(before);
+  return {
+    report,
+    peakMb: peakMb(),
+    seconds: (ports.clock() - task.nowMs) / 1_000,
+    processorSeconds: (user + system) / 1e6,
+  };
+}
+
+process.on('message', (message: ReaderTask | ParentAnswer) => {
+  if ('task' in message) void run(message).then(done);
+  else receive(message);
+});

@@ -1,0 +1,132 @@
+import { fileURLToPath } from 'node:url';
+import type { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { SCHEDULES } from '../../shared/contract/topology.ts';
+import { resourcesOf, synthesise } from '../../test/infra/synthesised.ts';
+import { callDollars, lambdaDollars, readPrices } from '../figures/cost.ts';
+import { REQUEST_SECONDS } from './chain.ts';
+import {
+  ADMINISTRATOR,
+  BASE_URL,
+  type CompanySize,
+  companyOf,
+  createCountedGoogle,
+  type GoogleRequest,
+} from './google.ts';
+import type { ReaderResult, ReaderTask } from './reader-process.ts';
+import { createRig } from './rig.ts';
+import { askChild } from './run-in-child.ts';
+import type { Counts } from './totals.ts';
+
+/** The memory that a run may use. It is also the limit of the heap of the process that reads. */
+export const MOST_MEMORY_MB = 512;
+const CHILD = fileURLToPath(new URL('reader-process.ts', import.meta.url));
+const EVERY_MS = SCHEDULES.directoryMinutes * 60_000;
+/** A run is invoked until nothing waits, but at most this often. */
+const MOST_RUNS = 50;
+
+/** The runs that one task of the reader takes, and their sums. */
+export interface Reading {
+  readonly runs: number;
+  readonly counts: Counts;
+  readonly read: number;
+  readonly sent: number;
+  /** Simulated time of all runs. */
+  readonly seconds: number;
+  readonly processorSeconds: number;
+  readonly peakMb: number;
+  readonly dollars: number;
+}
+
+/** Returns the memory and the time limit of the function `directory` in the template. */
+export function limitsOfReader() {
+  const { template } = synthesise({ directory: true });
+  const functions = Object.values(resourcesOf(template, 'AWS::Lambda::Function'));
+  const found = functions.find(({ Properties }) => Properties.FunctionName.endsWith('-directory'));
+  if (found === undefined) throw new Error('the template has no function directory');
+  const { Timeout, MemorySize } = found.Properties;
+  return { seconds: Number(Timeout), memoryGb: Number(MemorySize) / 1_024 };
+}
+
+export type ReaderRig = Awaited<ReturnType<typeof createReaderRig>>;
+
+/**
+ * groupsync in memory with a reader of a Google directory. Each run of the reader has its own process, as a cold start
+ * of the function does. Directory, table and queue are in this process.
+ * @param runSeconds the time after which a run begins no further group
+ */
+export async function createReaderRig(size: CompanySize, runSeconds: number) {
+  const directory = { kind: 'google', administrator: ADMINISTRATOR, baseUrl: BASE_URL };
+  const rig = await createRig({
+    coalesceSeconds: 5,
+    people: 1,
+    settings: { directory, nested: 'flatten', match: ['email=workEmail'] },
+  });
+  const company = companyOf(size);
+  const google = await createCountedGoogle(company, rig.totals);
+  const { memoryGb } = limitsOfReader();
+  const prices = readPrices();
+  const { apiCallSeconds, scheduledSeconds } = prices.assumed;
+  const answers = {
+    ...rig.requests,
+    google: (request: GoogleRequest) => google.request(request),
+    send: (name: string, input: object) =>
+      rig.sqs.send({ constructor: { name }, input } as unknown as SendMessageBatchCommand),
+  };
+
+  /** One invocation of the function. The next one begins at the next time of the schedule. */
+  const runOnce = async (isFull: boolean): Promise<Reading & { readonly waiting: number }> => {
+    const task: ReaderTask = {
+      task: 'read',
+      nowMs: rig.clock(),
+      key: google.key,
+      isFull,
+      seconds: runSeconds,
+      apiCallSeconds,
+      requestSeconds: REQUEST_SECONDS,
+    };
+    rig.totals.take();
+    const child = { file: CHILD, memoryMb: MOST_MEMORY_MB, title: 'a run of the reader', answers };
+    const { report, seconds, ...used } = await askChild<ReaderResult>(child, task);
+    // Each run reads the key of the service account.
+    rig.totals.add('secretsmanager GetSecretValue');
+    const counts = rig.totals.take();
+    const billedSeconds = Math.max(scheduledSeconds, seconds, used.processorSeconds);
+    rig.advance(Math.max(1, Math.ceil((1_000 * seconds) / EVERY_MS)) * EVERY_MS);
+    const dollars = callDollars(prices, counts) + lambdaDollars(prices, 1, billedSeconds, memoryGb);
+    const { read, sent, waiting, failed } = report;
+    if (failed > 0) throw new Error(`${failed} groups could not be read`);
+    return { runs: 1, counts, read, sent, waiting, seconds, dollars, ...used };
+  };
+
+  return {
+    ...rig,
+    company,
+    close: google.close,
+    /** Runs the reader until no group waits. */
+    async read({ isFull = false } = {}): Promise<Reading> {
+      const all: Reading[] = [];
+      for (let waiting = 1; waiting > 0; ) {
+        if (all.length === MOST_RUNS) throw new Error(`${waiting} groups wait after ${MOST_RUNS} runs`);
+        const one = await runOnce(isFull && all.length === 0);
+        all.push(one);
+        waiting = one.waiting;
+      }
+      return sumOfReadings(all);
+    },
+  };
+}
+
+export function sumOfReadings(all: readonly Reading[]): Reading {
+  const sum = (of: (one: Reading) => number) => all.reduce((total, one) => total + of(one), 0);
+  const names = new Set(all.flatMap(({ counts }) => Object.keys(counts)));
+  return {
+    runs: sum(({ runs }) => runs),
+    counts: Object.fromEntries([...names].map((name) => [name, sum(({ counts }) => counts[name] ?? 0)])),
+    read: sum(({ read }) => read),
+    sent: sum(({ sent }) => sent),
+    seconds: sum(({ seconds }) => seconds),
+    processorSeconds: sum(({ processorSeconds }) => processorSeconds),
+    peakMb: Math.max(...all.map(({ peakMb }) => peakMb)),
+    dollars: sum(({ dollars }) => dollars),
+  };
+}

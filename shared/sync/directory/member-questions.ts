@@ -1,0 +1,44 @@
+import type { GroupId } from '../../domain/ids.ts';
+import { type Directory, DirectoryError } from '../ports/directory.ts';
+
+/** The number of answers after which no further nested group of the same outer group is asked for in one read. */
+const MOST_PER_GROUP = 200;
+/** The number of answers after which no further group begins to ask in one run. It is less than half of a minute's limit of calls. */
+const MOST_PER_RUN = 1_000;
+
+/** Questions of one run about nested groups that a list lacks. Their number is bounded. */
+export interface MemberQuestions {
+  /**
+   * Returns the groups of `gone` that may still be members of one of `groups`. The directory counts only users, so a
+   * list that ends too early can lack a nested group and seem complete.
+   * @throws DirectoryError `busy` if the run has asked too often. The next run reads the group
+   */
+  unproven(gone: readonly GroupId[], groups: readonly GroupId[]): Promise<readonly GroupId[]>;
+}
+
+export function createMemberQuestions(directory: Pick<Directory, 'hasMember'>): MemberQuestions {
+  let asked = 0;
+  const isMember = async (child: GroupId, groups: readonly GroupId[]): Promise<boolean> => {
+    for (const group of groups) {
+      asked += 1;
+      if (await directory.hasMember(group, child)) return true;
+    }
+    return false;
+  };
+  return {
+    async unproven(gone, groups) {
+      if (gone.length > 0 && asked >= MOST_PER_RUN) {
+        throw new DirectoryError(
+          'busy',
+          `expected at most ${MOST_PER_RUN} questions about members in one run`,
+        );
+      }
+      // At least one group is asked for, so that every read makes progress.
+      const most = Math.max(1, Math.floor(MOST_PER_GROUP / groups.length));
+      for (const [index, child] of gone.slice(0, most).entries()) {
+        if (await isMember(child, groups)) return gone.slice(index);
+      }
+      return gone.slice(most);
+    },
+  };
+}
