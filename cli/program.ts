@@ -4,6 +4,8 @@ import { addCompletion } from './commands/completion.ts';
 import { addConnect } from './commands/connect.ts';
 import { addConnections } from './commands/connections.ts';
 import { addConsole } from './commands/console.ts';
+import { addDeploy } from './commands/deploy.ts';
+import { addDestroy } from './commands/destroy.ts';
 import { addDirectory } from './commands/directory.ts';
 import { addDlq } from './commands/dlq.ts';
 import { addDoctor, addNotify, addProbe } from './commands/doctor.ts';
@@ -69,6 +71,8 @@ export function createProgram(act: Act): Command {
     addOwnership,
     addPause,
     addReconcile,
+    addDeploy,
+    addDestroy,
     addDirectory,
     addConnect,
     addConnections,

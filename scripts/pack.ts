@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { loadPage } from '../cli/console/page.ts';
 import { bundleHandlers } from '../infra/bundle.ts';
 import packageJson from '../package.json' with { type: 'json' };
+import packageLock from '../package-lock.json' with { type: 'json' };
 import { buildPrograms } from './build.mjs';
+import { lockedPackages } from './locked.ts';
 
 /*
  * Builds what `npm pack` adds to the package: every entry in `dist/`, all in one folder. So a path that a source
@@ -19,7 +21,6 @@ const ENTRIES = [
   'local/start.ts',
   'local/platform.ts',
   'local/emulators/front-worker.ts',
-  'infra/app.ts',
   'infra/index.ts',
 ];
 rmSync(DIST, { recursive: true, force: true });
@@ -32,9 +33,28 @@ await buildPrograms({
   minifyWhitespace: true,
   sourcemap: true,
   sourcesContent: false,
-  // Packages that only `cdk deploy` needs.
+  // Packages that only `groupsync deploy` needs.
   external: Object.keys(packageJson.peerDependencies),
 });
+/** The app of `groupsync deploy` is CommonJS: only `require` finds the CDK in the folder that NODE_PATH names. */
+await buildPrograms({
+  absWorkingDir: ROOT,
+  entryPoints: ['infra/app.ts'],
+  outdir: DIST,
+  format: 'cjs',
+  splitting: false,
+  outExtension: { '.js': '.cjs' },
+  banner: { js: "const __url = require('node:url').pathToFileURL(__filename).href;" },
+  define: { 'import.meta.url': '__url' },
+  minifySyntax: true,
+  minifyWhitespace: true,
+  external: Object.keys(packageJson.peerDependencies),
+});
+/** `groupsync deploy` fetches the CDK in these versions. */
+const cdk = lockedPackages('groupsync-cdk', ['aws-cdk', 'aws-cdk-lib', 'constructs'], packageLock);
+mkdirSync(join(DIST, 'cdk'));
+writeFileSync(join(DIST, 'cdk/package.json'), JSON.stringify(cdk.packageJson, null, 2));
+writeFileSync(join(DIST, 'cdk/package-lock.json'), JSON.stringify(cdk.lock, null, 2));
 bundleHandlers(join(DIST, 'functions'));
 mkdirSync(join(DIST, 'console'));
 for (const [path, { body }] of Object.entries(await loadPage())) {

@@ -7,6 +7,7 @@ import {
   createScimServer,
   queueUrlsByName,
 } from '../aws/deployment.ts';
+import { createQuery } from '../aws/query.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
 import {
   createDirectorySecrets,
@@ -75,7 +76,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   const deployment = {
     ...createDeployment(sdk, options, urlOf),
     allowsLoopback: local !== undefined || target.emulator !== undefined,
-    alarms: local === undefined ? createAlarmClient(sdk, { prefix, endpoint: target.emulator }) : undefined,
+    alarms: local === undefined ? createAlarmClient(createQuery(sdk, target.emulator), prefix) : undefined,
     ...createScimServer(sdk, { prefix, scimUrl: target.scimUrl }),
   };
   const bindingOf = bindingsOf(sdk, prefix);

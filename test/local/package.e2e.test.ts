@@ -80,7 +80,31 @@ it('the package contains only built files, and no source, test or local setting'
   );
   expect(paths.filter((path) => /functions\/\w+\/index\.mjs$/.test(path))).toHaveLength(6);
   expect(paths).toContain('examples/company.events.jsonl');
+  expect(paths).toEqual(expect.arrayContaining(['dist/cdk/package.json', 'dist/cdk/package-lock.json']));
   expect(packed.size).toBeLessThan(MAX_BYTES);
+});
+
+it('the packaged app builds the stack in a folder that has only settings, with the CDK from another folder', async () => {
+  const cwd = mkdtempSync(join(folder, 'settings-'));
+  const settings = {
+    logLevel: 'warn',
+    stages: { production: { prefix: 'acme' }, staging: { prefix: 'acme-2' } },
+  };
+  writeFileSync(join(cwd, 'groupsync.json'), JSON.stringify(settings));
+  const out = join(cwd, 'out');
+  const context = JSON.stringify({ stage: 'staging', scim: 'true' });
+  const env = {
+    ...process.env,
+    NODE_PATH: join(ROOT, 'node_modules'),
+    CDK_OUTDIR: out,
+    CDK_CONTEXT_JSON: context,
+  };
+  const { code, stderr } = await startProcess(process.execPath, [join(home, 'dist/app.cjs')], { cwd, env })
+    .exit;
+  expect(code, stderr).toBe(0);
+  const template = readFileSync(join(out, 'acme-2.template.json'), 'utf8');
+  expect(template).toContain('"acme-2-scim"');
+  expect(template).toContain('"GROUPSYNC_LOG_LEVEL":"warn"'.replace(':', ': '));
 });
 
 it('the packaged command prints help for every command', async () => {

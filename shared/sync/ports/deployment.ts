@@ -60,6 +60,29 @@ export interface AlarmClient {
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
 
+/** A CloudFormation stack as it is deployed. */
+export interface DeployedStack {
+  /** Whether CloudFormation refuses to delete the stack. */
+  readonly isProtected: boolean;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly resources: readonly DeployedResource[];
+}
+
+export interface DeployedResource {
+  /** Logical id in the template. */
+  readonly id: string;
+  readonly type: string;
+  /** Whether it stays when the stack is deleted. */
+  readonly isKept: boolean;
+}
+
+export interface StackClient {
+  /** Returns undefined if there is no stack of this name. */
+  read(name: string): Promise<DeployedStack | undefined>;
+  /** Switches termination protection off. */
+  unprotect(name: string): Promise<void>;
+}
+
 /** Reads the deployed resources. Each is undefined if it does not exist. */
 export interface Deployment {
   readonly region: string;
