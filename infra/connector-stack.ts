@@ -1,6 +1,7 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Code } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -18,7 +19,7 @@ import {
 import { SCHEDULES } from '../shared/contract/topology.ts';
 import { type AlarmConfig, HealthAlarms } from './alarms.ts';
 import { AuditExport } from './audit.ts';
-import type { DeployableKey, FunctionCode } from './bundle.ts';
+import type { DeployableKey } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
 import { Operators } from './operators.ts';
@@ -31,7 +32,8 @@ import { ScheduledWorker, Worker } from './workers.ts';
 
 export interface ConnectorStackProps extends StackProps {
   readonly settings: Settings;
-  readonly code: FunctionCode;
+  /** The folder with the bundled handler of each function, or its code in a bucket. */
+  readonly code: Readonly<Record<DeployableKey, string | Code>>;
 }
 
 /** Lambda's maximum. A sweep of 10,000 groups takes minutes, and the feed stops by itself before this time. */
