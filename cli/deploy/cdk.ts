@@ -19,7 +19,8 @@ interface Programs {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const quoted = (path: string) => `"${path}"`;
+/** A command line for a shell. The space at its end stops the CDK from removing the first and the last quote. */
+const commandLine = (...words: readonly string[]) => `${words.map((word) => `"${word}"`).join(' ')} `;
 
 export async function openCdk(options: CdkOptions): Promise<Cdk> {
   const packages = packagedCdk(new URL('./cdk/', import.meta.url));
@@ -29,14 +30,9 @@ export async function openCdk(options: CdkOptions): Promise<Cdk> {
 
 function programsOfCheckout(): Programs {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const app = [
-    '--import',
-    quoted(fileURLToPath(import.meta.resolve('tsx'))),
-    quoted(join(root, 'infra/app.ts')),
-  ];
   return {
     cdk: join(root, 'node_modules/aws-cdk/bin/cdk'),
-    app: [quoted(process.execPath), ...app].join(' '),
+    app: commandLine(process.execPath, '--import', import.meta.resolve('tsx'), join(root, 'infra/app.ts')),
     env: { TSX_TSCONFIG_PATH: join(root, 'tsconfig.json') },
   };
 }
@@ -45,7 +41,7 @@ async function programsOfPackage(packages: CdkPackages, options: CdkOptions): Pr
   const modules = join(await fetchCdk(packages, options), 'node_modules');
   return {
     cdk: join(modules, 'aws-cdk/bin/cdk'),
-    app: `${quoted(process.execPath)} ${quoted(fileURLToPath(new URL('./app.cjs', import.meta.url)))}`,
+    app: commandLine(process.execPath, fileURLToPath(new URL('./app.cjs', import.meta.url))),
     // The app is CommonJS, because only `require` finds packages in this folder.
     env: { NODE_PATH: modules },
   };
