@@ -22,6 +22,7 @@ import { addPlan } from './commands/plan.ts';
 import { addReconcile } from './commands/reconcile.ts';
 import { addScim } from './commands/scim.ts';
 import { addStatus } from './commands/status.ts';
+import { addUpgrade } from './commands/upgrade.ts';
 import type { Act } from './context.ts';
 import { DEFAULT_LOCAL_FILE } from './local-file.ts';
 
@@ -73,6 +74,7 @@ export function createProgram(act: Act): Command {
     addReconcile,
     addDeploy,
     addDestroy,
+    addUpgrade,
     addDirectory,
     addConnect,
     addConnections,

@@ -39,6 +39,7 @@ import {
   SyncReport,
   TakeoverReport,
   text,
+  UpgradeReport,
 } from '../shared/contract/answers.ts';
 import { Finding } from '../shared/contract/contract-report.ts';
 import { PLAN_ACTIONS } from './deploy/plan.ts';
@@ -141,6 +142,7 @@ export const OUTPUT_SCHEMAS = {
   }),
   deploy: Deployment,
   destroy: Destruction,
+  upgrade: UpgradeReport,
   'notify list': z.object({ targets: z.array(text) }),
   'notify test': z.object({ notified: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({ connection: text, ...ProbeReport.shape }),

@@ -97,6 +97,8 @@ export interface Deployment {
   schedule(key: ScheduleKey): Promise<ScheduleFacts | undefined>;
   /** None on the local stack. */
   readonly alarms?: AlarmClient | undefined;
+  /** None on the local stack. */
+  readonly stacks?: StackClient | undefined;
   scim(): Promise<ScimFacts | undefined>;
   /** The HTTP status of a request without a credential. @throws if nothing answers */
   statusOf(url: string): Promise<number>;
