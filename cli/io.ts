@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Tool, ToolTarget } from '../shared/runtime/wire-tool.ts';
+import type { Cdk, CdkOptions } from './deploy/ports.ts';
 
 export interface Terminal {
   readonly isTTY?: boolean;
@@ -19,6 +20,8 @@ export interface Io {
   /** Login name of the operator, for the audit. */
   readonly user: string;
   readonly openTool: (target: ToolTarget) => Promise<Tool>;
+  /** Opens the CDK for a deployment. */
+  readonly openCdk: (options: CdkOptions) => Promise<Cdk>;
 }
 
 /** Exit codes, documented in docs/cli.md. */

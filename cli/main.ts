@@ -30,6 +30,7 @@ const io: Io = {
   signal: stopping.signal,
   user: userName(),
   openTool: async (target) => (await import('../shared/runtime/wire-tool.ts')).wireTool(target),
+  openCdk: async (options) => (await import('./deploy/cdk.ts')).openCdk(options),
 };
 process.exitCode = await run(process.argv.slice(2), io);
 // Sockets that the SDK keeps open, and a terminal that was read, must not keep the process running.

@@ -4,6 +4,8 @@ import { addCompletion } from './commands/completion.ts';
 import { addConnect } from './commands/connect.ts';
 import { addConnections } from './commands/connections.ts';
 import { addConsole } from './commands/console.ts';
+import { addDeploy } from './commands/deploy.ts';
+import { addDestroy } from './commands/destroy.ts';
 import { addDirectory } from './commands/directory.ts';
 import { addDlq } from './commands/dlq.ts';
 import { addDoctor, addNotify, addProbe } from './commands/doctor.ts';
@@ -20,6 +22,7 @@ import { addPlan } from './commands/plan.ts';
 import { addReconcile } from './commands/reconcile.ts';
 import { addScim } from './commands/scim.ts';
 import { addStatus } from './commands/status.ts';
+import { addUpgrade } from './commands/upgrade.ts';
 import type { Act } from './context.ts';
 import { DEFAULT_LOCAL_FILE } from './local-file.ts';
 
@@ -69,6 +72,9 @@ export function createProgram(act: Act): Command {
     addOwnership,
     addPause,
     addReconcile,
+    addDeploy,
+    addDestroy,
+    addUpgrade,
     addDirectory,
     addConnect,
     addConnections,

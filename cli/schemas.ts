@@ -39,8 +39,10 @@ import {
   SyncReport,
   TakeoverReport,
   text,
+  UpgradeReport,
 } from '../shared/contract/answers.ts';
 import { Finding } from '../shared/contract/contract-report.ts';
+import { PLAN_ACTIONS } from './deploy/plan.ts';
 
 /* The JSON that each command prints with `--json`. A test compares it with the commands' real output. */
 
@@ -96,6 +98,23 @@ const ClientSecret = z.object({
   url: nullable(text).describe('Base URL for the identity provider; null if unknown.'),
 });
 
+const StackPlace = { stack: text, account: text, region: text };
+const StackResource = { type: text.describe('CloudFormation type.'), resource: text };
+const Deployment = z.object({
+  ...StackPlace,
+  changes: z.array(z.object({ action: z.enum(PLAN_ACTIONS), ...StackResource })),
+  permissions: z
+    .object({ added: count, removed: count })
+    .describe('Lines in the comparison of IAM statements and policies.'),
+  deployed: z.boolean(),
+});
+const Destruction = z.object({
+  ...StackPlace,
+  deleted: z.array(z.object(StackResource)),
+  kept: z.array(z.object(StackResource)).describe('They stay when the stack is deleted.'),
+  destroyed: z.boolean(),
+});
+
 const LogReport = z.object({ entries: z.array(LogEntry), complete: z.boolean() });
 
 export const OUTPUT_SCHEMAS = {
@@ -129,6 +148,9 @@ export const OUTPUT_SCHEMAS = {
     secretRemoved: z.boolean(),
     erased: nullable(Erased).describe('Null without --erase.'),
   }),
+  deploy: Deployment,
+  destroy: Destruction,
+  upgrade: UpgradeReport,
   'notify list': z.object({ targets: z.array(text) }),
   'notify test': z.object({ notified: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({ connection: text, ...ProbeReport.shape }),

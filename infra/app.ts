@@ -1,22 +1,26 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, Validations } from 'aws-cdk-lib';
-import { AwsSolutionsChecks } from 'cdk-nag';
+import { App } from 'aws-cdk-lib';
 import * as z from 'zod';
+import cdkJson from '../cdk.json' with { type: 'json' };
 import { ConnectorStack, functionCode } from './index.ts';
 import { environmentOf, readSettings, SettingsError } from './settings.ts';
 
-/** The settings of this deployment. The file is next to `cdk.json`, and git ignores it. */
+/** The settings of this deployment, in the current folder. In a checkout, git ignores the file. */
 const SETTINGS_FILE = 'groupsync.json';
 const Settings = z.record(z.string(), z.unknown());
 
-/** Builds the stack of one stage from cdk.json and the command line: `npx cdk synth | diff | deploy | destroy`. */
+/** The stages and the feature flags of the CDK. The package is deployed from a folder that has no `cdk.json`. */
+const { stages, ...FEATURE_FLAGS } = cdkJson.context;
+
+/** Builds the stack of one stage from its settings and the command line: `groupsync deploy`, and every `cdk` command. */
 async function main(): Promise<void> {
-  const app = new App();
-  // Settings can be in a file that git ignores. Values of `-c` override the file.
-  const context = { ...settingsFile(), ...(app.node.getAllContext() as Readonly<Record<string, unknown>>) };
-  const settings = readSettings((name) => context[name], Object.keys(context));
+  const app = new App({ context: FEATURE_FLAGS });
+  const given = app.node.getAllContext() as Readonly<Record<string, unknown>>;
+  // Settings can be in a file outside git. The `cdk.json` of the current folder and `-c` override them.
+  const context = { stages, ...settingsFile(), ...given };
+  const settings = readSettings((name) => context[name as keyof typeof context], Object.keys(context));
   // Each run has its own folder, because two stages may be synthesised at the same time. The stack copies the bundles.
   const bundles = mkdtempSync(join(tmpdir(), 'groupsync-functions-'));
   new ConnectorStack(app, settings.prefix, {
@@ -25,7 +29,6 @@ async function main(): Promise<void> {
     settings,
     code: await functionCode(bundles),
   });
-  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   app.synth();
   rmSync(bundles, { recursive: true });
 }
@@ -41,10 +44,8 @@ function settingsFile(): Readonly<Record<string, unknown>> {
   }
 }
 
-try {
-  await main();
-} catch (error) {
+main().catch((error: unknown) => {
   if (!(error instanceof SettingsError)) throw error;
   console.error(error.message);
   process.exitCode = 1;
-}
+});

@@ -1,6 +1,7 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Code } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -15,10 +16,12 @@ import {
   STACK_OUTPUTS,
   sourceQueueName,
 } from '../shared/contract/names.ts';
+import { OLDEST_READER, RELEASE_OUTPUTS } from '../shared/contract/releases.ts';
 import { SCHEDULES } from '../shared/contract/topology.ts';
+import { VERSION } from '../shared/contract/version.ts';
 import { type AlarmConfig, HealthAlarms } from './alarms.ts';
 import { AuditExport } from './audit.ts';
-import type { DeployableKey, FunctionCode } from './bundle.ts';
+import type { DeployableKey } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
 import { Operators } from './operators.ts';
@@ -31,7 +34,8 @@ import { ScheduledWorker, Worker } from './workers.ts';
 
 export interface ConnectorStackProps extends StackProps {
   readonly settings: Settings;
-  readonly code: FunctionCode;
+  /** The folder with the bundled handler of each function, or its code in a bucket. */
+  readonly code: Readonly<Record<DeployableKey, string | Code>>;
 }
 
 /** Lambda's maximum timeout. A sweep of 10,000 groups takes minutes. A feed run stops by itself before this time. */
@@ -166,6 +170,8 @@ export class ConnectorStack extends Stack {
     for (const key of QUEUE_KEYS) output(STACK_OUTPUTS[key], queues[key].queueUrl);
     for (const [source, { queueUrl }] of ofSources) output(`${STACK_OUTPUTS.events}-${source}`, queueUrl);
     output(STACK_OUTPUTS.table, table.tableName);
+    output(RELEASE_OUTPUTS.version, VERSION);
+    output(RELEASE_OUTPUTS.oldestReader, OLDEST_READER);
     output('KeyArn', key.keyArn);
     output('AlarmTopicArn', topic.topicArn);
     if (scim !== undefined) output(SCIM_URL_OUTPUT, scim.url);

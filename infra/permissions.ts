@@ -129,9 +129,14 @@ const connectionSecrets = (scope: Construct, prefix: string, { onlyOfDirectories
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
 
-/** An ARN in the form of cdk-nag's finding ids. Values that are known only at deployment are `<AWS::…>`. */
+/**
+ * An ARN in the form of cdk-nag's finding ids. Values that are known only at deployment are `<AWS::…>`, and parameters
+ * of the template `<…>`.
+ */
 export const asFound = (arn: string) =>
-  Token.asString(arn).replaceAll(/\$\{Token\[AWS[.:]+(\w+)[^\]]*\]\}/g, '<AWS::$1>');
+  Token.asString(arn)
+    .replaceAll(/\$\{Token\[AWS[.:]+(\w+)[^\]]*\]\}/g, '<AWS::$1>')
+    .replaceAll(/\$\{Token\[[^\]]*\]\}/g, '<…>');
 
 /** The extra permissions of the reconcile function for sending notices; none if no target is set. */
 export function grantNotify(

@@ -1,13 +1,17 @@
 import { build } from 'esbuild';
 
 /**
- * Packages that stay outside the bundle: the bundler, and packages that load their own files. All others are bundled,
- * because one file starts faster.
+ * Packages that are not bundled in a checkout: they are large and change rarely. All others are bundled, because one
+ * file starts faster.
  */
 const NOT_BUNDLED = ['dynalite', 'fastify', 'esbuild'];
 
-/** Builds Node programs from this project's sources, all into one folder. @param more esbuild's options */
-export const buildPrograms = ({ external = [], ...more }) =>
+/**
+ * Builds Node programs from this project's sources, all into one folder.
+ * @param external packages that are not bundled
+ * @param more esbuild's options
+ */
+export const buildPrograms = ({ external = NOT_BUNDLED, ...more }) =>
   build({
     entryNames: '[name]',
     chunkNames: '[name]-[hash]',
@@ -18,11 +22,12 @@ export const buildPrograms = ({ external = [], ...more }) =>
     format: 'esm',
     target: 'node20',
     mainFields: ['module', 'main'],
-    external: [...NOT_BUNDLED, ...external].flatMap((name) => [name, `${name}/*`]),
+    external: external.flatMap((name) => [name, `${name}/*`]),
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
     legalComments: 'none',
     logLevel: 'warning',
+    metafile: true,
     ...more,
   });

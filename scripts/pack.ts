@@ -1,11 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { PluginBuild } from 'esbuild';
 import { loadPage } from '../cli/console/page.ts';
 import { bundleHandlers } from '../infra/bundle.ts';
 import packageJson from '../package.json' with { type: 'json' };
+import packageLock from '../package-lock.json' with { type: 'json' };
 import { buildPrograms } from './build.mjs';
+import { bundledPackages, noticesOf } from './bundled.ts';
+import { lockedPackages } from './locked.ts';
 
 /**
  * Builds the files that `npm pack` adds to the package. All entries are built into one folder, `dist/`. So a path that
@@ -19,12 +23,17 @@ const ENTRIES = [
   'local/start.ts',
   'local/platform.ts',
   'local/emulators/front-worker.ts',
-  'infra/app.ts',
   'infra/index.ts',
 ];
+/**
+ * All other packages are bundled, in the versions that were tested, so that installing the package brings no other
+ * version and runs no install script. The CDK is fetched on demand; only a checkout uses the bundler.
+ */
+const NOT_IN_PACKAGE = ['esbuild', ...Object.keys(packageJson.peerDependencies)];
+
 rmSync(DIST, { recursive: true, force: true });
 mkdirSync(DIST);
-await buildPrograms({
+const { metafile } = await buildPrograms({
   absWorkingDir: ROOT,
   entryPoints: ENTRIES,
   outdir: DIST,
@@ -32,9 +41,45 @@ await buildPrograms({
   minifyWhitespace: true,
   sourcemap: true,
   sourcesContent: false,
-  // Packages that only `cdk deploy` needs.
-  external: Object.keys(packageJson.peerDependencies),
+  external: NOT_IN_PACKAGE,
+  plugins: [{ name: 'files by name', setup: nameFilesOfEmulator }],
+  // The database of the emulators loads its native library from `prebuilds` in the folder of its own file.
+  define: { __dirname: '__folder' },
+  banner: {
+    js: [
+      "import { createRequire as __createRequire } from 'node:module';",
+      "import { fileURLToPath as __pathOf } from 'node:url';",
+      'const require = __createRequire(import.meta.url);',
+      "const __folder = __pathOf(new URL('.', import.meta.url));",
+    ].join(' '),
+  },
 });
+cpSync(join(ROOT, 'node_modules/classic-level/prebuilds'), join(DIST, 'prebuilds'), {
+  recursive: true,
+  filter: (path) => !/android|ia32|linux-arm$/.test(path),
+});
+const bundled = bundledPackages(metafile, ROOT);
+writeFileSync(join(DIST, 'THIRD-PARTY.txt'), noticesOf(bundled, ROOT));
+writeFileSync(join(DIST, 'packages.json'), `${JSON.stringify(bundled, null, 2)}\n`);
+/** The app of `groupsync deploy` is CommonJS: only `require` finds the CDK in the folder that NODE_PATH names. */
+await buildPrograms({
+  absWorkingDir: ROOT,
+  entryPoints: ['infra/app.ts'],
+  outdir: DIST,
+  format: 'cjs',
+  splitting: false,
+  outExtension: { '.js': '.cjs' },
+  banner: { js: "const __url = require('node:url').pathToFileURL(__filename).href;" },
+  define: { 'import.meta.url': '__url' },
+  minifySyntax: true,
+  minifyWhitespace: true,
+  external: NOT_IN_PACKAGE,
+});
+/** `groupsync deploy` fetches the CDK in these versions. */
+const cdk = lockedPackages('groupsync-cdk', ['aws-cdk', 'aws-cdk-lib', 'constructs'], packageLock);
+mkdirSync(join(DIST, 'cdk'));
+writeFileSync(join(DIST, 'cdk/package.json'), JSON.stringify(cdk.packageJson, null, 2));
+writeFileSync(join(DIST, 'cdk/package-lock.json'), JSON.stringify(cdk.lock, null, 2));
 bundleHandlers(join(DIST, 'functions'));
 mkdirSync(join(DIST, 'console'));
 for (const [path, { body }] of Object.entries(await loadPage())) {
@@ -42,8 +87,17 @@ for (const [path, { body }] of Object.entries(await loadPage())) {
 }
 
 /**
- * Writes type declarations. A company uses them in its own CDK app, and in scripts that read the output of `--json`.
+ * Lets esbuild find the files that the table emulator requires by a computed name: esbuild looks for names with an
+ * extension.
  */
+function nameFilesOfEmulator({ onLoad }: PluginBuild): void {
+  onLoad({ filter: /[\\/]dynalite[\\/]index\.js$/ }, ({ path }) => ({
+    contents: readFileSync(path, 'utf8').replaceAll(/(require\('\.\/\w+\/' \+ action)\)/g, "$1 + '.js')"),
+    loader: 'js',
+  }));
+}
+
+/** Type declarations for a company's own CDK app, and for scripts that read `--json`. */
 const types = {
   extends: '../tsconfig.json',
   compilerOptions: {

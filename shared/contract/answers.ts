@@ -886,3 +886,17 @@ export const ReplayReport = z.object({
   cancelled: z.boolean(),
 });
 export type ReplayReport = Answer<typeof ReplayReport>;
+
+export const UpgradeReport = z.object({
+  deployed: nullable(text).describe('Version of the stack; null if the stack does not say it.'),
+  installed: text,
+  direction: z.enum(['upgrade', 'downgrade', 'same', 'unknown']),
+  storedForms: z.array(text).describe('Changes of stored data by the versions after the deployed one.'),
+  settingsAdded: z.array(text),
+  settingsRemoved: z.array(text),
+  canReadData: nullable(z.boolean()).describe('Whether the installed version can read the stored data.'),
+  canRollBack: nullable(z.boolean()).describe(
+    'Whether the deployed version can read the data after an upgrade.',
+  ),
+});
+export type UpgradeReport = Answer<typeof UpgradeReport>;

@@ -7,6 +7,7 @@ import {
   createScimServer,
   queueUrlsByName,
 } from '../aws/deployment.ts';
+import { createQuery } from '../aws/query.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
 import {
   createDirectorySecrets,
@@ -15,6 +16,7 @@ import {
   removeDirectoryKey,
   storeDirectoryKey,
 } from '../aws/secrets.ts';
+import { createStackClient } from '../aws/stacks.ts';
 import { readerBinding } from '../contract/decode.ts';
 import { functionName, type QueueKey, queueName, readerQueueName, tableName } from '../contract/names.ts';
 import type { DirectorySetting } from '../contract/settings.ts';
@@ -72,10 +74,12 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     throw new MissingPart(`there is no queue ${queueName(prefix, key)} in ${region}`);
   };
   const caller = createCaller(sdk, local !== undefined, target.user);
+  const query = local === undefined ? createQuery(sdk, target.emulator) : undefined;
   const deployment = {
     ...createDeployment(sdk, options, urlOf),
     allowsLoopback: local !== undefined || target.emulator !== undefined,
-    alarms: local === undefined ? createAlarmClient(sdk, { prefix, endpoint: target.emulator }) : undefined,
+    alarms: query && createAlarmClient(query, prefix),
+    stacks: query && createStackClient(query),
     ...createScimServer(sdk, { prefix, scimUrl: target.scimUrl }),
   };
   const bindingOf = bindingsOf(sdk, prefix);

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createAlarmClient } from '../../shared/aws/alarms.ts';
+import { createQuery } from '../../shared/aws/query.ts';
 import { createSdk } from '../../shared/aws/sdk.ts';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 
@@ -76,7 +77,7 @@ it.each([
     const { asked, endpoint } = await startAws(says);
     const sdk = createSdk({ region: 'eu-west-1' });
     onTestFinished(() => sdk.close());
-    const alarms = createAlarmClient(sdk, { prefix: 'groupsync', endpoint });
+    const alarms = createAlarmClient(createQuery(sdk, endpoint), 'groupsync');
     const checks = await checkAlarms(
       { prefix: 'groupsync', alarms },
       { clock: () => 0, sleep: async () => {} },

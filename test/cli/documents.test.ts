@@ -50,6 +50,9 @@ const HERE = [
   ...['scim client create', 'scim client list', 'scim client rotate', 'scim client revoke'],
 ];
 
+/** The documents that deploy.test.ts and upgrade.test.ts check. */
+const OF_DEPLOYMENTS = ['deploy', 'destroy', 'upgrade'];
+
 /** The documents that members.test.ts checks. */
 const OF_MEMBERS = ['export', 'members'];
 
@@ -59,7 +62,9 @@ describe('documents of --json', () => {
       .filter((name) => name !== 'completion' && name !== 'console')
       .map((name) => (name === 'holds list' ? 'holds' : name));
     expect(Object.keys(OUTPUT_SCHEMAS)).toEqual(expect.arrayContaining(commands));
-    expect(Object.keys(OUTPUT_SCHEMAS).sort()).toEqual([...ON_A_STACK, ...HERE, ...OF_MEMBERS].sort());
+    expect(Object.keys(OUTPUT_SCHEMAS).sort()).toEqual(
+      [...ON_A_STACK, ...HERE, ...OF_DEPLOYMENTS, ...OF_MEMBERS].sort(),
+    );
   });
 
   it('connections prints documents that match their schemas', async () => {

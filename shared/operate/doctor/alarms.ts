@@ -44,6 +44,8 @@ async function checkSubscriptions(topic: string, alarms: AlarmClient): Promise<C
   return check('alarm subscription', confirmed > 0, {
     detail: `${confirmed} confirmed, ${waiting} to be confirmed`,
     fix:
-      waiting > 0 ? 'follow the link in the mail that AWS sent' : 'cdk deploy -c alarmEmail=ops@example.com',
+      waiting > 0
+        ? 'follow the link in the mail that AWS sent'
+        : 'groupsync deploy --set alarmEmail=ops@example.com',
   });
 }

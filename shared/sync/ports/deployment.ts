@@ -60,7 +60,30 @@ export interface AlarmClient {
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
 
-/** Reads the deployed resources. A resource that does not exist is undefined. */
+/** A CloudFormation stack as it is deployed. */
+export interface DeployedStack {
+  /** Whether CloudFormation refuses to delete the stack. */
+  readonly isProtected: boolean;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly resources: readonly DeployedResource[];
+}
+
+export interface DeployedResource {
+  /** Logical id in the template. */
+  readonly id: string;
+  readonly type: string;
+  /** Whether it stays when the stack is deleted. */
+  readonly isKept: boolean;
+}
+
+export interface StackClient {
+  /** Returns undefined if there is no stack of this name. */
+  read(name: string): Promise<DeployedStack | undefined>;
+  /** Switches termination protection off. */
+  unprotect(name: string): Promise<void>;
+}
+
+/** Reads the deployed resources. Each is undefined if it does not exist. */
 export interface Deployment {
   readonly region: string;
   readonly isLocal: boolean;
@@ -74,6 +97,8 @@ export interface Deployment {
   schedule(key: ScheduleKey): Promise<ScheduleFacts | undefined>;
   /** undefined on the local stack. */
   readonly alarms?: AlarmClient | undefined;
+  /** None on the local stack. */
+  readonly stacks?: StackClient | undefined;
   scim(): Promise<ScimFacts | undefined>;
   /** The HTTP status of a request without a credential. @throws if nothing answers */
   statusOf(url: string): Promise<number>;

@@ -1,5 +1,6 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
+import type { Cdk } from '../../../cli/deploy/ports.ts';
 import type { Io } from '../../../cli/io.ts';
 import { createProgram } from '../../../cli/program.ts';
 import { run } from '../../../cli/run.ts';
@@ -16,6 +17,8 @@ export interface Ran {
 
 export interface Around {
   readonly ports?: ToolPorts;
+  /** The CDK of `deploy` and `destroy`. Without it, the stack is deployed as the settings describe it. */
+  readonly cdk?: Partial<Cdk>;
   readonly stdin?: string;
   readonly env?: Record<string, string>;
   readonly signal?: AbortSignal;
@@ -54,10 +57,25 @@ export async function runCli(args: readonly string[], around: Around = {}): Prom
     signal: around.signal ?? new AbortController().signal,
     user: 'tester',
     openTool: ports === undefined ? wireTool : async (): Promise<Tool> => ({ ports, close: async () => {} }),
+    openCdk: async () => ({ ...UNCHANGED_CDK, ...around.cdk }),
   };
   const code = await run(args, io);
   return { code, ...output, json: args.includes('--json') ? parse(output.stdout) : undefined };
 }
+
+const refuse = () => Promise.reject(new Error('expected no change of a deployed stack'));
+
+/** A stage without a difference, and without a deployed stack. */
+const UNCHANGED_CDK: Cdk = {
+  synth: async () => ({ stack: 'groupsync', account: '111122223333', region: 'eu-west-1', resources: [] }),
+  diff: async () => ['✨  Number of stacks with differences: 0'],
+  drift: async () => [],
+  bootstrap: refuse,
+  deploy: refuse,
+  destroy: refuse,
+  stacks: async () => ({ read: async () => undefined, unprotect: refuse }),
+  close: () => {},
+};
 
 /** Types each answer once its question is shown after all earlier output. */
 function typing(person: NonNullable<Around['person']>, keyboard: PassThrough): (screen: string) => void {

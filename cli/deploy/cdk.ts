@@ -1,0 +1,158 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+import { createQuery } from '../../shared/aws/query.ts';
+import { createSdk, type Sdk } from '../../shared/aws/sdk.ts';
+import { createStackClient, resourcesOf } from '../../shared/aws/stacks.ts';
+import { HintedError, UsageError } from '../io.ts';
+import { type CdkPackages, fetchCdk, packagedCdk } from './fetch-cdk.ts';
+import type { Cdk, CdkOptions, DeploymentOptions, StackPlace } from './ports.ts';
+import { runProgram } from './run-program.ts';
+
+/** Where the CDK and the app are: in the package beside the built command, or in a checkout. */
+interface Programs {
+  readonly cdk: string;
+  /** Command line of the app, for a shell. */
+  readonly app: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A command line for a shell. The space at its end stops the CDK from removing the first and the last quote. */
+const commandLine = (...words: readonly string[]) => `${words.map((word) => `"${word}"`).join(' ')} `;
+
+export async function openCdk(options: CdkOptions): Promise<Cdk> {
+  const packages = packagedCdk(new URL('./cdk/', import.meta.url));
+  const programs = packages === undefined ? programsOfCheckout() : await programsOfPackage(packages, options);
+  return createCdk(programs, options);
+}
+
+function programsOfCheckout(): Programs {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  return {
+    cdk: join(root, 'node_modules/aws-cdk/bin/cdk'),
+    app: commandLine(process.execPath, '--import', import.meta.resolve('tsx'), join(root, 'infra/app.ts')),
+    env: { TSX_TSCONFIG_PATH: join(root, 'tsconfig.json') },
+  };
+}
+
+async function programsOfPackage(packages: CdkPackages, options: CdkOptions): Promise<Programs> {
+  const modules = join(await fetchCdk(packages, options), 'node_modules');
+  return {
+    cdk: join(modules, 'aws-cdk/bin/cdk'),
+    app: commandLine(process.execPath, fileURLToPath(new URL('./app.cjs', import.meta.url))),
+    // The app is CommonJS, because only `require` finds packages in this folder.
+    env: { NODE_PATH: modules },
+  };
+}
+
+/** Settings of the CDK that are in `cdk.json` in a checkout. The package has no such file in the current folder. */
+const AS_IN_CDK_JSON = ['--no-version-reporting', '--no-notices', '--no-color', '--ci'];
+
+/** Emulators do not report changed resources in change sets. */
+const METHOD_OF_EMULATORS = ['--method', 'template'];
+
+const flagsOf = ({ revertDrift, importExisting }: DeploymentOptions): readonly string[] => [
+  ...(revertDrift === true ? ['--revert-drift'] : []),
+  ...(importExisting === true ? ['--import-existing-resources'] : []),
+];
+
+function createCdk(programs: Programs, { cwd, env, region, profile, note }: CdkOptions): Cdk {
+  const out = mkdtempSync(join(tmpdir(), 'groupsync-deploy-'));
+  const ofTarget = {
+    ...(region === undefined ? {} : { AWS_REGION: region, AWS_DEFAULT_REGION: region }),
+    ...(profile === undefined ? {} : { AWS_PROFILE: profile }),
+  };
+  const childEnv = { ...env, ...programs.env, ...ofTarget, CDK_DISABLE_CLI_TELEMETRY: 'true' };
+  const emulator = env['AWS_ENDPOINT_URL'];
+  let place: StackPlace | undefined;
+  let sdk: Sdk | undefined;
+  const run = async (args: readonly string[], { folder = cwd, isShown = false } = {}) => {
+    const { code, lines } = await runProgram({
+      command: process.execPath,
+      args: [programs.cdk, ...args, ...AS_IN_CDK_JSON],
+      cwd: folder,
+      env: childEnv,
+      ...(isShown ? { onLine: (line: string) => line.trim() !== '' && note(line) } : {}),
+    });
+    if (code === 0) return lines;
+    throw failureOf(args[0] ?? '', lines);
+  };
+  return {
+    async synth(settings) {
+      const context = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+      await run(['synth', '--quiet', '--app', programs.app, '--output', out, ...context]);
+      place = placeOf(out);
+      const template = readFileSync(join(out, `${place.stack}.template.json`), 'utf8');
+      return { ...place, resources: resourcesOf(template) };
+    },
+    diff: ({ importExisting }) =>
+      run([
+        'diff',
+        '--app',
+        out,
+        ...(emulator === undefined ? flagsOf({ importExisting }) : METHOD_OF_EMULATORS),
+      ]),
+    drift: () => run(['drift', '--app', out]),
+    async bootstrap() {
+      const { account, region: where } = place ?? placeOf(out);
+      // In a folder with a `cdk.json`, this command would build the app first.
+      await run(['bootstrap', `aws://${account}/${where}`], { folder: out, isShown: true });
+    },
+    async deploy(options) {
+      const flags = ['--all', '--require-approval', 'never', ...flagsOf(options)];
+      await run(['deploy', '--app', out, ...flags], { isShown: true });
+    },
+    async destroy() {
+      await run(['destroy', '--app', out, '--all', '--force'], { isShown: true });
+    },
+    async stacks() {
+      sdk ??= createSdk({ region: (place ?? placeOf(out)).region, profile });
+      return createStackClient(createQuery(sdk, emulator));
+    },
+    close() {
+      sdk?.close();
+      rmSync(out, { recursive: true, force: true });
+    },
+  };
+}
+
+const Manifest = z.object({
+  artifacts: z.record(z.string(), z.object({ type: z.string(), environment: z.string().optional() })),
+});
+
+/** Reads name, account and region of the only stack of a cloud assembly. */
+function placeOf(folder: string): StackPlace {
+  const { artifacts } = Manifest.parse(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')));
+  const [stack, { environment = '' } = {}] =
+    Object.entries(artifacts).find(([, { type }]) => type === 'aws:cloudformation:stack') ?? [];
+  const [, account, region] = /^aws:\/\/([^/]+)\/(.+)$/.exec(environment) ?? [];
+  if (stack === undefined || account === undefined || region === undefined)
+    throw new Error(`expected one stack with its account and region in ${folder}, got "${environment}"`);
+  if (account === 'unknown-account') throw Object.assign(new Error(), { name: 'CredentialsProviderError' });
+  if (region === 'unknown-region') throw new Error('Region is missing');
+  return { stack, account, region };
+}
+
+const REFUSED = 'The settings cannot be used.';
+
+/** Returns the error of a failed `cdk` command, with the lines that say why. */
+function failureOf(command: string, lines: readonly string[]): Error {
+  const at = lines.findIndex((line) => line.startsWith(REFUSED));
+  if (at >= 0) {
+    const faults = lines.slice(at + 1).findIndex((line) => !line.startsWith('  '));
+    const end = faults < 0 ? lines.length : at + 1 + faults;
+    return new UsageError(lines.slice(at, end).join('\n'));
+  }
+  if (lines.some((line) => /has the environment been bootstrapped|cdk bootstrap/i.test(line)))
+    return new HintedError(
+      'the CDK has no bucket and no roles in this account and region',
+      'groupsync deploy --bootstrap',
+    );
+  const told = lines.filter((line) => line.trim() !== '' && !/^\s+at /.test(line)).slice(-LAST_LINES);
+  return new Error(`cdk ${command} failed: ${told.join(' ')}`);
+}
+
+/** The CDK says at the end why it failed. */
+const LAST_LINES = 4;

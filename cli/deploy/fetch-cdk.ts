@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { HintedError, type Io } from '../io.ts';
+import { runProgram } from './run-program.ts';
+
+/** Package files that are in the package beside the built command: see `scripts/pack.ts`. */
+export interface CdkPackages {
+  readonly packageJson: string;
+  readonly lock: string;
+}
+
+export interface Fetching {
+  readonly env: Io['env'];
+  readonly note: (text: string) => void;
+}
+
+/**
+ * Returns the folder that contains `node_modules` with the CDK. Installs the locked versions there at the first call.
+ * No install script runs.
+ */
+export async function fetchCdk(packages: CdkPackages, { env, note }: Fetching): Promise<string> {
+  const cache = cacheFolder(env);
+  const key = createHash('sha256').update(packages.lock).digest('hex').slice(0, 12);
+  const folder = join(cache, `cdk-${key}`);
+  if (existsSync(folder)) return folder;
+  note(`fetching the AWS CDK once: ${versionsOf(packages)}`);
+  mkdirSync(cache, { recursive: true });
+  // Two commands may fetch at the same time. The first one to finish renames its folder.
+  const unfinished = mkdtempSync(join(cache, 'unfinished-'));
+  try {
+    writeFileSync(join(unfinished, 'package.json'), packages.packageJson);
+    writeFileSync(join(unfinished, 'package-lock.json'), packages.lock);
+    await install(unfinished, env);
+    if (!existsSync(folder)) renameSync(unfinished, folder);
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+  note(`fetched ${Math.round(bytesIn(folder) / 1e6)} MB into ${folder}`);
+  return folder;
+}
+
+const cacheFolder = (env: Io['env']): string =>
+  join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'groupsync');
+
+const versionsOf = ({ packageJson }: CdkPackages): string => {
+  const { dependencies } = JSON.parse(packageJson) as { dependencies: Record<string, string> };
+  return Object.entries(dependencies)
+    .map(([name, version]) => `${name} ${version}`)
+    .join(', ');
+};
+
+const WITHOUT_EXTRAS = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier'];
+
+async function install(cwd: string, env: Io['env']): Promise<void> {
+  const npm = { command: 'npm', args: ['ci', ...WITHOUT_EXTRAS], cwd, env };
+  const { code, lines } = await runProgram(npm).catch((error: Error) => ({
+    code: 1,
+    lines: [error.message],
+  }));
+  if (code === 0) return;
+  const reason =
+    lines.find((line) => /^npm (?:error|ERR!) /.test(line)) ?? lines.at(-1) ?? `exit code ${code}`;
+  throw new HintedError(
+    `the AWS CDK could not be fetched: ${reason}`,
+    'check the network and the npm registry (npm ping), then repeat the command',
+  );
+}
+
+function bytesIn(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+}
+
+/** Returns the package files of the package; undefined in a checkout, whose own `node_modules` has the CDK. */
+export function packagedCdk(folder: URL): CdkPackages | undefined {
+  const read = (name: string) => readFileSync(new URL(name, folder), 'utf8');
+  if (!existsSync(folder)) return undefined;
+  return { packageJson: read('package.json'), lock: read('package-lock.json') };
+}

@@ -1,0 +1,47 @@
+import type { DeployedResource, StackClient } from '../../shared/sync/ports/deployment.ts';
+
+/** Where a stack is deployed. */
+export interface StackPlace {
+  readonly stack: string;
+  readonly account: string;
+  readonly region: string;
+}
+
+/** A built stack with its resources. */
+export interface BuiltStack extends StackPlace {
+  readonly resources: readonly DeployedResource[];
+}
+
+export interface DeploymentOptions {
+  /** Undoes changes that were made by hand to deployed resources. */
+  readonly revertDrift?: boolean | undefined;
+  /** Takes over resources with the same names that an earlier stack has kept. */
+  readonly importExisting?: boolean | undefined;
+}
+
+/** The CDK, for one stage. `synth` comes first; the other calls use its result. */
+export interface Cdk {
+  /** Builds the template from the settings file and these settings. @throws UsageError for settings that are refused */
+  synth(settings: Readonly<Record<string, string>>): Promise<BuiltStack>;
+  /** Returns the output of `cdk diff`: the built template compared with the deployed stack. */
+  diff(options: DeploymentOptions): Promise<readonly string[]>;
+  /** Returns the output of `cdk drift`: changes that were made by hand to deployed resources. */
+  drift(): Promise<readonly string[]>;
+  /** Creates the bucket and the roles that the CDK deploys with. */
+  bootstrap(): Promise<void>;
+  deploy(options: DeploymentOptions): Promise<void>;
+  destroy(): Promise<void>;
+  /** CloudFormation, in the region of the built stack. */
+  stacks(): Promise<StackClient>;
+  /** Removes the built template. */
+  close(): void;
+}
+
+export interface CdkOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly region: string | undefined;
+  readonly profile: string | undefined;
+  /** Called with one line about progress. */
+  readonly note: (text: string) => void;
+}

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Called with each line of output while the program runs. */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface Ended {
+  readonly code: number;
+  /** The lines of standard output and standard error, in the order of their arrival. */
+  readonly lines: readonly string[];
+}
+
+/** Runs a program to its end, without input. @throws if it cannot be started */
+export async function runProgram({ command, args, cwd, env, onLine }: Program): Promise<Ended> {
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Windows starts `npm.cmd` only through a shell.
+    shell: process.platform === 'win32' && !command.endsWith('.exe'),
+  });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      onLine?.(line);
+    });
+  }
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+  return { code, lines };
+}

@@ -1,0 +1,136 @@
+import {
+  App,
+  CfnParameter,
+  type CfnParameterProps,
+  DefaultStackSynthesizer,
+  Fn,
+  type IStackSynthesizer,
+} from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
+import * as z from 'zod';
+import cdkJson from '../cdk.json' with { type: 'json' };
+import { DEFAULT_CONNECTION } from '../shared/contract/names.ts';
+import { VERSION } from '../shared/contract/version.ts';
+import { DEPLOYABLE_KEYS, type DeployableKey } from './bundle.ts';
+import { ConnectorStack } from './connector-stack.ts';
+import { type Json, type JsonObject, mergeTemplates } from './merge-templates.ts';
+import { readSettings, StageSettings } from './settings.ts';
+
+/** Name of the template's only source with a queue of its own. */
+const SOURCE = 'producer';
+
+const CONDITIONS = {
+  ScimOn: { 'Fn::Equals': [{ Ref: 'ScimEnabled' }, 'true'] },
+  HasProducer: { 'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'ProducerArn' }, ''] }] },
+  HasAlarmEmail: { 'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'AlarmEmail' }, ''] }] },
+};
+
+/** The name of a function's zip file, after the parameter `CodePrefix`. */
+export const zipName = (key: DeployableKey): string => `groupsync-${VERSION}-${key}.zip`;
+
+/** The code of a function in the bucket that a parameter names. */
+class ZippedCode extends Code {
+  readonly isInline = false;
+  readonly #objectKey: string;
+
+  constructor(key: DeployableKey) {
+    super();
+    this.#objectKey = Fn.join('', [Fn.ref('CodePrefix'), zipName(key)]);
+  }
+
+  bind(): CodeConfig {
+    return { s3Location: { bucketName: Fn.ref('CodeBucket'), objectKey: this.#objectKey } };
+  }
+}
+
+/**
+ * Returns the CloudFormation template of a release, which is deployed without the CDK. It is the stack of the app, built
+ * with and without each optional part, with the settings that are parameters left open.
+ */
+export function releaseTemplate(): JsonObject {
+  const [full, withScim, withProducer, plain] = [
+    build({ scim: true, producer: true }),
+    build({ scim: true, producer: false }),
+    build({ scim: false, producer: true }),
+    build({ scim: false, producer: false }),
+  ];
+  const withAny = mergeTemplates(full, withProducer, 'ScimOn');
+  const template = mergeTemplates(withAny, mergeTemplates(withScim, plain, 'ScimOn'), 'HasProducer');
+  const { Description, Resources, ...rest } = template;
+  return {
+    AWSTemplateFormatVersion: '2010-09-09',
+    Description: `groupsync ${VERSION}: keeps the groups of the Workforce Platform equal to those of the directory`,
+    Metadata: { 'groupsync:version': VERSION },
+    Conditions: CONDITIONS,
+    ...rest,
+    Resources: subscribeOnRequest(Resources as JsonObject),
+  };
+}
+
+function build(parts: { readonly scim: boolean; readonly producer: boolean }): JsonObject {
+  const { stages: _stages, ...flags } = cdkJson.context;
+  // The validation would warn about parameters that only another part uses. The tests validate the stack of the app.
+  const context = { ...flags, '@aws-cdk/core:validateAgainstDefaultRules': false };
+  const app = new App({ context, analyticsReporting: false });
+  const source = { connection: Fn.ref('ProducerConnection'), producers: [Fn.ref('ProducerArn')] };
+  const stack = new ConnectorStack(app, 'groupsync', {
+    settings: {
+      ...readSettings(() => undefined),
+      prefix: Fn.ref('Prefix'),
+      alarmEmail: Fn.ref('AlarmEmail'),
+      scim: parts.scim,
+      sources: parts.producer ? { [SOURCE]: source } : {},
+    },
+    code: Object.fromEntries(
+      DEPLOYABLE_KEYS.map((key): [string, Code] => [key, new ZippedCode(key)]),
+    ) as Record<DeployableKey, Code>,
+    // The CDK's own types do not agree under exactOptionalPropertyTypes.
+    synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }) as IStackSynthesizer,
+  });
+  for (const [name, properties] of Object.entries(parameters())) new CfnParameter(stack, name, properties);
+  return Template.fromStack(stack).toJSON() as JsonObject;
+}
+
+/** The parameters, with the defaults of the settings. A value of another vendor has no pattern. */
+function parameters(): Readonly<Record<string, CfnParameterProps>> {
+  const { prefix, scim, alarmEmail } = readSettings(() => undefined);
+  const { pattern } = z
+    .object({ pattern: z.string() })
+    .parse(z.toJSONSchema(StageSettings.shape.prefix, { io: 'input' }));
+  const text = (description: string, rest: CfnParameterProps = {}) => ({
+    type: 'String',
+    description,
+    ...rest,
+  });
+  return {
+    CodeBucket: text('Bucket in this region with the zip files of the release'),
+    CodePrefix: text('Beginning of the keys of the zip files, such as groupsync/', { default: '' }),
+    Prefix: text('First part of every name. Never change it later', {
+      default: prefix,
+      allowedPattern: pattern,
+    }),
+    AlarmEmail: text('Address that receives alarms; empty: none', { default: alarmEmail ?? '' }),
+    ScimEnabled: text('Whether the stage has the SCIM endpoint', {
+      default: String(scim),
+      allowedValues: ['true', 'false'],
+    }),
+    ProducerArn: text('ARN of a role or user that sends events through a queue of its own; empty: none', {
+      default: '',
+    }),
+    ProducerConnection: text('Connection of all events of this producer', { default: DEFAULT_CONNECTION }),
+  };
+}
+
+/** The subscription of the alarm address is the only resource that the address adds. */
+function subscribeOnRequest(resources: JsonObject): JsonObject {
+  const isMail = (resource: Json) =>
+    JSON.stringify(resource).startsWith('{"Type":"AWS::SNS::Subscription"') &&
+    JSON.stringify(resource).includes('"email"');
+  return Object.fromEntries(
+    Object.entries(resources).map(([id, resource]) => [
+      id,
+      isMail(resource) ? { ...(resource as JsonObject), Condition: 'HasAlarmEmail' } : resource,
+    ]),
+  );
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { Query } from '../../shared/aws/query.ts';
+import { createStackClient } from '../../shared/aws/stacks.ts';
+
+const TEMPLATE = {
+  Resources: {
+    Queue: { Type: 'AWS::SQS::Queue' },
+    Table: { Type: 'AWS::DynamoDB::Table', DeletionPolicy: 'RetainExceptOnCreate' },
+  },
+};
+const ANSWERS: Readonly<Record<string, readonly string[]>> = {
+  EnableTerminationProtection: ['true'],
+  OutputKey: ['Version', 'TableName'],
+  OutputValue: ['1.2.3', 'groupsync-state'],
+  TemplateBody: [JSON.stringify(TEMPLATE)],
+};
+
+/** CloudFormation with one stack. It records the requests. */
+function cloudFormation(asked: object[] = []): Query {
+  return async (service, fields) => {
+    asked.push({ service, ...fields });
+    if (fields['StackName'] === 'groupsync') return (element) => ANSWERS[element] ?? [];
+    const message = `Stack with id ${fields['StackName']} does not exist`;
+    throw Object.assign(new Error(message), {
+      name: fields['StackName'] === 'denied' ? 'AccessDenied' : 'ValidationError',
+    });
+  };
+}
+
+describe('stack client', () => {
+  it('reads the outputs of a stack, its protection, and which resources stay when it is deleted', async () => {
+    expect(await createStackClient(cloudFormation()).read('groupsync')).toEqual({
+      isProtected: true,
+      outputs: { Version: '1.2.3', TableName: 'groupsync-state' },
+      resources: [
+        { id: 'Queue', type: 'AWS::SQS::Queue', isKept: false },
+        { id: 'Table', type: 'AWS::DynamoDB::Table', isKept: true },
+      ],
+    });
+  });
+
+  it('returns undefined for a stack that does not exist, and throws every other error', async () => {
+    const stacks = createStackClient(cloudFormation());
+    expect(await stacks.read('other')).toBeUndefined();
+    await expect(stacks.read('denied')).rejects.toThrow('denied');
+  });
+
+  it('switches the termination protection off', async () => {
+    const asked: object[] = [];
+    await createStackClient(cloudFormation(asked)).unprotect('groupsync');
+    expect(asked).toEqual([
+      {
+        service: 'cloudformation',
+        Action: 'UpdateTerminationProtection',
+        StackName: 'groupsync',
+        EnableTerminationProtection: 'false',
+      },
+    ]);
+  });
+});

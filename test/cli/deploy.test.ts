@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import type { Cdk } from '../../cli/deploy/ports.ts';
+import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import type { DeployedStack } from '../../shared/sync/ports/deployment.ts';
+import { runCli } from '../support/cli/io.ts';
+
+const PLACE = { stack: 'groupsync-staging', account: '111122223333', region: 'eu-west-1' };
+
+/** The output of `cdk diff` for an upgrade, as CDK 2.1148 prints it. */
+const UPGRADE = [
+  'Stack groupsync-staging (aws://111122223333/eu-west-1)',
+  'IAM Statement Changes',
+  '┌───┬───────────────┬────────┐',
+  '│   │ Resource      │ Effect │',
+  '│ + │ Apply.Arn     │ Allow  │',
+  '│   │               │        │',
+  '│ - │ Ingest.Arn    │ Allow  │',
+  '└───┴───────────────┴────────┘',
+  'Resources',
+  '[+] AWS::Lambda::Function Scim/Worker/Function ScimWorkerFunction8C851FF3',
+  '[~] AWS::Lambda::Function Apply/Function ApplyFunction1A2B3C4D',
+  ' └─ [~] Code',
+  '     └─ [~] .S3Key:',
+  '[~] AWS::SQS::Queue Ingest/Lane/Queue IngestLaneQueue1A2B3C4D replace',
+  '[~] AWS::KMS::Key Key Key961B73FD may be replaced',
+  '[-] AWS::CloudWatch::Alarm Scim/Alarms/Fail/Alarm ScimAlarmsFail0614C96A destroy',
+  '[-] AWS::S3::Bucket Audit/Bucket AuditBucket0614C96A orphan',
+  'Outputs',
+  '[-] Output ScimUrl: {"Value":""}',
+  '✨  Number of stacks with differences: 1',
+];
+
+/** The CDK with this output of `cdk diff`. It records its calls. */
+function cdkWith(diff: readonly string[], deployed?: DeployedStack) {
+  const calls: string[] = [];
+  const called = (name: string) => async () => void calls.push(name);
+  const cdk: Partial<Cdk> = {
+    async synth(settings) {
+      calls.push(`synth ${JSON.stringify(settings)}`);
+      return {
+        ...PLACE,
+        resources: [
+          { id: 'Table', type: 'AWS::DynamoDB::Table', isKept: settings['retainData'] !== 'false' },
+        ],
+      };
+    },
+    diff: async () => diff,
+    bootstrap: called('bootstrap'),
+    deploy: called('deploy'),
+    destroy: called('destroy'),
+    stacks: async () => ({
+      read: async () => deployed,
+      unprotect: async (name) => void calls.push(`unprotect ${name}`),
+    }),
+  };
+  return { cdk, calls };
+}
+
+describe('groupsync deploy', () => {
+  it('lists deleted and replaced resources first, and names the data that is lost', async () => {
+    const { cdk, calls } = cdkWith(UPGRADE);
+    const { code, stderr, stdout } = await runCli(
+      ['deploy', '--stage', 'staging', '--set', 'scim=true', '--yes'],
+      { cdk },
+    );
+    expect(code).toBe(0);
+    expect(stderr.split('\n').slice(0, 9)).toEqual([
+      'stack groupsync-staging, account 111122223333, region eu-west-1',
+      'DELETED: AWS::CloudWatch::Alarm Scim/Alarms/Fail/Alarm ScimAlarmsFail0614C96A',
+      'REPLACED: AWS::SQS::Queue Ingest/Lane/Queue IngestLaneQueue1A2B3C4D',
+      'may be replaced: AWS::KMS::Key Key Key961B73FD',
+      'leaves the stack, is not deleted: AWS::S3::Bucket Audit/Bucket AuditBucket0614C96A',
+      'changed: AWS::Lambda::Function Apply/Function ApplyFunction1A2B3C4D',
+      'created: AWS::Lambda::Function Scim/Worker/Function ScimWorkerFunction8C851FF3',
+      'permissions: 1 added, 1 removed (--details shows them)',
+      'their data and messages are LOST: Ingest/Lane/Queue IngestLaneQueue1A2B3C4D',
+    ]);
+    expect(stdout).toMatch(/^deployed groupsync-staging: 1 DELETED, 1 REPLACED, /);
+    expect(calls).toEqual(['synth {"scim":"true","stage":"staging"}', 'deploy']);
+  });
+
+  it('prints its plan as one document with --json', async () => {
+    const { cdk } = cdkWith(UPGRADE);
+    const { json } = await runCli(['deploy', '--yes', '--json'], { cdk });
+    expect(OUTPUT_SCHEMAS.deploy.parse(json)).toMatchObject({ ...PLACE, deployed: true });
+    expect(json.changes[0]).toEqual({
+      action: 'delete',
+      type: 'AWS::CloudWatch::Alarm',
+      resource: 'Scim/Alarms/Fail/Alarm ScimAlarmsFail0614C96A',
+    });
+  });
+
+  it('refuses with exit code 2 without --yes if there is no terminal, and deploys nothing', async () => {
+    const { cdk, calls } = cdkWith(UPGRADE);
+    const { code, stderr } = await runCli(['deploy'], { cdk });
+    expect(code).toBe(2);
+    expect(stderr).toContain('--yes');
+    expect(calls).toEqual(['synth {}']);
+  });
+
+  it('deploys nothing if the person answers no', async () => {
+    const { cdk, calls } = cdkWith(UPGRADE);
+    const person = [{ sees: '[y/N]', types: 'n\r' }];
+    const { code, stdout } = await runCli(['deploy'], { cdk, person });
+    expect([code, stdout]).toEqual([1, 'nothing was deployed\n']);
+    expect(calls).not.toContain('deploy');
+  });
+
+  it('ends with exit code 0 and asks nothing if the stack does not differ', async () => {
+    const { code, stderr, stdout } = await runCli(['deploy']);
+    expect(stderr).toContain('no change');
+    expect([code, stdout]).toEqual([0, 'nothing was deployed\n']);
+  });
+
+  it('prints the plan and changes nothing with --dry-run, also with --bootstrap and --yes', async () => {
+    const { cdk, calls } = cdkWith(UPGRADE);
+    const { code, stderr } = await runCli(['deploy', '--dry-run', '--bootstrap', '--yes', '--details'], {
+      cdk,
+    });
+    expect(code).toBe(0);
+    for (const line of UPGRADE) expect(stderr).toContain(line);
+    expect(calls).toEqual(['synth {}']);
+  });
+
+  it('bootstraps the CDK before the comparison if --bootstrap is given', async () => {
+    const { cdk, calls } = cdkWith(UPGRADE);
+    await runCli(['deploy', '--bootstrap', '--yes', '--prefix', 'p', '--region', 'eu-west-1'], { cdk });
+    expect(calls).toEqual(['synth {"prefix":"p","region":"eu-west-1"}', 'bootstrap', 'deploy']);
+  });
+
+  it('prints changes made by hand and undoes them with --revert-drift, although the template is the same', async () => {
+    const { cdk } = cdkWith(['✨  Number of stacks with differences: 0']);
+    const deployed: object[] = [];
+    const drifted = {
+      ...cdk,
+      drift: async () => ['[~] AWS::SQS::Queue Queue'],
+      deploy: async (options: object) => void deployed.push(options),
+    };
+    const { code, stderr } = await runCli(['deploy', '--revert-drift', '--yes'], { cdk: drifted });
+    expect([code, deployed]).toEqual([0, [{ revertDrift: true, importExisting: undefined }]]);
+    expect(stderr).toContain('[~] AWS::SQS::Queue Queue');
+  });
+
+  it('fails if the output of cdk diff does not say whether there are differences', async () => {
+    const { cdk, calls } = cdkWith(['[-] AWS::DynamoDB::Table State/Table StateTable destroy']);
+    const { code, stderr } = await runCli(['deploy', '--yes'], { cdk });
+    expect(code).toBe(1);
+    expect(stderr).toContain('expected the number of stacks with differences');
+    expect(calls).not.toContain('deploy');
+  });
+
+  it('counts created resources by type if there are many', async () => {
+    const created = Array.from({ length: 30 }, (_, at) => `[+] AWS::SQS::Queue Queue${at} Queue${at}ABC`);
+    const { cdk } = cdkWith([...created, '✨  Number of stacks with differences: 1']);
+    const { stderr } = await runCli(['deploy', '--yes'], { cdk });
+    expect(stderr).toContain('created: 30 resources: 30 AWS::SQS::Queue');
+  });
+
+  it.each([
+    [['deploy', '--local'], 'npm start'],
+    [['deploy', '--set', 'scim'], '--set: expected KEY=VALUE, got "scim"'],
+    [['destroy', '--set', '=x'], '--set: expected KEY=VALUE, got "=x"'],
+  ])('refuses %j with exit code 2', async (args, says) => {
+    const { code, stderr } = await runCli(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(says);
+  });
+});
+
+describe('groupsync destroy', () => {
+  const DEPLOYED: DeployedStack = {
+    isProtected: true,
+    outputs: {},
+    resources: [
+      { id: 'Table', type: 'AWS::DynamoDB::Table', isKept: true },
+      { id: 'AuditBucket', type: 'AWS::S3::Bucket', isKept: true },
+      { id: 'Queue', type: 'AWS::SQS::Queue', isKept: false },
+    ],
+  };
+
+  it('keeps the table and the audit copy, and ends the protection of the stack before it destroys it', async () => {
+    const { cdk, calls } = cdkWith([], DEPLOYED);
+    const { code, stderr, json } = await runCli(['destroy', '--stage', 'staging', '--yes', '--json'], {
+      cdk,
+    });
+    expect(code).toBe(0);
+    expect(stderr).toContain('DELETED: 1 resource, with all messages');
+    expect(OUTPUT_SCHEMAS.destroy.parse(json)).toEqual({
+      ...PLACE,
+      deleted: [{ type: 'AWS::SQS::Queue', resource: 'Queue' }],
+      kept: [
+        { type: 'AWS::DynamoDB::Table', resource: 'Table' },
+        { type: 'AWS::S3::Bucket', resource: 'AuditBucket' },
+      ],
+      destroyed: true,
+    });
+    expect(calls).toEqual(['synth {"stage":"staging"}', 'unprotect groupsync-staging', 'destroy']);
+  });
+
+  it('deletes the table but not the locked audit copy with --delete-data', async () => {
+    const { cdk, calls } = cdkWith([], DEPLOYED);
+    const { stderr } = await runCli(['destroy', '--delete-data', '--yes'], { cdk });
+    expect(stderr).toContain('DELETED with its data: AWS::DynamoDB::Table Table');
+    expect(stderr).toContain('kept: AWS::S3::Bucket AuditBucket');
+    expect(calls).toEqual(['synth {"retainData":"false"}', 'deploy', 'destroy']);
+  });
+
+  it('destroys nothing without --yes if there is no terminal', async () => {
+    const { cdk, calls } = cdkWith([], DEPLOYED);
+    expect(await runCli(['destroy'], { cdk })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--yes'),
+    });
+    expect(calls).toEqual(['synth {}']);
+  });
+
+  it('fails with exit code 1 if there is no such stack', async () => {
+    const { cdk } = cdkWith([]);
+    const { code, stdout } = await runCli(['destroy', '--yes'], { cdk });
+    expect([code, stdout]).toEqual([
+      1,
+      'there is no stack groupsync-staging in account 111122223333, region eu-west-1\n',
+    ]);
+  });
+});

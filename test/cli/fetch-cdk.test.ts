@@ -1,0 +1,55 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type CdkPackages, fetchCdk } from '../../cli/deploy/fetch-cdk.ts';
+import { temporaryFolder } from '../support/folder.ts';
+
+const PACKAGES: CdkPackages = {
+  packageJson: JSON.stringify({ dependencies: { 'aws-cdk': '2.1.0', 'aws-cdk-lib': '2.0.0' } }),
+  lock: '{"lockfileVersion":3}',
+};
+
+/** A machine whose npm is this script. */
+function machineWith(npm: string) {
+  const folder = temporaryFolder();
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
+  const notes: string[] = [];
+  const cache = join(folder, 'cache');
+  const fetching = {
+    env: { PATH: `${bin}:/usr/bin:/bin`, XDG_CACHE_HOME: cache },
+    note: (text: string) => void notes.push(text),
+  };
+  return { fetching, notes, cached: () => readdirSync(join(cache, 'groupsync')) };
+}
+
+describe.skipIf(process.platform === 'win32')('fetching the CDK', () => {
+  it('installs the locked versions once, without scripts, and prints the size', async () => {
+    const npm = 'echo "$@" > arguments; mkdir node_modules; head -c 2000000 /dev/zero > node_modules/a';
+    const { fetching, notes, cached } = machineWith(npm);
+    const folder = await fetchCdk(PACKAGES, fetching);
+    expect(notes).toEqual([
+      'fetching the AWS CDK once: aws-cdk 2.1.0, aws-cdk-lib 2.0.0',
+      `fetched 2 MB into ${folder}`,
+    ]);
+    expect(readdirSync(folder).sort()).toEqual([
+      'arguments',
+      'node_modules',
+      'package-lock.json',
+      'package.json',
+    ]);
+    expect(await fetchCdk(PACKAGES, fetching)).toBe(folder);
+    expect(notes).toHaveLength(2);
+    expect(await fetchCdk({ ...PACKAGES, lock: '{}' }, fetching)).not.toBe(folder);
+    expect(cached()).toHaveLength(2);
+  });
+
+  it('leaves nothing behind if npm fails, and says why', async () => {
+    const { fetching, cached } = machineWith('echo "npm error code ENOTFOUND" >&2; exit 1');
+    await expect(fetchCdk(PACKAGES, fetching)).rejects.toThrow(
+      'the AWS CDK could not be fetched: npm error code ENOTFOUND',
+    );
+    expect(cached()).toEqual([]);
+  });
+});

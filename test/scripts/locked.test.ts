@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import packageLock from '../../package-lock.json' with { type: 'json' };
+import { lockedPackages } from '../../scripts/locked.ts';
+
+const PROJECT = {
+  packages: {
+    '': { dependencies: { a: '1' } },
+    'node_modules/a': {
+      version: '1.0.0',
+      integrity: 'sha512-a',
+      dev: true,
+      dependencies: { b: '^2', c: '^1' },
+    },
+    'node_modules/a/node_modules/b': { version: '2.0.0', integrity: 'sha512-b2', dev: true },
+    'node_modules/a/node_modules/d': { version: '4.0.0', inBundle: true, dev: true },
+    'node_modules/b': { version: '1.0.0', integrity: 'sha512-b1' },
+    'node_modules/c': { version: '1.0.0', integrity: 'sha512-c', dependencies: { b: '^1' } },
+    'node_modules/e': { version: '5.0.0', integrity: 'sha512-e' },
+  },
+};
+
+describe('locked packages', () => {
+  it('contain the packages, all that they need, and the checksums of the project', () => {
+    const { packageJson: made, lock } = lockedPackages('some', ['a'], PROJECT);
+    expect(made).toMatchObject({ name: 'some', dependencies: { a: '1.0.0' } });
+    expect(lock).toMatchObject({ lockfileVersion: 3 });
+    expect((lock as typeof PROJECT).packages).toEqual({
+      '': made,
+      'node_modules/a': { version: '1.0.0', integrity: 'sha512-a', dependencies: { b: '^2', c: '^1' } },
+      'node_modules/a/node_modules/b': { version: '2.0.0', integrity: 'sha512-b2' },
+      'node_modules/a/node_modules/d': { version: '4.0.0', inBundle: true },
+      'node_modules/b': { version: '1.0.0', integrity: 'sha512-b1' },
+      'node_modules/c': { version: '1.0.0', integrity: 'sha512-c', dependencies: { b: '^1' } },
+    });
+  });
+
+  it('cannot contain a package that the project does not have', () => {
+    expect(() => lockedPackages('some', ['x'], PROJECT)).toThrow(
+      'expected x in package-lock.json, found none',
+    );
+  });
+
+  it('of the CDK have the versions that the project is tested with, and no install script', () => {
+    const names = ['aws-cdk', 'aws-cdk-lib', 'constructs'] as const;
+    const { packageJson: made, lock } = lockedPackages('cdk', names, packageLock);
+    const tested = Object.fromEntries(names.map((name) => [name, packageJson.devDependencies[name]]));
+    expect(made).toMatchObject({ dependencies: tested });
+    const entries = Object.entries((lock as { packages: Record<string, Record<string, unknown>> }).packages);
+    for (const [path, entry] of entries) {
+      expect(entry, path).not.toHaveProperty('hasInstallScript');
+      if (path !== '' && entry['inBundle'] !== true) expect(entry, path).toHaveProperty('integrity');
+    }
+  });
+});
