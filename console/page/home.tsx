@@ -30,9 +30,8 @@ function Shown(home: HomeAnswer) {
                   <strong>{title}</strong>
                   <p class="muted">{text}</p>
                 </div>
-                <a class="button" href={href}>
+                <a class="button" href={href} aria-label={`${next}: ${title}`}>
                   {next}
-                  <span class="unseen">: {title}</span>
                 </a>
               </li>
             ))}

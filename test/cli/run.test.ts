@@ -64,7 +64,7 @@ describe('command line', () => {
           example.match(/'[^']*'|"[^"]*"|\S+/g)?.map((word) => word.replace(/^['"]|['"]$/g, '')) ?? [];
         // Such an example needs a real deployment, or asks questions that only a person can answer.
         if (
-          /^(connect|--local|--profile|doctor --alarms|directory takeover|directory groups --compare)/.test(
+          /^(connect|--local|--profile|doctor --alarms|directory takeover|directory groups --compare|upgrade)/.test(
             example,
           ) &&
           !example.startsWith('connections')

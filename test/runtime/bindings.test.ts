@@ -11,7 +11,7 @@ it('the settings of the ingest function are read only if a source has its own qu
   const bindingOf = bindingsOf({ lambda: new LambdaClient() } as Sdk, 'p');
   expect((await bindingOf()) ?? (await bindingOf('p-events'))).toBeUndefined();
   const reader = 'p-events-directory';
-  expect(await bindingOf(reader, 'acme')).toEqual({ queue: reader, to: 'acme' });
+  expect(await bindingOf(reader, 'acme')).toEqual({ isOfReader: true, queue: reader, to: 'acme' });
   expect(lambda.calls()).toEqual([]);
   const [own, gone] = ['p-events-okta', 'p-events-gone'];
   expect(await bindingOf(own)).toEqual({ queue: own, to: 'acme' });
