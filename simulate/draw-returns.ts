@@ -53,9 +53,10 @@ export function drawReturn(random: Random, towns: readonly Town[], endMs: number
  *     ----------------------------------------------------------|----------------------------------------------
  *     connects or removes the connection, at any time           | left out
  *     before the removal                                        | unchanged
- *     from the removal until one hour after the new connection  | left out; the export contains the changes of
- *                                                               | the directory
+ *     from the removal until one hour after the new connection  | left out
  *     later                                                     | goes to the new connection
+ *
+ * The export contains the directory's changes until one hour after the new connection.
  */
 export function withReturn(
   happenings: readonly Happening[],

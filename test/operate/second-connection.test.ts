@@ -92,7 +92,7 @@ describe('company that is connected again under another name', () => {
     expect(await owner()).toEqual(refOf(CONNECTION));
   });
 
-  it('the new connection adopts the group even if apply crashed before, at any of its effects', async () => {
+  it('the new connection adopts the group after a crash of apply before any of its effects', async () => {
     await whereverItDies(async (worker, where) => {
       const { remove, connect, says, apply, platformGroups, world, refOf } = await company();
       await remove();

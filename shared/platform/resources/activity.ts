@@ -106,8 +106,8 @@ export function activityNames(given: Partial<ActivityNames> = {}): ActivityNames
 }
 
 /**
- * The place where a read begins: the cursor of an earlier page, or a time range in milliseconds since 1970. `sinceMs` is
- * inclusive and must be less than 90 days ago. Without `sinceMs`, the read begins with the oldest event. Without
+ * The place where a read begins: the cursor of an earlier page, or a time range in milliseconds since 1970. `sinceMs`
+ * is inclusive and must be less than 90 days ago. Without `sinceMs`, the read begins with the oldest event. Without
  * `untilMs`, the read continues to the end of the feed.
  */
 type ActivityStart =
@@ -194,8 +194,8 @@ const decoding: Call<Feed>['decoding'] = {
   })),
   envelope: envelopeOf,
   errorMember: 'error',
-  // A malformed field of an event is dropped. But a malformed cursor is an error, because a missing cursor means the end
-  // of the feed.
+  // A malformed field of an event is dropped. But a malformed cursor is an error, because a missing cursor means the
+  // end of the feed.
   exact: (path) => path.join('.') === 'data.next',
   oddOf: ({ events }) => events.flatMap((event, at) => (isKnown(event) ? [] : [`data.events[${at}].id`])),
 };

@@ -112,7 +112,7 @@ export class ToldPlatform {
   listLimit = Number.POSITIVE_INFINITY;
   /** Returns the status with which the platform refuses a request, from its kind and query; undefined if accepted. */
   failing: (kind: string, query: string) => number | undefined = () => undefined;
-  /** Returns the page size that replaces the requested size, for the feed and for employees; undefined for no change. */
+  /** Returns the page size that replaces the requested size of the feed and of employees; undefined for no change. */
   pageSize: () => number | undefined = () => undefined;
   /** Returns the status with which the platform refuses the list of all groups; undefined if accepted. */
   listing: () => number | undefined = () => undefined;
