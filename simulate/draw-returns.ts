@@ -14,7 +14,10 @@ import {
  */
 const RETURNS = 0.15;
 
-/** Suffix of the name under which a company returns. The directory is the same, so addresses stay. */
+/**
+ * The suffix of the new connection's name. The directory stays the same, so the members keep their addresses: an
+ * address contains the original name.
+ */
 const RETURNED = '-again';
 export const returnedName = (connection: string): string => `${connection}${RETURNED}`;
 export const originalName = (connection: string): string =>
@@ -27,8 +30,8 @@ export interface Return {
 }
 
 /**
- * Draws which connection returns under another name, and when. Its company has no other connection, and it has no SCIM
- * client.
+ * Draws a connection that is removed and connected again under another name, and both times. Only a connection without
+ * a SCIM client is drawn, whose company has no other connection. @returns undefined if no connection returns
  */
 export function drawReturn(random: Random, towns: readonly Town[], endMs: number): Return | undefined {
   if (!random.chance(RETURNS)) return undefined;
@@ -42,9 +45,18 @@ export function drawReturn(random: Random, towns: readonly Town[], endMs: number
 }
 
 /**
- * Returns the happenings with the removal, the new connection, and an export of all groups to the new connection. Later
- * happenings go to the new connection. Happenings between the removal and the export are left out, and only the export
- * shows their changes.
+ * Returns the happenings of a run in which the connection is removed and connected again. Three things are added: the
+ * removal, the new connection, and five minutes later an export of all profiles and groups to the new connection. The
+ * connection's own happenings by the directory and by operators change as follows. All other happenings stay.
+ *
+ *     a happening                                               | result
+ *     ----------------------------------------------------------|----------------------------------------------
+ *     connects or removes the connection, at any time           | left out
+ *     before the removal                                        | unchanged
+ *     from the removal until one hour after the new connection  | left out
+ *     later                                                     | goes to the new connection
+ *
+ * The export contains the directory's changes until one hour after the new connection.
  */
 export function withReturn(
   happenings: readonly Happening[],
@@ -77,7 +89,10 @@ export function withReturn(
 
 const EXPORTED: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
-/** Returns the state of the directory after these happenings: the profiles, and then a snapshot of each group. */
+/**
+ * Returns the actions that export the directory as these happenings leave it: the profiles, and then a snapshot of each
+ * group.
+ */
 function exportOf(happenings: readonly Happening[]): readonly DirectoryAction[] {
   const groups = new Map<string, { name: string | null; members: Set<string> }>();
   const profiles = new Map<string, { readonly email?: string; readonly number?: string }>();

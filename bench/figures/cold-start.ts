@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHILD = fileURLToPath(new URL('../cold-start/first-call.mjs', import.meta.url));
 const RUNS = 21;
 const CALL_THE_PLATFORM: ReadonlySet<DeployableKey> = new Set(['apply', 'reconcile', 'people']);
-/** Milliseconds: import, import with the first event, and processor time of both. */
+/** In milliseconds: the import, the import with the first event, and the processor time of the process. */
 const Times = z.tuple([z.number(), z.number(), z.number()]);
 type Times = z.infer<typeof Times>;
 
@@ -24,7 +24,10 @@ async function coldStart(file: string, event: object): Promise<Times> {
   return Times.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
 }
 
-/** Bundles the deployed function, and the bare calls with everything that the function's own sources import. */
+/**
+ * Builds two bundles: the deployed function, and the bare calls together with everything that the function's own
+ * sources import from packages.
+ */
 function bundleBoth(name: DeployableKey, bareFile: string, folder: string) {
   const { metafile } = bundle({ [name]: HANDLERS[name] }, folder);
   const source = join(folder, `whole-${name}.ts`);
@@ -84,10 +87,11 @@ export const coldStartFigure: Figure = {
     try {
       const rows = await measureAll(folder);
       return [
-        'The deployed bundle starts in a new process. A bare bundle, in another new process, repeats the recorded calls of the first event',
-        'one after the other, over the same emulators. The first ratio is for the import alone, the others for the import and the first event.',
-        'The bare bundle contains only the parts of packages that the calls need. For the last ratio, it contains all packages that the',
-        `function imports, as a whole. Times are medians, and ratios are of ${RUNS} paired runs. Limit: 1.10 by processor time.`,
+        'The deployed bundle of each function starts in a new process and handles one event. A bare bundle starts in another new process',
+        'and repeats the recorded calls of such an event, one after the other, over the same emulators. The first ratio is for the import',
+        'alone. The other ratios are for the import and the event. For the last ratio, the bare bundle contains everything that the sources',
+        'of the function import from packages. For the other ratios, the bare bundle contains only the parts of packages that the calls',
+        `need. Times are medians, and ratios are of ${RUNS} paired runs. Limit: 1.10 by processor time.`,
         '`npm run bundle:check` measures imports alone.',
         '',
         table(

@@ -42,7 +42,7 @@ async function deploy(context: Context, options: DeployOptions, command: Command
   });
 }
 
-/** Creates the bucket and the roles of the CDK, if `--bootstrap` is given. @returns false if the operator refuses */
+/** With `--bootstrap`, creates the bucket and the roles of the CDK. @returns false if the operator refuses */
 async function bootstrap(
   context: Context,
   options: DeployOptions,
@@ -64,7 +64,7 @@ async function readPlan(out: Context['out'], options: DeployOptions, { cdk }: Op
   return plan;
 }
 
-/** Asks, and changes the stack. @returns false if the operator refuses */
+/** Asks the operator, and then changes the stack. @returns false if the operator refuses */
 async function apply(
   context: Context,
   { revertDrift, importExistingResources: importExisting }: DeployOptions,

@@ -4,26 +4,28 @@ import type { View } from '../domain/view.ts';
 import type { DraftInput, WantedGroup } from './draft.ts';
 import { fieldMatches } from './names.ts';
 
-/** The platform may accept a refused value later, so groupsync tries the value again once a day. */
+/** A refused value is tried again after this time, because the platform may accept the value later. */
 const AGAIN_MS = 86_400_000;
 
 type Fields = Pick<WantedGroup, GroupField>;
 
 /*
- * A refused name or external id never blocks a member change. After a write with a refused field:
+ * A refused name or external id never blocks a member change. After the platform refused a value of a field:
  *
- *     the wanted value is        | members                 | the field
- *     ---------------------------|-------------------------|------------------------------------------
- *     the refused value          | written without it      | unchanged
- *     the refused one, next day  | written without it      | then tried alone, in a separate write
- *     another, or after `sync`   | written together with it; after a refusal again without it
+ *     the wanted value of the field              | writes
+ *     -------------------------------------------|--------------------------------------------------------------
+ *     the refused value                          | members without the field
+ *     the refused value, a day after the refusal | members without the field; then the field in a write of its own
+ *     another value                              | members with the field; if refused, members without the field
+ *
+ * The command `groupsync sync` forgets the refusal, so the refused value is handled like another value.
  */
 
-/** Returns the fields whose wanted value is the value that the platform refused. */
+/** Returns the fields whose wanted value was refused by the platform. */
 export const refusedOf = (wanted: Fields, { refusedFields = {} }: GroupState): readonly GroupField[] =>
   FIELD_NAMES.filter((field) => wanted[field] != null && refusedFields[field]?.value === wanted[field]);
 
-/** Returns the first of these refused fields that is due for another try. */
+/** Returns the first of these refused fields whose value is due for another try. */
 export const dueField = (
   fields: readonly GroupField[],
   { refusedFields = {} }: GroupState,
@@ -37,7 +39,10 @@ export const differing = (
   current: View,
 ): readonly GroupField[] => fields.filter((field) => !fieldMatches(current, field, wanted[field]));
 
-/** Returns the fields that a plan does not change to the wanted value, although no policy accepts the difference. */
+/**
+ * Returns the fields that a plan leaves different from the wanted value. Differences that the drift policy accepts do
+ * not count.
+ */
 export function leftDiffering({
   wanted,
   current,
@@ -49,7 +54,7 @@ export function leftDiffering({
   return differing(left, wanted, current);
 }
 
-/** Returns the failure of a group whose members are as wanted, but whose name or external id is refused. */
+/** Returns the failure that reports refused fields; undefined if none of these fields was refused. */
 export function fieldFailure(
   fields: readonly GroupField[],
   { refusedFields = {} }: GroupState,
@@ -71,6 +76,6 @@ export function fieldFailure(
 
 const CODES: ReadonlySet<string> = new Set(FIELD_NAMES.map((field) => GROUP_FIELDS[field].refusal));
 
-/** Whether the platform refused the members of the group, and not only a field. */
+/** Whether the group has failed for another reason than a refused field. */
 export const hasFailed = ({ failedAtMs, lastError }: GroupState): boolean =>
   failedAtMs !== undefined && !CODES.has(lastError?.code ?? '');

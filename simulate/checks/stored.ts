@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { Seen } from '../world.ts';
 
-/** Stored items. The checks read them by the names of their attributes, and share no code with the engine. */
+/* The types of stored items. The checks read the attributes of items directly, and share no code with the engine. */
 
 export interface StoredGroup {
   readonly upserted?: string;
@@ -31,7 +31,7 @@ export interface StoredHold {
   readonly decision: { readonly kind: string; readonly atMs?: number };
 }
 
-/** The register of a member in a group, or the item of a user. */
+/** Either the register of a member in a group, or the item of a user. */
 export interface StoredMember {
   readonly member: string;
   readonly presence?: string;
@@ -64,7 +64,7 @@ export interface StoredDrift {
   readonly settledBy: string | null;
 }
 
-/** Audit entries and drift records are stored for at least this time. The table deletes them after 400 days. */
+/** The checks expect audit entries and drift records for this time. The table deletes them after 400 days. */
 export const RECORDS_KEPT_MS = 395 * 86_400_000;
 
 const part = (text: string) =>
@@ -92,13 +92,17 @@ export const heldUsers = (
   );
 
 /**
- * Returns whether a refresh of people has confirmed the binding. Before that, the binding's key in the index begins
- * with `#`.
+ * Returns whether a refresh of people has confirmed the binding of the member. Before the confirmation, the binding's
+ * key in the index begins with `#`.
  */
 export const isBorneOut = (seen: Seen, connection: string, role: string, member: string): boolean =>
   readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
 
-/** Returns the settings for one group: those of the first group policy that matches the group's id or last name. */
+/**
+ * Returns the settings that apply to one group. `names` are the group's id and name. The first group policy whose
+ * pattern matches one of these names sets the mode and the drift policy. If no group policy matches, or the policy sets
+ * no drift policy, the drift policy of the connection applies. The default mode is `sync`.
+ */
 export function treatmentOf(
   { groups, drift }: ConnectionSettings,
   names: readonly (string | undefined)[],

@@ -11,12 +11,15 @@ import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const ACME = connectionName('default');
 const BOLT = connectionName('bolt');
-/** Texts of the first company: names of people, of an operator and of a group, and an attribute. */
+/** Texts in the data of the first company: names of two people, of an operator and of a group, and an attribute. */
 const OF_ACME = ['ann', 'bob', 'Ann Archer', 'Olga Operator', 'badge-77', 'Secret Projects'];
 
 type World = Awaited<ReturnType<typeof twoCompanies>>;
 
-/** Creates two companies with earlier events and writes, and a command line. */
+/**
+ * Creates two companies. Each has members, audit and drift records, a SCIM user, a SCIM token, and a claimed group. The
+ * result contains a function `cli` that runs a command.
+ */
 async function twoCompanies() {
   const world = await savedWorld();
   const { ports, table } = world;
@@ -111,7 +114,7 @@ describe('erased company', () => {
     expect((await cli('connections', 'remove', 'missing', '--erase')).code).toBe(1);
   });
 
-  it('a second erasure succeeds after a crash of the first erasure at any point', async () => {
+  it('a second erasure succeeds if the first erasure crashed at any of its deletions', async () => {
     for (let dieAt = 0; ; dieAt += 1) {
       const { ports, table, cli } = await twoCompanies();
       let operations = 0;
@@ -137,7 +140,7 @@ describe('erased company', () => {
     }
   });
 
-  it('an erased company that is connected again rejects older events, and accepts newer events', async () => {
+  it('a company that is connected again after its erasure rejects events from before the erasure, and accepts later events', async () => {
     const world = await twoCompanies();
     const { ports, clock, publish, refOf } = world;
     const late = new Date(clock.ms).toISOString();
@@ -154,7 +157,7 @@ describe('erased company', () => {
 });
 
 describe('forgotten person', () => {
-  it('no item contains data of a forgotten person, even if a crash had left an item of an old address', async () => {
+  it('forget erases addresses and name from all items except the audit, even from an index item that a crash had left', async () => {
     const { ports, table, cli } = await twoCompanies();
     const stray = pointerKey(pointerPartition(ACME, 'workEmail', 'archer@old.test'), roleId('r-ann'));
     await table.put({ ...stray, role: 'r-ann', revision: 1 });
@@ -180,7 +183,7 @@ describe('forgotten person', () => {
     expect((await cli('forget', 'm-ann')).json.erased).toMatchObject({ attributes: 0, valuesOfEmployee: 0 });
   });
 
-  it('forgetting a person erases the platform data of every role of the user, and of no other user', async () => {
+  it('forget erases the platform data of every role of the user, and keeps the data of another user', async () => {
     const { ports, table, cli } = await twoCompanies();
     const [ann] = await ports.people.ofUser(ACME, 'u-ann');
     const facts = { role: roleId('r-ann-again'), userId: 'u-ann', state: 'ACTIVE', fanOutDue: false };
@@ -198,7 +201,7 @@ describe('forgotten person', () => {
     expect(await ports.people.ofUser(ACME, 'u-ann')).toHaveLength(2);
   });
 
-  it('a late event does not restore a forgotten person, and a new employee can get the address', async () => {
+  it('after forget, a late event restores no data of the person, and a new employee can get the same address', async () => {
     const world = await twoCompanies();
     const { ports, table, publish, clock } = world;
     await publish(removed('g', 'ann'));
@@ -231,7 +234,10 @@ describe('forgotten person', () => {
 
 describe('person whose last membership ended', () => {
   const DAY_MS = 86_400_000;
-  /** Advances the clock by days, and deletes expired items as DynamoDB does. @returns the users who have attributes */
+  /**
+   * Advances the clock, deletes expired items as DynamoDB does, and runs the daily erasure of leavers for the next 30
+   * days. @returns the members who still have attributes
+   */
   async function keepersAfter(days: number, { table, ports, clock }: World) {
     clock.ms += days * DAY_MS;
     table.expire(clock.ms);
@@ -243,7 +249,7 @@ describe('person whose last membership ended', () => {
       .sort();
   }
 
-  it('a person without a group loses all attributes after 430 days without an event about the person', async () => {
+  it('a person without a group has all attributes 395 days after the last event, and none 435 days after it', async () => {
     const world = await twoCompanies();
     const { ports, table, publish, clock } = world;
     await publish(group('s'), added('s', 'eve'), group('d'), added('d', 'dan'));
@@ -263,7 +269,7 @@ describe('person whose last membership ended', () => {
     expect((await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'))?.role).toBe('r-ann');
   });
 
-  it('a person without a group keeps the address while employed', async () => {
+  it('an employee without a group keeps the address, and a later event with only the id finds the employee', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;
     const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'ACTIVE', fanOutDue: false };
@@ -276,7 +282,7 @@ describe('person whose last membership ended', () => {
     expect(user?.role).toBe('r-eve');
   });
 
-  it('keeps the addresses of an employee who is matched only by the second of several addresses', async () => {
+  it('a member keeps all addresses if only the second address matches an employee', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;
     const settings = { ...world.connection.settings, match: ['otherEmails=workEmail'] };
@@ -288,7 +294,7 @@ describe('person whose last membership ended', () => {
     expect(await keepersAfter(435, world)).toContain('m-eve');
   });
 
-  it('deletes the address once the person is no longer an employee', async () => {
+  it('a person whose employment ended has no address 435 days after the last event', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;
     const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'TERMINATED', fanOutDue: false };

@@ -39,7 +39,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
         await toolPorts.people.save(name, { ...person, values }, seen);
       }
     },
-    /** Sets the members of g by an event of a connection's directory. */
+    /** Ingests a snapshot of the group g from the directory of this connection. */
     async says(name: ConnectionName, ...members: readonly string[]) {
       events += 1;
       world.advance(1_000);
@@ -69,7 +69,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
 }
 
 describe('company that is connected again under another name', () => {
-  it('the new connection adopts the groups of the removed connection by their external id', async () => {
+  it('the new connection adopts a group of the removed connection by its external id', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
     await remove();
     await connect(OTHER);
@@ -79,7 +79,7 @@ describe('company that is connected again under another name', () => {
     expect(await owner()).toEqual(refOf(OTHER));
   });
 
-  it('shows the same adoption in a plan, which writes nothing', async () => {
+  it('a plan of the new connection shows the adoption and does not change the owner of the group', async () => {
     const { remove, connect, says, world, owner, refOf, stateOf } = await company();
     await remove();
     await connect(OTHER);
@@ -92,7 +92,7 @@ describe('company that is connected again under another name', () => {
     expect(await owner()).toEqual(refOf(CONNECTION));
   });
 
-  it('adopts the groups of the removed connection after a crash of apply before any effect', async () => {
+  it('the new connection adopts the group after a crash of apply before any of its effects', async () => {
     await whereverItDies(async (worker, where) => {
       const { remove, connect, says, apply, platformGroups, world, refOf } = await company();
       await remove();
@@ -106,7 +106,7 @@ describe('company that is connected again under another name', () => {
     });
   });
 
-  it('removes a leaver that the removed connection had added, even if members of other clients may stay', async () => {
+  it('under additive membership, the new connection removes a leaver and keeps the members of other clients', async () => {
     const { remove, connect, says, apply, world, platformGroups } = await company({ membership: 'additive' });
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'stranger'] });
@@ -117,7 +117,7 @@ describe('company that is connected again under another name', () => {
     expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a', 'stranger'] }]);
   });
 
-  it('shows in connect the groups to adopt, and none while the other connection is live', async () => {
+  it('the check of a credential lists a group for adoption only after the first connection is removed', async () => {
     const { remove, connect, says, world } = await company();
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -145,7 +145,7 @@ describe('company that is connected again under another name', () => {
     expect(await adopted()).toEqual(['g']);
   });
 
-  it('an operator can adopt a group of the removed connection', async () => {
+  it('an operator can adopt a group of the removed connection for the new connection', async () => {
     const { remove, connect, says, world, owner, refOf } = await company();
     const [id] = world.platform.groups.keys();
     await remove();
@@ -155,7 +155,7 @@ describe('company that is connected again under another name', () => {
     expect(await owner()).toEqual(refOf(OTHER));
   });
 
-  it('the new connection does not repeat a deletion that the removed connection had begun', async () => {
+  it('no connection repeats a deletion that the first connection had begun before its removal', async () => {
     const { remove, connect, says, apply, world, say, work, troubles, platformGroups } = await company();
     troubles.platform = (call) => (call === 'delete' ? 'unavailable_before' : 'none');
     say({ remove: 'g' });
@@ -172,7 +172,7 @@ describe('company that is connected again under another name', () => {
     expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
   });
 
-  it('counts a group of the removed connection as an orphan until it is adopted', async () => {
+  it('the sweep counts a group of the removed connection as an orphan before its adoption', async () => {
     const { remove, connect, says, world } = await company();
     await remove();
     await connect(OTHER);
@@ -184,7 +184,7 @@ describe('company that is connected again under another name', () => {
 });
 
 describe('two live connections of one company', () => {
-  it('two connections never overwrite each other, and the second names the owner of the group', async () => {
+  it('the second connection does not write a group of the first, and its error names the owner', async () => {
     const { connect, says, apply, platformGroups, stateOf, owner, refOf } = await company();
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -199,7 +199,7 @@ describe('two live connections of one company', () => {
     });
   });
 
-  it('two connections create only one group if their adoptExisting settings differ', async () => {
+  it('each of two connections creates its own group if adoptExisting is never', async () => {
     const { connect, says, apply, world, platformGroups } = await company({ adoptExisting: 'never' });
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -208,7 +208,7 @@ describe('two live connections of one company', () => {
     expect(platformGroups()).toHaveLength(2);
   });
 
-  it('the second connection takes over the group within an hour after the first is removed', async () => {
+  it('the second connection takes over the group within an hour after the first connection is removed', async () => {
     const { remove, connect, says, apply, platformGroups, world } = await company();
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -236,7 +236,7 @@ describe('two live connections of one company', () => {
 });
 
 describe('company that is connected again under the same name', () => {
-  it('a connection continues with its previous groups', async () => {
+  it('the connection continues to write the group that it wrote before its removal', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
     await remove();
     await connect(CONNECTION);

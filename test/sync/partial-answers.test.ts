@@ -15,11 +15,11 @@ async function company(settings = {}, platform = {}) {
     ...told,
     sent,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** Lets answers of these kinds show only the first user from now on. */
+    /** From now on, answers to calls of these kinds show only the first user. */
     showOnlyFirst(...kinds: readonly string[]) {
       world.platform.showing = (kind, users) => (kinds.includes(kind) ? first(users) : users);
     },
-    /** Lets answers to writes, and fetches within half a minute after a write, show only the first user. */
+    /** From now on, all answers within half a minute after a write show only the first user, except lists. */
     showOnlyFirstForAWhile() {
       world.platform.showing = (kind, users) => {
         const isLate = kind === 'list' || world.nowMs() - (world.platform.writes.at(-1)?.atMs ?? 0) > 30_000;
@@ -34,7 +34,7 @@ async function company(settings = {}, platform = {}) {
       await suspectChanged(world);
       await told.tell();
     },
-    /** Marks each group as suspected, as the feed does, so that apply fetches the group. */
+    /** Records a suspected external change of each group, as reconcile does. So apply fetches the group. */
     async lookAgain() {
       for await (const page of world.toolPorts.index.all(CONNECTION))
         for (const { ref } of page) {
@@ -52,7 +52,7 @@ async function company(settings = {}, platform = {}) {
       await sweep(await world.connection(), world.toolPorts);
       await told.tell();
     },
-    /** Adds this user as another client. */
+    /** Lets another client add this user to the group. */
     async guest(user: string) {
       const [group] = world.platform.groups.values();
       world.platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), user] });
@@ -64,9 +64,9 @@ async function company(settings = {}, platform = {}) {
 
 describe('answer to a write that shows only some users', () => {
   it.each([
-    ['only the answer', ['create', 'put', 'patch']],
-    ['the answer, and fetches for half a minute', undefined],
-  ])('a partial answer removes no other user and causes no drift (%s)', async (_, kinds) => {
+    ['answers to writes', ['create', 'put', 'patch']],
+    ['answers and fetches in the half minute after a write', undefined],
+  ])('apply removes no member and records no drift if %s show only the first user', async (_, kinds) => {
     const { tell, later, shown, drift, sent, state, ...told } = await company();
     if (kinds === undefined) told.showOnlyFirstForAWhile();
     else told.showOnlyFirst(...kinds);
@@ -83,24 +83,27 @@ describe('answer to a write that shows only some users', () => {
   });
 
   it.each([
-    ['external members under additive membership', { membership: 'additive' }],
-    ['added members that a policy adopts', { drift: 'adopt' }],
-    ['members in mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
-  ])('the write after a partial answer keeps %s', async (_, settings) => {
-    const { tell, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company(settings);
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
-    world.advance(HOUR_MS);
-    await guest('u-guest');
-    world.advance(HOUR_MS);
-    showOnlyFirstForAWhile();
-    await tell({ add: ['c'], to: 'g' });
-    await tell({ add: ['d'], to: 'g' });
-    showAll();
-    await later();
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d', 'u-guest']]);
-  });
+    ['additive membership', { membership: 'additive' }],
+    ['drift policy adopt', { drift: 'adopt' }],
+    ['mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
+  ])(
+    'writes after an answer without some users keep a member that another client added (%s)',
+    async (_, settings) => {
+      const { tell, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company(settings);
+      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      world.advance(HOUR_MS);
+      await guest('u-guest');
+      world.advance(HOUR_MS);
+      showOnlyFirstForAWhile();
+      await tell({ add: ['c'], to: 'g' });
+      await tell({ add: ['d'], to: 'g' });
+      showAll();
+      await later();
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d', 'u-guest']]);
+    },
+  );
 
-  it('the write after a partial answer keeps members whose removal is held', async () => {
+  it('writes after an answer without some users keep the members whose removal is on hold', async () => {
     const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
     const { tell, later, shown, world, showOnlyFirstForAWhile, showAll } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -117,7 +120,7 @@ describe('answer to a write that shows only some users', () => {
   });
 });
 
-it('apply sends wanted users with every write if no answer shows them', async () => {
+it('every write contains the wanted users that no answer shows', async () => {
   const { tell, sweepAfter, shown, drift, sent, showOnlyFirst, showAll, state } = await company();
   showOnlyFirst('create', 'put', 'patch', 'get');
   await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -131,7 +134,7 @@ it('apply sends wanted users with every write if no answer shows them', async ()
   expect(await drift()).toEqual([]);
 });
 
-it('under additive membership, apply removes a leaver that the platform first showed an hour after the write', async () => {
+it('under additive membership, apply removes a leaver that no answer showed for 40 minutes after the addition', async () => {
   const { tell, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);
@@ -151,7 +154,7 @@ it('under additive membership, apply removes a leaver that the platform first sh
 
 describe('fetch that shows only some users', () => {
   it.each(['restore', 'report', 'adopt'])(
-    'a partial fetch removes no wanted members (%s)',
+    'apply removes no wanted member if a fetch shows only the first user (drift policy %s)',
     async (policy) => {
       const { tell, later, shown, world, showOnlyFirst, showAll, sent } = await company({ drift: policy });
       await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -169,7 +172,7 @@ describe('fetch that shows only some users', () => {
     },
   );
 
-  it('a partial fetch is no drift within a minute of a write by groupsync', async () => {
+  it('a fetch that shows only the first user, one second after a write, causes no drift of members', async () => {
     const { tell, later, shown, world, showOnlyFirst, showAll, drift } = await company({ drift: 'adopt' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(HOUR_MS);
@@ -189,8 +192,8 @@ describe('fetch that shows only some users', () => {
   });
 });
 
-describe('adoption of a group of which the fetch shows only some users', () => {
-  it('holds the removal of the users that only the list shows under the same version', async () => {
+describe('adoption of a group if the fetch shows only some of its users', () => {
+  it('the guard holds the removal of users that the list shows and the fetch of the same version does not', async () => {
     const { tell, shown, world, showOnlyFirst, state } = await company({
       adoptExisting: 'bySpokeId',
       guard: { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 },
@@ -205,12 +208,12 @@ describe('adoption of a group of which the fetch shows only some users', () => {
   });
 });
 
-describe('members that were sent and that the platform does not show', () => {
+describe('hidden users: users that groupsync added and that the platform does not show', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
   const EVERYWHERE = ['create', 'put', 'patch', 'get'];
 
   it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
-    'the guard holds unshown members if the directory removes too many of them after %i ms',
+    'the guard holds the removal of hidden users if the directory removes too many of them %i ms after the write',
     async (ms) => {
       const { tell, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
       showOnlyFirst(...EVERYWHERE);
@@ -227,7 +230,7 @@ describe('members that were sent and that the platform does not show', () => {
     },
   );
 
-  it('the guard counts a member that the platform does not show in the size that it compares with minSize', async () => {
+  it('a hidden user counts in the group size that the guard compares with minSize', async () => {
     const ofFour = { ...guard, minSize: 4 };
     const { tell, shown, world, state } = await company({ guard: ofFour });
     world.platform.showing = (_, users) => users.filter((user) => user !== 'u-d');
@@ -238,7 +241,7 @@ describe('members that were sent and that the platform does not show', () => {
     expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
   });
 
-  it('unshown members are removed by a separate write once the directory removes them', async () => {
+  it('apply removes a hidden user once the directory removes the member', async () => {
     const { tell, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
     showOnlyFirst(...EVERYWHERE);
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -254,7 +257,7 @@ describe('members that were sent and that the platform does not show', () => {
 
 describe('fetch of the last written version that shows only some users', () => {
   it.each(['restore', 'report', 'adopt'])(
-    'a partial fetch is no change by another client (%s)',
+    'a fetch that shows only the first user causes no drift and no loss of members (drift policy %s)',
     async (policy) => {
       const { tell, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
         drift: policy,
@@ -274,7 +277,7 @@ describe('fetch of the last written version that shows only some users', () => {
     },
   );
 
-  it('members that another client added stay in the group and stay external', async () => {
+  it('a member that another client added stays external after a fetch that shows only the first user', async () => {
     const { tell, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
       membership: 'additive',
     });
@@ -296,9 +299,9 @@ describe('fetch of the last written version that shows only some users', () => {
   });
 });
 
-describe('member that another client added and that a write lost', () => {
+describe('member that another client added and that the platform drops at a write of groupsync', () => {
   it.each(['answer', 'fetch'])(
-    'a lost member is sent again once the directory adds the member (loss seen in the %s)',
+    'apply adds the dropped member again after the directory adds the member (the %s shows the loss)',
     async (seen) => {
       const { tell, lookAgain, shown, world, guest, showAll, state } = await company({
         membership: 'additive',
@@ -325,7 +328,7 @@ describe('member that another client added and that a write lost', () => {
 
 describe('search for a refused user', () => {
   it.each(['u-c', 'u-d', 'u-e'])(
-    'each attempt keeps the members that no answer shows (refused: %s)',
+    'every write of the search contains the member that no answer shows (refused user: %s)',
     async (refused) => {
       const { tell, hire, shown, world, sent } = await company();
       await hire('a', 'b', 'c', 'd', 'e');
@@ -339,7 +342,7 @@ describe('search for a refused user', () => {
     },
   );
 
-  it('a leaver is removed although the platform refuses a member that it has never shown', async () => {
+  it('apply removes a leaver although the platform refuses another member, which no answer has shown', async () => {
     const { tell, hire, shown, world } = await company();
     await hire('a', 'b', 'c', 'd');
     world.platform.refused.add('u-b');
@@ -353,7 +356,7 @@ describe('search for a refused user', () => {
 
 describe('list that shows only some users', () => {
   it.each(['restore', 'adopt'])(
-    'a lost creation causes no drift if the list shows only some users (%s)',
+    'after a creation whose answer was lost, a list with only the first user causes no drift (drift policy %s)',
     async (policy) => {
       const { tell, shown, world, showOnlyFirst, troubles, drift, sent } = await company({ drift: policy });
       let isLost = false;
@@ -373,7 +376,7 @@ describe('list that shows only some users', () => {
     },
   );
 
-  it('a list that shows only some users causes no write in the hourly sweep', async () => {
+  it('the hourly sweep causes no write and no drift if the list shows only the first user', async () => {
     const { tell, sweepAfter, showOnlyFirst, drift, sent } = await company();
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
     showOnlyFirst('list');

@@ -50,7 +50,8 @@ export const RequestsQuery = z.object({
 });
 
 /**
- * Registers the test controls. They need no authentication, answer only this machine, and are not in the specification.
+ * Registers the test controls, which are not in the platform's specification. The controls need no authentication, and
+ * accept only requests from this machine.
  */
 export function registerControls(app: FastifyInstance, controls: Controls): void {
   const { simulation, faults, log } = controls;

@@ -46,8 +46,8 @@ export const Activity = z.object({
 });
 
 /**
- * Returns the schema of one page of a list. A page must have the list or the expected `kind`, so that `{}` or the JSON
- * of a proxy does not look like an empty list.
+ * Returns the schema of one page of a list. A page must contain the list or the expected `kind`. Otherwise `{}` or the
+ * JSON of a proxy would be read as an empty list.
  */
 export function listOf<Item extends z.ZodType>(kind: string, field: string, item: Item) {
   return z

@@ -10,7 +10,7 @@ export interface AccessTokens {
 
 export interface SignInOptions {
   readonly credential: Credential;
-  /** Address of the administrator on whose behalf the service account reads (domain-wide delegation). */
+  /** Address of the administrator in whose name the service account reads (domain-wide delegation). */
   readonly administrator: string;
   readonly tokenUrl: string;
   readonly scopes: readonly string[];
@@ -19,10 +19,13 @@ export interface SignInOptions {
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** The longest lifetime that Google accepts ("Using OAuth 2.0 for server to server applications"). */
 const ASSERTION_SECONDS = 3_600;
-/** The time before the end of a token at which it is renewed. */
+/** A token is renewed this time before its end. */
 const EARLY_MS = 300_000;
 
-/** Signs in as a service account (RFC 7523). It ignores the address of the token endpoint in the key file. */
+/**
+ * Signs in as a service account (RFC 7523). The sign-in uses `tokenUrl`, and ignores the address of the token endpoint
+ * in the key file.
+ */
 export function createAccessTokens(options: SignInOptions, world: DirectoryWorld): AccessTokens {
   let held: { readonly token: string; readonly untilMs: number } | undefined;
   let pending: Promise<string> | undefined;

@@ -59,15 +59,15 @@ export type ActivityEvent = z.infer<typeof ActivityEvent> & { readonly id: strin
 const isKnown = (event: z.infer<typeof ActivityEvent>): event is ActivityEvent => event.id !== undefined;
 
 /**
- * A shorter page may contain only malformed events, for example the last page of a feed. A page with this many events
- * needs at least one event with an id.
+ * A page with at least this number of events is an error if no event has an id. A shorter page is accepted, because the
+ * last page of a feed may contain only a few malformed events.
  */
 const MANY_EVENTS = 10;
 
 /**
  * The feed's envelope: `{data: {events, next}, error}`. Some platforms send null as `data` or `events`, which means an
  * empty page. If `next` is null, absent or empty, there are no more events now. One malformed event must not hide the
- * others. But a long list of malformed entries only is not a list of events.
+ * other events. But a long list without any event id is an error (`MANY_EVENTS`).
  */
 const ActivityEnvelope = z.lazy(() => {
   const events = listed(ActivityEvent).refine((list) => list.length < MANY_EVENTS || list.some(isKnown), {
@@ -84,7 +84,7 @@ function envelopeOf(raw: unknown): unknown {
 
 const FEED: Endpoint = { method: 'GET', path: '/platform/api/company_activity' };
 
-/** Parameter names that the specification leaves open, and the page size (1 to 1000). */
+/** The names of query parameters, which the specification leaves open, and the page size (1 to 1000). */
 export type ActivityNames = Readonly<ConnectionSettings['activity']>;
 
 export const DEFAULT_ACTIVITY: ActivityNames = {
@@ -106,16 +106,19 @@ export function activityNames(given: Partial<ActivityNames> = {}): ActivityNames
 }
 
 /**
- * The start of reading. Either a cursor of an earlier page, or a time range in milliseconds since 1970. `sinceMs` is
- * inclusive and less than 90 days ago. Without `sinceMs` the feed begins with its oldest event. Without `untilMs` the
- * feed is read to its end.
+ * The place where a read begins: the cursor of an earlier page, or a time range in milliseconds since 1970. `sinceMs`
+ * is inclusive and must be less than 90 days ago. Without `sinceMs`, the read begins with the oldest event. Without
+ * `untilMs`, the read continues to the end of the feed.
  */
 type ActivityStart =
   | { readonly cursor: string }
   | { readonly sinceMs?: number | undefined; readonly untilMs?: number | undefined };
 
 const WINDOW_MS = 90 * 24 * 3_600_000;
-/** A feed may return new cursors without any event forever. After this number of empty pages, the next run reads on. */
+/**
+ * A feed may send empty pages with new cursors forever. After this number of successive empty pages the read ends, and
+ * the next read continues from the last cursor.
+ */
 const MAX_EMPTY_PAGES = 20;
 
 interface Settings {
@@ -127,11 +130,11 @@ interface Settings {
 export const activityResource = (call: Caller, settings: Settings) => ({
   /**
    * `GET /company_activity`: reads at least one page, and continues until there are no more events. The first request
-   * carries the start date, and each later request only the cursor. The last page may repeat earlier events. `next` is
-   * the cursor to store after the events are recorded; null if no cursor has come yet. `done` marks the last page. An
-   * event without an id is dropped.
-   * @throws ReportedError if the envelope's `error` is not null; UnexpectedBodyError for another envelope;
-   * InvalidRequestError if the start is 90 days ago or longer
+   * contains the start, and each later request contains only the cursor. The last page may repeat earlier events. The
+   * caller stores the cursor `next` after it has recorded the events; `next` is null while the feed has sent no cursor.
+   * `done` is true for the last page. An event without an id is dropped.
+   * @throws ReportedError if the envelope's `error` is not null; UnexpectedBodyError for a malformed envelope or a
+   * repeated cursor; InvalidRequestError if the start is malformed, or is 90 days ago or more
    */
   follow: (start: ActivityStart = {}, options?: CallOptions) => follow(call, settings, start, options),
 });
@@ -191,8 +194,8 @@ const decoding: Call<Feed>['decoding'] = {
   })),
   envelope: envelopeOf,
   errorMember: 'error',
-  // Other malformed details of an event are dropped. A malformed cursor is an error, because it would look like the end
-  // of the feed.
+  // A malformed field of an event is dropped. But a malformed cursor is an error, because a missing cursor means the
+  // end of the feed.
   exact: (path) => path.join('.') === 'data.next',
   oddOf: ({ events }) => events.flatMap((event, at) => (isKnown(event) ? [] : [`data.events[${at}].id`])),
 };

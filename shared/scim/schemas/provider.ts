@@ -1,6 +1,6 @@
 import { type Attribute, attribute, flag, type Schema, text } from '../attribute.ts';
 
-/* Schemas of the discovery documents themselves (RFC 7643 section 8.7.2). Clients can read but not write them. */
+/* The schemas of the discovery documents (RFC 7643 section 8.7.2). Clients can only read these documents. */
 
 const TYPES = 'string complex boolean decimal integer dateTime reference binary'.split(' ');
 const WRITERS = ['readOnly', 'readWrite', 'immutable', 'writeOnly'];
@@ -90,9 +90,7 @@ export const RESOURCE_TYPE: Schema = {
   ],
 };
 
-/**
- * Definition of an attribute and of a sub-attribute. They differ only in that a sub-attribute has no sub-attributes.
- */
+/** The fields that define an attribute or a sub-attribute. Only an attribute also has the field `subAttributes`. */
 const definition: readonly Attribute[] = [
   exact('name', 'Name of the attribute.'),
   exact('type', 'Type of the attribute.', { canonicalValues: TYPES }),

@@ -8,7 +8,7 @@ import type { GroupIndex, GroupSummary } from '../ports/group-index.ts';
 import { failureIn } from '../ports/platform.ts';
 import { type SourcesFound, watchSources } from '../sources.ts';
 
-/** The state of one connection for alarms and the dashboard. The state is computed each minute. */
+/** The state of one connection for alarms and the dashboard, computed each minute. */
 export interface Levels {
   readonly dirtyGroups: number;
   readonly oldestDirtySeconds: number;
@@ -17,15 +17,18 @@ export interface Levels {
   /** 0 while the gate is open or an operator paused the connection. */
   readonly gateClosedSeconds: number;
   readonly unauthorized: boolean;
-  /** undefined before the feed was first read to its end. */
+  /** Time since the feed was last read to its end; undefined before the first read. */
   readonly feedCursorAgeSeconds?: number;
   /** Time since the credential was last confirmed; undefined before the first successful check. */
   readonly credentialUncheckedSeconds?: number;
-  /** The time for which events or SCIM requests have been overdue. The longer time counts. */
+  /** The time for which events or SCIM requests have been overdue. If both are overdue, this is the longer time. */
   readonly sourceLateSeconds: number;
   /** The time for which a read of the directory has been overdue. */
   readonly readerLateSeconds: number;
-  /** Whether the reader has stopped, because a permission or too many groups are missing. */
+  /**
+   * Whether the reader of the directory has stopped. The reader stops if the directory denies access, or if the
+   * directory's list lacks too many of the known groups.
+   */
   readonly readerStopped: boolean;
   /** The number of groups for which the directory repeatedly lists fewer members than it counts. */
   readonly readerShortGroups: number;
@@ -33,7 +36,7 @@ export interface Levels {
   readonly found: readonly Finding[];
 }
 
-/** Shorter closings of the gate are normal and are not reported. */
+/** A gate in state `backoff` is reported only after this time, because shorter closings are normal. */
 const CLOSED_FOR_MS = 5 * 60_000;
 
 export async function readLevels(
@@ -70,7 +73,7 @@ export async function readLevels(
   };
 }
 
-/** A reader that has stopped is late too. Only the stop is reported then. */
+/** Returns the levels and findings of all sources. A stopped reader is also late, but only its stop is reported. */
 function sourceLevels({ freshness, reader }: SourcesFound, nowMs: number) {
   const { stopped, shortGroups = 0 } = reader;
   const late = freshness.filter(({ lateMs }) => lateMs > 0);
@@ -131,8 +134,9 @@ const seconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 export type HealthPorts = Pick<Ports, 'platforms' | 'health' | 'clock'>;
 
 /**
- * Uses the credential once a day (`/me`), because unused customer API keys expire. A company without changes also learns
- * of a revoked credential before the first change needs it.
+ * Checks the credential of a connection with a call of `/me`, and stores the result. A task runs this check once a day.
+ * The call keeps a customer API key valid, because an unused key expires. The check also finds a revoked credential if
+ * the company has no changes.
  */
 export async function checkHealth(connection: Connection, ports: HealthPorts): Promise<Health> {
   const known = await ports.health.read(connection.name);

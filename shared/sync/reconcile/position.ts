@@ -6,10 +6,11 @@ export type FeedPages = readonly FeedPage[];
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * The platform lists less than 90 days (specification, "Company activity"). One day is a margin for clocks and delays.
+ * A read by date begins at most this long ago. The platform's feed contains the events of less than 90 days
+ * (specification, "Company activity"), and one day is a margin for clocks and delays.
  */
 export const LOOK_BACK_MS = 89 * DAY_MS;
-/** The ids of two full pages, of at most 1,000 events each. An item with these ids stays far below 400 KB. */
+/** The ids of two full pages of 1,000 events. An item with these ids is far below the limit of 400 KB. */
 const MAX_RECENT_IDS = 2_000;
 
 export const firstPosition = (nowMs: number): FeedPosition => ({
@@ -22,8 +23,8 @@ export const firstPosition = (nowMs: number): FeedPosition => ({
 });
 
 /**
- * Returns the events that were not read before. The feed may repeat its last page, and a read by date includes its
- * start.
+ * Returns each event whose id the position does not contain. Known events can come again: the feed may repeat its last
+ * page, and a read by date includes the events at its start time.
  */
 export function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): readonly FeedEvent[] {
   const known = new Set(recentIds);
@@ -47,8 +48,8 @@ export function activityByGroup(
 }
 
 /**
- * Returns the position after the pages. The position keeps the newest ids, because the feed may repeat events. A last
- * page without a new cursor is read again, and a read by date includes the newest known time.
+ * Returns the position after the pages, with the ids of the newest events. `freshEvents` recognizes repeated events by
+ * these ids.
  */
 export function movedOn(position: FeedPosition, pages: FeedPages, nowMs: number): FeedPosition {
   const events = pages.flatMap(({ events: of }) => of);
@@ -64,18 +65,18 @@ export function movedOn(position: FeedPosition, pages: FeedPages, nowMs: number)
   };
 }
 
-/** The latest timestamp, in the form of the feed. */
+/** Returns the latest timestamp, in the form in which the feed sent it. */
 const newest = (events: readonly FeedEvent[], before: string | null): string | null =>
   [before, ...events.map(({ at }) => at)].reduce<string | null>(
     (latest, at) => (millis(at) > (millis(latest) || 0) ? at : latest),
     null,
   );
 
-/** Returns the start of a read by date: the newest known event, or as far back as the platform keeps events. */
+/** Returns the start of a read by date: the time of the newest known event, but at most 89 days ago. */
 export function startOf({ lastEventAt }: FeedPosition, nowMs: number): number {
   const earliestMs = nowMs - LOOK_BACK_MS;
   const atMs = millis(lastEventAt);
-  // The platform's clock may be ahead.
+  // The platform's clock may be ahead, so the time of an event may be in the future.
   return atMs > earliestMs ? Math.min(atMs, nowMs) : earliestMs;
 }
 

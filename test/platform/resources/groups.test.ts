@@ -16,7 +16,7 @@ describe('groups resource of the client', () => {
     ]);
   });
 
-  it('replace always sends the whole group, even without a spokeId', async () => {
+  it('replace sends all fields as given, even a spokeId of null and a repeated user', async () => {
     const { client, platform } = await rig(() => ({ body: GROUP }));
     const whole = { name: 'Ops', spokeId: null, users: ['u1', 'u1'], version: 'v0' };
     await client.groups.replace('g1', whole);
@@ -26,34 +26,37 @@ describe('groups resource of the client', () => {
   it.each<[string, object]>([
     ['no version', { name: 'Ops' }],
     ['an empty version', { name: 'Ops', version: '' }],
-    ['nothing but the version', { version: 'v0' }],
+    ['the version alone', { version: 'v0' }],
     ['an empty name', { name: '', version: 'v0' }],
     ['users that are null', { users: null, version: 'v0' }],
-    ['a field of another name', { name: 'Ops', version: 'v0', members: [] }],
-  ])('patch with %s is not sent', async (_, change) => {
+    ['an unknown field', { name: 'Ops', version: 'v0', members: [] }],
+  ])('patch with %s fails and sends no request', async (_, change) => {
     const { client, platform } = await rig(() => ({ body: GROUP }));
     await expect(client.groups.patch('g1', change as never)).rejects.toBeInstanceOf(InvalidRequestError);
     expect(platform.seen).toEqual([]);
   });
 
-  it.each(['name', 'spokeId', 'users', 'version'])('replace without %s is not sent', async (field) => {
-    const { client, platform } = await rig(() => ({ body: GROUP }));
-    const whole = { name: 'Ops', spokeId: 'd1', users: [], version: 'v0', [field]: undefined };
-    await expect(client.groups.replace('g1', whole as never)).rejects.toThrow(field);
-    expect(platform.seen).toEqual([]);
-  });
+  it.each(['name', 'spokeId', 'users', 'version'])(
+    'replace without %s fails and sends no request',
+    async (field) => {
+      const { client, platform } = await rig(() => ({ body: GROUP }));
+      const whole = { name: 'Ops', spokeId: 'd1', users: [], version: 'v0', [field]: undefined };
+      await expect(client.groups.replace('g1', whole as never)).rejects.toThrow(field);
+      expect(platform.seen).toEqual([]);
+    },
+  );
 
   it.each<[number, unknown]>([
     [200, ''],
     [200, 'deleted'],
     [202, { ok: true }],
     [204, undefined],
-  ])('delete counts the answer %i with the body %j as a deletion', async (status, body) => {
+  ])('delete succeeds if the answer has the status %i and the body %j', async (status, body) => {
     const { client } = await rig(() => ({ status, body }));
     await expect(client.groups.delete('g1')).resolves.toBe('deleted');
   });
 
-  // The answers are given as text, because JSON.stringify would round some of the numbers.
+  // The answers are given as text, because JavaScript would round some of the numbers.
   it.each<[string, string | number]>([
     ['"v1"', 'v1'],
     ['"7"', '7'],
@@ -66,7 +69,7 @@ describe('groups resource of the client', () => {
     ['1e400', 'number:1e400'],
     ['"number:7"', 'text:number:7'],
     ['"text:7"', 'text:text:7'],
-  ])('the version %s is sent back unchanged', async (version, held) => {
+  ])('patch and replace send the received version %s unchanged', async (version, held) => {
     const answer = `{"id":"g1","name":"a \\"version\\": 1.0","users":[],"version" : ${version}}`;
     const { client, platform } = await rig(() => ({ body: answer }));
     const group = await client.groups.get('g1');
@@ -79,7 +82,7 @@ describe('groups resource of the client', () => {
     expect(replaced).toContain(`"version":${version}`);
   });
 
-  it('distinguishes numeric versions that JavaScript rounds to the same number', async () => {
+  it('list distinguishes numeric versions that JavaScript rounds to the same number', async () => {
     const listed = ['9007199254740992', '9007199254740993'].map(
       (version, at) => `{"id":"g${at}","name":"Ops","users":[],"version":${version}}`,
     );
@@ -91,37 +94,34 @@ describe('groups resource of the client', () => {
     ]);
   });
 
-  it.each(['true', '{}', '""', 'null'])(
-    'reports a group with the version %s as malformed',
-    async (version) => {
-      const answer = `{"id":"g1","name":"Ops","users":[],"version":${version}}`;
-      const { client } = await rig(() => ({ body: answer }));
-      await expect(client.groups.get('g1')).rejects.toThrow('version');
-    },
-  );
+  it.each(['true', '{}', '""', 'null'])('get fails if the version of the group is %s', async (version) => {
+    const answer = `{"id":"g1","name":"Ops","users":[],"version":${version}}`;
+    const { client } = await rig(() => ({ body: answer }));
+    await expect(client.groups.get('g1')).rejects.toThrow('version');
+  });
 
   it('delete succeeds if the group does not exist', async () => {
     const { client } = await rig(() => ({ status: 404 }));
     await expect(client.groups.delete('g1')).resolves.toBe('absent');
   });
 
-  it('a write succeeds with any 2xx status', async () => {
+  it('create succeeds with the status 201', async () => {
     const { client } = await rig(() => ({ status: 201, body: GROUP }));
     await expect(client.groups.create({ name: 'Ops', spokeId: 'd1', users: [] })).resolves.toEqual(GROUP);
   });
 
-  it('user ids without an employee and repeated ids are kept, and unknown fields are ignored', async () => {
+  it('get keeps user ids without an employee and repeated user ids, and ignores unknown fields', async () => {
     const users = ['u1', 'unknown', 'u1'];
     const { client } = await rig(() => ({ body: { ...GROUP, users, parentName: 'x', spoke: {} } }));
     await expect(client.groups.get('g1')).resolves.toEqual({ ...GROUP, users });
   });
 
-  it.each([undefined, null])('a spokeId of %j is read as null', async (spokeId) => {
+  it.each([undefined, null])('list returns null for a spokeId of %j', async (spokeId) => {
     const { client } = await rig(() => ({ body: [{ ...GROUP, spokeId }] }));
     await expect(client.groups.list()).resolves.toEqual([{ ...GROUP, spokeId: null }]);
   });
 
-  it('an empty list of groups is accepted', async () => {
+  it('list accepts an empty list of groups', async () => {
     const { client } = await rig(() => ({ body: [] }));
     await expect(client.groups.list()).resolves.toEqual([]);
   });

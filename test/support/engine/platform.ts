@@ -14,8 +14,19 @@ import type { ClientAction, PersonSpec, PlatformFault, Traits } from '../../../s
 import type { Worker } from '../../../simulate/worker.ts';
 
 /**
- * The fault of one call. After `lost_before`, `lost_after` and `lost_late` the caller gets no answer. `lost_before`:
- * the call has no effect. `lost_after`: the call took effect. `lost_late`: the call takes effect later.
+ * The fault of one call:
+ *
+ *     fault              | the caller gets               | the call takes effect
+ *     -------------------|-------------------------------|------------------------------------------
+ *     unreached          | ECONNREFUSED                  | never
+ *     lost_before        | ECONNRESET                    | never
+ *     lost_after         | ECONNRESET                    | immediately
+ *     lost_late          | ECONNRESET                    | later, at most a minute after the call
+ *     throttled          | 429                           | never
+ *     unavailable_before | 500                           | never
+ *     unavailable_after  | 504                           | immediately
+ *     forbidden          | 403                           | never
+ *     unauthorized       | 401                           | never
  */
 export type CallFault =
   | 'none'
@@ -29,7 +40,7 @@ export type CallFault =
   | 'forbidden'
   | 'unauthorized';
 
-/** The result for the caller: a status, or a connection that fails with this code. */
+/** What the caller of a faulty call gets: an HTTP status, or a connection error with this code. */
 type Met = number | 'ECONNREFUSED' | 'ECONNRESET';
 
 const FAILS_BEFORE: Partial<Record<CallFault, Met>> = {
@@ -43,79 +54,79 @@ const FAILS_BEFORE: Partial<Record<CallFault, Met>> = {
 };
 const FAILS_AFTER: Partial<Record<CallFault, Met>> = { lost_after: 'ECONNRESET', unavailable_after: 504 };
 
-/**
- * The milliseconds within which a delivered request takes effect. Proxies and servers give up on a request after that
- * time.
- */
+/** A call with the fault `lost_late` takes effect at most this time after the call. */
 const LATEST_MS = 60_000;
 const TOKEN = 'token';
 
+/** Traits are properties of the simulated platform, such as its form of names. A missing trait has a plain value. */
 export interface PlatformOptions extends Partial<Traits> {
   readonly nowMs: () => number;
   readonly company?: string;
-  /** Returns the name that the platform stores for a sent name, if no trait describes the case. */
+  /** Returns the name that the platform stores for a sent name. Used for forms that the trait `names` does not have. */
   readonly nameAs?: (name: string) => string;
-  /** The form in which the platform stores external ids. */
+  /** Returns the external id that the platform stores for a sent external id. */
   readonly spokeIdAs?: (spokeId: string) => string;
 }
 
-/** The ids to which a platform fault applies, from `add` until `clear`. */
+/** The list of ids to which a platform fault applies. `add` adds an id, and `clear` removes all ids. */
 export interface Named {
   add(id: string): void;
   clear(): void;
 }
 
-/** The first id in each platform fault's list. A fault with an empty list would apply to every id. */
+/** The first id in each list, which no user has. A platform fault with an empty list could apply to every id. */
 const NO_ID = 'no id';
 
 type Responding = 'get' | 'create' | 'patch' | 'put';
 type Shown = Pick<HeldGroup, 'id' | 'spokeId' | 'users'>;
 
-/** The simulation's platform, with faults that a test sets for each call, and a record of forbidden effects. */
+/**
+ * The simulated platform for tests of the engine. A test can set faults for single calls and single groups. Two effects
+ * of groupsync's writes are forbidden: a second group with the same external id, and a write to a group of another
+ * client that is not in `adopted`.
+ */
 export class ToldPlatform {
-  /** The forbidden effects that occurred. */
+  /** A description of each forbidden effect that occurred. */
   readonly violations: string[] = [];
-  /** Foreign groups that may be written because they were adopted. */
+  /** Ids of groups of other clients that groupsync may write. A test adds the groups that are adopted. */
   readonly adopted = new Set<string>();
-  /**
-   * `refused` has the users that the platform drops from every write. `kept` has the users whose removal the platform
-   * answers with 200 and ignores.
-   */
+  /** Users that the platform silently leaves out of every write. */
   readonly refused: Named;
+  /** Users that the platform silently keeps in a group when a write removes them. */
   readonly kept: Named;
-  /** Users that make the platform answer 422 to a whole write. */
+  /** Users for which the platform refuses the whole write with status 422. */
   readonly unacceptable: Named;
-  /** Groups that the platform shows without a name, against the specification. */
+  /** Ids of groups that the platform shows with the name null, which the specification does not allow. */
   readonly odd = new Set<string>();
-  /** Whether the platform answers 404 for an existing group with this id. The platform still creates groups. */
+  /** Whether the platform answers every request about the group with this id with 404, although the group exists. */
   hidden: (id: string) => boolean = () => false;
-  /** Whether the list also leaves out the groups of `hidden`. */
+  /** Whether the list of all groups also leaves out the groups for which `hidden` returns true. */
   hidesFromList = true;
-  /**
-   * Existing groups and roles that lists leave out. `undescribed` has roles whose answer shows only that they exist.
-   */
+  /** Ids of existing groups and employees that lists leave out. */
   readonly unlisted = new Set<string>();
+  /** Ids of employees that the platform shows without any field except the id. */
   readonly undescribed = new Set<string>();
-  /** Returns the users that an answer shows, by the kind of call. */
+  /** Returns the users that an answer shows, from the kind of call and the true users of the group. */
   showing: (kind: string, users: readonly string[]) => readonly string[] = (_, users) => users;
-  /** The largest number of groups that the list shows, the oldest first. */
+  /** The list of all groups shows only this number of groups, the oldest ones. */
   listLimit = Number.POSITIVE_INFINITY;
-  /** Returns the status with which a request is refused, by its kind and parameters. */
+  /** Returns the status with which the platform refuses a request, from its kind and query; undefined if accepted. */
   failing: (kind: string, query: string) => number | undefined = () => undefined;
-  /** Returns the largest size of one page of the feed or of employees. */
+  /** Returns the page size that replaces the requested size of the feed and of employees; undefined for no change. */
   pageSize: () => number | undefined = () => undefined;
-  /** Returns the status with which the list of all groups is refused. */
+  /** Returns the status with which the platform refuses the list of all groups; undefined if accepted. */
   listing: () => number | undefined = () => undefined;
-  /** Whether the credential may not read the group with this id (403). */
+  /** Whether the platform answers every request about the group with this id with 403. */
   forbidden: (id: string) => boolean = () => false;
-  /** Returns the group whose state an answer contains by mistake, by the call. */
+  /** Returns the id of another group that the platform shows by mistake in its answer to this kind of call. */
   confused: (call: Responding) => string | undefined = () => undefined;
-  /** Returns the status with which a write is always refused, or undefined if it is accepted. */
+  /** Returns the status with which the platform refuses a write with this content; undefined if accepted. */
   refusal: (spokeId: string | null, users: readonly string[], sent: GroupBody) => number | undefined = () =>
     undefined;
   /**
-   * Whether the answer to a write of this kind shows the group as it was before the write. It has the earlier version,
-   * or already the new one. A new group has no users in such an answer.
+   * Whether the answer to a write of this kind shows the group as the group was before the write. With `true`, the
+   * answer has the version before the write. With `new version`, the answer has the version after the write. The answer
+   * to a creation shows the new group without users.
    */
   behind: (kind: Responding) => boolean | 'new version' = () => false;
   secretVersion = 'secret-1';
@@ -147,14 +158,14 @@ export class ToldPlatform {
     this.unacceptable = this.#about('refuses_user_422');
   }
 
-  /** Starts a permanent platform fault for the ids that are added later. */
+  /** Starts a platform fault that never ends. @returns the list of ids to which the fault applies */
   #about(platformFault: PlatformFault): Named {
     const about = [NO_ID];
     this.begin(platformFault, 1, about);
     return { add: (id) => about.push(id), clear: () => about.splice(1) };
   }
 
-  /** Starts a permanent platform fault for this share of the calls. */
+  /** Starts a platform fault that never ends. `share` is the probability that the fault takes effect. */
   begin(platformFault: PlatformFault, share: number, about: readonly string[] = []): void {
     this.#simulated.begin({
       kind: 'platformFault',
@@ -169,7 +180,10 @@ export class ToldPlatform {
     return this.#simulated.groups;
   }
 
-  /** The requests that arrived at the platform, in order, including those that a trait or platform fault refused. */
+  /**
+   * The requests that the simulated platform recorded, in order. A request that fails before its effect by a setting of
+   * the test is not recorded. A request that fails by a trait or a platform fault is recorded.
+   */
   get calls(): readonly PlatformCall[] {
     return this.#simulated.calls;
   }
@@ -179,13 +193,13 @@ export class ToldPlatform {
     return this.#simulated.writes;
   }
 
-  /** The secrets from which the client reads its credential. */
+  /** The secret store from which the client reads its credential. */
   readonly secrets = {
     read: async () => ({ value: { token: TOKEN }, version: this.secretVersion }),
     write: async () => this.secretVersion,
   };
 
-  /** Returns the dispatcher of one worker. It calls `faultOf` once for each request. */
+  /** Returns the dispatcher of one worker. For each request, the dispatcher calls `faultOf` once. */
   dispatcherFor(worker: Worker, faultOf: (call: string) => CallFault): Dispatcher {
     // The client calls only `request` of a dispatcher.
     return { request: (sent: Sent) => this.#answer(sent, worker, faultOf) } as unknown as Dispatcher;
@@ -243,7 +257,10 @@ export class ToldPlatform {
     return answering(Array.isArray(shown) ? shown.map(partly) : partly(shown as Shown));
   }
 
-  /** Returns the answer with the faults that a test has set: about another group, without some groups, or malformed. */
+  /**
+   * Returns the answer with the faults that a test has set: without some users or groups, with another group, or
+   * malformed.
+   */
   #bent(sent: Sent, whole: Answered): Answered {
     const { kind, id } = requestOf(sent);
     const answer = this.#partly(kind, whole);
@@ -284,7 +301,7 @@ export class ToldPlatform {
     this.#late.push({ run, latestMs: this.#nowMs() + LATEST_MS });
   }
 
-  /** Checks each write once, as soon as it took effect. */
+  /** Checks the writes since the last call for forbidden effects. */
   #judge(): void {
     for (; this.#judged < this.writes.length; this.#judged += 1) {
       const { action, id, spokeId, madeBy, by } = this.writes[this.#judged] as PlatformWrite;
@@ -298,33 +315,34 @@ export class ToldPlatform {
     }
   }
 
-  /** Lets one late write take effect, whose caller has given up. */
+  /** Lets one of the `lost_late` calls take effect. */
   doLate(which: number): void {
     this.#late.splice(which % Math.max(1, this.#late.length), 1)[0]?.run();
   }
 
-  /** Lets all late writes take effect whose latest time has passed. */
+  /** Lets every `lost_late` call take effect whose latest time has come. */
   doOverdue(): void {
     while (this.latestMs <= this.#nowMs()) this.doLate(0);
   }
 
-  /** The latest time at which the first of the late writes takes effect. */
+  /** The latest time of the oldest waiting `lost_late` call; infinity if no call waits. */
   get latestMs(): number {
     return this.#late[0]?.latestMs ?? Number.POSITIVE_INFINITY;
   }
 
+  /** The number of waiting `lost_late` calls. */
   get lateCount(): number {
     return this.#late.length;
   }
 
-  /** Adds a group of another client. Its creation is earlier than that of managed groups. */
+  /** Adds a group of another client that existed before the test. The feed does not show its creation. */
   addForeign(fields: { readonly name: string; readonly spokeId: string; readonly users: readonly string[] }) {
     const { name, spokeId, users } = fields;
     const stored = { name: this.#nameAs(name), spokeId: this.#spokeIdAs(spokeId) };
     return this.#simulated.seed({ ...stored, users: [...users] }).id;
   }
 
-  /** Adds a group that a write of groupsync created. */
+  /** Adds a group by a write of groupsync. This write is not checked for forbidden effects. */
   addOurs(fields: { readonly name: string; readonly spokeId: string; readonly users: readonly string[] }) {
     const sent = { method: 'POST', path: '/platform/api/groups', body: JSON.stringify(fields) };
     this.#simulated.arrive(sent, 'ours');
@@ -332,7 +350,7 @@ export class ToldPlatform {
     return this.writes.at(-1)?.id ?? '';
   }
 
-  /** Changes a group as another client does. */
+  /** Lets another client change a group. */
   changeAsOther(id: string, change: Partial<GroupContent>, by: InitiatorType = 'ROLE'): void {
     const known = this.groups.get(id);
     if (known === undefined) return;
@@ -344,18 +362,18 @@ export class ToldPlatform {
     this.asOther({ kind: 'delete', group: '' }, id, by);
   }
 
-  /** Performs an action of another client on any group. */
+  /** Lets another client perform this action on a group. */
   asOther(action: ClientAction, id: string, by: InitiatorType): void {
     this.#simulated.otherClient(action, id, by);
   }
 
-  /** Creates another client's copy of a group, with the same spokeId. @returns its id */
+  /** Adds a group of another client with the same name, users and spokeId. @returns the id of the new group */
   copyAsOther(id: string): string {
     const { spokeId, name, users } = this.groups.get(id) as HeldGroup;
     return this.addForeign({ name, users, spokeId: spokeId ?? '' });
   }
 
-  /** Sets a user that the platform adds to every new group by itself. */
+  /** Sets the user that the platform adds to every new group. */
   set installer(user: string) {
     this.#traits.installer = user;
   }
