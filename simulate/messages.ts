@@ -59,8 +59,8 @@ export interface EventMember {
 
 export interface Order {
   /**
-   * An RFC 3339 time. If it is undefined, ingest uses the time at which the message was sent. The SCIM server then uses
-   * the time of the request.
+   * An RFC 3339 time; undefined if the message or request contains no time. For such a message, ingest uses the time at
+   * which it was sent. For a request, the SCIM server uses the time of the request.
    */
   readonly time: string | undefined;
   readonly sequence?: string | undefined;
@@ -253,7 +253,7 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     return { body, order: { time, id, source: 'directory' } };
   },
   okta: ({ facts: { kind, members = [], group, name, by }, id, time }) => {
-    // Okta shows the login as the user typed it, with upper case.
+    // Okta shows the login as the user typed it. Here the first character is in upper case.
     const loginOf = (email: string) => email.replace(/^./, (first) => first.toUpperCase());
     const users = members.map((one) => {
       return { id: one.id, type: 'User', alternateId: one.email == null ? 'unknown' : loginOf(one.email) };
