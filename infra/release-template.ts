@@ -17,7 +17,7 @@ import { ConnectorStack } from './connector-stack.ts';
 import { type Json, type JsonObject, mergeTemplates } from './merge-templates.ts';
 import { readSettings, StageSettings } from './settings.ts';
 
-/** Name of the template's only source with a queue of its own. */
+/** The name of the one source of the template that can have its own queue. */
 const SOURCE = 'producer';
 
 const CONDITIONS = {
@@ -26,10 +26,10 @@ const CONDITIONS = {
   HasAlarmEmail: { 'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'AlarmEmail' }, ''] }] },
 };
 
-/** The name of a function's zip file, after the parameter `CodePrefix`. */
+/** Returns the name of a function's zip file. In the bucket, the parameter `CodePrefix` precedes this name. */
 export const zipName = (key: DeployableKey): string => `groupsync-${VERSION}-${key}.zip`;
 
-/** The code of a function in the bucket that a parameter names. */
+/** The code of a function: its zip file in the bucket of the parameter `CodeBucket`. */
 class ZippedCode extends Code {
   readonly isInline = false;
   readonly #objectKey: string;
@@ -45,8 +45,10 @@ class ZippedCode extends Code {
 }
 
 /**
- * Returns the CloudFormation template of a release, which is deployed without the CDK. It is the stack of the app, built
- * with and without each optional part, with the settings that are parameters left open.
+ * Returns the CloudFormation template of a release, which users deploy without the CDK. The optional parts are SCIM and
+ * the queue of a producer. The stack of the app is built four times: with and without each optional part. The four
+ * results are merged into one template, in which conditions select the parts. Some settings are parameters of the
+ * template, with values that the user gives at deployment.
  */
 export function releaseTemplate(): JsonObject {
   const [full, withScim, withProducer, plain] = [
@@ -70,7 +72,8 @@ export function releaseTemplate(): JsonObject {
 
 function build(parts: { readonly scim: boolean; readonly producer: boolean }): JsonObject {
   const { stages: _stages, ...flags } = cdkJson.context;
-  // The validation would warn about parameters that only another part uses. The tests validate the stack of the app.
+  // Every build has all parameters. The validation of the CDK would warn about the parameters of a part that the build
+  // does not have. So it is switched off here. The tests validate the stack of the app.
   const context = { ...flags, '@aws-cdk/core:validateAgainstDefaultRules': false };
   const app = new App({ context, analyticsReporting: false });
   const source = { connection: Fn.ref('ProducerConnection'), producers: [Fn.ref('ProducerArn')] };
@@ -92,7 +95,10 @@ function build(parts: { readonly scim: boolean; readonly producer: boolean }): J
   return Template.fromStack(stack).toJSON() as JsonObject;
 }
 
-/** The parameters, with the defaults of the settings. A value of another vendor has no pattern. */
+/**
+ * Returns the parameters of the template. A parameter that is a setting has the default of the setting. Only the prefix
+ * has a pattern, because other parties define the forms of ARNs, bucket names and addresses.
+ */
 function parameters(): Readonly<Record<string, CfnParameterProps>> {
   const { prefix, scim, alarmEmail } = readSettings(() => undefined);
   const { pattern } = z
@@ -122,7 +128,10 @@ function parameters(): Readonly<Record<string, CfnParameterProps>> {
   };
 }
 
-/** The subscription of the alarm address is the only resource that the address adds. */
+/**
+ * Adds the condition `HasAlarmEmail` to the e-mail subscription of the alarm topic. No other resource depends on the
+ * alarm address.
+ */
 function subscribeOnRequest(resources: JsonObject): JsonObject {
   const isMail = (resource: Json) =>
     JSON.stringify(resource).startsWith('{"Type":"AWS::SNS::Subscription"') &&

@@ -9,11 +9,11 @@ const DEFAULT_LOCAL_FILE = '.groupsync/local.json';
 export interface StartOptions {
   readonly once: boolean;
   readonly timeout: number;
-  /** Undefined means the bundled example. */
+  /** The files of events to publish. If undefined, the events of the bundled example are published. */
   readonly events: readonly string[] | undefined;
   readonly world: string | undefined;
   readonly empty: boolean;
-  /** The kind of directory to read instead of publishing events. */
+  /** The kind of directory to start. groupsync then reads this directory, and no events are published. */
   readonly directory: 'google' | undefined;
   readonly setting: readonly (readonly [key: string, value: unknown])[];
   readonly awsPort: number;
@@ -70,7 +70,7 @@ export function parseOptions(args: readonly string[]): StartOptions | { readonly
   return { ...NOT_GIVEN, ...options, ...ownFile };
 }
 
-/** Values of flags that are not given; commander leaves them out. */
+/** The values of flags that are not on the command line. The result of commander does not contain these flags. */
 const NOT_GIVEN = {
   once: false,
   events: undefined,
@@ -133,7 +133,7 @@ const portOption = (flags: string, description: string) =>
 
 const collect = (file: string, before: readonly string[] = []) => [...before, file];
 
-/** A value that is not JSON is used as text, because users write `drift=report`. */
+/** A value that is not valid JSON is used as text, so that users can write `drift=report` without quotation marks. */
 function collectSetting(text: string, before: StartOptions['setting'] = []): StartOptions['setting'] {
   const split = text.indexOf('=');
   if (split < 1) throw new InvalidArgumentError('expected KEY=VALUE');

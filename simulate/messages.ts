@@ -10,9 +10,9 @@ export interface OutgoingMessage {
   readonly body: string;
   /** The time that SQS delays the message. */
   readonly delayMs: number;
-  /** How often SQS delivers the message. */
+  /** The number of times that SQS delivers the message. */
   readonly copies: number;
-  /** The events that the message contains. The record of the directory stores them. */
+  /** The events that the message contains. `directory.ts` records them when SQS delivers the message. */
   readonly events: readonly DirectoryEvent[];
 }
 
@@ -24,24 +24,24 @@ export interface ScimRequest {
   readonly path: string;
   readonly body: object | undefined;
   /**
-   * If the request is a POST: the name of the resource in this run, and the search that the client sends first. The
-   * record of the directory stores the id of the found or created resource. If the search found the resource, the
-   * client builds the request again, with the id.
+   * Only for a POST. `key` is the name of the resource in this run. `lookUp` is the search that the client sends before
+   * the POST. If the search finds the resource, the client builds the request again with the id that it found.
+   * `directory.ts` records the id of the found or created resource.
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
   /**
-   * Returns the events that the request causes, for the record of the directory. `made` is the id in the answer to a
-   * POST.
+   * Returns the events that an accepted request stands for. `directory.ts` records them. `made` is the id in the answer
+   * to a POST. The events of other requests do not use it.
    */
   readonly events: (made: string) => readonly DirectoryEvent[];
 }
 
-/** An event about one group or one member, with the engine's ids and its order data. */
+/** An event about one group or one member, with the ids that groupsync stores. */
 export interface DirectoryEvent {
   readonly kind: 'name' | 'delete' | 'join' | 'leave' | 'snapshot' | 'profile' | 'forget';
   readonly group?: string;
   readonly name?: string | null;
-  /** The member of a `profile` or `forget`. */
+  /** The members that the event names. A `profile` or `forget` names one member. */
   readonly members?: readonly EventMember[];
   readonly part?: { readonly snapshotId: string; readonly index: number; readonly count: number };
   /** The actor of the change, if the message names one. */
@@ -59,8 +59,8 @@ export interface EventMember {
 
 export interface Order {
   /**
-   * An RFC 3339 time. If undefined, ingest uses the time at which the message was sent, and SCIM the time of the
-   * request.
+   * An RFC 3339 time; undefined if the message or request contains no time. For such a message, ingest uses the time at
+   * which it was sent. For a request, the SCIM server uses the time of the request.
    */
   readonly time: string | undefined;
   readonly sequence?: string | undefined;
@@ -73,16 +73,17 @@ export interface Order {
 export const isScimKey = (key: string): boolean => key.startsWith('s') || key.startsWith('q');
 
 /**
- * Returns the address of a member. Only a profile contains the address of a member `h…`, and a member `n…` has none.
+ * Returns the address of a member in events about groups; undefined for members `h…` and `n…`. Only a profile contains
+ * the address of a member `h…`. A member `n…` has no address.
  */
 export const addressOf = (member: string, connection: string): string | undefined =>
   /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
 
-/** Returns the employee number of a member whose id begins with `n`, until a profile contains another number. */
+/** Returns the first employee number of a member `n…`; undefined for other members. A profile may change the number. */
 export const numberOf = (member: string, connection: string): string | undefined =>
   member.startsWith('n') ? `${originalName(connection)}-${member}` : undefined;
 
-/** Returns the messages of one happening; none if it is a SCIM request. `atMs` is the present time. */
+/** Returns the messages of one happening. A SCIM request has no message. `atMs` is the present time. */
 export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {
   const { connection, action, way } = happening;
   if (way.form === 'scim_request') return [];
@@ -173,8 +174,16 @@ const SCIM_FORMS: Readonly<Record<string, readonly Facts['kind'][]>> = {
 };
 
 /**
- * Returns whether a message of this form can express the happening. Okta has no snapshots. SCIM messages have no
- * deletions and no people. Only SNS and EventBridge messages have parts.
+ * Returns whether a message of this form can express the happening. If not, the happening is sent in the native form,
+ * which can express every happening.
+ *
+ *   the happening           | the other forms that can express it
+ *   ------------------------|------------------------------------
+ *   a snapshot in parts     | SNS, EventBridge
+ *   a snapshot in one part  | all except Okta
+ *   a name                  | all
+ *   a join or leave         | all except `scim_group`
+ *   any other action        | SNS, EventBridge, Okta
  */
 function canCarry({ action, way }: DirectoryHappening, parts: number): boolean {
   if (parts > 1) return way.form === 'sns' || way.form === 'eventbridge';
@@ -182,7 +191,7 @@ function canCarry({ action, way }: DirectoryHappening, parts: number): boolean {
   return SCIM_FORMS[way.form]?.includes(action.kind as Facts['kind']) ?? true;
 }
 
-/** Event types of the native form and of Okta. */
+/** The event types of the native form and of Okta. */
 const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: string]>> = {
   name: ['directory.group.upserted', 'group.profile.update'],
   delete: ['directory.group.deleted', 'group.lifecycle.delete'],
@@ -193,12 +202,12 @@ const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: stri
   forget: ['directory.user.deleted', 'user.lifecycle.delete.completed'],
 };
 
-/** The kinds of events by the types of the native form. */
+/** The kind of event for each event type of the native form. */
 export const NATIVE_KINDS: ReadonlyMap<string, DirectoryEvent['kind']> = new Map(
   Object.entries(TYPES).map(([kind, [native]]) => [native, kind as DirectoryEvent['kind']]),
 );
 
-/** Forms of messages that can name the actor of the change. */
+/** The forms in which a message can name the actor of a change. */
 const NAMES_ACTOR: ReadonlySet<Way['form']> = new Set<Way['form']>(['native', 'sns', 'eventbridge', 'okta']);
 
 /** Returns the data of an event. JSON leaves out fields that are undefined. */
@@ -209,8 +218,8 @@ const dataOf = ({ kind, group, name, members, part }: Facts): object => {
 };
 
 /**
- * Returns a message in the native form. A directory with whole seconds adds a sequence that orders its events within a
- * second.
+ * Returns a message in the native form. If its time has only whole seconds, the message also contains a sequence
+ * number, which orders the events of one second.
  */
 function native({ facts, connection, id, time = '', atMs }: Written) {
   const sequence = time.includes('.') ? undefined : String(atMs % 1000);
@@ -244,7 +253,7 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     return { body, order: { time, id, source: 'directory' } };
   },
   okta: ({ facts: { kind, members = [], group, name, by }, id, time }) => {
-    // Okta shows the login as the user typed it, with upper case.
+    // Okta shows the login as the user typed it. Here the first character is in upper case.
     const loginOf = (email: string) => email.replace(/^./, (first) => first.toUpperCase());
     const users = members.map((one) => {
       return { id: one.id, type: 'User', alternateId: one.email == null ? 'unknown' : loginOf(one.email) };
@@ -295,8 +304,11 @@ function operationsOf({ kind, name, members = [] }: Facts): readonly object[] {
 }
 
 /**
- * Returns the SCIM request of a happening. Returns undefined if the happening is sent as a message, or if the server
- * never created its resource. `idOf` returns the ids that the server assigned.
+ * Returns the SCIM request of a happening. If the server has assigned no id to the group or member, most actions become
+ * a POST that creates it.
+ * @param idOf returns the id that the server assigned; undefined if there is none
+ * @returns the request; undefined for a happening that is sent as a message, for `rubbish` and `wide`, and for a
+ *   `forget`, `delete` or `leave` without an id
  */
 export function scimRequestOf(
   { connection, action, way }: DirectoryHappening,
@@ -310,7 +322,7 @@ export function scimRequestOf(
 
 type Request = Omit<ScimRequest, 'connection'>;
 type IdOf = (key: string) => string | undefined;
-/** The server uses the time at which it handles the request. */
+/** The server orders the request by the time at which it handles the request. */
 const WHEN_HANDLED: Order = { time: undefined, id: undefined, source: 'scim' };
 
 function userRequest(

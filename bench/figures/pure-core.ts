@@ -7,14 +7,14 @@ import { type Figure, growthExponent, PAIRED_RUNS, showSpread, spreadOf, table }
 import { createDirectory } from '../memory/directory.ts';
 
 const SIZES = [10, 1_000, 100_000] as const;
-/** A message contains at most 10,000 events, and decoding keeps no state between messages. */
+/** Numbers of messages with one event each. Decoding keeps no state between messages, so small numbers are enough. */
 const DECODED_SIZES = [10, 100, 1_000] as const;
 const NOW_MS = Date.UTC(2026, 0, 5, 8);
-/** Members per measurement. Small sizes are repeated until they can be timed. */
+/** The most events or members in one measurement. A small size is called many times, so that it can be timed. */
 const MEMBERS_PER_MEASUREMENT = 100_000;
 const GROUPS = 100;
 
-/** Returns the microseconds of one call with this size. */
+/** Returns the mean duration of a call, in microseconds. All calls together process about `members` members. */
 function timeOf(size: number, call: () => unknown, members: number): number {
   const calls = Math.max(1, Math.round(members / size));
   const startedMs = performance.now();
@@ -40,7 +40,7 @@ function decode(body: string): readonly DirectoryEvent[] {
   return events;
 }
 
-/** A group in which one member in ten left and as many others joined. */
+/** Returns the input of a plan for a group that one member in ten has left, and that as many users have joined. */
 function planInput(size: number): DraftInput {
   const user = (n: number): PlatformUserId => platformUserId(`u${n}`);
   const range = Array.from({ length: size }, (_, n) => n);
@@ -65,7 +65,10 @@ const LARGEST = Math.max(...SIZES);
 const batchesOf = <Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
 
-/** A snapshot of 100,000 members exceeds the size of one message, so it is decoded in parts. */
+/**
+ * Returns snapshot events with this number of members in total. 100,000 members exceed the size of one message, so each
+ * event has at most 10,000 members.
+ */
 const snapshotOf = (group: string, size: number): readonly DirectoryEvent[] =>
   batchesOf(
     Array.from({ length: size }, (_, n) => n),
@@ -73,8 +76,9 @@ const snapshotOf = (group: string, size: number): readonly DirectoryEvent[] =>
   ).flatMap((members) => decode(JSON.stringify(directory.snapshot(group, [...members]))));
 
 /**
- * Calls with different inputs in turn, so that every size uses as much data. Repeating the same ten events would
- * measure the processor's cache.
+ * Returns a function that passes the inputs to `call` one after the other, and then begins again. So the measurements
+ * of all sizes read the same amount of data. If one input of ten events were repeated, the processor would read the
+ * events from its cache.
  */
 function inTurn<Input>(inputs: readonly Input[], call: (input: Input) => unknown): () => unknown {
   let next = 0;

@@ -23,11 +23,11 @@ import { createTotals } from './totals.ts';
 export interface RigOptions {
   readonly coalesceSeconds: number;
   readonly people: number;
-  /** True turns on the guard, which is the product's default. Most figures need no holds. */
+  /** If true, the guard has its default limits. Otherwise the guard is off, because most figures need no holds. */
   readonly guarded?: boolean;
-  /** Start of the clock, in milliseconds since 1970. */
+  /** The start of the clock, in milliseconds since 1970. Default: `START_MS`. */
   readonly startMs?: number;
-  /** Settings of the connection, besides those of every figure. */
+  /** Settings of the connection, added to those of `connectionOf`. If both define a setting, this value counts. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -46,8 +46,14 @@ export function connectionOf(guarded = false, given: RigOptions['settings'] = {}
 }
 
 /**
- * groupsync in memory. Use cases, stores, queue and platform client are the real ones. DynamoDB, SQS and the
- * platform respond in the same process. Time advances only when nothing is due.
+ * Creates groupsync in memory. Use cases, stores, queue adapters and platform client are the code of the product.
+ * DynamoDB, SQS and the platform are simulated in the same process. The clock moves only in these three cases:
+ *
+ *   call                    | the clock moves
+ *   ------------------------|-------------------------------------------------
+ *   `advance`               | by the given time
+ *   `ingest`, `ingestQueued`| by 10 ms after each batch
+ *   `drain`                 | to the time at which the next message is due
  */
 export async function createRig(options: RigOptions) {
   const totals = createTotals();
@@ -100,7 +106,7 @@ export async function createRig(options: RigOptions) {
     directory: createDirectory(clock),
     sqs,
     events,
-    /** DynamoDB's operations, one request each. */
+    /** The operations of the table in memory, for code in another process. Each operation is one DynamoDB request. */
     requests: {
       get: direct.look.bind(direct),
       getMany: direct.getMany.bind(direct),
@@ -110,7 +116,8 @@ export async function createRig(options: RigOptions) {
       delete: direct.remove.bind(direct),
     },
     /**
-     * From now on, requests go through the AWS SDK and are counted. Before this, and for large sizes, they bypass it.
+     * Resets the counts, and sends all further requests to the table through the AWS SDK, which counts them. Until this
+     * call, the stores use the table in memory directly, which is faster.
      */
     countRequests: () => {
       active = counted;
@@ -119,7 +126,7 @@ export async function createRig(options: RigOptions) {
     advance: (ms: number) => {
       time.nowMs += ms;
     },
-    /** Stores the messages in the events queue. */
+    /** Ingests all messages that wait in the events queue, in batches. */
     async ingestQueued(): Promise<void> {
       const { batchSize } = EVENT_SOURCES.ingest;
       for (let some = events.receive(batchSize); some.length > 0; some = events.receive(batchSize)) {
@@ -135,7 +142,7 @@ export async function createRig(options: RigOptions) {
         time.nowMs += BETWEEN_BATCHES_MS;
       }
     },
-    /** Advances the time and runs apply until the apply queue is empty. */
+    /** Runs apply until the apply queue is empty. */
     async drain(): Promise<void> {
       for (let due = queue.nextDueMs(); due !== undefined; due = queue.nextDueMs()) {
         time.nowMs = Math.max(time.nowMs, due);

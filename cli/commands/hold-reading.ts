@@ -35,7 +35,7 @@ export function formatHold(
   return lines;
 }
 
-/** Returns undefined while the hold waits for a decision. */
+/** Returns the decision as text; undefined while the hold waits for a decision. */
 export const formatDecision = (decision: HoldDecision): string | undefined =>
   decision.kind === 'waiting'
     ? undefined

@@ -16,7 +16,10 @@ export class Refused extends Error {
 
 export type Params = Readonly<Record<string, string | number | undefined>>;
 
-/** Time from which the server stopped responding; null while it responds. */
+/**
+ * The time of the last line from the server before it stopped responding, as ISO 8601; null while it responds. If no
+ * line ever came, it is the time of the first attempt to connect.
+ */
 export const goneSince = signal<string | null>(null);
 export const live = signal<(Partial<Live> & { readonly problem?: string }) | null>(null);
 export const nowMs = signal(Date.now());
@@ -54,7 +57,10 @@ export async function* lines(response: Response): AsyncGenerator<string> {
 const SILENT_MS = 4_000;
 const AGAIN_MS = 1_000;
 
-/** Reads the live stream while the page is open, and reconnects every second. */
+/**
+ * Reads the live stream while the page is open. If the stream ends, fails or sends nothing for four seconds, the
+ * function connects again after one second. If another connection is selected, it connects again at once.
+ */
 export async function listen(): Promise<never> {
   for (;;) {
     const listening = new AbortController();
@@ -71,7 +77,7 @@ export async function listen(): Promise<never> {
         if (line.startsWith('data: ')) live.value = JSON.parse(line.slice(6));
       }
     } catch (error) {
-      // A `Refused` error contains the reason from the server, so the server is reachable.
+      // A `Refused` error is an answer of the server, so the server responds.
       if (error instanceof Refused) goneSince.value = null;
       else if (listenedConnection === connection.value)
         goneSince.value ??= new Date(lastLineMs).toISOString();
@@ -90,8 +96,10 @@ export interface Loadable<Answer> {
 }
 
 /**
- * Loads a response of the server, and reloads it after a live change or with new parameters. The previous response
- * stays until the next one arrives.
+ * Loads an answer of the server. The answer is loaded again if the connection, the name or the parameters change, and
+ * after each live change if `isLive` is true. After a live change, the earlier answer is returned until the new answer
+ * arrives.
+ * @param name the endpoint below `/api`; null loads nothing
  */
 export function useAnswer<Answer>(name: string | null, params: Params = {}, isLive = true): Loadable<Answer> {
   const key = JSON.stringify([connection.value, name, params]);
@@ -106,7 +114,7 @@ export function useAnswer<Answer>(name: string | null, params: Params = {}, isLi
         if (latest.current === key) setState({ key, value });
       } catch (error) {
         if (signal?.aborted !== true && latest.current === key) {
-          // The banner reports that the server is unavailable, so the old content stays.
+          // If the server does not respond, a banner reports it. The earlier answer stays on the page.
           setState((before) =>
             before.key === key && before.value !== undefined && !(error instanceof Refused)
               ? before

@@ -11,7 +11,7 @@ type Apply<Kind extends Change['kind']> = (
   change: ChangeOf<Kind>,
 ) => Noted;
 
-/** By kind: the function that makes the change. It returns the log entry without the kind, the time and the actor. */
+/** For each kind, the function that makes the change. It returns the data of the log entry that depend on the kind. */
 const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
   addUser(directory, atMs, { user }) {
     const created = { ...user, createdAtMs: atMs };
@@ -99,8 +99,8 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
 };
 
 /**
- * Makes a change and adds the change to the log. @throws {ApiError} 404 for an unknown key, 400 for a group that would
- * contain itself
+ * Makes a change and adds it to the log.
+ * @throws {ApiError} 404 for an unknown user, group or member; 400 for a group that would contain itself
  */
 export function applyChange(directory: Directory, atMs: number, change: Change): void {
   const apply = APPLY[change.kind] as Apply<Change['kind']>;
@@ -159,7 +159,7 @@ function memberOf(directory: Directory, atMs: number, { memberId, kind, external
   return { id: memberId, email, kind };
 }
 
-/** Throws if a group would become a member of one of its own members. Google refuses this too. */
+/** Throws if a group would contain itself, directly or through other groups. Google refuses this too. */
 function refuseCycle(
   directory: Directory,
   atMs: number,

@@ -27,7 +27,7 @@ import { shellWords } from './names.ts';
 
 type WhoPorts = PreviewPorts & Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
-/** A member, and the person of the member on the platform. */
+/** A member, and the person of the platform that belongs to the member. */
 export interface Who {
   readonly member: MemberId;
   readonly register: StoredMember | undefined;
@@ -57,7 +57,7 @@ export async function identify(member: MemberId, state: GroupState, connection: 
   return { member, register, user, rules, person, platformUser, cause };
 }
 
-/** The facts for the verdict on a member. */
+/** Returns the facts from which `plan/verdict.ts` derives the verdict about a member. */
 export const askedOf = (
   who: Who,
   {
@@ -73,13 +73,16 @@ export const askedOf = (
   isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
 });
 
-/** Reads the wanted state even if apply would not, because operators need to see it. */
+/**
+ * Returns the facts with the wanted members and the views. They are read here if the decisions of apply did not need
+ * them, because operators need to see them.
+ */
 export const withWantedState = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
   facts.wanted !== undefined && facts.views !== undefined
     ? Promise.resolve(facts)
     : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
 
-/** Returns the reason why the group is not written at all; undefined if there is none. */
+/** Returns the reason why groupsync does not write the group at all; undefined if there is no such reason. */
 export function obstacleTo(state: GroupState, connection: Connection, gate: Gate): Verdict | undefined {
   const { group } = state.ref;
   const stop = stopOf(state, connection, gate);

@@ -11,8 +11,9 @@ import { compareText } from './plan.ts';
 import type { LateWrites } from './uncertain.ts';
 
 /**
- * Returns for how many milliseconds a read still proves nothing. Soon after groupsync's last write, a read with another
- * version may show the state before the write. Such a read may also show an external change that the write replaced.
+ * Returns for how many milliseconds a read still proves no external change. Soon after groupsync's last write, a read
+ * may show another version, because it shows the group as it was before the write. That earlier state may contain an
+ * external change that the write replaced.
  *
  *   the read shows    | the last write is | result
  *   ------------------|-------------------|----------------------------
@@ -20,7 +21,7 @@ import type { LateWrites } from './uncertain.ts';
  *   another version   | under 60 s old    | the rest of the 60 s
  *   another version   | older             | 0; another client changed the group
  *
- * In the local stack, which shows created groups sooner, the limit is shorter than 60 s.
+ * If `createSettleMs` is less than 60 s, as in the local stack, it replaces the 60 s.
  */
 export function mayPrecedeWriteForMs(
   shown: ObservedGroup,
@@ -39,16 +40,16 @@ export function mayPrecedeWriteForMs(
  *
  *   observed         | the views of groupsync | uncertain writes   | result
  *   -----------------|------------------------|--------------------|----------------
- *   user in          | out of all             | add no such user   | members_added
- *   user out         | in all                 | remove no such user| members_removed
- *   value of a field | another in all         | sent no such value | the field's
+ *   has a user       | none has the user      | none adds it       | members_added
+ *   lacks a user     | all have the user      | none removes it    | members_removed
+ *   a field's value  | all have another value | none sent it       | `name` or `spoke_id`
  *   otherwise        |                        |                    | none
  *
  * A name differs if it is neither the sent name nor the platform's form of that name. Any other field is compared by
  * `isSameValue`, which ignores a difference of form.
  *
- * @param lost fields that another client emptied; any other null proves nothing, because the platform may not show the
- *   field
+ * @param lost the fields that another client emptied (`lostFields`). Any other field without a value counts as
+ *   unchanged, because the platform may not show the field.
  */
 export function externalDifferences(
   knownViews: readonly View[],
@@ -88,10 +89,10 @@ const mayHold = ({ users, unshown }: View, user: PlatformUserId): boolean =>
 const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => [...users].sort(compareText);
 
 /**
- * Returns the observed group as a view. A user is managed if groupsync added the user according to one of its views.
- * Users that an uncertain write added count as managed too. Otherwise their later removal would count as an external
- * change. If the platform normalised the name, `alias` keeps the name that was sent. If the platform does not echo a
- * field, the view holds the value that was sent. Hidden users, who may be in the group, stay in `unshown`.
+ * Returns the observed group as a view. A user is marked with true if groupsync added the user according to one of the
+ * known views. If the platform changed the form of the name, `alias` keeps the name that was sent. If the platform does
+ * not show a field, the view keeps the field's value from the first known view. Hidden users, who may be in the group,
+ * stay in `unshown`.
  */
 export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | undefined)[]): View {
   const known = knownViews.find((view) => view !== undefined);
@@ -121,15 +122,16 @@ const unshownAs = (users: readonly (readonly [PlatformUserId, boolean])[]): Pick
   users.length === 0 ? {} : { unshown: new Map(users) };
 
 /**
- * Whether groupsync added a user. The user stays managed, even if a policy accepted that the user was missing for a
- * while.
+ * Whether groupsync added the user according to the view. This stays true while the user is missing in the group and
+ * the drift policy accepts that.
  */
 const isOwnUser = ({ users, unshown, acceptedDrift }: View, user: PlatformUserId): boolean =>
   users.get(user) === true || unshown?.get(user) === true || acceptedDrift?.absent.has(user) === true;
 
 /**
- * Returns the view with hidden users added; `true` marks a user that groupsync added. An answer did not show these
- * users, but they may be in the group.
+ * Returns the view with hidden users added. The platform did not show these users in an answer, but they may be in the
+ * group.
+ * @param hidden the users, each with true if groupsync added the user
  */
 export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId, boolean]>): View {
   const { unshown = [], ...known } = view;
@@ -137,8 +139,10 @@ export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId
 }
 
 /**
- * Returns the view of an adopted group. One version has one content. So a user that the list shows under this version
- * is in the group, even if the fetch does not show the user.
+ * Returns the view of an adopted group. A version stands for one content of the group. So if the list and the fetch
+ * show the same version, a user in the list is in the group, even if the fetch does not show the user.
+ * @param observed the group in the fetch
+ * @param listed the group in the list
  * @param previousView the last view of the link that the group had before
  */
 export function adoptedView(
@@ -154,8 +158,8 @@ export function adoptedView(
 }
 
 /**
- * Whether the platform shows the content of the view. The order and repetition of users do not matter. A field that is
- * not shown does not matter either.
+ * Whether the platform shows the content of the view. The order of the users does not matter, and a user may be shown
+ * twice. A field without a shown value counts as equal.
  */
 export function shows(observed: ObservedGroup, view: View): boolean {
   const users = new Set(observed.users);
@@ -169,11 +173,11 @@ export function shows(observed: ObservedGroup, view: View): boolean {
 }
 
 /**
- * Returns the fields that groupsync had set and another client emptied. A null proves this only if the platform shows
- * the field. If another group of a list has a value, the platform shows the field. An older list is enough. Otherwise a
- * platform that never shows a field would cost a list for each check.
- * @param agesMs the maximum ages of the list; the next age is tried if no other group of the earlier list shows the
- *   field
+ * Returns the fields that groupsync had set and that another client emptied. A field without a value counts as emptied
+ * only if the platform shows this field for other groups. A list with a value for another group is the evidence.
+ * @param agesMs the maximum ages of the list, in the order in which they are tried. If no other group in the list has a
+ *   value, the next age is tried.
+ * @returns the fields, or the decision to read a list first
  */
 export function lostFields(
   observed: ObservedGroup,
@@ -198,9 +202,17 @@ export function lostFields(
 }
 
 /**
- * Whether a creation of unknown outcome made this group. If the platform shows a spokeId, the spokeId decides, in any
- * form. Otherwise name and users decide. The platform may have added users. Groups that existed before the creation do
- * not count.
+ * Whether this group may be the result of a creation whose outcome is unknown. The first matching line counts:
+ *
+ *   the group                           | result
+ *   ------------------------------------|---------------------------------------------------------------
+ *   existed before the creation         | false
+ *   shows a spokeId                     | whether it equals the sent spokeId, apart from its form
+ *   shows another name                  | false
+ *   shows the name, no users were sent  | whether it shows no users
+ *   shows the name, users were sent     | whether it shows all of them; the platform may have added others
+ *
+ * Without the view of the creation (`prepared`), only the spokeId can prove the creation.
  */
 export function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View | undefined): boolean {
   if (intent.known?.includes(observed.id as PlatformGroupId)) return false;

@@ -2,7 +2,7 @@ import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../contract/metrics
 import { METRIC_NAMESPACE } from '../contract/names.ts';
 
 export interface Metrics {
-  /** Emits a count, a level or a duration. `by` is the connection or the kind, as defined in METRICS. */
+  /** Emits one value of a metric. `by` is the value of its second dimension, Connection or Kind (see `METRICS`). */
   emit(name: MetricName, value: number, by?: string): void;
 }
 
@@ -13,10 +13,11 @@ export interface MetricsOptions {
 }
 
 /**
- * Metrics in CloudWatch's embedded metric format. Each metric is a log line, from which CloudWatch Logs creates the
- * metric. Alarms use the dimension set that contains the prefix alone, which every metric has. The dashboard uses the
- * set of the prefix and the second dimension. A metric without a second dimension has only the first set. Source:
- * Amazon CloudWatch user guide, "Specification: Embedded metric format".
+ * Writes metrics in CloudWatch's embedded metric format. Each value is one log line, from which CloudWatch creates the
+ * metric. Every metric has a dimension set with the prefix alone, which alarms use. A metric with a second dimension
+ * also has a set of the prefix and that dimension, which the dashboard uses.
+ *
+ * Source: Amazon CloudWatch user guide, "Specification: Embedded metric format".
  */
 export function createMetrics({ prefix, clock, write }: MetricsOptions): Metrics {
   return {

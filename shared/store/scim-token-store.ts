@@ -5,8 +5,9 @@ import { accessKey, tokenKey, tokensPartition } from './scim-keys.ts';
 import { all, any, equal, greater, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 /**
- * A request finds a token by its prefix before the connection is known. The entry in the connection's list is written
- * first.
+ * Stores SCIM tokens. The key of a token is its prefix, because a request does not name its connection. A second item
+ * lists the token under its connection, for `list`. `add` writes the second item first. If the process then stops,
+ * `list` ignores the second item, because there is no token.
  */
 export function createScimTokenStore(table: Table): ScimTokenStore {
   const find = async (prefix: string) => {

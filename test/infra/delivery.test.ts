@@ -11,7 +11,10 @@ const { template } = synthesise({
 type Resources = Record<string, CfnResource>;
 const RESOURCES = everyResourceOf(template);
 
-/** A call that an AWS service makes by itself, so that no caller sees a denial. Emulators allow all such calls. */
+/**
+ * A call that an AWS service makes by itself. If a policy denies the call, no client gets an error. Emulators allow all
+ * such calls.
+ */
 interface Step {
   readonly what: string;
   /** The caller: a service by its name, or a role by its logical id. */
@@ -22,8 +25,8 @@ interface Step {
 }
 
 /**
- * Returns a value of the template as one text. Equal values give equal texts. Pseudo parameters and resources are
- * replaced by fixed values.
+ * Returns a value of the template as one text. Equal values give equal texts. A pseudo parameter becomes a fixed value,
+ * and a reference to a resource becomes its logical id.
  */
 function plain(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
@@ -42,10 +45,10 @@ const ACCOUNT = '111122223333';
 const all = (resources: Resources, type: string) =>
   Object.entries(resources).filter(([, { Type }]) => Type === type);
 
-/** Returns every call of every path through the template. */
+/** Returns every call that AWS services make by themselves for the resources of the template. */
 function stepsOf(resources: Resources): Step[] {
   const of = (type: string) => all(resources, type).map(([id, { Properties }]) => ({ id, ...Properties }));
-  /** Returns the call itself, and the use of the key that encrypts its target. */
+  /** Returns the call. If a KMS key encrypts the target, also returns the calls that use the key. */
   const handOver = (who: string, action: string, to: unknown, context: Step['context']): Step[] => {
     const on = plain(to);
     const key = resources[on]?.Properties.KmsMasterKeyId;
@@ -134,7 +137,7 @@ function stepsOf(resources: Resources): Step[] {
 
 interface Place {
   readonly kind: 'role' | 'resource';
-  /** The role or resource to which the policy belongs. */
+  /** The roles or resources to which the policy belongs. */
   readonly of: readonly string[];
   readonly document: { Statement: Statement[] };
 }
@@ -191,8 +194,9 @@ function holds(condition: Statement['Condition'], context: Step['context']): boo
 }
 
 /**
- * Returns whether IAM allows the call, by the rules that this template needs: a statement must allow the call, and no
- * statement may deny it. A key must delegate the decision about roles to IAM.
+ * Returns whether IAM allows the call. Only the rules that this template needs are implemented. The policy of the
+ * resource must not deny the call. For a service, that policy must allow the call. For a role, the policy of the role
+ * must allow the call. If the role uses a key, the policy of the key must also allow the account.
  */
 function isAdmitted({ who, action, on, context }: Step, policies: readonly Place[]): boolean {
   const isService = who.endsWith('.com');
@@ -223,7 +227,7 @@ function isAdmitted({ who, action, on, context }: Step, policies: readonly Place
   );
 }
 
-/** Returns the same call for a resource of another account, such as an alarm, rule, schedule or log group. */
+/** Returns the call as the service makes it for another account, for example for an alarm of that account. */
 const asStranger = (step: Step): Step => ({
   ...step,
   context: Object.fromEntries(
@@ -234,7 +238,8 @@ const asStranger = (step: Step): Step => ({
 function faultsOf(resources: Resources): string[] {
   const policies = policiesOf(resources);
   return stepsOf(RESTATED).flatMap((step) => {
-    // Lambda assumes the role of a function without any condition, so this caller is not checked.
+    // The roles of functions trust Lambda without a condition. So the calls of Lambda are not checked for other
+    // accounts.
     const isOurs = step.who.endsWith('.com') && step.who !== 'lambda.amazonaws.com';
     return [
       ...(isAdmitted(step, policies) ? [] : [`${step.what} is refused`]),
@@ -244,13 +249,13 @@ function faultsOf(resources: Resources): string[] {
 }
 
 describe('calls that AWS services make by themselves', () => {
-  it('the template contains exactly the known calls of AWS services', () => {
+  it('the callers are exactly the known AWS services and roles', () => {
     const whos = stepsOf(RESTATED).map(({ who }) => (who.endsWith('.com') ? who.split('.')[0] : 'role'));
     const known = ['apigateway', 'cloudwatch', 'events', 'lambda', 'logs', 'role', 'scheduler', 'sns'];
     expect([...new Set(whos)].sort()).toEqual(known);
   });
 
-  it('the policies allow every call of an AWS service, and only for resources of this account', () => {
+  it('the policies allow every call, and allow no service except Lambda a call for another account', () => {
     expect(faultsOf(RESTATED)).toEqual([]);
   });
 
@@ -281,7 +286,8 @@ describe('calls that AWS services make by themselves', () => {
       ...(statement.Resource === undefined || statement.Resource === '*'
         ? []
         : [change('on another resource', () => ({ Resource: 'other' }))]),
-      // `security.test.ts` asserts the statements for a role, because no other statement names it.
+      // The check does not find a missing condition in the policy of a role, because it makes no call of a role that
+      // IAM must deny.
       ...(statement.Condition === undefined || place.kind === 'role'
         ? []
         : [change('without its condition', () => ({ Condition: undefined }))]),

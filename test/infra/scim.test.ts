@@ -15,16 +15,16 @@ const scimFunction = Object.entries(resourcesOf(on, 'AWS::Lambda::Function')).fi
 );
 
 describe('stage without SCIM', () => {
-  it('contains no resource, output or name of SCIM', () => {
+  it('contains no resource or output of SCIM, and names SCIM only in the dashboard and in managed policies', () => {
     const text = JSON.stringify({ ...off.toJSON(), Resources: undefined });
-    // Policies and the dashboard name the SCIM function also if it is not deployed. A command then reports that it is
-    // missing.
+    // The policies allow commands to read the SCIM function although it is not deployed. Without this permission, AWS
+    // would not report that the function is missing.
     const isTold = ({ Type }: CfnResource) => /Dashboard|ManagedPolicy/.test(Type);
     const others = Object.entries(everyResourceOf(off)).filter(([, one]) => !isTold(one));
     expect(text + JSON.stringify(others)).not.toMatch(/scim|apigateway/i);
   });
 
-  it('adding SCIM only adds resources and changes the dashboard', () => {
+  it('keeps every resource unchanged when SCIM is added, except for the dashboard', () => {
     const [before, after] = [everyResourceOf(off), everyResourceOf(on)];
     const textOf = (of: typeof before, id: string) => JSON.stringify(of[id]);
     const changed = Object.keys(before).filter((id) => textOf(before, id) !== textOf(after, id));
@@ -33,7 +33,7 @@ describe('stage without SCIM', () => {
 });
 
 describe('SCIM endpoint', () => {
-  it('the SCIM function times out before the gateway does', () => {
+  it('the SCIM function runs Node.js 24 on arm64 with 1 GB and tracing, and times out after 29 seconds', () => {
     expect(scimFunction?.[1].Properties).toMatchObject({
       Runtime: 'nodejs24.x',
       Architectures: ['arm64'],
@@ -60,7 +60,7 @@ describe('SCIM endpoint', () => {
     }
   });
 
-  it('requests are throttled as the settings define, by default at 100 a second with a burst of 200', () => {
+  it('the gateway throttles at the limits of the settings, by default 100 requests a second and a burst of 200', () => {
     const throttle = (given: Record<string, unknown>) => {
       const { DefaultRouteSettings: route } = only(
         'AWS::ApiGatewayV2::Stage',
@@ -72,7 +72,7 @@ describe('SCIM endpoint', () => {
     expect(throttle({ scimRequestsPerSecond: '25', scimBurst: 50 })).toEqual([25, 50]);
   });
 
-  it('the SCIM function has reserved concurrency if the settings define it', () => {
+  it('the SCIM function has reserved concurrency only if the settings define it', () => {
     const own = (given: Record<string, unknown>) =>
       Object.values(
         resourcesOf(synthesise({ scim: true, ...given }).template, 'AWS::Lambda::Function'),
@@ -83,7 +83,7 @@ describe('SCIM endpoint', () => {
     expect(own({ scimConcurrency: '20' })).toEqual([['groupsync-scim', 20]]);
   });
 
-  it('the log of a request contains no person and no token', () => {
+  it('the access log contains only the id, address, route, method, status and latency of a request', () => {
     const { AccessLogSettings } = only('AWS::ApiGatewayV2::Stage').Properties;
     expect(JSON.parse(AccessLogSettings.Format)).toEqual({
       requestId: '$context.requestId',

@@ -3,8 +3,8 @@ import { MAX_SEQUENCE_DIGITS, normaliseInstant } from '../../domain/stamp.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from './bounds.ts';
 
 /*
- * Problems appear with the dead-lettered message and in the log. They contain the type of a value, never the value itself,
- * which may be a person's name or address.
+ * The error texts appear with the dead-lettered message and in the log. They contain only the type of a wrong value,
+ * and the length of a text. The value itself may be a person's name or address.
  */
 const kindOf = (input: unknown): string => {
   if (input === undefined) return 'nothing';
@@ -17,7 +17,7 @@ export const expecting = (what: string) => ({
   error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${kindOf(issue.input)}`,
 });
 
-/** Half of a surrogate pair has no UTF-8 form, so two different ids could become one in the store. */
+/** Half of a surrogate pair. It has no UTF-8 form, so two different ids could become equal in the store. */
 export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function text(what: string, longest: number) {
@@ -29,7 +29,7 @@ function text(what: string, longest: number) {
   );
 }
 
-/** A stable id as the directory writes it, kept byte for byte. */
+/** A stable id of the directory. The id is stored without any change. */
 export const Identifier = text('an id', MAX_ID_LENGTH);
 export const GroupName = text('a name', MAX_NAME_LENGTH);
 
@@ -40,7 +40,10 @@ export const Instant = z
 
 const sequenceExpected = expecting(`a sequence of 1 to ${MAX_SEQUENCE_DIGITS} digits`);
 
-/** CloudEvents extension `sequence`. JSON numbers are accepted if they are exact (CloudEvents JSON format, 2.2). */
+/**
+ * The CloudEvents extension `sequence`. A JSON number is accepted if JavaScript represents it exactly (CloudEvents JSON
+ * format, 2.2).
+ */
 export const Sequence = z.lazy(() =>
   z
     .union(

@@ -3,20 +3,23 @@ import type { Layout } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import { isAddress, type ReadRow } from './rows.ts';
 
-/** The meaning of a file: all members of its groups, or members to add or to remove. */
+/** The meaning of a file. It lists all members of its groups, the members to add, or the members to remove. */
 export type FileKind = 'snapshot' | 'add' | 'remove';
 
 interface Identifying {
   readonly directory: Directory;
-  /** The group that `--group` names. Rows of other groups are not read. */
+  /** The group that `--group` names. Rows of other groups are left out. */
   readonly given: NamedGroup | undefined;
   readonly kind: FileKind;
 }
 
-/** A row of another group than the one that `--group` names. */
+/** The result for a row whose group is not the group that `--group` names. */
 export const OTHER_GROUP = 'other group';
 
-/** Replaces names and addresses in a row by the ids of the group and the member. */
+/**
+ * Replaces the name of the group and the address of the member in a row by their ids.
+ * @returns the row, the error of the line, or `OTHER_GROUP`
+ */
 export async function identify(
   row: ReadRow,
   layout: Layout,
@@ -43,7 +46,8 @@ async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow
   if (member === undefined) return row;
   if (typeof member !== 'string')
     return refusal(row.line, 'an address of one member', row.member, member.ids);
-  // The known attributes of the member stay: the file only has the address by which the member was found.
+  // The address only served to find the member, so the import does not change the stored address. If the address is
+  // itself the id of the member, the row keeps its address.
   return { ...row, member, email: member === row.member ? row.email : '' };
 }
 
@@ -62,7 +66,7 @@ async function groupOf(
   return hasName ? { ...chosen, name } : chosen;
 }
 
-/** A group with this id, if the text matched another group by its name. */
+/** Returns a group with this id. Used if no known group has the id, and another group has the same text as its name. */
 const unlike = ({ isKnown }: NamedGroup, id: string): NamedGroup => ({
   id,
   name: id,
