@@ -216,7 +216,7 @@ async function printReduced(seed: number, violation: Violation): Promise<void> {
       `  ${new Date(atMs).toISOString().slice(8, 19).replace('T', ' ')}  ${connection}  ${actor}: ${JSON.stringify(action)}`,
     );
   }
-  console.log(`run it again:\n  ${commandFor(seed, kept)} --trace simulation run.html`);
+  console.log(`run it again:\n  ${commandFor(seed, kept)} --trace run.html`);
 }
 
 /**
