@@ -44,7 +44,7 @@ async function company() {
 }
 
 describe('groupsync log', () => {
-  it('lists all groups and the connection, newest last, with the actor of each entry', async () => {
+  it('groupsync log lists the entries of all groups and the connection, newest last, with their actors', async () => {
     const { lines, cli } = await company();
     const [create, second, third] = ['create test', 'patch test', 'patch test'];
     const actions = ['pause Bob', 'resume local:tester', 'connections_set local:tester'] as const;
@@ -70,7 +70,7 @@ describe('groupsync log', () => {
     expect(stdout).toMatch(/Bob {2}pause {2}Blue \(g\) {2}running → paused {2}ticket 12\n$/);
   });
 
-  it('lists external changes on the platform with their author', async () => {
+  it('groupsync log lists external changes on the platform with their author', async () => {
     const { ports, lines, cli, platform, apply, refOf, clock } = await company();
     const state = await ports.groups.read(refOf('g'));
     const id = String(state?.link?.id);
@@ -93,7 +93,7 @@ describe('groupsync log', () => {
     });
   });
 
-  it('reads only the newest of hundreds of external changes of a group', async () => {
+  it('groupsync log reads at most 100 of 120 external changes of a group if two entries are requested', async () => {
     const { ports, cli, platform, apply, refOf, clock, table } = await company();
     const platformId = (await ports.groups.read(refOf('g')))?.link?.id;
     for (let turn = 1; turn <= 120; turn += 1) {

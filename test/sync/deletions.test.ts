@@ -98,7 +98,7 @@ describe('lost deletion', () => {
     },
   );
 
-  it('a deletion counts as done after two 404s and a list that shows other managed groups', async () => {
+  it('a deletion without an answer counts as done after two 404s and a list that shows other managed groups', async () => {
     const { world, troubles, tell, shown, state, deletes } = await company();
     troubles.platform = (call) => (call === 'delete' ? 'lost_after' : 'none');
     const atMs = world.nowMs();
@@ -158,7 +158,7 @@ describe('group that groupsync has deleted', () => {
 });
 
 describe('adoption candidate that answers 404', () => {
-  it('a candidate prevents a second group while it is listed, and is adopted once the platform shows it', async () => {
+  it('an adoption candidate prevents a second group while it is listed, and is adopted once it is readable', async () => {
     const { world, say, tell, pass, shown } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.adopted.add(id);
@@ -177,7 +177,7 @@ describe('adoption candidate that answers 404', () => {
     ['its external id', 'bySpokeId', { name: 'Theirs', spokeId: 'n' }],
     ['its external id in another form', 'bySpokeId', { name: 'Theirs', spokeId: 'N' }],
     ['its name', 'byName', { name: 'Group n', spokeId: 'x' }],
-  ])('the candidate is adopted after a single 404 if it has %s', async (_, adoptExisting, fields) => {
+  ])('an adoption candidate is adopted after a single 404 if it has %s', async (_, adoptExisting, fields) => {
     const { world, troubles, tell, shown, state } = await company({ settings: { adoptExisting } });
     const id = world.platform.addForeign({ ...fields, users: [] });
     world.platform.adopted.add(id);
@@ -197,7 +197,7 @@ describe('adoption candidate that answers 404', () => {
     expect(shown('n')).toEqual([['u-a']]);
   });
 
-  it('a candidate blocks only its own directory group, and status and explain name the candidate', async () => {
+  it('an adoption candidate that answers 404 for hours prevents a second group, and error and explain name the candidate', async () => {
     const { world, say, pass, state, ref } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.hidesFromList = false;
@@ -215,7 +215,7 @@ describe('adoption candidate that answers 404', () => {
     expect(explained.waiting?.reason).toContain('still lists it');
   });
 
-  it('the candidate is replaced by a new group if it leaves the list a minute later', async () => {
+  it('an adoption candidate is replaced by a new group if it leaves the list within a minute', async () => {
     const { world, tell, shown, state } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.hidesFromList = false;
