@@ -307,7 +307,7 @@ describe('another client that never stops writing', () => {
 });
 
 describe('user that the platform drops from a write', () => {
-  it('a dropped user is recorded as refused and not sent again, and the others are written', async () => {
+  it('a user that the platform drops is pending and causes no further write, and the others are written', async () => {
     const { tell, world, state, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });

@@ -108,7 +108,7 @@ function worstHour(world: World) {
 
 describe('removal guard', () => {
   always(
-    'the guard is never exceeded in any hour by many plans, workers, lost answers or retries',
+    'the limits of the guard are not exceeded in any hour, despite many plans, workers, lost answers and retries',
     fc.asyncProperty(
       fc.array(departure, { minLength: 1, maxLength: 6 }),
       fc.nat(),

@@ -101,7 +101,7 @@ describe('invalid item', () => {
     expect(await applyGroup(ref('h'), toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
-  it('a due group with an invalid wake-up time does not prevent the wake-up of others', async () => {
+  it('a due group whose item cannot be written does not prevent the wake-up of other groups', async () => {
     const { world, hire, say } = await story();
     await hire('a');
     say({ upsert: 'g' }, { upsert: 'h' });
