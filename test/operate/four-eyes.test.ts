@@ -147,7 +147,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect((await free.stored()).settings.guard).toBeNull();
   });
 
-  it('a request ends when its setting is changed otherwise, and a new request replaces an earlier one', async () => {
+  it('a request ends when its setting gets a value that needs no request, and a new request replaces an earlier one', async () => {
     const { set, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'guard.maxRemovedCount', 200);

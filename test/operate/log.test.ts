@@ -214,7 +214,7 @@ describe('audit check', () => {
     expect(await verify()).toEqual({ group: 'g', entries: 7, named: 7, broken: null });
   });
 
-  it('entries that have expired do not count as missing', async () => {
+  it('audit entries that have expired do not count as missing', async () => {
     const { verify, entries, table, clock } = await company();
     const [first] = entries().sort((a, b) => (a.sk < b.sk ? -1 : 1));
     await table.delete(first as Item);

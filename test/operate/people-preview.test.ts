@@ -49,7 +49,7 @@ describe('preview of new match rules', () => {
 });
 
 describe('people refresh --dry-run', () => {
-  it('people refresh --dry-run counts the members who would join and leave by the current list, and stores nothing', async () => {
+  it('people refresh --dry-run counts the members who join and leave by the current list of employees, and stores nothing', async () => {
     const { cli, platform, table } = await pendingWorld();
     platform.employees = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay', 'zoe'].map((name) => ({
       role: `r-${name}`,

@@ -53,7 +53,7 @@ describe('deletion without an effect', () => {
     },
   );
 
-  it('a deletion is repeated soon if the platform does not answer the attempt of the next day', async () => {
+  it('a deletion is repeated without a new report if the platform answers 503 to the attempt of the next day', async () => {
     const { world, tell, shown, state, sweeps } = await company();
     let answer: number | undefined = 404;
     world.platform.failing = (kind) => (kind === 'delete' ? answer : undefined);
@@ -75,7 +75,7 @@ describe('lost deletion', () => {
     ['and the list is empty', true],
     ['and the list shows the group', false],
   ])(
-    'a deletion that was lost is sent again once the group is readable again after minutes of 404 %s',
+    'a deletion that was lost is sent again once the group is readable, after ten minutes in which it answers 404 %s',
     async (_, hidesFromList) => {
       const { world, troubles, say, pass, shown, state, tell } = await company();
       let isWrong = false;
@@ -111,7 +111,7 @@ describe('lost deletion', () => {
 });
 
 describe('group that groupsync has deleted', () => {
-  it('a deletion costs one further request, which shows that the group is gone', async () => {
+  it('after a DELETE, apply sends one further request, which shows that the group is gone', async () => {
     const { world, tell, state } = await company();
     const from = world.platform.calls.length;
     await tell({ remove: 'g' });

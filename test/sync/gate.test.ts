@@ -25,7 +25,7 @@ async function company() {
 }
 
 describe('gate of a connection', () => {
-  it('the gate closes at a 401, keeps messages from the dead-letter queue, and opens after a change of the secret', async () => {
+  it('the gate closes at a 401, which counts as no attempt of the group, and opens after a change of the secret', async () => {
     const { say, work, always, heal, gate, world, state, shown, audit } = await company();
     always('unauthorized');
     say({ snapshot: 'g', of: ['a'] });
@@ -300,7 +300,7 @@ describe('gate of a connection', () => {
     expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
   });
 
-  it('a gate that an operator paused is not probed, and all waiting groups are written after the resumption', async () => {
+  it('a gate that an operator paused stays paused, and a waiting group is written after the resumption', async () => {
     const { world, say, work, tell, shown, gate } = await company();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     say({ snapshot: 'g', of: ['a'] });
@@ -343,7 +343,7 @@ describe.each([
     };
   }
 
-  it('the reader closes the gate at a 429, and sends no call while the gate is closed', async () => {
+  it('a reader of the platform closes the gate at a 429, and sends no call while the gate is closed', async () => {
     const { world, meets, outcome, calls, gate, say, state, ref } = await reading();
     meets(route, 'throttled');
     expect(await outcome()).toBeInstanceOf(PlatformFailure);
@@ -361,7 +361,7 @@ describe.each([
     expect(await outcome()).toBeUndefined();
   });
 
-  it('the reader closes the gate at a 401 if /me also answers 401, and sends no further call', async () => {
+  it('a reader of the platform closes the gate at a 401 if /me also answers 401, and sends no further call', async () => {
     const { meets, outcome, calls, gate } = await reading();
     meets('all', 'unauthorized');
     expect(await outcome()).toMatchObject({ kind: 'unauthorized' });
@@ -371,7 +371,7 @@ describe.each([
     expect(calls).toEqual([]);
   });
 
-  it('a reader whose own route answers 401, 403 or 503 fails, and blocks no write', async () => {
+  it('a reader of the platform whose own route answers 401, 403 or 503 fails, and blocks no write', async () => {
     const { meets, outcome, gate, tell, shown } = await reading();
     for (const fault of ['unauthorized', 'forbidden', 'unavailable_before'] as const) {
       meets(route, fault);
@@ -382,7 +382,7 @@ describe.each([
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('the reader continues to read while an operator has paused writes, and does not open the gate', async () => {
+  it('a reader of the platform continues to read while an operator has paused writes, and does not open the gate', async () => {
     const { world, meets, outcome, gate } = await reading();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     expect(await outcome()).toBeUndefined();

@@ -140,7 +140,7 @@ it('a member that groupsync added can be removed later, even if a read shows the
 });
 
 it.each(['create', 'patch'] as const)(
-  'a lost %s that takes effect after apply has looked for it is still recorded in the audit',
+  'a %s without an answer that takes effect after apply has looked for it is still recorded in the audit',
   async (action) => {
     const { world, troubles, hire, tell, say, audit, ref, state } = await story();
     await hire('a', 'b', 'c');

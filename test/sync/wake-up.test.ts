@@ -76,7 +76,7 @@ describe('scheduled wake-up', () => {
   });
 });
 
-/** Creates a group in sync whose window has ended, and returns the messages that were sent afterwards. */
+/** Creates a group in sync whose window has ended, and functions that change and apply the group. */
 async function settled(coalesceMs = W_MS) {
   const told = await story({ coalesceMs });
   const { world, hire, tell, ref } = told;
@@ -169,7 +169,7 @@ describe('change of a group', () => {
     },
   );
 
-  it('a change is written at the end of its window, despite a wake-up of another worker', async () => {
+  it('endWindow ends the window of a change early, and not during a scheduled retry or a write of another worker', async () => {
     const { world, toolPorts, change, work, apply, set, shown } = await settled(60_000);
     await change({ add: ['b'], to: 'g' });
     await work(3);
@@ -218,7 +218,7 @@ describe('index of groups', () => {
     return { ...told, list };
   };
 
-  it('the index lists a group in sync only in the list of all groups, and not in that of unsettled groups', async () => {
+  it('the index lists a group in sync with all groups, and not with the unsettled groups', async () => {
     const { list, change, tell, toolPorts, ref } = await inIndex();
     expect(await list('unsettled')).toEqual([]);
     await change({ upsert: 'g', name: 'Other' });

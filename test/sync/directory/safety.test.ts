@@ -171,7 +171,7 @@ describe('group that the directory does not find', () => {
 });
 
 describe('another source of events', () => {
-  it('a newer event of another source wins over a read that began before it', async () => {
+  it('the reader sends nothing about a group just after an event of another source, and corrects the group later', async () => {
     const reader = await settled();
     await reader.tell({ add: ['c'], to: 'rowing' });
     await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });

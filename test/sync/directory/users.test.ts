@@ -15,7 +15,7 @@ async function settled(groups: Readonly<Record<string, readonly string[]>>) {
   return reader;
 }
 
-/** Returns how often an endpoint was called since the last call of this function. */
+/** Returns a function that counts the requests to an endpoint since the previous count. */
 function callsTo(reader: Reader, pattern: RegExp) {
   let before = 0;
   return async () => {

@@ -45,7 +45,7 @@ describe('difference that apply meets in a conflict', () => {
       { kind: 'name', initiator: 'UNKNOWN', settledBy: 'restore' },
     ]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
-    // The feed also shows groupsync's own writes. The change of a person still gets its own author.
+    // The feed also shows groupsync's own write, as EXTERNAL. The difference gets the author of the other event.
     await follow(world, id, activityEvent({ id: 'own', initiator: 'EXTERNAL' }), activityEvent());
     expect(await records(world)).toMatchObject([{ initiator: 'ROLE', eventIds: ['event-1'] }]);
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
@@ -193,7 +193,7 @@ describe('difference that is to be restored', () => {
     });
   });
 
-  it('a restored difference is settled when another client changes more between a crash and the next apply', async () => {
+  it('a difference is recorded as restored even if another client restores it between a crash and the next apply', async () => {
     await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -526,7 +526,7 @@ describe('deletion that apply meets before the feed reports it', () => {
 
 describe('deletion while another worker still sees the group', () => {
   it.each(['restore', 'report'])(
-    'a deletion is attributed although another worker still has a list from before it, under %s',
+    'a deletion is attributed although another worker still uses a list from before the deletion, under %s',
     async (drift) => {
       const { world, id } = await settled({ drift });
       const old = [...world.platform.groups.values()].map((group) => ({ ...group }));

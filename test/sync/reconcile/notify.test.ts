@@ -84,7 +84,7 @@ describe('notifications of findings', () => {
     expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER, BEGAN]);
   });
 
-  it('a failing target is logged, and a notification that no target accepted is repeated', async () => {
+  it('the failure of a target is stored, and a notification that no target accepted is repeated', async () => {
     const isDown = { webhook: true, all: false };
     const { delivered, clock, ports } = recordingTargets(
       (target) => isDown.all || (target === 'webhook' && isDown.webhook),

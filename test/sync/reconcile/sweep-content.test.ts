@@ -13,7 +13,7 @@ async function company(count: number, settings = {}, platform = {}) {
   return {
     ...told,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** Runs one sweep and the work that it causes. @returns the kinds of their calls */
+    /** Runs one sweep and the work that it causes. @returns the calls about groups */
     async sweepAfter(ms = HOUR_MS) {
       world.advance(ms);
       const from = world.platform.calls.length;

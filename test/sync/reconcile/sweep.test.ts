@@ -149,7 +149,7 @@ describe('sweep', () => {
     expect(await world.drift()).toMatchObject([{ kind: 'duplicate_spoke_id', group: 'g0', after: copy }]);
   });
 
-  it('a sweep removes a claim of a clean group that is linked to another platform group, and no other claim', async () => {
+  it('a sweep removes the claim of a clean group that is linked to another platform group, and no other claim', async () => {
     const world = await withGroups(1);
     const claimed: PlatformGroupId[] = [];
     for (const [group, extra] of [
