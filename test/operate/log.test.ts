@@ -109,7 +109,7 @@ describe('groupsync log', () => {
     expect((await cli(...of, '500')).json.entries).toHaveLength(120);
   });
 
-  it('log names the latest event for each value of a group and a member, and who sent it', async () => {
+  it('log lists the latest event for each value of a group and of a member, with its actor', async () => {
     const { cli, publish, later } = await company();
     await later(() => publish({ ...removed('g', 'bob'), id: 'leave-1', actor: 'Carol' }));
     const of = async (...args: string[]) =>

@@ -30,7 +30,7 @@ async function company(platform: object = {}, settings = {}) {
   };
 }
 
-describe('answer that is older than its own write', () => {
+describe('answer that shows the state before its own write', () => {
   it.each([
     ['a fetch shows the write immediately', 0],
     ['a fetch is also behind for half a minute', 30_000],

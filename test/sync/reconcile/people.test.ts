@@ -13,7 +13,7 @@ import { CONNECTION, createWorld } from './support/world.ts';
 const ANN = memberId('m-ann');
 const BOB = memberId('bob@acme.test');
 
-/** Pages of the list. `faulty` is one employee for whom the list fails. From `fails` on, every request fails. */
+/** Pages of the list. `faulty` is one employee at which the list fails. From `fails` on, every request fails. */
 type Pages = readonly (readonly PersonSpec[] | 'faulty' | 'fails')[];
 
 const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
