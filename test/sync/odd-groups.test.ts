@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 
-/** Creates a company, and functions that add malformed groups, for example with the name null. */
+/** Creates a company, and functions that add malformed groups. A malformed group has, for example, the name null. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b');

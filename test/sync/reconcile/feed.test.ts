@@ -242,7 +242,7 @@ describe('groups that the feed names', () => {
     const at = { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true };
     const next = { version: 'v2' as never, activityEvents: [], atMs: (seen.suspectedChange?.atMs ?? 0) + 1 };
     expect(await world.ports.groups.noteSuspected(seen, next, at)).toBe(true);
-    // A view that answers the first suspected change does not answer the second.
+    // A view that was prepared for the first suspected change does not settle the second one.
     const view = await world.ports.groups.prepareView(seen, 'i1' as never, {
       name: '',
       spokeId: null,
