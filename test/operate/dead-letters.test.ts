@@ -58,7 +58,7 @@ describe('surveyDeadLetters', () => {
     expect(told[0]).toEqual([10, 24]);
   });
 
-  it('surveyDeadLetters without patience counts the messages that another consumer has received, and does not take them', async () => {
+  it('surveyDeadLetters with a patience of 0 counts messages that another consumer has received, and does not wait for them', async () => {
     const world = await worldWith(30);
     const theirs = await world.mailboxes.events.take(10, 300);
     const nowMs = world.clock.ms;
@@ -142,7 +142,7 @@ describe('isSuperseded', () => {
     expect(await judged(history, late)).toBe(expected);
   });
 
-  it('never shows a message as superseded because of state that the message itself stored', async () => {
+  it('isSuperseded returns false for a message whose own event is the latest stored one', async () => {
     const world = await savedWorld();
     const body = bodyOf(added('g', 'ann'));
     await ingest([{ messageId: 'd', body, sentAtMs: NOW_MS }], world.ports);
@@ -151,7 +151,7 @@ describe('isSuperseded', () => {
     expect(await isSuperseded(deadLetter, world.ports)).toBe(false);
   });
 
-  it('never shows an unreadable message as superseded', async () => {
+  it('isSuperseded returns false for an unreadable message', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: '{' });
     const [deadLetter] = (await findDeadLetters(['d'], ['events'], world.ports)) as [DeadLetter];
@@ -161,7 +161,7 @@ describe('isSuperseded', () => {
 });
 
 describe('replayDeadLetters', () => {
-  it('sends and then deletes the selected messages, and changes no others', async () => {
+  it('replayDeadLetters sends and deletes the selected messages, and leaves the others in the dead-letter queue', async () => {
     const world = await worldWith(300);
     const report = await replayDeadLetters('events', world.ports, {
       connection,
@@ -172,7 +172,7 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
   });
 
-  it('finds a selected message after any number of other messages', async () => {
+  it('replayDeadLetters finds a selected message behind 200 other messages', async () => {
     const world = await worldWith(200, ['invalid_json']);
     world.mailboxes.events.add({ id: 'last', body: bodyOf(group('g')), code: 'too_old' });
     const report = await replayDeadLetters('events', world.ports, {
@@ -183,7 +183,7 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
   });
 
-  it('a crash at any point loses no message, and the next run replays the rest', async () => {
+  it('a crash of replayDeadLetters before a sending or a deletion loses no message, and the next run replays the rest', async () => {
     for (const killAt of [1, 2, 3, 4, 5, 6, 9]) {
       const world = await worldWith(45);
       const everything = world.mailboxes.events.ids();
@@ -217,14 +217,14 @@ describe('replayDeadLetters', () => {
     }
   });
 
-  it('waits for the messages that a crashed run had received', async () => {
+  it('replayDeadLetters waits for the messages that a crashed run had received', async () => {
     const world = await worldWith(20);
     await world.mailboxes.events.take(10, HOLD_SECONDS);
     const report = await replayDeadLetters('events', world.ports, { connection, selection: {} });
     expect(report).toMatchObject({ replayed: 20, remaining: 0 });
   });
 
-  it('replay sends each message once, even if the messages fail again and return to the dead-letter queue', async () => {
+  it('replayDeadLetters sends each message once, even if the messages fail again and return to the dead-letter queue', async () => {
     const world = await worldWith(25);
     let back = 0;
     const send = async (messages: readonly { body: string }[]) =>
@@ -239,7 +239,7 @@ describe('replayDeadLetters', () => {
     expect(world.mailboxes.events.ids()).toHaveLength(25);
   });
 
-  it('a message that is rejected again keeps the time of its first failure, and its number of failures rises', async () => {
+  it('a replayed message that is rejected again keeps the time of its first failure, and its number of failures rises', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd1', body: '{', code: 'invalid_json' });
     const firstMs = world.clock.ms;
@@ -256,7 +256,7 @@ describe('replayDeadLetters', () => {
     }
   });
 
-  it('messages that the events queue refuses count as failed', async () => {
+  it('messages that the events queue refuses in a replay count as failed, and stay in the dead-letter queue', async () => {
     const world = await worldWith(12);
     const send = async (messages: readonly unknown[]) =>
       messages.map((_, at) => (at === 0 ? { refused: 'too large' } : { messageId: `m${at}` }));
@@ -266,7 +266,7 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 2, inFlight: 0 });
   });
 
-  it('reports how many messages were sent if the queue fails, and tolerates a failed return', async () => {
+  it('surveyDeadLetters tolerates a failed return of messages, and replayDeadLetters reports the number sent before a deletion fails', async () => {
     const world = await worldWith(25);
     const fails = () => Promise.reject(new Error('the queue did not answer'));
     const events = { ...world.mailboxes.events, giveBack: fails };
@@ -280,7 +280,7 @@ describe('replayDeadLetters', () => {
     await expect(replayed).rejects.toThrow('10 messages were sent, some perhaps not deleted: the queue');
   });
 
-  it('stops between two batches on request, and sends no faster than the given rate', async () => {
+  it('replayDeadLetters stops between two batches on request, and sends no faster than the given rate', async () => {
     const world = await worldWith(50);
     const stopping = new AbortController();
     const startMs = world.clock.ms;
@@ -296,17 +296,20 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 35, inFlight: 0 });
   });
 
-  it.each([5, 1, 0.05])('finds every selected message at a rate of %d messages a second', async (rate) => {
-    const world = await worldWith(60);
-    const startMs = world.clock.ms;
-    const selection = { code: 'too_old' };
-    const report = await replayDeadLetters('events', world.ports, { connection, selection, rate });
-    expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
-    expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
-    // Each message outside the selection is received once, and stays hidden until the replay ends.
-    expect(world.mailboxes.events.mostTaken()).toBe(1);
-    expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
-  });
+  it.each([5, 1, 0.05])(
+    'replayDeadLetters finds every selected message at a rate of %d messages a second',
+    async (rate) => {
+      const world = await worldWith(60);
+      const startMs = world.clock.ms;
+      const selection = { code: 'too_old' };
+      const report = await replayDeadLetters('events', world.ports, { connection, selection, rate });
+      expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
+      expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
+      // Each message outside the selection is received once, and stays hidden until the replay ends.
+      expect(world.mailboxes.events.mostTaken()).toBe(1);
+      expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
+    },
+  );
 
   it('a message without an event time is replayed with the stamp of its first sending', async () => {
     const world = await savedWorld();
@@ -319,7 +322,7 @@ describe('replayDeadLetters', () => {
     expect(world.sent[0]?.stamp).toMatch(/^2026-11-19T10:00:00\.000000000Z\./);
   });
 
-  it('wakes a failed group once for all its dead-lettered messages, and keeps a message about a new failure', async () => {
+  it('replayDeadLetters wakes a failed group once for all its messages, and keeps a message about a new failure', async () => {
     const world = await savedWorld();
     await world.publish(group('g'));
     const ref = world.refOf('g');
@@ -358,7 +361,7 @@ describe('edited or discarded dead-lettered message', () => {
     expect(entry).toMatchObject({ action: 'dlq_edit', group: 'g', actor, reason, changes });
   });
 
-  it('an edited message replaces the original, even if part of the original is already stored', async () => {
+  it('an edited message replaces the original, even if ingest has already stored the original', async () => {
     const world = await savedWorld();
     const snapshot = (...names: string[]) => bodyOf({ ...added('g', ...names), type: 'group.snapshot' });
     const sentAtMs = NOW_MS;

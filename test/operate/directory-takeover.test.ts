@@ -39,7 +39,7 @@ const onPlatform = ({ world }: Reader) =>
   }));
 
 describe('directory takeover', () => {
-  it('moves the platform group of a group from events to the directory group with the same name', async () => {
+  it('a takeover moves the platform group of a group from events to the directory group with the same name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
     const [before] = onPlatform(reader);
@@ -56,7 +56,7 @@ describe('directory takeover', () => {
     expect((await reader.state('okta-1'))?.link?.id).toBeUndefined();
   });
 
-  it('removes no member before the reader has read the group, even if an operator resumes the connection', async () => {
+  it('a takeover removes no member before the reader has read the group, even if an operator resumes the connection', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
     await takeOver(reader);
@@ -77,7 +77,7 @@ describe('directory takeover', () => {
     expect(onPlatform(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
   });
 
-  it('assigns a group from events to the reader if the directory group has the same id', async () => {
+  it('a takeover assigns a group from events to the reader if the directory group has the same id', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'rowing', of: ['a', 'c'] });
     await reader.passMinutes(10);
@@ -90,7 +90,7 @@ describe('directory takeover', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('does not change a group from events that the directory does not have', async () => {
+  it('a takeover does not change a group from events that the directory does not have', async () => {
     const reader = await readerWith({ rowing: ['a'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Chess', of: ['c'] });
     expect(await takeOver(reader)).toMatchObject({
@@ -128,7 +128,7 @@ describe('directory takeover', () => {
 });
 
 describe('directory groups --compare', () => {
-  it('shows the groups and members that a first run would adopt, create, add or remove', async () => {
+  it('directory groups --compare shows the groups and members that a first run would adopt, create, add or remove', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
     const { platform } = reader.world;
     platform.adopted.add(platform.addForeign({ name: 'Rowers', users: ['u-a', 'u-d'], spokeId: 'rowing' }));
@@ -169,7 +169,7 @@ describe('directory groups --compare', () => {
     expect((await compare(reader)).totals).toMatchObject({ adopt: 0, create: 0, change: 0, same: 2 });
   });
 
-  it('shows groups that another source owns, and counts members without an employee', async () => {
+  it('directory groups --compare shows groups that another source owns, and counts members without an employee', async () => {
     const reader = await readerWith({ rowing: ['a'], chess: ['admin@acme.test', 'c'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     const { groups, totals } = await compare(reader);

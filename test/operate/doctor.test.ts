@@ -70,7 +70,7 @@ const lacking =
     key === missing ? undefined : ask(key);
 
 describe('groupsync doctor', () => {
-  it('checks every part, and finds no problem in a correct deployment', async () => {
+  it('doctor checks every part, and finds no problem in a correct deployment', async () => {
     const world = await soundWorld();
     const schedule = async () => ({ enabled: true, expression: 'rate(60 minutes)' });
     await deployed(() => ({ schedule }))(world);
@@ -84,7 +84,7 @@ describe('groupsync doctor', () => {
   });
 
   it.each(['CredentialsProviderError', 'ExpiredTokenException'])(
-    'reports missing or expired AWS credentials once (%s), and runs no other check',
+    'doctor reports missing or expired AWS credentials once (%s), and runs no other check',
     async (name) => {
       const world = await soundWorld();
       const refused = async (): Promise<never> => {
@@ -274,7 +274,7 @@ describe('groupsync doctor', () => {
       /^scim: .*no SCIM server.* fix: .*deploy/,
       async ({ connection, ports }) => createToken(connection.name, ports),
     ],
-  ])('reports the problem and the fix: %s', async (says, breaks) => {
+  ])('doctor reports the problem and its fix: %s', async (says, breaks) => {
     const world = await soundWorld();
     await breaks(world);
     const faults = (await world.ask()).checks.filter(({ ok }) => !ok);
@@ -293,7 +293,7 @@ describe('groupsync doctor', () => {
     const faults = async (world: Sound) => (await world.ask()).checks.filter(({ ok }) => !ok);
 
     it.each(['unavailable', 'throttled', 'unanswered', 'unreached'] as const)(
-      'advises to wait until the gate opens, and not to replace the credential, if the platform is %s',
+      'doctor advises to wait until the gate opens, and not to replace the credential, if calls fail as %s',
       async (kind) => {
         const world = await soundWorld();
         const { ports, connection } = world;
@@ -319,7 +319,7 @@ describe('groupsync doctor', () => {
       },
     );
 
-    it("computes the end of the wait from the platform's Retry-After if the gate is still open", async () => {
+    it('doctor computes the end of the wait from Retry-After if the gate is still open', async () => {
       const world = await soundWorld();
       await outage(failed('throttled', { retryAfterMs: 90_000 }), world);
       expect(await faults(world)).toMatchObject([
@@ -327,7 +327,7 @@ describe('groupsync doctor', () => {
       ]);
     });
 
-    it('advises to wait if only the list of groups does not answer', async () => {
+    it('doctor advises to wait if only the list of groups does not answer', async () => {
       const world = await soundWorld();
       const fails = () => Promise.reject(failed('unanswered'));
       await applicant({ groups: fails, clockSkewMs: () => Promise.reject(new Error('no route')) })(world);
@@ -337,7 +337,7 @@ describe('groupsync doctor', () => {
       ]);
     });
 
-    it('advises to connect again if the platform refuses the credential, now and in the daily check', async () => {
+    it('doctor advises to connect again if the platform refuses the credential, now and in the daily check', async () => {
       const world = await soundWorld();
       await outage(failed('unauthorized'), world);
       const lastFailure = { atMs: world.clock.ms - 1, message: 'it answers 401' };
@@ -348,7 +348,7 @@ describe('groupsync doctor', () => {
       ]);
     });
 
-    it('reports a missing permission if the platform answers 403', async () => {
+    it('doctor reports a missing permission if the platform answers 403', async () => {
       const world = await soundWorld();
       await outage(failed('forbidden'), world);
       expect(await faults(world)).toMatchObject([
@@ -356,7 +356,7 @@ describe('groupsync doctor', () => {
       ]);
     });
 
-    it('a failed daily check is not a problem once the credential is accepted again', async () => {
+    it('doctor reports a failed daily check as no problem once the credential is accepted again', async () => {
       const world = await soundWorld();
       const lastFailure = { atMs: world.clock.ms - 60_000, message: 'it answers 503' };
       await world.ports.health.write(world.connection.name, { checkedAtMs: world.clock.ms, lastFailure });
@@ -371,7 +371,7 @@ describe('groupsync doctor', () => {
     });
   });
 
-  it('a hold that waits for a decision is a problem, and a rejected hold is not', async () => {
+  it('doctor reports a hold that waits for a decision as a problem, and a rejected hold not', async () => {
     const world = await soundWorld();
     const members = ['bea', 'cid', 'dora', 'emil', 'finn'];
     for (const member of members) await world.hire(member);
@@ -391,7 +391,7 @@ describe('groupsync doctor', () => {
     });
   });
 
-  it('accepts a SCIM server with a token, and sends the server only one status request', async () => {
+  it('doctor finds no problem in a SCIM server with a token, and sends it only one status request', async () => {
     const world = await soundWorld();
     const asked: string[] = [];
     await served({

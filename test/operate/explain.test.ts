@@ -51,7 +51,7 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
   });
 
-  it('explain, apply and the import preview use the same role of a user with an ended role', async () => {
+  it('explain, apply and the import preview use the active role of a user who also has an ended role', async () => {
     const { world, tell, shown, explain, member } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     const role = { email: 'ann@acme.test', userId: 'u-ann' };
@@ -92,7 +92,7 @@ describe('explain', () => {
     });
   });
 
-  it('explain finds a member by the exact id of a known user before a longer id in the group', async () => {
+  it('explain finds a member by the exact id of a known user, although a longer id in the group begins with it', async () => {
     const { tell, explain } = await company();
     await tell({ add: ['ann10'], to: 'g' }, { add: ['ann'], to: 'h' }, { upsert: 'g' });
     expect(await explain('ann')).toMatchObject({ member: 'ann', present: false });

@@ -29,7 +29,7 @@ async function company(settings: Partial<ConnectionSettings> = {}) {
 }
 
 describe('groupsync sync', () => {
-  it('creates a group again that another client deleted on the platform', async () => {
+  it('sync creates a group again that another client deleted on the platform', async () => {
     const { world, id, users, sync } = await company();
     world.platform.deleteAsOther(id);
     // The group counts as gone after a second 404 at the next attempt.
@@ -41,7 +41,7 @@ describe('groupsync sync', () => {
     expect([...world.platform.groups.keys()]).not.toEqual([id]);
   });
 
-  it('changes only the stored operator action of a group in sync, and restores a user that another client removed', async () => {
+  it('sync changes only the stored operator action of a group in sync, and restores a user that another client removed', async () => {
     const { world, id, sync } = await company();
     const [before] = await world.ports.groups.readMany([world.refOf('g')]);
     expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);
@@ -55,7 +55,7 @@ describe('groupsync sync', () => {
     expect(world.platform.groups.get(id)?.users).toHaveLength(2);
   });
 
-  it('reverts a change by another client that no feed or sweep has reported yet', async () => {
+  it('sync reverts a change by another client that no feed or sweep has reported yet', async () => {
     const { world, id, users, sync } = await company();
     world.clock.ms += 60_000;
     world.platform.changeAsOther(id, { users: ['u-ann', 'stranger'] });
@@ -72,7 +72,7 @@ describe('groupsync sync', () => {
         return world.apply('g');
       },
     ],
-  ])('an external change is reverted twice within the hour, and again %s', async (_, ask) => {
+  ])('the first two external changes of an hour are reverted at once, and a third one %s', async (_, ask) => {
     const told = await company();
     const { world, id, users } = told;
     const changeExternally = async (stranger: string) => {
@@ -97,7 +97,7 @@ describe('groupsync sync', () => {
     expect(users()).toEqual([['u-ann', 'u-bob']]);
   });
 
-  it('sends members again that the platform refused before', async () => {
+  it('sync sends a member again that the platform refused before', async () => {
     const { world, users, sync } = await company();
     world.platform.refused.add('u-cid');
     await world.hire('cid');
@@ -113,7 +113,7 @@ describe('groupsync sync', () => {
     expect(users()).toEqual([['u-ann', 'u-bob', 'u-cid']]);
   });
 
-  it('writes nothing if the platform still shows the last written state', async () => {
+  it('sync writes nothing if the platform still shows the last written state', async () => {
     const { world, sync } = await company();
     const before = world.platform.writes.length;
     expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);
@@ -121,7 +121,7 @@ describe('groupsync sync', () => {
     expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspectedChange');
   });
 
-  it('leaves out an excluded group, and creates a group that is not on the platform yet', async () => {
+  it('sync leaves out an excluded group, and creates a group that is not on the platform yet', async () => {
     const { world, sync } = await company();
     await world.publish(group('h'));
     world.connection.settings.groups.exclude.push('Group g');

@@ -81,7 +81,7 @@ describe('hold made under four eyes', () => {
 });
 
 describe('request to weaken four eyes or the guard', () => {
-  it('the old value stays until another person confirms the request, which stores its author and time', async () => {
+  it('the guard keeps its old value until another person confirms the request, which stores its author and time', async () => {
     const { set, decide, stored, world } = await company();
     const nowMs = world.nowMs();
     expect(await set('ann', 'guard', null)).toEqual({ replanned: 0, requested: ['guard'] });
@@ -95,7 +95,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect([after.settings.guard, after.requests ?? []]).toEqual([null, []]);
   });
 
-  it('any operator can reject a request, and then the setting does not change', async () => {
+  it('the author of a request can reject it, and then the setting does not change', async () => {
     const { set, decide, stored } = await company();
     const { settings } = await stored();
     await set('ann', 'guard', null);
@@ -147,7 +147,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect((await free.stored()).settings.guard).toBeNull();
   });
 
-  it('a request ends when its setting is changed otherwise, and a new request replaces an earlier one', async () => {
+  it('a request ends when its setting gets a value that needs no request, and a new request replaces an earlier one', async () => {
     const { set, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'guard.maxRemovedCount', 200);
@@ -176,7 +176,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect((await stored()).settings.guard).not.toBeNull();
   });
 
-  it('doctor reports a request, with the command that confirms it', async () => {
+  it('doctor reports an open request, with the command that confirms it', async () => {
     const { set, stored, as } = await company();
     await set('ann', 'guard', null);
     const checks = await checkConnection(await stored(), as('bob'));

@@ -34,7 +34,7 @@ async function company(guard: object = {}, settings: object = {}) {
 }
 
 describe('hold', () => {
-  it('stops only the removals, while additions and names of the same group are written', async () => {
+  it('a hold stops only the removals, while additions and the name of the same group are written', async () => {
     const { tell, shown, state, world } = await company();
     await tell({ snapshot: 'g', name: 'New', of: ['a', 'n'] });
     expect(shown('g')).toEqual([users(...EVERYBODY, 'n')]);
@@ -45,7 +45,7 @@ describe('hold', () => {
     });
   });
 
-  it('an approval of some removals permits exactly these removals, and the others are held at every moment', async () => {
+  it('an approval of some removals permits exactly these removals, and the others stay held all the time', async () => {
     const { tell, shown, state, ref, world, work } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const some = (digest: string | undefined, ...ids: string[]) =>
@@ -205,7 +205,7 @@ describe('hold', () => {
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
   });
 
-  it('a hold is decided only with the digest that the operator saw', async () => {
+  it('an approval is refused if there is no hold, or if its digest is not that of the hold', async () => {
     const { tell, ref, world } = await company();
     expect(await approveHold(ref('g'), WORD, world.toolPorts)).toEqual({ kind: 'no_hold' });
     await tell({ snapshot: 'g', of: ['a'] });
@@ -293,7 +293,7 @@ describe('hold', () => {
     }
   });
 
-  it('an approval with the digest from before a rejection is refused, even if the hold has more removals since', async () => {
+  it('an approval with the digest from before a rejection is refused, even if the hold has got more removals since then', async () => {
     const { tell, state, ref, world, shown } = await company({ maxRemovedCount: 0 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const word = { ...WORD, digest: (await state('g'))?.hold?.digest };
@@ -407,7 +407,7 @@ describe('hold', () => {
   });
 
   it.each(['waiting', 'rejected'])(
-    'a hold that is %s outlasts a wrong route that ends its link',
+    'a hold that is %s is kept when a wrong route ends the link of its group, and the group is linked again',
     async (kind) => {
       const { tell, pass, shown, state, ref, world } = await company({ maxRemovedShare: 1, perHourCount: 3 });
       await tell({ snapshot: 'h', of: EVERYBODY });
@@ -479,7 +479,7 @@ describe('hold', () => {
     expect(await state('small')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('a hold shows the share of the group that all removals of the hour would have', async () => {
+  it('a hold shows the share of the group that all removals of the hour make up together', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
     await tell({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });
@@ -525,7 +525,7 @@ describe('four eyes', () => {
       'decided',
     ],
   ] as const)(
-    'an operator can approve a hold, or another person must, depending on the cause: %s',
+    'under four eyes, the cause of a hold decides whether the operator ann may approve it: %s',
     async (...row) => {
       const [, before, sentBy, directoryEvent, outcome] = row;
       const told = await company({ perHourCount: 1 }, { fourEyes: true });
@@ -559,14 +559,14 @@ describe('four eyes', () => {
     ['no_event', 'import', []],
     ['no_event', 'holds_approve', []],
   ] as const)(
-    'a hold with the cause %s has these authors after an action %s by ann: %j',
+    'a hold with the cause %s has these authors after the action %s of the operator ann: %j',
     (kind, action, authors) => {
       expect([...authorsOf([{ kind }, { kind: 'event' }], [{ action, by: 'ann' }])]).toEqual(authors);
       expect([...authorsOf([{ kind, by: 'bob' }], [{ action, by: 'ann' }])]).toEqual(['bob', ...authors]);
     },
   );
 
-  it('a hold of deleted users cannot be approved by an operator who sent events shortly before', async () => {
+  it('under four eyes, an operator who sent events shortly before cannot approve a hold of deleted users', async () => {
     const told = await company({}, { fourEyes: true });
     await did('events_send')(told);
     await told.tell(...GO.map((forget) => ({ forget })));

@@ -66,7 +66,7 @@ async function run(csv: string, { dryRun = false, confirmed = true, columns, asO
 }
 
 describe('parseCsv', () => {
-  it('reads line endings of every kind, quotes and a byte order mark, and numbers lines', async () => {
+  it('parseCsv reads line endings of every kind, quotes and a byte order mark, and returns line numbers', async () => {
     const text = '\uFEFFa,"b,1"\n\r\n"c\r\nd",e\r"f""g"';
     for (const size of [1, 3, 1_000]) {
       const read = await records(text, size);
@@ -78,13 +78,12 @@ describe('parseCsv', () => {
     }
   });
 
-  // Records before the error may be incomplete, so nothing is sent.
   it.each([
     ['a stray quote', 'a,b\nc"d,e\nf', 2, /start with a quote/],
     ['text behind a quote', '"x\ny",2\n"f" g,h', 3, /after a closing quote/],
     ['a quote that is never closed', 'a\n"b\nc', 3, /before the end/],
     ['a record that is too long', `"${'x'.repeat(70_000)}`, 1, /at most 65536/],
-  ])('stops at %s, and names the line', async (_, text, line, says) => {
+  ])('parseCsv stops at %s, and returns the line number', async (_, text, line, says) => {
     for (const size of [1, 1_000]) {
       expect((await records(text, size)).at(-1)).toMatchObject({
         line,
@@ -95,19 +94,19 @@ describe('parseCsv', () => {
 });
 
 describe('importCsv', () => {
-  it('gives its events the time of the file, so that newer directory events win', async () => {
+  it('importCsv gives its events the time of the file, so that newer directory events win', async () => {
     const { events } = await run('g1,One,u1,u1@acme.test', { asOf: '2026-11-01T08:00:00+01:00' });
     expect(events.map(({ stamp }) => stamp.slice(0, 20))).toEqual(['2026-11-01T07:00:00.']);
   });
 
   it.each(['yesterday', new Date(NOW_MS + 301_000).toISOString(), '2024-01-01T00:00:00Z'])(
-    'sends nothing for the invalid time %s',
+    'importCsv sends nothing for the invalid time %s',
     async (asOf) => {
       await expect(run('g1,One,u1,u1@acme.test', { asOf })).rejects.toThrow(/^as of: expected a time/);
     },
   );
 
-  it('makes one snapshot of each group for any order of the rows', async () => {
+  it('importCsv makes one snapshot of each group, although the rows of a group are not together', async () => {
     const csv =
       'group_id,group name,MEMBER ID,e-mail\ng2,Two,m1,a@x\ng1,One,m2,\ng2,Two,m0,b@x\ng1,One,m1,c@x\ng3,Three,,\n';
     const { report, events, planned } = await run(csv);
@@ -120,7 +119,7 @@ describe('importCsv', () => {
     ]);
   });
 
-  it('splits a large group into complete parts that contain every member once', async () => {
+  it('importCsv splits a large group into numbered parts that contain every member once', async () => {
     const rows = Array.from(
       { length: 5_000 },
       (_, at) => `big,B\u2028ig,member-${at % 4_500},p${at % 4_500}@acme.example`,
@@ -151,7 +150,7 @@ describe('importCsv', () => {
     ['no content', '\n', 1, /empty file/],
     ['only a header', 'group id,group name,member id\n', 1, /only a header/],
     ['a control character', 'g1,One,m\u0001,', 1, /control characters/],
-  ])('sends nothing for a file with %s, and names the line', async (_, csv, line, says) => {
+  ])('importCsv sends nothing for a file with %s, and reports the line', async (_, csv, line, says) => {
     const { report, sent } = await run(csv);
     expect(sent).toEqual([]);
     expect(report).toMatchObject({ sent: false, errorCount: 1 });
@@ -167,7 +166,7 @@ describe('importCsv', () => {
     ['no header, in the documented order', 'g1,One,m1,a@x\ng1,One,m2'],
     ['semicolons and quotes', '"userId";"group id";"groupName"\n"m1";g1;"One"\n\n"m2";g1;One'],
     ['tabs, and commas in quotes', '\ng1\tOne\tm1\t"a@x"\ng1\tOne\tm2\t'],
-  ])('finds the columns of a file with %s', async (_, csv) => {
+  ])('importCsv finds the columns of a file with %s', async (_, csv) => {
     const { report, events } = await run(csv);
     expect(report).toMatchObject({ errors: [], sent: true });
     expect(events[0]?.change).toMatchObject({
@@ -177,7 +176,7 @@ describe('importCsv', () => {
     });
   });
 
-  it('uses the columns that the operator names, and reports a missing one', async () => {
+  it('importCsv uses the columns that the operator names, and reports a missing column', async () => {
     const csv = 'Team,Person,Room\nOne,ann@acme.test,4';
     const columns = new Map([
       ['group id', 'team'],
@@ -192,12 +191,12 @@ describe('importCsv', () => {
     expect(report.errors).toEqual([{ line: 1, message: expect.stringMatching(/a column "Squad"/) }]);
   });
 
-  it("does not take the first row for a header because of a group with a column's name", async () => {
+  it('importCsv does not read the first row as a header if only the name of its group is a column name', async () => {
     const { events } = await run('g1,Mail,m1,a@x');
     expect(events.map(({ change }) => change)).toMatchObject([{ group: 'g1', name: 'Mail' }]);
   });
 
-  it('reads addresses from the address column, and reports the columns that are not read', async () => {
+  it('importCsv reads addresses from the address column, and reports the columns that it does not read', async () => {
     const { planned, events } = await run(
       'mail,Title,user id,group id,group name\nann@acme.test,CEO,m1,g1,One',
     );
@@ -215,13 +214,16 @@ describe('importCsv', () => {
     ['only one known heading', 'Name,Team,Person,Mail', /expected a column group id or group name/],
     ['two columns of addresses', 'group id,group name,member id,Email,e-mail', /one column email/],
     ['a header and a row in one line', 'group id,group name,member id,ann@acme.test', /expected a header/],
-  ])('sends nothing for a first line with %s, and reports what was expected', async (_, first, says) => {
-    const { report, sent } = await run(`${first}\ng1,One,m1,a@x\ng1,One,m2,`);
-    expect(sent).toEqual([]);
-    expect(report.errors).toEqual([{ line: 1, message: expect.stringMatching(says) }]);
-  });
+  ])(
+    'importCsv sends nothing for a first line with %s, and reports what it expected',
+    async (_, first, says) => {
+      const { report, sent } = await run(`${first}\ng1,One,m1,a@x\ng1,One,m2,`);
+      expect(sent).toEqual([]);
+      expect(report.errors).toEqual([{ line: 1, message: expect.stringMatching(says) }]);
+    },
+  );
 
-  it('refuses a row whose fields do not match the header', async () => {
+  it('importCsv refuses a row with more or fewer fields than the header', async () => {
     const { report } = await run('group name,group id,member id,email\nSales, EMEA,g1,m1,a@x\nOne,g1');
     expect(report.errors.map(({ line, message }) => [line, message])).toEqual([
       [2, expect.stringMatching(/expected 4 fields.*got 5/)],
@@ -229,12 +231,12 @@ describe('importCsv', () => {
     ]);
   });
 
-  it('counts a repeated line once', async () => {
+  it('importCsv sends the member of a repeated line once', async () => {
     const { events } = await run('g1,One,m1,a@x\ng1,One,m1,a@x');
     expect(events[0]?.change).toMatchObject({ members: [{ id: 'm1' }] });
   });
 
-  it('refuses a file with more rows than it can sort in memory', async () => {
+  it('the sort of the rows refuses more rows than its limit', async () => {
     const rowSort = createRowSort(2);
     const row = { line: 3, group: 'g', name: 'G', member: 'm', email: '' };
     await rowSort.add({ ...row, line: 1 });
@@ -242,7 +244,7 @@ describe('importCsv', () => {
     await expect(rowSort.add(row)).rejects.toThrow(/^line 3: expected at most 2 rows in one file, got more/);
   });
 
-  it('sends nothing in a dry run, and nothing without consent', async () => {
+  it('importCsv sends nothing in a dry run, and nothing without consent', async () => {
     const csv = 'g1,One,m1,\ng1,One,m2,\ng1,One,m3,\ng1,One,m4,';
     expect((await run(csv, { dryRun: true })).sent).toEqual([]);
     expect((await run(csv, { confirmed: false })).sent).toEqual([]);

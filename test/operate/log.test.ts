@@ -44,7 +44,7 @@ async function company() {
 }
 
 describe('groupsync log', () => {
-  it('lists all groups and the connection, newest last, with the actor of each entry', async () => {
+  it('groupsync log lists the entries of all groups and the connection, newest last, with their actors', async () => {
     const { lines, cli } = await company();
     const [create, second, third] = ['create test', 'patch test', 'patch test'];
     const actions = ['pause Bob', 'resume local:tester', 'connections_set local:tester'] as const;
@@ -70,7 +70,7 @@ describe('groupsync log', () => {
     expect(stdout).toMatch(/Bob {2}pause {2}Blue \(g\) {2}running → paused {2}ticket 12\n$/);
   });
 
-  it('lists external changes on the platform with their author', async () => {
+  it('groupsync log lists external changes on the platform with their author', async () => {
     const { ports, lines, cli, platform, apply, refOf, clock } = await company();
     const state = await ports.groups.read(refOf('g'));
     const id = String(state?.link?.id);
@@ -93,7 +93,7 @@ describe('groupsync log', () => {
     });
   });
 
-  it('reads only the newest of hundreds of external changes of a group', async () => {
+  it('groupsync log reads at most 100 of 120 external changes of a group if two entries are requested', async () => {
     const { ports, cli, platform, apply, refOf, clock, table } = await company();
     const platformId = (await ports.groups.read(refOf('g')))?.link?.id;
     for (let turn = 1; turn <= 120; turn += 1) {
@@ -109,7 +109,7 @@ describe('groupsync log', () => {
     expect((await cli(...of, '500')).json.entries).toHaveLength(120);
   });
 
-  it('log names the latest event for each value of a group and a member, and who sent it', async () => {
+  it('log lists the latest event for each value of a group and of a member, with its actor', async () => {
     const { cli, publish, later } = await company();
     await later(() => publish({ ...removed('g', 'bob'), id: 'leave-1', actor: 'Carol' }));
     const of = async (...args: string[]) =>
@@ -214,7 +214,7 @@ describe('audit check', () => {
     expect(await verify()).toEqual({ group: 'g', entries: 7, named: 7, broken: null });
   });
 
-  it('entries that have expired do not count as missing', async () => {
+  it('audit entries that have expired do not count as missing', async () => {
     const { verify, entries, table, clock } = await company();
     const [first] = entries().sort((a, b) => (a.sk < b.sk ? -1 : 1));
     await table.delete(first as Item);

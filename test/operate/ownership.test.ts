@@ -30,7 +30,7 @@ describe('platform group that existed before', () => {
     ['byName', 'x', 'Group g', 1],
     ['byName', 'x', 'group g', 2],
   ])(
-    'adoptExisting %s with spokeId %s and name %s leads to %i groups',
+    'adoptExisting %s and an existing group with spokeId %s and name %s lead to %i groups in all',
     async (adoptExisting, spokeId, name, count) => {
       const { tell, world } = await company({ adoptExisting });
       const id = world.platform.addForeign({ name, spokeId, users: ['stranger'] });
@@ -62,7 +62,7 @@ describe('platform group that existed before', () => {
 });
 
 describe('adoption by an operator', () => {
-  it('links the group, claims it, and makes it equal to the directory', async () => {
+  it('an adoption links the platform group, claims it, and makes it equal to the directory group', async () => {
     const { tell, world, ref, shown, theirs } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     await releaseGroup(ref('g'), world.toolPorts);
@@ -79,7 +79,7 @@ describe('adoption by an operator', () => {
     expect(owners.get(id)).toEqual(ref('g'));
   });
 
-  it('keeps external users if membership is additive', async () => {
+  it('an adoption keeps external users if membership is additive', async () => {
     const { tell, world, ref, theirs } = await company({ membership: 'additive' });
     await tell({ upsert: 'g' });
     await releaseGroup(ref('g'), world.toolPorts);
@@ -93,7 +93,7 @@ describe('adoption by an operator', () => {
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b']);
   });
 
-  it('an adoption leaves no claim if another group was linked to the platform group first', async () => {
+  it('an adoption leaves no claim if the directory group changed before the link could be stored', async () => {
     const { tell, world, ref } = await company({ groups: { exclude: ['h'] } });
     await tell({ upsert: 'h' });
     const id = platformGroupId(world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: [] }));
@@ -114,7 +114,7 @@ describe('adoption by an operator', () => {
     expect((await toolPorts.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('h'));
   });
 
-  it('an adoption is refused for an unknown group, a linked group and a group of another owner', async () => {
+  it('an adoption is refused for an unknown, deleted or linked directory group, and for a missing or owned platform group', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
     const adopt = (group: string, id: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
@@ -131,7 +131,7 @@ describe('adoption by an operator', () => {
 });
 
 describe('group that no event has named yet', () => {
-  it('an adopted platform group stays unchanged until an event names the directory group', async () => {
+  it('an adopted platform group stays unchanged while no event has named the directory group', async () => {
     const { tell, world, ref, state } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
     const adopt = (group: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
@@ -164,7 +164,7 @@ describe('released group', () => {
     expect(shown('g')).toEqual([users('b')]);
   });
 
-  it('leaves no second group with its external id when another platform group is adopted', async () => {
+  it('a released group is no orphan after another platform group was adopted in its place', async () => {
     const { tell, world, ref, shown, theirs } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     await releaseGroup(ref('g'), world.toolPorts);
@@ -220,7 +220,7 @@ describe('released group', () => {
     },
   );
 
-  it('keeps an external id that another application has set meanwhile', async () => {
+  it('a released group keeps an external id that another application has set meanwhile', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.link?.id ?? platformGroupId('');
@@ -231,7 +231,7 @@ describe('released group', () => {
     expect((await state('g'))?.link?.id).toBeUndefined();
   });
 
-  it('a group under policy report is not written when it is released', async () => {
+  it('a group in mode report is not written when it is released', async () => {
     const policies = [{ match: 'g', mode: 'report' }];
     const { tell, world, ref, theirs, state } = await company({ groups: { policies } });
     await tell({ snapshot: 'g', of: ['a'] });
@@ -291,7 +291,7 @@ describe('released group', () => {
     ['under its id', 'g', 'bySpokeId'],
     ['under its name, with another id', 'h', 'byName'],
   ])(
-    'a released group is linked again if the directory creates it again within a minute %s',
+    'a released group is linked again if the directory creates it again %s, up to 61 seconds later',
     async (_, again, adoptExisting) => {
       for (const seconds of [0, 10, 30, 59, 61]) {
         const { say, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
@@ -318,7 +318,7 @@ describe('released group', () => {
     },
   );
 
-  it('a released group can be adopted again immediately, and stays owned', async () => {
+  it('a released group can be adopted again after a crash of apply at any point, and keeps its claim', async () => {
     await whereverItDies(async (worker, where) => {
       const { tell, world, ref, shown, state } = await company();
       await tell({ snapshot: 'g', of: ['a'] });
@@ -352,14 +352,17 @@ describe('group that the directory deletes', () => {
     ['release', [users('a')]],
   ] as const;
 
-  it.each(ends)('a deleted group is handled as onGroupDeleted defines: %s', async (onGroupDeleted, left) => {
-    const { tell, shown } = await company({ onGroupDeleted });
-    await tell({ snapshot: 'g', of: ['a'] });
-    await tell({ remove: 'g' });
-    expect(shown('g')).toEqual(left);
-    await tell({ snapshot: 'g', of: ['b'] });
-    expect(shown('g')).toEqual([users('b')]);
-  });
+  it.each(ends)(
+    'a deleted group is handled as onGroupDeleted defines, and a new snapshot fills the group again: %s',
+    async (onGroupDeleted, left) => {
+      const { tell, shown } = await company({ onGroupDeleted });
+      await tell({ snapshot: 'g', of: ['a'] });
+      await tell({ remove: 'g' });
+      expect(shown('g')).toEqual(left);
+      await tell({ snapshot: 'g', of: ['b'] });
+      expect(shown('g')).toEqual([users('b')]);
+    },
+  );
 
   it.each(ends)(
     'a deleted group that returns without a name has the same result whether apply ran in between or not: %s',
@@ -373,8 +376,8 @@ describe('group that the directory deletes', () => {
         expect(shown('g')).toEqual(left);
         expect(await state('g')).toMatchObject({ settled: 'unnamed' });
         await tell({ upsert: 'g' });
-        // A released or emptied group still has the spokeId of the directory group. Apply finds the group by this
-        // claims it again.
+        // A released or emptied group still has the spokeId of the directory group. Apply finds the group by
+        // this spokeId and claims it again.
         expect(shown('g')).toEqual([users('b')]);
         expect(await state('g')).toMatchObject({ settled: 'in_sync' });
       }
@@ -394,7 +397,7 @@ describe('group that the directory deletes', () => {
     expect(await state('g')).toMatchObject({ settled: 'unnamed' });
   });
 
-  it('a deleted group that returned without a name is held by the guard', async () => {
+  it('the guard also holds the deletion of a group that returned without a name', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 1 };
     const { tell, say, shown, state } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -404,7 +407,7 @@ describe('group that the directory deletes', () => {
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { rule: 'per_hour', removes: 2 } });
   });
 
-  it('keeps the policy that its name had selected', async () => {
+  it('a deleted group is still selected by its last name, so its platform group is deleted', async () => {
     const groups = { include: ['Group *'], exclude: [], policies: [] };
     const { tell, shown } = await company({ groups });
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', name: 'Other', of: ['a'] });
@@ -415,7 +418,7 @@ describe('group that the directory deletes', () => {
 });
 
 describe('policy of a group', () => {
-  it('mode upsertOnly adds and renames but removes no member, and mode report writes nothing', async () => {
+  it('a group in mode upsertOnly gets members and loses none, and a group in mode report is not written', async () => {
     const policies = [
       { match: 'g', mode: 'upsertOnly' },
       { match: 'h', mode: 'report' },

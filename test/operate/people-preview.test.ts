@@ -26,7 +26,7 @@ async function pendingWorld() {
 }
 
 describe('preview of new match rules', () => {
-  it('the preview counts members that the new rules match, even if the people index lacks the compared fields', async () => {
+  it('a preview of new match rules counts the members that they match, even if the people index lacks the compared field', async () => {
     const { cli, table } = await pendingWorld();
     const before = JSON.stringify([...table.items]);
     const { stderr } = await cli('connections', 'set', 'default', withNumber);
@@ -36,7 +36,7 @@ describe('preview of new match rules', () => {
     expect(JSON.stringify([...table.items])).toBe(before);
   });
 
-  it('the console counts the same members, and leaves out changes that are planned without the new rules', async () => {
+  it('the console previews the members that new match rules add, and leaves out changes that are planned anyway', async () => {
     const { ports, publish } = await pendingWorld();
     await publish({ type: 'group.member.removed', data: { group: { id: 'g' }, members: [{ id: 'm-bob' }] } });
     const ask = asking(ports, 'default');
@@ -49,7 +49,7 @@ describe('preview of new match rules', () => {
 });
 
 describe('people refresh --dry-run', () => {
-  it("reports the members who would join and leave by the platform's current list, and stores nothing", async () => {
+  it('people refresh --dry-run counts the members who join and leave by the current list of employees, and stores nothing', async () => {
     const { cli, platform, table } = await pendingWorld();
     platform.employees = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay', 'zoe'].map((name) => ({
       role: `r-${name}`,

@@ -8,7 +8,7 @@ import { type GroupFields, PlatformFailure, type PlatformGroups } from '../../sh
 import type { Traits } from '../../simulate/simulation-run.ts';
 import { type createWorld, savedWorld } from '../support/operate/world.ts';
 
-/** The name of the probe's group in these tests, whose ids are numbers in order. */
+/** The name of the probe's group. New ids in these tests are consecutive numbers. */
 const NAME = 'groupsync probe 000001';
 const UNKNOWN_USER = 'groupsync-probe-000001-unknown';
 const honoured = (status = 409) => {
@@ -87,7 +87,7 @@ describe('probe', () => {
     ['a late list', { listLagMs: 5_000 }, { ...honoured(), 'new group in the list': 'after 5 s' }],
     ['late groups', { getLagMs: 3_000 }, { ...honoured(), 'new group by its id': 'after 3 s' }],
     ['a late feed', { feedLagMs: 3_600_000 }, { 'changes in the activity feed': 'not within 20 s' }],
-  ])('reports a platform with %s, and leaves no group behind', async (_, traits, found) => {
+  ])('the probe reports a platform with %s, and leaves no group behind', async (_, traits, found) => {
     const { probe, platform, current } = await worldOf(traits);
     const report = await probe();
     expect(report.found).toMatchObject(found);
@@ -101,7 +101,7 @@ describe('probe', () => {
   it.each([
     ['drops', 'refused', 'is dropped; the rest of the write is done'],
     ['refuses', 'unacceptable', 'is refused with 422; the rest of the write is not done'],
-  ] as const)('reports a platform that %s unknown users', async (_, platformFault, found) => {
+  ] as const)('the probe reports a platform that %s unknown users', async (_, platformFault, found) => {
     const { probe, platform } = await worldOf();
     platform[platformFault].add(UNKNOWN_USER);
     expect((await probe()).found).toMatchObject({ ...honoured(), 'unknown user': found });
@@ -110,19 +110,19 @@ describe('probe', () => {
   it.each([
     ['shortens long names', (name: string) => name.slice(0, 80), { [LONG_NAME]: 'cut to 80' }],
     ['changes names', (name: string) => name.replace('CAPITALS', 'x'), { [ODD_NAME]: 'changed' }],
-  ])('reports a platform that %s', async (_, nameAs, found) => {
+  ])('the probe reports a platform that %s', async (_, nameAs, found) => {
     const { probe } = await worldOf({ nameAs });
     expect((await probe()).found).toMatchObject({ ...honoured(), ...found });
   });
 
-  it('reports which parameters of the activity feed the platform ignores', async () => {
+  it('the probe reports which parameters of the activity feed the platform ignores', async () => {
     const activity = { startParam: 'from', endParam: 'to', sizeParam: 'size', pageSize: 1_000 };
     const { probe } = await worldOf({}, { activity });
     const ignored = { 'activity parameter from': 'ignored', 'activity parameter size': 'ignored' };
     expect((await probe()).found).toMatchObject(ignored);
   });
 
-  it('adds no employee to its group, and records who created it', async () => {
+  it('the probe adds no employee to its group, and its audit entry names the operator', async () => {
     const { probe, ports, connection, told } = await worldOf();
     const users = new Set<string>();
     const noted = <Fields extends GroupFields>(fields: Fields): Fields => {
@@ -142,7 +142,7 @@ describe('probe', () => {
     expect(entries).toMatchObject([{ action: 'probe', cause: 'local:tester', changes: [{ after: NAME }] }]);
   });
 
-  it('changes only its own group, even if the answer to its creation shows another one', async () => {
+  it('the probe changes only its own group, even if the answer to the creation shows another group', async () => {
     const { probe, platform } = await worldOf();
     const other = platform.addForeign({ name: 'Theirs', spokeId: 's', users: ['u-ann'] });
     const before = structuredClone(platform.groups.get(other));
@@ -157,7 +157,7 @@ describe('probe', () => {
     expect(platform.violations).toEqual([]);
   });
 
-  it('finds and deletes its group if the creation was not answered', async () => {
+  it('the probe finds and deletes its group if the creation was not answered', async () => {
     const { probe, platform } = await worldOf();
     const report = await probe(({ create }) => ({
       create: async (fields) => {
@@ -170,7 +170,7 @@ describe('probe', () => {
     expect(platform.writes.map(({ action }) => action)).toEqual(['create', 'delete']);
   });
 
-  it('names the group that may still be created after an unanswered creation', async () => {
+  it('the probe reports the name of the group that may still be created after an unanswered creation', async () => {
     const { probe } = await worldOf();
     expect(await probe(() => ({ create: failing('unanswered') }))).toMatchObject({
       kept: false,
@@ -178,13 +178,13 @@ describe('probe', () => {
     });
   });
 
-  it('fails, and has no group to delete, if the platform refuses to create a group', async () => {
+  it('the probe fails and writes nothing if the platform refuses to create a group', async () => {
     const { probe, platform } = await worldOf();
     await expect(probe(() => ({ create: failing('forbidden', 403) }))).rejects.toThrow('as the test told it');
     expect(platform.writes).toEqual([]);
   });
 
-  it('does not start while the gate is closed', async () => {
+  it('the probe does not start while the gate is paused', async () => {
     const { probe, platform, ports, connection } = await worldOf();
     const gate = await ports.gates.read(connection.name);
     await ports.gates.write(connection.name, gate, { state: 'paused', closings: 0 });
@@ -215,7 +215,7 @@ describe('probe', () => {
     },
   );
 
-  it('deletes its group after an internal error, and reports the error', async () => {
+  it('the probe deletes its group after an internal error, and reports the error', async () => {
     const { probe, platform } = await worldOf();
     const broken = () => Promise.reject(new TypeError('a defect'));
     await expect(probe(() => ({ put: broken }))).rejects.toThrow('a defect');
@@ -225,14 +225,14 @@ describe('probe', () => {
   it.each([
     ['is refused', failing('unavailable', 503)],
     ['is answered with success and not done', async () => 'deleted' as const],
-  ])('names the id of its group if the deletion %s', async (_, answer) => {
+  ])('the probe reports the id of its group if the deletion %s', async (_, answer) => {
     const { probe, platform } = await worldOf();
     const report = await probe(() => ({ delete: answer }));
     expect(report).toMatchObject({ kept: true, stopped: null, left: [...platform.groups.keys()] });
     expect(report.left).toHaveLength(1);
   });
 
-  it('reports a finding as unknown if it cannot be tried, and tries the others', async () => {
+  it('the probe reports a finding as unknown if its call fails, and tries the others', async () => {
     const { probe } = await worldOf();
     const report = await probe(() => ({ put: failing('unavailable', 503) }));
     expect(report.found).toMatchObject({
@@ -248,7 +248,7 @@ describe('probe', () => {
     ['is answered with success and not done', (_: unknown, get: () => Promise<unknown>) => get()],
     ['is refused with the current version too', failing('rejected', 422)],
   ] as const)(
-    'stores no report if PATCH %s, because the probe cannot find out about versions',
+    'the probe stores no report if PATCH %s, because it cannot find out whether versions are compared',
     async (_, answer) => {
       const { probe, current } = await worldOf({ enforceVersionOnPatch: false });
       await probe();
@@ -298,7 +298,7 @@ describe('probe report', () => {
     expect(await ports.connections.list()).toHaveLength(1);
   });
 
-  it('a new report replaces the cached one immediately', async () => {
+  it('a new probe report replaces the cached report immediately', async () => {
     const { probe, table, clock, connection } = await worldOf();
     const remembering = createConnectionStore(table, { clock: () => clock.ms, rememberMs: 30_000 });
     await remembering.find(connection.name);

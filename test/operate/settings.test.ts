@@ -152,7 +152,7 @@ describe('two operators who change one connection at the same time', () => {
     return { toolPorts, settings, plan, change, told, journal };
   }
 
-  it('both changes are kept, and the later operator sees the other change', async () => {
+  it('changes of different settings by two operators are both kept, and the later operator sees the other change', async () => {
     const { plan, change, settings, told, journal } = await twoOperators();
     const [ann, bob] = [
       await plan({ key: 'drift', value: 'report' }, { key: 'guard.minSize', value: 3 }),

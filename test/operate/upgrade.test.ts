@@ -50,13 +50,13 @@ describe('comparison of the deployed version with the installed one', () => {
     ],
     ['a stack without a version', { deployed: undefined, oldestReader: undefined }, 'unknown', null, null],
   ])(
-    'says whether data can be read and the upgrade undone: %s',
+    'compareReleases reports whether the installed version can read the data, and whether an upgrade can be undone: %s',
     (_, versions, direction, canReadData, canRollBack) => {
       expect(compareReleases(versions, RELEASED)).toMatchObject({ direction, canReadData, canRollBack });
     },
   );
 
-  it('lists stored forms and settings of all versions after the deployed one', () => {
+  it('compareReleases lists stored forms and settings of all versions after the deployed one', () => {
     expect(compareReleases({ deployed: '1.0.0', oldestReader: '1.0.0' }, RELEASED)).toMatchObject({
       storedForms: ['A group stores its owner.'],
       settingsAdded: ['scimAllowedIps'],
@@ -64,12 +64,12 @@ describe('comparison of the deployed version with the installed one', () => {
     });
   });
 
-  it('can be undone if no version in between changes a stored form', () => {
+  it('an upgrade can be undone if no version after the deployed one changes a stored form', () => {
     const report = compareReleases({ deployed: '1.0.0', oldestReader: '1.0.0' }, RELEASED.slice(0, 2));
     expect(report).toMatchObject({ direction: 'upgrade', canRollBack: true });
   });
 
-  it('compares versions by number', () => {
+  it('compareVersions compares each part of a version as a number', () => {
     expect(['2.0.0', '1.10.0', '1.9.3', '1.10.1'].sort(compareVersions)).toEqual([
       '1.9.3',
       '1.10.0',
@@ -80,7 +80,7 @@ describe('comparison of the deployed version with the installed one', () => {
 });
 
 describe('list of releases', () => {
-  it('ends with this version and names only settings that exist', () => {
+  it('the list of releases ends with this version, and names only settings that exist or were removed later', () => {
     expect(RELEASES.at(-1)?.version).toBe(VERSION);
     const settings = Object.keys(StageSettings.shape);
     const removed = RELEASES.flatMap(({ settingsRemoved }) => settingsRemoved);
@@ -98,12 +98,12 @@ describe('groupsync upgrade --check', () => {
     return runCli(['upgrade', ...args], { ports: { ...ports, deployment: { ...ports.deployment, stacks } } });
   }
 
-  it('ends with exit code 0 if the installed version is deployed', async () => {
+  it('upgrade --check ends with exit code 0 if the installed version is deployed', async () => {
     const { code, stdout } = await upgrade({ Version: VERSION, OldestReader: VERSION }, '--check');
     expect([code, stdout]).toEqual([0, `deployed: ${VERSION}; installed: ${VERSION} (same)\n`]);
   });
 
-  it('ends with exit code 3 if the installed version cannot read the deployed data', async () => {
+  it('upgrade --check ends with exit code 3 if the installed version cannot read the deployed data', async () => {
     const outputs = { Version: '99.0.0', OldestReader: '99.0.0' };
     const { code, stdout } = await upgrade(outputs, '--check');
     expect(code).toBe(3);
@@ -112,14 +112,14 @@ describe('groupsync upgrade --check', () => {
     expect(OUTPUT_SCHEMAS.upgrade.parse(json)).toMatchObject({ direction: 'downgrade', canReadData: false });
   });
 
-  it('ends with exit code 3 if the stack does not say its version', async () => {
+  it('upgrade --check ends with exit code 3 if the stack has no output of its version', async () => {
     expect(await upgrade({}, '--check')).toMatchObject({
       code: 3,
       stdout: expect.stringContaining('nothing can be compared'),
     });
   });
 
-  it('fails with exit code 1 if there is no stack, and with 2 without --check', async () => {
+  it('upgrade fails with exit code 1 if there is no stack, and with 2 without --check', async () => {
     expect(await upgrade(undefined, '--check')).toMatchObject({ code: 1 });
     expect(await upgrade({})).toMatchObject({ code: 2, stderr: expect.stringContaining('--check') });
   });

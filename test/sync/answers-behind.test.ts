@@ -30,12 +30,12 @@ async function company(platform: object = {}, settings = {}) {
   };
 }
 
-describe('answer that is older than its own write', () => {
+describe('answer that shows the state before its own write', () => {
   it.each([
     ['a fetch shows the write immediately', 0],
     ['a fetch is also behind for half a minute', 30_000],
   ])(
-    'an answer from before the write removes no new member, causes no drift and ends in sync if %s',
+    'if the answer to a write shows the state before it, no new member is removed and no drift is recorded (%s)',
     async (_, getLagMs) => {
       const { tell, later, world, shown, state, drift, pending } = await company({ getLagMs });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -56,7 +56,7 @@ describe('answer that is older than its own write', () => {
   );
 
   it.each([0, 30_000])(
-    'an answer from before the write removes no member from a new group (a fetch is %i ms behind)',
+    'if the answer to a creation shows an earlier state, no member of the group is removed (a fetch is %i ms behind)',
     async (getLagMs) => {
       const { tell, later, world, shown, drift } = await company({ getLagMs });
       world.platform.behind = (kind) => kind === 'create';
@@ -75,7 +75,7 @@ describe('answer that is older than its own write', () => {
     ['authoritative', 30_000, 'new version'],
     ['additive', 30_000, 'new version'],
   ] as const)(
-    'a removal and a rename take effect, and are no drift, despite answers from before the write (%s, %i ms behind, %s)',
+    'a removal and a rename take effect and are no drift if the answer shows the state before (%s, %i ms behind, %s)',
     async (membership, getLagMs, version) => {
       const { tell, later, world, shown, drift, state } = await company({ getLagMs }, { membership });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -92,7 +92,7 @@ describe('answer that is older than its own write', () => {
 });
 
 describe('user that the platform drops from an accepted write', () => {
-  it('a dropped user is sent with each write, is shown as pending, and causes separate writes less and less often', async () => {
+  it('a user that the platform drops is sent with each write, is pending, and causes at most eight writes in two days', async () => {
     const { tell, sweepAfter, world, shown, state, pending } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -123,7 +123,7 @@ describe('user that the platform drops from an accepted write', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 3, pending: 0 } });
   });
 
-  it('a dropped user is not removed after another client adds the user', async () => {
+  it('a user that the platform dropped is not removed after another client adds the user', async () => {
     const { tell, later, world, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -135,7 +135,7 @@ describe('user that the platform drops from an accepted write', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a dropped user is sent again when an operator runs sync', async () => {
+  it('a user that the platform dropped is sent again when an operator runs sync', async () => {
     const { tell, work, world, ref, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });

@@ -178,7 +178,7 @@ describe('binding of a member', () => {
     ]);
   });
 
-  it('a binding becomes ambiguous when the member’s address changes to that of another person, until an operator rebinds it', async () => {
+  it('a member becomes ambiguous when the address changes to that of another person, until an operator rebinds the member', async () => {
     const told = await story();
     const { world, tell, shown, member, role } = told;
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);

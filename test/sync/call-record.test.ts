@@ -38,7 +38,7 @@ function worker() {
   };
 }
 
-it('calls are not recorded while all of them succeed, and no request is sent for it', async () => {
+it('successful calls are not recorded, and cause no write of the gate item', async () => {
   const { invoke, requests } = worker();
   for (let count = 0; count < 3; count += 1) expect(await invoke(undefined, undefined)).toBeUndefined();
   expect(requests).toEqual({ reads: 3, writes: 0 });
@@ -74,7 +74,7 @@ it('the record of failing calls stays when the gate closes or opens', async () =
   expect((await stored.read(ACME)).failingCalls).toEqual(failing);
 });
 
-it('the record of calls keeps its counts when another worker changes the gate repeatedly', async () => {
+it('the record of calls keeps its counts if the gate item cannot be written at first', async () => {
   const { record, stored } = worker();
   record.count(ACME, { endpoint, failure: '500' });
   const { write } = stored;

@@ -63,10 +63,10 @@ const directoryEvent: fc.Arbitrary<DirectoryEvent> = fc.oneof(
 const fault = fc.constantFrom('none', 'none', 'none', 'throttled', 'unheard', 'echo');
 const step = fc.record({
   say: fc.array(directoryEvent, { minLength: 1, maxLength: 2 }),
-  /** The number of the person whose state changes before the next refresh. */
+  /** The index in `PEOPLE` and the new state of a person who changes before the next refresh. */
   person: fc.option(fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('ACTIVE', 'TERMINATED')), { freq: 6 }),
   isSeen: fc.boolean(),
-  /** The member for which the hint names a person. A wrong hint must have no effect. */
+  /** The role that all stored hints name, or empty for their own roles. A wrong hint must have no effect. */
   hint: fc.constantFrom('', '', 'r-ann', 'r-bob', 'r-dee', 'unknown'),
   faults: fc.oneof(fc.constant([]), fc.constant([]), fc.array(fault, { maxLength: 30 })),
 });

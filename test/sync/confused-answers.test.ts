@@ -4,7 +4,7 @@ import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { story } from '../support/engine/story.ts';
 import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
 
-/** Creates a managed and an external group. By mistake, the platform answers with the state of the external group. */
+/** Creates a managed group `own` and an external group `theirs`, whose state the tests use as a wrong answer. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b', 'c');
@@ -20,7 +20,7 @@ describe('answer about another group', () => {
     ['patch', {}],
     ['get', { lastError: { code: 'unavailable' } }],
   ] as const)(
-    'an answer about another group to a %s links no group, and apply reads the group to find the outcome',
+    'an answer about another group to a %s does not change the link, and the change of the directory is written later',
     async (call, told) => {
       const { world, say, tell, work, state, shown, own, theirs } = await company();
       const { platform } = world;

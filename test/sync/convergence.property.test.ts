@@ -44,7 +44,7 @@ describe('engine', () => {
         });
         expect(shownGroups(world)).toEqual(expectedGroups(events));
         expect(world.platform.violations).toEqual([]);
-        // The engine reports no conflict as a refusal, whatever its status is.
+        // The engine never reports a conflict as a refusal, for any status of the conflict.
         expect(world.deadLetters).toEqual([]);
       },
     ),

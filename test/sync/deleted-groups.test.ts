@@ -47,7 +47,7 @@ describe('limit on deleted groups', () => {
     }
   });
 
-  it('a share of the groups that the connection had an hour ago may be deleted', async () => {
+  it('deletions are held above the configured share of the groups that the connection had an hour ago', async () => {
     const guard = { deletedGroupsShare: 0.3 };
     const { remove, onPlatform, holdOf, groups } = await company(10, { guard });
     await remove('g0', 'g1', 'g2', 'g3');
@@ -55,7 +55,7 @@ describe('limit on deleted groups', () => {
     expect(await holdOf('g3')).toMatchObject({ rule: 'deleted_groups' });
   });
 
-  it('deletions that are an hour apart are never held', async () => {
+  it('deletions of groups that are an hour apart are not held', async () => {
     const { remove, onPlatform, world } = await company(5);
     for (const id of ['g0', 'g1', 'g2', 'g3']) {
       await remove(id);
@@ -64,20 +64,20 @@ describe('limit on deleted groups', () => {
     expect(onPlatform()).toEqual(['g4']);
   });
 
-  it('the limit also applies if all deletions arrive at once', async () => {
+  it('the limit on deleted groups also applies if all deletions arrive at once', async () => {
     const { tell, onPlatform, groups } = await company(10);
     await tell(...groups.map((id) => ({ remove: id })));
     expect(onPlatform().length).toBeGreaterThanOrEqual(8);
   });
 
-  it('the limit also applies to deletions under onGroupDeleted=empty', async () => {
+  it('the limit on deleted groups also applies under onGroupDeleted=empty', async () => {
     const { remove, shown, holdOf } = await company(4, { onGroupDeleted: 'empty' });
     await remove('g0', 'g1', 'g2');
     expect(['g0', 'g1', 'g2'].map((id) => shown(id)[0])).toEqual([[], [], ['u-a']]);
     expect(await holdOf('g2')).toMatchObject({ rule: 'deleted_groups', removes: 1 });
   });
 
-  it('the limit of the settings applies', async () => {
+  it('the settings deletedGroups and deletedGroupsShare define the limit on deleted groups, even a limit of zero', async () => {
     const guard = { deletedGroups: 0, deletedGroupsShare: 0.5 };
     const { remove, onPlatform } = await company(4, { guard });
     await remove('g0', 'g1', 'g2');
@@ -87,7 +87,7 @@ describe('limit on deleted groups', () => {
     expect(none.onPlatform()).toEqual(['g0', 'g1', 'g2', 'g3']);
   });
 
-  it('no deletion is held if the guard is off, or if onGroupDeleted is release', async () => {
+  it('no deletion of a group is held if the guard is off, or if onGroupDeleted is release', async () => {
     for (const settings of [{ guard: null }, { onGroupDeleted: 'release' }]) {
       const { remove, holdOf } = await company(4, settings);
       await remove('g0', 'g1', 'g2', 'g3');
@@ -107,7 +107,7 @@ describe('hold on the deletion of a group', () => {
   it.each([
     ['with members', []],
     ['without members', ['g2']],
-  ])('a group %s is deleted once its hold is approved', async (_, empty) => {
+  ])('a group %s whose deletion is held is deleted once the hold is approved', async (_, empty) => {
     const { decide, tell, onPlatform, state } = await held(empty);
     expect(await decide(approveHold)).toMatchObject({ kind: 'decided' });
     await tell();
@@ -119,21 +119,24 @@ describe('hold on the deletion of a group', () => {
   it.each([
     ['with members', []],
     ['without members', ['g2']],
-  ])('a group %s stays once its hold is rejected, even if its users change', async (_, empty) => {
-    const { decide, tell, onPlatform, world, holdOf } = await held(empty);
-    await decide(rejectHold);
-    await tell();
-    const [group] = [...world.platform.groups.values()].filter(({ spokeId }) => spokeId === 'g2');
-    if (group === undefined) throw new Error('expected the group on the platform');
-    world.platform.changeAsOther(group.id, { users: ['u-b'] });
-    world.advance(2 * HOUR_MS);
-    await world.toolPorts.applyQueue.wake([{ connection: 'acme', group: 'g2' } as never]);
-    await tell({ upsert: 'g9' });
-    expect(onPlatform()).toContain('g2');
-    expect(await holdOf('g2')).toMatchObject({ decision: { kind: 'rejected' } });
-  });
+  ])(
+    'a group %s whose deletion is held stays once the hold is rejected, even if its users change',
+    async (_, empty) => {
+      const { decide, tell, onPlatform, world, holdOf } = await held(empty);
+      await decide(rejectHold);
+      await tell();
+      const [group] = [...world.platform.groups.values()].filter(({ spokeId }) => spokeId === 'g2');
+      if (group === undefined) throw new Error('expected the group on the platform');
+      world.platform.changeAsOther(group.id, { users: ['u-b'] });
+      world.advance(2 * HOUR_MS);
+      await world.toolPorts.applyQueue.wake([{ connection: 'acme', group: 'g2' } as never]);
+      await tell({ upsert: 'g9' });
+      expect(onPlatform()).toContain('g2');
+      expect(await holdOf('g2')).toMatchObject({ decision: { kind: 'rejected' } });
+    },
+  );
 
-  it('the hold stays after an hour, and is replaced by a new one after a week', async () => {
+  it('the hold on a deletion stays after an hour, and is replaced by a new hold after a week', async () => {
     const { tell, onPlatform, world, holdOf, ref } = await held(['g2']);
     world.advance(2 * HOUR_MS);
     await world.toolPorts.applyQueue.wake([ref('g2')]);
@@ -148,7 +151,7 @@ describe('hold on the deletion of a group', () => {
     expect(onPlatform()).toContain('g2');
   });
 
-  it('the hold ends when the directory creates the group again', async () => {
+  it('the hold on a deletion ends when the directory creates the group again', async () => {
     const { tell, shown, holdOf } = await held(['g2']);
     await tell({ snapshot: 'g2', of: ['b'] });
     expect(await holdOf('g2')).toBeUndefined();

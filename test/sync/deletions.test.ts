@@ -53,7 +53,7 @@ describe('deletion without an effect', () => {
     },
   );
 
-  it('a deletion is repeated soon if the platform does not answer the attempt of the next day', async () => {
+  it('a deletion is repeated without a new report if the platform answers 503 to the attempt of the next day', async () => {
     const { world, tell, shown, state, sweeps } = await company();
     let answer: number | undefined = 404;
     world.platform.failing = (kind) => (kind === 'delete' ? answer : undefined);
@@ -75,7 +75,7 @@ describe('lost deletion', () => {
     ['and the list is empty', true],
     ['and the list shows the group', false],
   ])(
-    'a deletion that was lost is sent again once the group is readable again after minutes of 404 %s',
+    'a deletion that was lost is sent again once the group is readable, after ten minutes in which it answers 404 %s',
     async (_, hidesFromList) => {
       const { world, troubles, say, pass, shown, state, tell } = await company();
       let isWrong = false;
@@ -98,7 +98,7 @@ describe('lost deletion', () => {
     },
   );
 
-  it('a deletion counts as done after two 404s and a list that shows other managed groups', async () => {
+  it('a deletion without an answer counts as done after two 404s and a list that shows other managed groups', async () => {
     const { world, troubles, tell, shown, state, deletes } = await company();
     troubles.platform = (call) => (call === 'delete' ? 'lost_after' : 'none');
     const atMs = world.nowMs();
@@ -111,7 +111,7 @@ describe('lost deletion', () => {
 });
 
 describe('group that groupsync has deleted', () => {
-  it('a deletion costs one further request, which shows that the group is gone', async () => {
+  it('after a DELETE, apply sends one further request, which shows that the group is gone', async () => {
     const { world, tell, state } = await company();
     const from = world.platform.calls.length;
     await tell({ remove: 'g' });
@@ -158,7 +158,7 @@ describe('group that groupsync has deleted', () => {
 });
 
 describe('adoption candidate that answers 404', () => {
-  it('a candidate prevents a second group while it is listed, and is adopted once the platform shows it', async () => {
+  it('an adoption candidate prevents a second group while it is listed, and is adopted once it is readable', async () => {
     const { world, say, tell, pass, shown } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.adopted.add(id);
@@ -177,7 +177,7 @@ describe('adoption candidate that answers 404', () => {
     ['its external id', 'bySpokeId', { name: 'Theirs', spokeId: 'n' }],
     ['its external id in another form', 'bySpokeId', { name: 'Theirs', spokeId: 'N' }],
     ['its name', 'byName', { name: 'Group n', spokeId: 'x' }],
-  ])('the candidate is adopted after a single 404 if it has %s', async (_, adoptExisting, fields) => {
+  ])('an adoption candidate is adopted after a single 404 if it has %s', async (_, adoptExisting, fields) => {
     const { world, troubles, tell, shown, state } = await company({ settings: { adoptExisting } });
     const id = world.platform.addForeign({ ...fields, users: [] });
     world.platform.adopted.add(id);
@@ -197,7 +197,7 @@ describe('adoption candidate that answers 404', () => {
     expect(shown('n')).toEqual([['u-a']]);
   });
 
-  it('a candidate blocks only its own directory group, and status and explain name the candidate', async () => {
+  it('an adoption candidate that answers 404 for hours prevents a second group, and error and explain name the candidate', async () => {
     const { world, say, pass, state, ref } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.hidesFromList = false;
@@ -215,7 +215,7 @@ describe('adoption candidate that answers 404', () => {
     expect(explained.waiting?.reason).toContain('still lists it');
   });
 
-  it('the candidate is replaced by a new group if it leaves the list a minute later', async () => {
+  it('an adoption candidate is replaced by a new group if it leaves the list within a minute', async () => {
     const { world, tell, shown, state } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.hidesFromList = false;

@@ -106,7 +106,7 @@ describe('external ids that the platform normalises', () => {
     expect(actions()).toEqual(['put']);
   });
 
-  it('a group that counted as gone is linked again if the list shows its normalised external id', async () => {
+  it('a deleted group that the list shows again with its normalised external id is deleted again', async () => {
     const { world, tell, state, groups, sweep: run } = await company(lowerCase);
     await tell({ snapshot: 'G1', of: ['a'] }, { snapshot: 'other', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
@@ -145,20 +145,23 @@ describe('two directory groups whose ids differ only by case', () => {
   it.each([
     ['one after the other', true],
     ['at the same time', false],
-  ])('each directory group has a platform group if the platform keeps the ids (%s)', async (_, isInTurn) => {
-    const { world, tell, say, groups, state, actions } = await company((spokeId) => spokeId);
-    if (isInTurn) await tell({ snapshot: 'g1', of: ['a'] });
-    else say({ snapshot: 'g1', of: ['a'] });
-    await tell({ snapshot: 'G1', of: ['b'], name: 'Other' });
-    world.advance(HOUR_MS);
-    await tell({ upsert: 'g1' }, { upsert: 'G1', name: 'Other' });
-    const shown = groups().map(({ spokeId, users }) => `${spokeId}: ${users.join()}`);
-    expect(shown.sort()).toEqual(['G1: u-b', 'g1: u-a']);
-    for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
-    expect(actions()).toEqual(['create', 'create']);
-  });
+  ])(
+    'two directory groups whose ids differ only by case each have a platform group if the platform keeps case (%s)',
+    async (_, isInTurn) => {
+      const { world, tell, say, groups, state, actions } = await company((spokeId) => spokeId);
+      if (isInTurn) await tell({ snapshot: 'g1', of: ['a'] });
+      else say({ snapshot: 'g1', of: ['a'] });
+      await tell({ snapshot: 'G1', of: ['b'], name: 'Other' });
+      world.advance(HOUR_MS);
+      await tell({ upsert: 'g1' }, { upsert: 'G1', name: 'Other' });
+      const shown = groups().map(({ spokeId, users }) => `${spokeId}: ${users.join()}`);
+      expect(shown.sort()).toEqual(['G1: u-b', 'g1: u-a']);
+      for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
+      expect(actions()).toEqual(['create', 'create']);
+    },
+  );
 
-  it('each directory group adopts only the platform group with its own exact id', async () => {
+  it('of two directory groups whose ids differ only by case, each adopts only the platform group with its exact id', async () => {
     const { world, tell, say, state } = await company((spokeId) => spokeId);
     const theirs = world.platform.addForeign({ name: 'B', spokeId: 'G1', users: [] });
     world.platform.adopted.add(theirs);
@@ -169,7 +172,7 @@ describe('two directory groups whose ids differ only by case', () => {
     expect(world.platform.groups.get(theirs)?.users).toEqual(['u-b']);
   });
 
-  it('each directory group has a platform group if the platform stores lower case', async () => {
+  it('two directory groups whose ids differ only by case each have a platform group if the platform stores lower case', async () => {
     const { world, tell, groups, state, actions } = await company(lowerCase);
     await tell({ snapshot: 'g1', of: ['a'] });
     await tell({ snapshot: 'G1', of: ['b'], name: 'Other' });

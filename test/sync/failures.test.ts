@@ -97,7 +97,7 @@ describe('user that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
   });
 
-  it('leavers stay in the group while the platform refuses a shown member, with one attempt an hour, and status counts them', async () => {
+  it('leavers stay in the group while the platform refuses a shown member, with about one attempt an hour, and are counted', async () => {
     const { say, pass, world, state, shown, hire, ref } = await company();
     await hire('d', 'bad');
     say({ snapshot: 'g', of: ['a', 'b', 'c', 'bad'] });
@@ -150,7 +150,7 @@ describe('user that the platform refuses', () => {
 
 describe('platform that accepts no writes for two days', () => {
   it.each([503, 403, 302])(
-    'every change is written after the outage, with few calls and without a failed group (status %i)',
+    'every change is written after an outage of two days, with few calls and without a failed group (status %i)',
     async (status) => {
       const { tell, say, work, world, state, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -270,7 +270,7 @@ describe('failing read after a write', () => {
 
 describe('another client that never stops writing', () => {
   it.each([409, 412, 400])(
-    'apply limits its attempts, waits, and keeps every user that the other client added (status %i)',
+    'if another client writes before each write, apply limits its attempts, waits, and keeps the added users (status %i)',
     async (staleStatus) => {
       const told = await story({
         platform: { staleStatus: staleStatus as 409 },
@@ -307,7 +307,7 @@ describe('another client that never stops writing', () => {
 });
 
 describe('user that the platform drops from a write', () => {
-  it('a dropped user is recorded as refused and not sent again, and the others are written', async () => {
+  it('a user that the platform drops is pending and causes no further write, and the others are written', async () => {
     const { tell, world, state, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -321,7 +321,7 @@ describe('user that the platform drops from a write', () => {
   });
 });
 
-it('a change by another client counts as external even if an uncertain write took effect at a later attempt', async () => {
+it('a change by another client counts as external even if groupsync had to repeat a write of the same value before', async () => {
   const { world, troubles, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   const faults = [true];

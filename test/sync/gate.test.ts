@@ -25,7 +25,7 @@ async function company() {
 }
 
 describe('gate of a connection', () => {
-  it('the gate closes at a 401, keeps messages from the dead-letter queue, and opens after a change of the secret', async () => {
+  it('the gate closes at a 401, which counts as no attempt of the group, and opens after a change of the secret', async () => {
     const { say, work, always, heal, gate, world, state, shown, audit } = await company();
     always('unauthorized');
     say({ snapshot: 'g', of: ['a'] });
@@ -52,7 +52,7 @@ describe('gate of a connection', () => {
     ]);
   });
 
-  it('the closed gate keeps the record of failing calls until a group is written again', async () => {
+  it('the record of failing calls gets the time of a success once a group is written', async () => {
     const { world, gate, say, work, shown } = await company();
     const endpoint = 'PATCH /platform/api/groups/{groupId}';
     const lastFailedMs = world.nowMs();
@@ -223,7 +223,7 @@ describe('gate of a connection', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('the gate waits between a second and a quarter of an hour for any Retry-After, and longer after each failure', async () => {
+  it('the gate limits a Retry-After to a second at least and a quarter of an hour at most, and doubles waits up to an hour', async () => {
     const { world, ref, gate, say } = await company();
     say({ upsert: 'g' });
     for (const [retryAfterMs, waitMs] of [
@@ -300,7 +300,7 @@ describe('gate of a connection', () => {
     expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
   });
 
-  it('a gate that an operator paused is not probed, and all waiting groups are written after the resumption', async () => {
+  it('a gate that an operator paused stays paused, and a waiting group is written after the resumption', async () => {
     const { world, say, work, tell, shown, gate } = await company();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     say({ snapshot: 'g', of: ['a'] });
@@ -343,7 +343,7 @@ describe.each([
     };
   }
 
-  it('the reader closes the gate at a 429, and sends no call while the gate is closed', async () => {
+  it('a reader of the platform closes the gate at a 429, and sends no call while the gate is closed', async () => {
     const { world, meets, outcome, calls, gate, say, state, ref } = await reading();
     meets(route, 'throttled');
     expect(await outcome()).toBeInstanceOf(PlatformFailure);
@@ -361,7 +361,7 @@ describe.each([
     expect(await outcome()).toBeUndefined();
   });
 
-  it('the reader closes the gate at a 401 if /me also answers 401, and sends no further call', async () => {
+  it('a reader of the platform closes the gate at a 401 if /me also answers 401, and sends no further call', async () => {
     const { meets, outcome, calls, gate } = await reading();
     meets('all', 'unauthorized');
     expect(await outcome()).toMatchObject({ kind: 'unauthorized' });
@@ -371,7 +371,7 @@ describe.each([
     expect(calls).toEqual([]);
   });
 
-  it('a reader whose own route answers 403 waits, and blocks no write', async () => {
+  it('a reader of the platform whose own route answers 401, 403 or 503 fails, and blocks no write', async () => {
     const { meets, outcome, gate, tell, shown } = await reading();
     for (const fault of ['unauthorized', 'forbidden', 'unavailable_before'] as const) {
       meets(route, fault);
@@ -382,7 +382,7 @@ describe.each([
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('the reader continues to read while an operator has paused writes, and does not open the gate', async () => {
+  it('a reader of the platform continues to read while an operator has paused writes, and does not open the gate', async () => {
     const { world, meets, outcome, gate } = await reading();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     expect(await outcome()).toBeUndefined();
@@ -440,7 +440,7 @@ describe('groups that fail one after the other', () => {
   });
 
   it.each([400, 409, 422])(
-    'the gate stays open if the platform refuses the content of one group (status %i)',
+    'a closed gate opens if the platform only refuses the content of the group that is tried (status %i)',
     async (status) => {
       const { world, work, gate, refuse, changeAll } = await companyOfTwelve();
       refuse(() => true);
@@ -468,7 +468,7 @@ describe('groups that fail one after the other', () => {
     expect(shown('g5')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a group that succeeds is written although many other groups fail', async () => {
+  it('a change of a group that succeeds is written within 15 minutes, although many other groups fail', async () => {
     const { world, work, gate, refuse, say, shown, ref } = await companyOfTwelve();
     const broken = NAMES.slice(0, 6);
     refuse((spokeId) => broken.includes(spokeId));
@@ -487,7 +487,7 @@ describe('groups that fail one after the other', () => {
 });
 
 describe('connection that only observes', () => {
-  it('the connection writes nothing until an operator resumes it', async () => {
+  it('a connection that only observes writes nothing until an operator resumes it', async () => {
     const { world, say, work, tell, shown, hire } = await story({ observing: true });
     await hire('a');
     say({ snapshot: 'g', of: ['a'] });
@@ -513,7 +513,7 @@ describe('paused group', () => {
     expect(await resumeGroup(ref('g'), world.toolPorts, await state('g'))).toBe(true);
   });
 
-  it('writes all waiting changes in one write when it is resumed', async () => {
+  it('a paused group gets all waiting changes in one write when it is resumed', async () => {
     const { world, ref, tell, shown } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     expect(await pauseGroup(ref('g'), world.toolPorts)).toBe(true);

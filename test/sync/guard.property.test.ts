@@ -17,7 +17,7 @@ const GUARD = { minSize: 3, maxRemovedShare: 0.9, maxRemovedCount: 3, perHourCou
 const GROUPS = ['g1', 'g2'].map(groupId);
 const MEMBERS = Array.from({ length: 5 }, (_, index) => `m${index}`);
 
-/** Removals of members from some groups, and the time that passes afterwards. */
+/** Removals of members from one group, and the time that passes afterwards. */
 interface Departure {
   readonly group: number;
   readonly members: readonly number[];
@@ -108,7 +108,7 @@ function worstHour(world: World) {
 
 describe('removal guard', () => {
   always(
-    'the guard is never exceeded in any hour by many plans, workers, lost answers or retries',
+    'the limits of the guard are not exceeded in any hour, despite many plans, workers, lost answers and retries',
     fc.asyncProperty(
       fc.array(departure, { minLength: 1, maxLength: 6 }),
       fc.nat(),

@@ -62,7 +62,7 @@ async function creationWithMore(
 }
 
 describe('creation whose answer is lost', () => {
-  it('a lost creation is resolved although the list lacks the groups of the last minutes', async () => {
+  it('a creation without an answer is repeated although the list always lacks the groups of the last minutes', async () => {
     const { world, troubles, tell, say, hire, pass, shown } = await story({
       platform: { listLagMs: 5 * MINUTE_MS },
     });
@@ -85,18 +85,21 @@ describe('creation whose answer is lost', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it.each([1, 2])('a lost creation is not repeated while the list has only %i groups', async (limit) => {
-    const { world, tell, state, shown } = await lostCreation({ isMade: true, limit });
-    expect(shown('g')).toHaveLength(1);
-    world.platform.listLimit = Number.POSITIVE_INFINITY;
-    world.advance(HOUR_MS);
-    await tell();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-  });
+  it.each([1, 2])(
+    'a creation without an answer is not repeated while the list has only %i groups',
+    async (limit) => {
+      const { world, tell, state, shown } = await lostCreation({ isMade: true, limit });
+      expect(shown('g')).toHaveLength(1);
+      world.platform.listLimit = Number.POSITIVE_INFINITY;
+      world.advance(HOUR_MS);
+      await tell();
+      expect(shown('g')).toEqual([['u-a', 'u-b']]);
+      expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    },
+  );
 
   it.each([0, 2])(
-    'apply waits and reports the reason while the list shows only %i of the managed groups',
+    'after a creation without an answer, apply waits and reports the reason while the list shows only %i managed groups',
     async (limit) => {
       const { state, shown } = await lostCreation({ isMade: false, limit });
       expect(shown('g')).toEqual([]);
@@ -106,7 +109,7 @@ describe('creation whose answer is lost', () => {
     },
   );
 
-  it('a creation is repeated once the list shows all managed groups and not this one', async () => {
+  it('a creation without an answer is repeated once the list shows all other managed groups and not this group', async () => {
     const { world, tell, state, shown } = await lostCreation({ isMade: false, limit: 2 });
     world.platform.listLimit = Number.POSITIVE_INFINITY;
     world.advance(HOUR_MS);
@@ -115,12 +118,12 @@ describe('creation whose answer is lost', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('a creation is repeated within minutes if the list is complete', async () => {
+  it('a creation without an answer is repeated within two hours if the list is complete', async () => {
     const { shown } = await lostCreation({ isMade: false, limit: Number.POSITIVE_INFINITY });
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a creation is repeated if a managed group that the list lacks answers 404', async () => {
+  it('a creation without an answer is repeated if a managed group that the list lacks answers 404', async () => {
     const { world, troubles, tell, say, hire, pass, shown, state } = await story();
     await hire('a');
     await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
@@ -137,7 +140,7 @@ describe('creation whose answer is lost', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('a creation is not repeated while the list shows no group at all and every group is 404', async () => {
+  it('a creation without an answer is not repeated while the list is empty and every group answers 404', async () => {
     const { world, troubles, tell, say, hire, pass, shown } = await story();
     await hire('a');
     await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
@@ -175,7 +178,7 @@ describe('creation whose answer is lost', () => {
   });
 
   it.each(['report', 'adopt'])(
-    'apply removes no user from a group of the same name that the list showed too late (%s)',
+    'an external group with the name of a creation without an answer keeps its users (%s)',
     async (drift) => {
       const told = await creationWithMore({ drift, echoSpokeId: false, isMade: false }, ({ platform }) =>
         platform.addForeign({ name: 'g', users: MORE, spokeId: 'g' }),

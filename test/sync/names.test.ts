@@ -15,7 +15,10 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
     name: (spokeId: string) =>
       [...world.platform.groups.values()].find((group) => group.spokeId === spokeId)?.name,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** Renames the group or changes its users as another client, and marks the group as suspected, as the feed does. */
+    /**
+     * Sets the name of the group, and its users if given, as another client. Then marks the group as suspected, as the
+     * feed does, and runs the engine.
+     */
     async rename(name: string, users?: readonly string[]) {
       const { toolPorts, platform: fake } = world;
       const id = [...fake.groups.keys()][0] as never;
@@ -32,7 +35,7 @@ describe('platform with unique names', () => {
   const refusals = (deadLetters: readonly { readonly code: string | undefined }[]) =>
     deadLetters.filter(({ code }) => code === 'platform_rejected');
 
-  it('a group is created again under its name once the name is free', async () => {
+  it('a group whose name another group has is created once the name is free', async () => {
     const { world, say, work, tell, state, shown } = await company({ uniqueNames: true });
     await tell({ snapshot: 'old', name: 'Sales', of: ['a'] });
     say({ snapshot: 'new', name: 'Sales', of: ['b'] });
@@ -45,7 +48,7 @@ describe('platform with unique names', () => {
     expect(refusals(world.deadLetters)).toEqual([]);
   });
 
-  it('a swap of two names is reported, and ends in sync once one group gets a third name', async () => {
+  it('a swap of two names fails with name_in_use, and succeeds after one group had a third name in between', async () => {
     const { world, say, work, tell, state, shown, name, ref } = await company(
       { uniqueNames: true },
       { guard: { minSize: 9, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 9 } },
@@ -69,7 +72,7 @@ describe('platform with unique names', () => {
     for (const group of ['g', 'h']) expect(await state(group)).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('a member is added to a group whose name cannot be restored because another group has the name', async () => {
+  it('members are written to a group that has the same name as another group, although names must be unique', async () => {
     const { world, tell, state, shown, rename } = await company({ uniqueNames: true });
     await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
     world.platform.addForeign({ name: 'Sales', spokeId: 'other', users: [] });
@@ -83,27 +86,30 @@ describe('platform with unique names', () => {
 describe('platform that changes names', () => {
   it.each([
     ['trims', trims, ' Sales '],
-    ['folds', folds, 'Ve\u0301rtrieb'],
+    ['normalises and lower-cases', folds, 'Ve\u0301rtrieb'],
     ['cuts off half a character of', (name: string) => name.slice(0, 5), 'Sale🚀 in Europe'],
-  ])('a platform that %s a name gets one write, and not one at each wake-up', async (_, nameAs, name) => {
-    const { world, tell, state, drift, name: shown } = await company({ nameAs });
-    await tell({ snapshot: 'g', name, of: ['a'] });
-    for (let round = 0; round < 20; round += 1) await tell({ upsert: 'g', name });
-    expect(world.platform.writes).toHaveLength(1);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  ])(
+    'if the platform %s a name, the name is written once, and not at each wake-up',
+    async (_, nameAs, name) => {
+      const { world, tell, state, drift, name: shown } = await company({ nameAs });
+      await tell({ snapshot: 'g', name, of: ['a'] });
+      for (let round = 0; round < 20; round += 1) await tell({ upsert: 'g', name });
+      expect(world.platform.writes).toHaveLength(1);
+      expect(await state('g')).toMatchObject({ settled: 'in_sync' });
 
-    await tell({ add: ['b'], to: 'g' });
-    for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name });
-    expect(world.platform.writes).toHaveLength(2);
-    await tell({ upsert: 'g', name: `New ${name}` });
-    for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name: `New ${name}` });
-    expect(world.platform.writes).toHaveLength(3);
-    expect(shown('g')).toBe(nameAs(`New ${name}`));
-    expect(await drift()).toEqual([]);
-    expect((await state('g'))?.dirtySinceMs).toBeUndefined();
-  });
+      await tell({ add: ['b'], to: 'g' });
+      for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name });
+      expect(world.platform.writes).toHaveLength(2);
+      await tell({ upsert: 'g', name: `New ${name}` });
+      for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name: `New ${name}` });
+      expect(world.platform.writes).toHaveLength(3);
+      expect(shown('g')).toBe(nameAs(`New ${name}`));
+      expect(await drift()).toEqual([]);
+      expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+    },
+  );
 
-  it('a name from another client is reverted, except a normalised form of the wanted name', async () => {
+  it('a name from another client is reverted, except the wanted name and its normalised form', async () => {
     const { world, tell, rename, drift, name } = await company({ nameAs: folds });
     await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
     await rename('Theirs');
@@ -185,7 +191,7 @@ describe('platform that accepts a new name and does not apply it', () => {
 
 describe('group that another client changes after each write', () => {
   it.each([true, false])(
-    'a group that another client changes after each write costs few calls an hour (versions compared: %s)',
+    'a group that another client changes after each write costs at most 12 calls an hour (versions compared: %s)',
     async (isCompared) => {
       const { world, troubles, tell, say, work, state } = await company({
         enforceVersionOnPatch: isCompared,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 
-/** Creates a company, and functions that add malformed groups, for example with the name null. */
+/** Creates a company, and functions that add malformed groups. A malformed group has, for example, the name null. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b');
@@ -62,7 +62,7 @@ describe('malformed group of another client', () => {
 
 describe('malformed group of a lost POST', () => {
   it.each([true, false])(
-    'a lost creation is not repeated, and its group does not count as empty (spokeIds are shown: %s)',
+    'a creation without an answer is not repeated while its group is malformed, and keeps its user (spokeIds are shown: %s)',
     async (echoSpokeId) => {
       const { tell, say, work, world, troubles, platform, state, shown } = await company({
         platform: { echoSpokeId },
@@ -106,13 +106,13 @@ describe('thousands of malformed groups', () => {
     expect(world.table.largest.bytes).toBeLessThan(40 * 1_024);
   });
 
-  it('a lost creation is found among thousands of malformed groups', async () => {
+  it('the group of a creation without an answer is found among thousands of malformed groups', async () => {
     const { createWithLostAnswer, shown } = await manyOdd();
     await createWithLostAnswer();
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('a lost creation stays open if one more malformed group appears in the list', async () => {
+  it('a creation without an answer stays open if one more malformed group appears in the list', async () => {
     const { say, work, world, troubles, platform, state, shown } = await manyOdd();
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
     say({ snapshot: 'g', of: ['a'] });

@@ -25,18 +25,21 @@ const stops: readonly (readonly [keyof typeof STOP_NOTES, (world: World) => Prom
 ];
 
 describe('plan of a group that apply leaves alone', () => {
-  it.each(stops)('the plan shows the change, and that apply does not write it: %s', async (stop, begin) => {
-    const { world, tell, say, work, hire, shown, ref } = await story();
-    await hire('a', 'b');
-    await tell({ snapshot: 'g', of: ['a'] });
-    await begin(world);
-    say({ add: ['b'], to: 'g' });
-    await work(100);
-    expect(shown('g')).toEqual([['u-a']]);
-    expect(await planGroup(ref('g'), world.toolPorts)).toMatchObject({
-      action: 'patch',
-      changes: [{ kind: 'add_member', after: 'u-b' }],
-      note: STOP_NOTES[stop],
-    });
-  });
+  it.each(stops)(
+    'the plan shows the change, and the reason why apply does not write it: %s',
+    async (stop, begin) => {
+      const { world, tell, say, work, hire, shown, ref } = await story();
+      await hire('a', 'b');
+      await tell({ snapshot: 'g', of: ['a'] });
+      await begin(world);
+      say({ add: ['b'], to: 'g' });
+      await work(100);
+      expect(shown('g')).toEqual([['u-a']]);
+      expect(await planGroup(ref('g'), world.toolPorts)).toMatchObject({
+        action: 'patch',
+        changes: [{ kind: 'add_member', after: 'u-b' }],
+        note: STOP_NOTES[stop],
+      });
+    },
+  );
 });

@@ -38,7 +38,7 @@ const scenario = fc.record({
   isExodus: fc.nat(4).map((one) => one === 0),
   /** Whether a person leaves the company before the last events. */
   leaver: fc.option(fc.constantFrom(...PEOPLE), { freq: 4 }),
-  /** An operator's decision on the hold. Apply runs once before it. */
+  /** An operator's decision on the hold. Apply runs once before the decision. */
   word: fc.option(fc.constantFrom('approved' as const, 'rejected' as const)),
   settings: fc.record({
     membership: fc.constantFrom('authoritative' as const, 'additive' as const),

@@ -42,7 +42,7 @@ describe('read before a write', () => {
     },
   );
 
-  it('the read takes one call if a write follows, and no call if no write is needed', async () => {
+  it('apply reads the group with one call before a write, and sends no call if no write is needed', async () => {
     const { world, calls, change, users } = await worked({});
     await change(joins('late'));
     expect(calls).toEqual(['get', 'patch']);
@@ -61,7 +61,7 @@ describe('read before a write', () => {
     expect(await records(world)).toMatchObject([{ kind: 'members_added', after: ['u-guest'] }]);
   });
 
-  it('the read is not repeated before each part of a write that the platform refuses', async () => {
+  it('apply does not repeat the read before each part of a write that the platform refuses', async () => {
     const { world, calls, change, users } = await worked({});
     world.platform.unacceptable.add('u-late');
     await change(joins('late'), leaves('m0'));

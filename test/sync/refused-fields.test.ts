@@ -63,14 +63,14 @@ describe('name that the platform refuses', () => {
     expect((await state('g'))?.lastError?.message).toMatch(/refuses the name; members are written without/);
   });
 
-  it('does not block a removal that is written together with the name', async () => {
+  it('a refused name does not block a removal that arrives together with the name', async () => {
     const { say, pass, shown } = await company(isTooLong);
     say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(3 * MINUTE_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 
-  it('a refused name does not exclude a user that an earlier write added without effect', async () => {
+  it('a refused name does not exclude a user that the platform dropped from an earlier write and accepts later', async () => {
     const { world, say, tell, pass, shown, state, sweepAfter } = await company(isTooLong);
     world.platform.refused.add('u-d');
     await tell({ add: ['d'], to: 'g' });
@@ -83,7 +83,7 @@ describe('name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_refused' }, counts: { pending: 0 } });
   });
 
-  it('plan and status show the refused name, while explain shows the actual state of each member', async () => {
+  it('plan reports that the platform refuses the name, while explain shows the actual state of each member', async () => {
     const { tell, world, ref } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     const connection = await world.connection();
@@ -113,7 +113,7 @@ describe('name that the platform refuses', () => {
     ]);
   });
 
-  it('a refused name is reported once, and again with each write that removes members', async () => {
+  it('a refused name is reported once, and again with a write that removes a member', async () => {
     const { tell, world } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
@@ -188,7 +188,7 @@ describe('name that the platform refuses', () => {
     });
   });
 
-  it('does not block a removal if another group has the name and a member is refused too', async () => {
+  it('a name that another group has does not block a removal, even if the platform also refuses a new member', async () => {
     const { world, say, pass, shown, state } = await company((_, users) => users.includes('u-bad'), {
       platform: { uniqueNames: true },
     });
@@ -199,14 +199,14 @@ describe('name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_in_use' } });
   });
 
-  it('does not block a removal if each write is preceded by a read', async () => {
+  it('a refused name does not block a removal under additive membership, where apply reads before each write', async () => {
     const { say, pass, shown } = await company(isTooLong, { settings: { membership: 'additive' } });
     say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(2 * HOUR_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 
-  it('does not block a removal if the whole group is written after a change by another client', async () => {
+  it('a refused name does not block a removal when the whole group is written after a change by another client', async () => {
     const { world, say, pass, shown, state } = await company(isTooLong);
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
@@ -228,7 +228,7 @@ describe('name that the platform refuses', () => {
 });
 
 describe('name that the platform refuses although the group already has it', () => {
-  it('does not block a removal if the whole group is written', async () => {
+  it('a refused name that the group already has does not block a removal when the whole group is written', async () => {
     const { world, say, pass, shown, state } = await company(({ name }) => name === 'Group g');
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
@@ -240,7 +240,7 @@ describe('name that the platform refuses although the group already has it', () 
 });
 
 describe('external id that the platform never changes', () => {
-  it('does not block a removal after another client changed it', async () => {
+  it('a refused external id does not block a removal after another client changed that id', async () => {
     const { world, say, pass, state } = await company(({ spokeId }) => spokeId === 'g');
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { spokeId: 'theirs' });
@@ -250,7 +250,7 @@ describe('external id that the platform never changes', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'spoke_id_refused' } });
   });
 
-  it('does not block member changes of a group that was adopted by its name', async () => {
+  it('a refused external id does not block member changes of a group that was adopted by its name', async () => {
     const { world, tell, pass, state } = await company(({ spokeId }) => spokeId === 'h' && isAdopted, {
       settings: { adoptExisting: 'byName' },
     });
@@ -264,7 +264,7 @@ describe('external id that the platform never changes', () => {
   });
   let isAdopted = false;
 
-  it('an external id is refused together with the name, and members are written without both', async () => {
+  it('members are written without name and external id if the platform refuses both', async () => {
     const { world, say, pass, state } = await company(
       (body) => isTooLong(body) || (body.spokeId === 'g' && body.name !== 'Group g'),
     );
@@ -278,7 +278,7 @@ describe('external id that the platform never changes', () => {
 });
 
 describe('failed group that was reported', () => {
-  it('a failed group is reported once, and later refused removals are only counted', async () => {
+  it('a failed group is reported once, and removals that the platform refuses later appear only in its error', async () => {
     const { tell, say, pass, state, world } = await company(() => true);
     await tell({ add: ['d'], to: 'g' });
     expect(world.deadLetters).toHaveLength(1);

@@ -10,7 +10,7 @@ import { story } from '../support/engine/story.ts';
 import { CONNECTION, MINUTE_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
 
 describe('more groups than one pump wakes', () => {
-  it('each group is tried once when the gate opens, and waits again after another failure', async () => {
+  it('each waiting group is woken once after the gate opens, and waits again after another failure', async () => {
     const { world, ref } = await story();
     const { groups, desired, gates } = world.toolPorts;
     const refs = Array.from({ length: REQUEUE_BATCH + 5 }, (_, at) => ref(`g${at}`));
@@ -36,7 +36,7 @@ describe('more groups than one pump wakes', () => {
   });
 });
 
-it('a group with an invalid item is woken less and less often, and another due group each minute', async () => {
+it('a group with an invalid item is woken fewer than 70 times a day', async () => {
   const { world, hire, say, ref } = await story();
   await hire('a');
   say({ upsert: 'g' }, { upsert: 'h' });
@@ -101,7 +101,7 @@ describe('invalid item', () => {
     expect(await applyGroup(ref('h'), toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
-  it('a due group with an invalid wake-up time does not prevent the wake-up of others', async () => {
+  it('a due group whose item cannot be written does not prevent the wake-up of other groups', async () => {
     const { world, hire, say } = await story();
     await hire('a');
     say({ upsert: 'g' }, { upsert: 'h' });

@@ -57,7 +57,7 @@ it.each([
   },
 );
 
-it('a write that is refused for its stale version leads to a deletion if the group is then gone', async () => {
+it('a group is created again if it is gone when a write is refused for its stale version', async () => {
   const { world, tell, say, state, ref, shown, id } = await inSync(['a', 'b']);
   world.advance(CREATE_SETTLE_MS);
   world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -140,7 +140,7 @@ it('a member that groupsync added can be removed later, even if a read shows the
 });
 
 it.each(['create', 'patch'] as const)(
-  'a lost %s that takes effect after apply has looked for it is still recorded in the audit',
+  'a %s without an answer that takes effect after apply has looked for it is still recorded in the audit',
   async (action) => {
     const { world, troubles, hire, tell, say, audit, ref, state } = await story();
     await hire('a', 'b', 'c');
@@ -192,7 +192,7 @@ it.each(['restore', 'adopt'])(
 );
 
 it.each(['platform.patch', 'update GROUP'])(
-  'a hold that another worker records during a write (before %s) is counted, and is checked by the next apply',
+  'a hold that another worker records during a write (before %s) is counted correctly, and ends with the next apply',
   async (heldUpBefore) => {
     const { world, say, state, ref, tell } = await inSync(['a', 'b']);
     say({ take: ['b'], from: 'g' });
@@ -223,7 +223,7 @@ it.each(['platform.patch', 'update GROUP'])(
   },
 );
 
-it('a leaver is removed during flap damping, and other restorations still occur once an hour', async () => {
+it('during flap damping, a leaver is removed at once, and a later external addition still waits', async () => {
   const { world, work, shown, ref, id } = await inSync(['a', 'b']);
   const addStranger = async () => {
     world.platform.changeAsOther(id, { users: [...(shown('g')[0] ?? []), 'u-x'] });
@@ -260,17 +260,20 @@ it.each([
   expect([...world.platform.groups.values()].map((group) => group.name)).toEqual([name]);
 });
 
-it.each(['getMany VIEW#', 'platform.get'])('plan and explain start again if %s is outdated', async (held) => {
-  const { world, tell, ref, id } = await inSync([...'abcdef'], { drift: 'report' });
-  const connection = await world.connection();
-  const plan = (ports: Ports) => planGroup(ref('g'), ports);
-  const explain = (ports: Ports) => explainMember(ref('g'), 'b', { connection, ports });
-  for (const ask of [plan, explain]) {
-    world.platform.changeAsOther(id, { users: ['u-a', 'u-x'] });
-    await suspectChanged(world);
-    expect(await ask(world.portsFor(slowWorker(held, tell)))).toEqual(await ask(world.toolPorts));
-  }
-});
+it.each(['getMany VIEW#', 'platform.get'])(
+  'plan and explain show the current state if apply runs before their call %s',
+  async (held) => {
+    const { world, tell, ref, id } = await inSync([...'abcdef'], { drift: 'report' });
+    const connection = await world.connection();
+    const plan = (ports: Ports) => planGroup(ref('g'), ports);
+    const explain = (ports: Ports) => explainMember(ref('g'), 'b', { connection, ports });
+    for (const ask of [plan, explain]) {
+      world.platform.changeAsOther(id, { users: ['u-a', 'u-x'] });
+      await suspectChanged(world);
+      expect(await ask(world.portsFor(slowWorker(held, tell)))).toEqual(await ask(world.toolPorts));
+    }
+  },
+);
 
 it.each(['restore', 'report', 'adopt'] as const)(
   "a read that shows the group before groupsync's last write does not count as an external change under %s",

@@ -50,14 +50,14 @@ describe('scheduled wake-up', () => {
   });
 
   it.each([
-    ['of now, in a group never written', 0, NEVER, W_MS, false],
+    ['for now, of a group that was never written,', 0, NEVER, W_MS, false],
     ['of a retry', 8_001, NEVER, W_MS, true],
-    ['at the window’s end', 5_000, -1_000, W_MS, true],
-    ['at the window’s end, by a clock within tolerance', 2_000, -3_000, W_MS, false],
-    ['of now, though it was written in the future', 0, 3_600_000, W_MS, false],
-    ['of an operator, within the window', 0, -1_000, W_MS, false],
-    ['without a window, written just now', 0, 0, 0, false],
-    ['in the widest window', 300_000, -100_000, 300_000, true],
+    ['for the end of the window', 5_000, -1_000, W_MS, true],
+    ['for the end of the window, by a clock within tolerance,', 2_000, -3_000, W_MS, false],
+    ['for now, of a group whose last write is in the future,', 0, 3_600_000, W_MS, false],
+    ['of an operator, within the window,', 0, -1_000, W_MS, false],
+    ['without a window, of a group written just now,', 0, 0, 0, false],
+    ['for the end of the widest window', 300_000, -100_000, 300_000, true],
   ])('the message of a wake-up %s is too early: $4', (_, aheadMs, writtenMs, coalesceMs, isTooEarly) => {
     const state = { wakeAtMs: NOW_MS + aheadMs, lastWriteAtMs: NOW_MS + writtenMs } as GroupState;
     expect(isEarly(state, { nowMs: NOW_MS, coalesceMs })).toBe(isTooEarly);
@@ -67,7 +67,7 @@ describe('scheduled wake-up', () => {
     ['recent, of another worker', -1, {}, undefined, true],
     ['too old, of another worker', -AT_WORK_MS, {}, undefined, false],
     ['released, of another worker', -1, { releasedIntent: intentId('i1') }, undefined, false],
-    ['recent, after a released one', -1, { releasedIntent: intentId('i0') }, undefined, true],
+    ['recent, while an older intent is released', -1, { releasedIntent: intentId('i0') }, undefined, true],
     ['of this worker', -1, {}, intentId('i1'), false],
   ])('a wake-up waits for an intent that is %s: $4', (_, ageMs, over, mine, expected) => {
     const state = { intent: { id: 'i1', atMs: NOW_MS + ageMs }, ...over } as GroupState;
@@ -76,7 +76,7 @@ describe('scheduled wake-up', () => {
   });
 });
 
-/** Creates a group in sync whose window has ended, and returns the messages that were sent afterwards. */
+/** Creates a group in sync whose window has ended, and functions that change and apply the group. */
 async function settled(coalesceMs = W_MS) {
   const told = await story({ coalesceMs });
   const { world, hire, tell, ref } = told;
@@ -169,7 +169,7 @@ describe('change of a group', () => {
     },
   );
 
-  it('a change is written at the end of its window, despite a wake-up of another worker', async () => {
+  it('endWindow ends the window of a change early, and not during a scheduled retry or a write of another worker', async () => {
     const { world, toolPorts, change, work, apply, set, shown } = await settled(60_000);
     await change({ add: ['b'], to: 'g' });
     await work(3);
@@ -218,7 +218,7 @@ describe('index of groups', () => {
     return { ...told, list };
   };
 
-  it('the index lists a group in sync only in the list of all groups, and not in that of unsettled groups', async () => {
+  it('the index lists a group in sync with all groups, and not with the unsettled groups', async () => {
     const { list, change, tell, toolPorts, ref } = await inIndex();
     expect(await list('unsettled')).toEqual([]);
     await change({ upsert: 'g', name: 'Other' });

@@ -104,7 +104,7 @@ it.each([
   ['parts of one snapshot', 4_000, (at: number) => part('s', at)],
   ['parts of different snapshots', 4_000, (at: number) => part(`s${at}`, at)],
 ])(
-  'a message of %s is stored in half of a run, or in several runs on a slow table',
+  'a message of %s is stored in half of the time limit, and in several runs on a slow table',
   async (_, least, itemOf) => {
     const message = { messageId: 'm', body: widest(itemOf), sentAtMs: START_MS };
     const { ports, ended, writes } = slowly(6);

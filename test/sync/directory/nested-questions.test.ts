@@ -6,7 +6,7 @@ import { readerOf } from './fixture.ts';
 
 const range = (length: number) => Array.from({ length }, (_, n) => n);
 
-/** Returns a directory that answers at once, and counts the questions about single members. */
+/** Returns a directory that counts the membership questions, which are calls of `hasMember`. */
 function countingDirectory(members: ReadonlyMap<string, Set<string>>, nowMs: () => number) {
   const asked = { count: 0 };
   const groupOf = (id: string) => ({
@@ -63,7 +63,7 @@ async function nested({ outer, inner }: { readonly outer: number; readonly inner
   await reader.pass(11 * MINUTE_MS);
   await reader.run();
   await reader.pass(11 * MINUTE_MS);
-  /** Runs the reader, reads every group, and returns the number of questions. */
+  /** Runs the reader, reads every group, and returns the number of membership questions. */
   const questionsOfRun = async () => {
     const before = asked.count;
     const report = await reader.run({ isFull: true });
@@ -73,19 +73,19 @@ async function nested({ outer, inner }: { readonly outer: number; readonly inner
   return { reader, members, above, below, questionsOfRun };
 }
 
-it('asks at most 200 questions about the nested groups of one group, and removes the users after the last answer', async () => {
+it('the reader asks at most 200 membership questions about one group in a run, and removes users after the last answer', async () => {
   const { reader, members, below, questionsOfRun } = await nested({ outer: 1, inner: 40 });
   expect(reader.shown('outer0')).toEqual([['u-a', 'u-b']]);
   for (const child of below.slice(0, 20)) members.get('outer0')?.delete(child);
   for (const child of below.slice(20)) members.get(child)?.delete('b');
   const counts: number[] = [];
   for (let run = 0; run < 5; run += 1) counts.push((await questionsOfRun()).questions);
-  // Each of the 20 groups is asked for in the outer group and in the 20 groups that are still in it.
+  // For each of the 20 removed groups, the reader asks the outer group and the 20 groups that are still in it.
   expect(counts).toEqual([9 * 21, 9 * 21, 2 * 21, 0, 0]);
   expect(reader.shown('outer0')).toEqual([['u-a']]);
 });
 
-it('removes no user while the directory still has a nested group as a member that its list lacks', async () => {
+it('the reader keeps the users of a nested group that the member list lacks if the directory confirms its membership', async () => {
   const { reader, members, questionsOfRun } = await nested({ outer: 1, inner: 3 });
   const listed = members.get('outer0');
   members.set('outer0', new Set(['a']));
@@ -95,7 +95,7 @@ it('removes no user while the directory still has a nested group as a member tha
   expect(reader.shown('outer0')).toEqual([['u-a', 'u-b']]);
 });
 
-it('begins no further questions after a thousand in one run, and continues in the next run', async () => {
+it('the reader begins no membership questions about further groups after 1,000 in one run, and continues in the next run', async () => {
   const { reader, members, above, below, questionsOfRun } = await nested({ outer: 15, inner: 20 });
   for (const outer of above) for (const child of below.slice(0, 10)) members.get(outer)?.delete(child);
   for (const child of below.slice(10)) members.get(child)?.delete('b');

@@ -24,7 +24,7 @@ async function readerWith(
 const aboutGroups = (reader: Reader) => kindsOf(reader.takeSent()).filter((kind) => kind.startsWith('group'));
 
 describe('group that the reader owns', () => {
-  it('an event of another source causes a read of a group of the reader, and no change', async () => {
+  it('an event of another source about a group that the reader owns causes a read, and no change', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     reader.takeSent();
@@ -40,7 +40,7 @@ describe('group that the reader owns', () => {
     expect(await reader.run()).toMatchObject({ read: 0 });
   });
 
-  it('an event of another source causes an early read, which finds a change of the directory', async () => {
+  it('an event of another source about a group that the reader owns causes a read, which finds a change of the directory', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
@@ -59,7 +59,7 @@ describe('group that the reader owns', () => {
 });
 
 describe('group that events own', () => {
-  it('the reader compares a group of events, sends nothing and reports the difference', async () => {
+  it('the reader compares a group that events own, sends nothing about the group and reports the difference', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'rowing', of: ['a', 'c', 'd'] });
     // Within a minute of an event, the reader assumes that the event is later than its own read.
@@ -78,7 +78,7 @@ describe('group that events own', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('the reader corrects a group of events if the settings allow it, and the group keeps its source', async () => {
+  it('the reader corrects a group that events own if the settings allow this, and later events still change the group', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] }, { directory: { ...directory, corrects: true } });
     await reader.tell({ snapshot: 'rowing', of: ['a', 'c'] });
     await reader.passMinutes(30);
@@ -87,7 +87,7 @@ describe('group that events own', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-d']]);
   });
 
-  it('a group of events is not deleted when it is missing in the directory', async () => {
+  it('a group that events own is not deleted when the directory deletes its group of the same id', async () => {
     const reader = await readerWith({ rowing: ['a'], chess: ['a'] });
     await reader.tell({ snapshot: 'rowing', of: ['a'] });
     await reader.passMinutes(10);
@@ -97,7 +97,7 @@ describe('group that events own', () => {
     expect(reader.shown('chess')).toEqual([['u-a']]);
   });
 
-  it('a directory group is not created while a group of events has its name', async () => {
+  it('a directory group is not created while a group that events own has its name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     await reader.passMinutes(10);

@@ -25,14 +25,14 @@ describe('reading a directory', () => {
     expect(await reader.stored('rowing')).toMatchObject({ agreedMs: expect.any(Number) });
   });
 
-  it('sends a user once, even if several groups have the user as a member', async () => {
+  it('the reader sends a user once, even if several groups have the user as a member', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'], chess: ['a'], sport: ['a'] }) });
     await reader.run();
     const users = reader.takeSent().flatMap(({ data }) => data.user?.['id'] ?? []);
     expect(users.sort()).toEqual(['a', 'b']);
   });
 
-  it('the event of a user always contains whether the user is active, and is sent again only after a change', async () => {
+  it('the event of a user contains whether the user is active, and is sent again after a change', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'] }) });
     await reader.hire('a', 'b');
     await reader.run();
@@ -74,7 +74,7 @@ describe('reading a directory', () => {
     expect(reader.shown('chess')).toEqual([['u-d']]);
   });
 
-  it('reads only the selected groups of the directory', async () => {
+  it('the reader reads only the selected groups of the directory', async () => {
     const settings = { groups: { include: ['Group r*'], exclude: ['rugby'], policies: [] } };
     const world = company({ rowing: ['a'], rugby: ['b'], chess: ['c'] });
     const reader = await openReader({ world, settings });
@@ -102,7 +102,7 @@ describe('reading a directory', () => {
     expect(names).toEqual(['Chess', 'Crew']);
   });
 
-  it('continues in the next run after its time is up', async () => {
+  it('the reader reads the remaining groups in the next run after its time is up', async () => {
     const groups = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await openReader({ world: company(groups) });
     await reader.hire('a');
@@ -146,7 +146,7 @@ describe('reading a directory', () => {
     expect((await reader.google.requests()).length - before).toBe(2);
   });
 
-  it('a run without changes takes two calls', async () => {
+  it('a run of the reader without changes in the directory takes two calls', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
     await reader.hire('a', 'c');
     await reader.passMinutes(40);
@@ -155,7 +155,7 @@ describe('reading a directory', () => {
     expect((await reader.google.requests()).length - before).toBe(2);
   });
 
-  it('sends only the difference of a group of more than 1,000 members', async () => {
+  it('after the first read, the reader sends only the changed members of a group of more than 1,000 members', async () => {
     const users = Array.from({ length: 1_100 }, (_, index) => ({
       id: `m${index}`,
       primaryEmail: `m${index}@acme.test`,

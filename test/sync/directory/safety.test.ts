@@ -99,7 +99,7 @@ describe('directory with wrong answers', () => {
   it.each([
     ['the credential is refused', 'authError'],
     ['a right is missing', 'insufficientPermissions'],
-  ])('the run stops if %s', async (_, error) => {
+  ])('a run of the reader stops if %s', async (_, error) => {
     const reader = await settled();
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
     await reader.google.control('faults', [{ match: { path: '*/groups/*' }, times: 30, error }]);
@@ -107,7 +107,7 @@ describe('directory with wrong answers', () => {
     expect(reader.takeSent()).toEqual([]);
   });
 
-  it('the run stops if many known groups are missing in the list', async () => {
+  it('a run of the reader stops if many known groups are missing in the list', async () => {
     const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await settled(company(groups));
     await reader.google.control('settings', { lostLogEntries: 1 });
@@ -171,7 +171,7 @@ describe('group that the directory does not find', () => {
 });
 
 describe('another source of events', () => {
-  it('a newer event of another source wins over a read that began before it', async () => {
+  it('the reader sends nothing about a group just after an event of another source, and corrects the group later', async () => {
     const reader = await settled();
     await reader.tell({ add: ['c'], to: 'rowing' });
     await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
@@ -185,7 +185,7 @@ describe('another source of events', () => {
 });
 
 describe('run that does not end', () => {
-  it('a group stays due if the queue refused its message', async () => {
+  it('the next run of the reader sends a group again if the queue refused its message', async () => {
     const reader = await settled();
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
     reader.closeQueue(true);
@@ -195,7 +195,7 @@ describe('run that does not end', () => {
     expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[{ id: 'a' }]]);
   });
 
-  it('an unfinished run prevents another one until its lease has expired', async () => {
+  it('an unfinished run of the reader prevents another run until its lease expires, and cannot write afterwards', async () => {
     const reader = await settled();
     const { name } = await reader.world.connection();
     const span = { nowMs: reader.world.nowMs(), lengthMs: 16 * MINUTE_MS };
@@ -216,7 +216,7 @@ describe('groups within groups', () => {
   const world = company({ rowing: ['a', 'b'], sport: ['c', 'rowing', 'guests@partner.test'] });
   const flattened = { nested: 'flatten', groups: inner };
 
-  it('nested groups are left out unless the connection flattens them', async () => {
+  it('the users of nested groups are left out if the connection does not flatten nested groups', async () => {
     const reader = await settled(world, { groups: inner });
     expect(reader.shown('sport')).toEqual([['u-c']]);
   });
@@ -263,7 +263,7 @@ describe('groups within groups', () => {
     expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
   });
 
-  it('a nested group with everybody as a member is refused, and other groups are read', async () => {
+  it('a group that has all users of the directory as one member stays unchanged, and other groups are read', async () => {
     const reader = await settled(company({ rowing: ['a'], chess: ['c'] }));
     await reader.change(
       { kind: 'addMember', group: 'rowing', member: 'all', memberKind: 'everyone' },

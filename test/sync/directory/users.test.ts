@@ -15,7 +15,7 @@ async function settled(groups: Readonly<Record<string, readonly string[]>>) {
   return reader;
 }
 
-/** Returns how often an endpoint was called since the last call of this function. */
+/** Returns a function that counts the requests to an endpoint since the previous count. */
 function callsTo(reader: Reader, pattern: RegExp) {
   let before = 0;
   return async () => {
@@ -32,7 +32,7 @@ const emailOf = async ({ world, ports }: Reader, id: string) => {
 };
 
 describe('deleted user', () => {
-  it('leaves every group when the log reports the deletion, although no log names the groups', async () => {
+  it('a deleted user leaves every group when the directory reports the deletion, although no report names the groups', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a', 'c'] });
     await reader.change({ kind: 'deleteUser', user: 'a' });
     await reader.passMinutes(5);
@@ -41,7 +41,7 @@ describe('deleted user', () => {
     expect(users).toMatchObject([{ id: 'a', 'scim:active': 'false' }]);
   });
 
-  it('becomes a member again after a restoration in which the directory returns the membership', async () => {
+  it('a deleted user becomes a member again when the directory restores the user and the membership', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     await reader.change({ kind: 'deleteUser', user: 'a' });
     await reader.passMinutes(30);
@@ -53,7 +53,7 @@ describe('deleted user', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('is found in one list for all deleted users of a run', async () => {
+  it('three reported deletions of users cost one list of deleted users', async () => {
     const reader = await settled({ rowing: PEOPLE });
     const lists = callsTo(reader, /\/v1\/users$/);
     await lists();
@@ -66,20 +66,23 @@ describe('deleted user', () => {
   it.each([
     ['does not list the user yet', { status: 200, body: '{"kind":"admin#directory#users"}' }],
     ['refuses the list of deleted users', { error: 'forbidden' }],
-  ])('leaves the groups within a day if the directory %s, and no run fails', async (_, fault) => {
-    const reader = await settled({ rowing: ['a', 'b'] });
-    await reader.google.control('faults', [{ match: { path: '*/v1/users' }, times: 30, ...fault }]);
-    await reader.change({ kind: 'deleteUser', user: 'a' });
-    await reader.passMinutes(10);
-    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-    await reader.pass(24 * HOUR_MS);
-    await reader.passMinutes(10);
-    expect(reader.shown('rowing')).toEqual([['u-b']]);
-  });
+  ])(
+    'a deleted user leaves the groups within a day, and no run fails, if the directory %s',
+    async (_, fault) => {
+      const reader = await settled({ rowing: ['a', 'b'] });
+      await reader.google.control('faults', [{ match: { path: '*/v1/users' }, times: 30, ...fault }]);
+      await reader.change({ kind: 'deleteUser', user: 'a' });
+      await reader.passMinutes(10);
+      expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+      await reader.pass(24 * HOUR_MS);
+      await reader.passMinutes(10);
+      expect(reader.shown('rowing')).toEqual([['u-b']]);
+    },
+  );
 });
 
 describe('address of a user', () => {
-  it('changes with one event after a report, and the user stays a member', async () => {
+  it('a reported change of the address of a user is sent in one event', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
     await reader.change({ kind: 'changeUser', user: 'a', primaryEmail: 'anna@acme.test' });
     await reader.passMinutes(30);
@@ -87,7 +90,7 @@ describe('address of a user', () => {
     expect(await emailOf(reader, 'a')).toBe('anna@acme.test');
   });
 
-  it('changes within a day without a report', async () => {
+  it('an unreported change of the address of a user is sent in one event within a day', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
     await reader.google.control('settings', { lostLogEntries: 1 });
     await reader.change({ kind: 'changeUser', user: 'a', primaryEmail: 'anna@acme.test' });
@@ -96,7 +99,7 @@ describe('address of a user', () => {
     expect(reader.takeSent().map(({ data }) => data.user?.['email'])).toEqual(['anna@acme.test']);
   });
 
-  it('stays the primary address if one group lists the user under an alias', async () => {
+  it('the stored address of a user stays the primary one if a group lists the user under an alias', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
     await reader.google.control('changes', [{ kind: 'changeUser', user: 'a', aliases: ['alias@acme.test'] }]);
     const member = { id: 'a', type: 'USER', email: 'alias@acme.test', status: 'ACTIVE' };
@@ -112,7 +115,7 @@ describe('address of a user', () => {
     expect(reader.shown('chess')).toEqual([['u-a']]);
   });
 
-  it('of another company is taken from the list, because the directory does not show its users', async () => {
+  it('the address of a user of another company is taken from the member list, without a request for the user', async () => {
     const world = company({ rowing: ['a'] });
     const [rowing] = world.groups ?? [];
     const guest = { member: 'guest@partner.test', kind: 'externalUser' as const };
@@ -133,7 +136,7 @@ describe('address of a group', () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     await reader.google.control('settings', { lostLogEntries: 1 });
     await reader.change({ kind: 'changeGroup', group: 'rowing', email: 'crew@acme.test' });
-    // After that time, no run asks for reports of the change of the address any more.
+    // After 40 minutes, no run requests reports from the time of the address change any more.
     await reader.passMinutes(40);
     await reader.google.control('settings', { lostLogEntries: 0 });
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });

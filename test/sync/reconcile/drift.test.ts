@@ -45,13 +45,13 @@ describe('difference that apply meets in a conflict', () => {
       { kind: 'name', initiator: 'UNKNOWN', settledBy: 'restore' },
     ]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
-    // The feed also shows groupsync's own writes. The change of a person still gets its own author.
+    // The feed also shows groupsync's own write, as EXTERNAL. The difference gets the author of the other event.
     await follow(world, id, activityEvent({ id: 'own', initiator: 'EXTERNAL' }), activityEvent());
     expect(await records(world)).toMatchObject([{ initiator: 'ROLE', eventIds: ['event-1'] }]);
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
   });
 
-  it('a difference is not attributed to a client that changed the group later', async () => {
+  it('a difference is not attributed to a client that changed the group after apply had found it', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tellThenApply(world, leaves('m0'));
@@ -60,7 +60,7 @@ describe('difference that apply meets in a conflict', () => {
     expect(await records(world)).toMatchObject([{ initiator: 'UNKNOWN' }]);
   });
 
-  it('a difference stays under policy adopt', async () => {
+  it('a difference that apply finds in a conflict stays on the platform under policy adopt', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tellThenApply(world, leaves('m0'));
@@ -123,7 +123,7 @@ describe('spokeId that another client removed', () => {
     expect(await records(world)).toMatchObject([{ kind: 'spoke_id', settledBy: 'restore' }]);
   });
 
-  it('a removed spokeId is found when apply looks up a write whose answer was lost', async () => {
+  it('a removed spokeId is found when apply continues after a worker crashed during a write', async () => {
     const { world, id } = await beside();
     await tell(world, leaves('m0'));
     let calls = 0;
@@ -193,7 +193,7 @@ describe('difference that is to be restored', () => {
     });
   });
 
-  it('a restored difference is settled when another client changes more between a crash and the next apply', async () => {
+  it('a difference is recorded as restored even if another client restores it between a crash and the next apply', async () => {
     await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -282,7 +282,7 @@ function stoppedAfterWriting(): Worker {
 }
 
 describe('drift under policy report', () => {
-  it('reported drift stays until the next directory event, even if a later difference arrives before that event', async () => {
+  it('a directory event ends drift that was reported before it, and not a difference that appears after it', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await followThenApply(world, id, activityEvent());
@@ -305,7 +305,7 @@ describe('drift under policy report', () => {
       [event('user.deleted', { user: { id: 'late' } }, 5), joins('late')],
       USERS,
     ],
-  ])('reported drift ends with the deletion of another member, %s', async (_, events, left) => {
+  ])('a reported change of the name ends when the directory deletes a user %s', async (_, events, left) => {
     const { world, id } = await settled({ drift: 'report' });
     await tell(world, event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 3));
     world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -384,7 +384,7 @@ describe('group that the directory deleted and that is only emptied', () => {
     ['report', ['u-m0']],
     ['adopt', ['stranger', 'u-m0']],
   ])(
-    'an emptied group keeps users that another client adds under %s, until the directory creates it again',
+    'under %s, an emptied group keeps the users of another client, and has the users %j once the directory creates it again',
     async (drift, left) => {
       const { world, id } = await settled({ drift, onGroupDeleted: 'empty' });
       await tellThenApply(world, removed);
@@ -406,7 +406,7 @@ describe('group that the directory deleted and that is only emptied', () => {
     expect(shown(world, id)?.users).toEqual([]);
   });
 
-  it('a group that returns keeps its other adopted values, even after more changes', async () => {
+  it('a group that the directory creates again keeps values that were adopted before and after its deletion', async () => {
     const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
     world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
     world.platform.changeAsOther(id, { spokeId: null });
@@ -445,7 +445,7 @@ it('external changes of a group in mode report are reported, and nothing is writ
   expect(world.platform.writes).toHaveLength(writes);
 });
 
-it('a suspected change whose read fails is neither confirmed nor dropped', async () => {
+it('a suspected change stays suspected, without a drift record, if the read of the group fails', async () => {
   const { world, id } = await settled();
   world.platform.changeAsOther(id, { name: 'Theirs' });
   await follow(world, id, activityEvent());
@@ -526,7 +526,7 @@ describe('deletion that apply meets before the feed reports it', () => {
 
 describe('deletion while another worker still sees the group', () => {
   it.each(['restore', 'report'])(
-    'a deletion is attributed despite an old listing, under %s',
+    'a deletion is attributed although another worker still uses a list from before the deletion, under %s',
     async (drift) => {
       const { world, id } = await settled({ drift });
       const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
@@ -552,7 +552,7 @@ describe('deletion while another worker still sees the group', () => {
     },
   );
 
-  it('a group that another worker links again during an unlink stays managed', async () => {
+  it('a platform group that another worker links again during an unlink keeps its claim', async () => {
     const { world, id } = await settled();
     world.platform.hidden = (asked) => asked === id;
     await tellThenApply(world, joins('late'));

@@ -53,23 +53,26 @@ async function followed(drift: string) {
 }
 
 describe('external change of a managed group', () => {
-  it.each(CASES)('%s by %s under %s has its kind, author and end recorded', async (change, by, policy) => {
-    const [kind, make] = CHANGES[change] as Change;
-    const { world, id, read } = await followed(policy);
-    make(world, id, by);
-    const changed = plain(world.platform.groups.get(id));
-    expect((await read())?.failure).toBeUndefined();
-    await applyGone(world);
-    await read();
-    await applyGone(world);
-    const settledBy = kind === 'duplicate_spoke_id' ? 'report' : policy;
-    expect(await records(world)).toMatchObject([
-      { kind, initiator: by, settledBy, settledAtMs: expect.any(Number), eventIds: [expect.any(String)] },
-    ]);
-    if (policy !== 'restore') return expect(plain(world.platform.groups.get(id))).toEqual(changed);
-    const linked = (await world.toolPorts.groups.read(REF))?.link?.id;
-    expect(plain(world.platform.groups.get(linked ?? ''))).toEqual(ourselves);
-  });
+  it.each(CASES)(
+    'an external change (%s by %s under policy %s) has its kind, author and end recorded',
+    async (change, by, policy) => {
+      const [kind, make] = CHANGES[change] as Change;
+      const { world, id, read } = await followed(policy);
+      make(world, id, by);
+      const changed = plain(world.platform.groups.get(id));
+      expect((await read())?.failure).toBeUndefined();
+      await applyGone(world);
+      await read();
+      await applyGone(world);
+      const settledBy = kind === 'duplicate_spoke_id' ? 'report' : policy;
+      expect(await records(world)).toMatchObject([
+        { kind, initiator: by, settledBy, settledAtMs: expect.any(Number), eventIds: [expect.any(String)] },
+      ]);
+      if (policy !== 'restore') return expect(plain(world.platform.groups.get(id))).toEqual(changed);
+      const linked = (await world.toolPorts.groups.read(REF))?.link?.id;
+      expect(plain(world.platform.groups.get(linked ?? ''))).toEqual(ourselves);
+    },
+  );
 
   it('a group changed by two initiators between two reads gets an author for each change', async () => {
     const { world, id, read } = await followed('restore');

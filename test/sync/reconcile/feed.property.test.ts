@@ -74,7 +74,7 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
         world.change(group, `Theirs ${changes}`);
       }
     },
-    /** Returns the ids of the first `until` events of other changes, by default of all. */
+    /** Returns the ids of the events of another client among the first `until` events, by default among all. */
     told: (until = changes + GROUPS.length) =>
       Array.from({ length: until - GROUPS.length }, (_, n) => `company-e${n + GROUPS.length + 1}`).sort(),
     /** Returns the ids of the events that the groups have recorded, including repetitions. */

@@ -42,7 +42,7 @@ const run = (world: World, minutes = 10) =>
   followFeed(world.connection, world.ports, world.ports.clock() + minutes * MINUTE_MS);
 
 describe('first run of the feed', () => {
-  it('begins 89 days back, and the next run continues at the cursor', async () => {
+  it('the first run of the feed begins 89 days back, and the next run continues at the cursor', async () => {
     const { world, starts } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await run(world);
     await run(world);
@@ -51,7 +51,7 @@ describe('first run of the feed', () => {
 });
 
 describe('run of the feed', () => {
-  it('a run does not start during another run, and starts immediately after its end', async () => {
+  it('a run of the feed does not start while another run has the lease, and starts immediately after a run has ended', async () => {
     const { world } = await worldWith(() => [page([], 'c1', true)]);
     await world.ports.leases.take(CONNECTION, 'feed', { nowMs: START_MS, lengthMs: MINUTE_MS });
     expect(await run(world)).toBeUndefined();
@@ -60,7 +60,7 @@ describe('run of the feed', () => {
     expect(await run(world)).toBeDefined();
   });
 
-  it('a run that continues after its lease has expired cannot write once another run has begun', async () => {
+  it('a feed run that continues after its lease has expired cannot write once another run has begun', async () => {
     let wakeUp = () => {};
     const asleep = new Promise<void>((resolve) => {
       wakeUp = resolve;
@@ -84,7 +84,7 @@ describe('run of the feed', () => {
     expect(await world.ports.feed.read(CONNECTION)).toBeUndefined();
   });
 
-  it('stops between two steps when its time is up, and the next run continues from there', async () => {
+  it('a feed run whose time is up keeps the pages that it has read, and the next run continues at their cursor', async () => {
     const { world, starts } = await worldWith(({ cursor }) => {
       world.advance(MINUTE_MS);
       return cursor === 'c10'
@@ -98,7 +98,7 @@ describe('run of the feed', () => {
     expect(starts.at(-1)).toEqual({ cursor: 'c10' });
   });
 
-  it('a failure does not lose the events that were read before, and the run reports both', async () => {
+  it('a feed run that fails keeps the events that it read before, and reports both events and failure', async () => {
     const { world } = await worldWith(({ cursor }) =>
       cursor === undefined
         ? [page([event('a')], 'c1'), failure('throttled', 429)]
@@ -180,7 +180,7 @@ describe('groups that the feed names', () => {
     ['that are unmanaged', {}, undefined],
     ['that an operator released', { released: true }, undefined],
     ['that the settings exclude', {}, { groups: { exclude: ['g'] } }],
-  ])('groups %s are counted and not marked as suspected', async (title, extra, settings) => {
+  ])('groups %s are counted, and not woken, when the feed names them', async (title, extra, settings) => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)], settings);
     if (title === 'that are unmanaged') world.stranger('g');
     else await world.link('g', extra);
@@ -189,7 +189,7 @@ describe('groups that the feed names', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('a few named groups, or those of a very large company, are read by id; otherwise one list is read', async () => {
+  it('a feed run reads few named groups by id, many with one list, and many groups of a very large company by id', async () => {
     const many = Array.from({ length: 21 }, (_, n) => `g${n}`);
     const { world, starts } = await worldWith(() => {
       const touched = starts.length === 1 ? many.slice(0, 1) : many;
@@ -233,7 +233,7 @@ describe('groups that the feed names', () => {
     expect(dirtySinceMs).toBe(START_MS);
   });
 
-  it('two suspected changes of one millisecond stay separate', async () => {
+  it('a view that was read before a second suspected change does not settle that change', async () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
     world.change('g');
@@ -242,7 +242,7 @@ describe('groups that the feed names', () => {
     const at = { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true };
     const next = { version: 'v2' as never, activityEvents: [], atMs: (seen.suspectedChange?.atMs ?? 0) + 1 };
     expect(await world.ports.groups.noteSuspected(seen, next, at)).toBe(true);
-    // A view that answers the first suspected change does not answer the second.
+    // A view that was prepared for the first suspected change does not settle the second one.
     const view = await world.ports.groups.prepareView(seen, 'i1' as never, {
       name: '',
       spokeId: null,
@@ -253,7 +253,7 @@ describe('groups that the feed names', () => {
     expect((await world.state('g')).suspectedChange?.version).toBe('v2');
   });
 
-  it('an external group with the spokeId of a linked group is recorded once, by name', async () => {
+  it('an external group with the spokeId of a linked group is recorded once, as a duplicate', async () => {
     const { world } = await worldWith(() => [
       page([event('x', { groups: ['company-3' as never], type: 'EXTERNAL_GROUP_ADD' })], null, true),
     ]);
@@ -274,7 +274,7 @@ describe('groups that the feed names', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('an external group in place of a missing one is re-creation and not a duplicate', async () => {
+  it('an external group with the spokeId of a missing group is not recorded as a duplicate', async () => {
     const { world } = await worldWith(() => [
       page([event('x', { groups: ['company-3' as never], type: 'EXTERNAL_GROUP_ADD' })], null, true),
     ]);

@@ -27,7 +27,7 @@ describe('daily check of a credential', () => {
     });
   });
 
-  it('an unreadable secret counts as a failure, and an internal error does not', async () => {
+  it('a platform failure counts as a failure of the daily check, and an internal error does not', async () => {
     const world = await createWorld();
     const failing = (error: Error) => ({
       ...world.ports,
@@ -44,7 +44,7 @@ describe('daily check of a credential', () => {
 });
 
 describe('levels of a connection', () => {
-  it('the levels contain every value that alarms watch', async () => {
+  it('the levels of a connection count dirty groups, waiting holds and the seconds of a closed gate', async () => {
     const world = await createWorld();
     const { gates } = world.ports;
     const levels = async () => {

@@ -84,7 +84,7 @@ describe('notifications of findings', () => {
     expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER, BEGAN]);
   });
 
-  it('a failing target is logged, and a notification that no target accepted is repeated', async () => {
+  it('the failure of a target is stored, and a notification that no target accepted is repeated', async () => {
     const isDown = { webhook: true, all: false };
     const { delivered, clock, ports } = recordingTargets(
       (target) => isDown.all || (target === 'webhook' && isDown.webhook),
@@ -115,7 +115,7 @@ describe('notifications of findings', () => {
   });
 });
 
-it('the pump notifies of holds, failed groups, a closed gate and an expiring credential, and names no member', async () => {
+it('the pump notifies of holds, failed groups, a closed gate and a failed daily check, and sends no e-mail address', async () => {
   const world = await createWorld();
   const { delivered, ports } = recordingTargets();
   const { gates, health } = world.ports;

@@ -13,7 +13,7 @@ import { CONNECTION, createWorld } from './support/world.ts';
 const ANN = memberId('m-ann');
 const BOB = memberId('bob@acme.test');
 
-/** The number in `faulty` is the position of the list that fails. From the number in `fails` on, all positions fail. */
+/** Pages of the list. `faulty` is one employee at which the list fails. From `fails` on, every request fails. */
 type Pages = readonly (readonly PersonSpec[] | 'faulty' | 'fails')[];
 
 const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
@@ -87,7 +87,7 @@ async function withAnn() {
 }
 
 describe('refresh of people', () => {
-  it('wakes the groups of a pending newcomer without another event', async () => {
+  it('a refresh wakes the group of a pending newcomer once the list shows the person, without another event', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     expect((await run(world, [[employee('r-bob', { email: 'bob@acme.test' })]])).woken).toBe(0);
@@ -95,7 +95,7 @@ describe('refresh of people', () => {
     expect(world.woken).toEqual(['g']);
   });
 
-  it('reads a member who is pending in several groups only once', async () => {
+  it('a refresh reads a member who is pending in several groups only once', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     await putMember(world, world.ref('h'), ANN);
@@ -109,7 +109,7 @@ describe('refresh of people', () => {
     expect(lookups).toBe(1);
   });
 
-  it('wakes the groups of a leaver once', async () => {
+  it('a refresh wakes the groups of a leaver once', async () => {
     const world = await withAnn();
     expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(1);
     expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(0);
@@ -119,7 +119,7 @@ describe('refresh of people', () => {
   it.each<[string, Pages]>([
     ['who is not listed', []],
     ['whose fields a lost scope hides', [[ann()]]],
-  ])('changes nothing for a person %s', async (_, pages) => {
+  ])('a refresh changes nothing for a person %s', async (_, pages) => {
     const world = await withAnn();
     const before = await personOf(world);
     world.platform.undescribed.add('r-ann');
@@ -138,7 +138,7 @@ describe('refresh of people', () => {
     },
   );
 
-  it('keeps the person of a member whose e-mail address is given to another person', async () => {
+  it('a refresh keeps the person of a member whose old e-mail address is given to another person', async () => {
     const world = await withAnn();
     const newcomer = employee('r-new', { userId: 'u-new', email: 'ann@acme.test' });
     await run(world, [[ann({ email: 'ann.smith@acme.test' }), newcomer]]);
@@ -146,7 +146,7 @@ describe('refresh of people', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('apply matches the current holder of an address, even if a prefetch found another person', async () => {
+  it('a lookup returns the current holder of an address, even if the prefetch found another person', async () => {
     const world = await company();
     await run(world, [[ann()]]);
     const sought = { field: 'workEmail', value: 'ann@acme.test' };
@@ -155,7 +155,7 @@ describe('refresh of people', () => {
     expect(await ahead.holding(CONNECTION, sought.field, sought.value)).toMatchObject([{ role: 'r-new' }]);
   });
 
-  it('apply matches the holder of a restored address, even if another refresh was removing the address at any point', async () => {
+  it('a lookup returns the holder of a restored address, even if another refresh was removing the address at any point', async () => {
     const found = async (world: Company) =>
       (await world.ports.people.holding(CONNECTION, 'workEmail', 'ann@acme.test')).map(({ role }) => role);
     for (let stop = 1, isOver = false; !isOver; stop += 1) {
@@ -176,7 +176,7 @@ describe('refresh of people', () => {
     }
   });
 
-  it('fails if the list fails from some page on, but saves the earlier pages and wakes their groups', async () => {
+  it('a refresh fails if the list fails from some page on, but saves the earlier pages and wakes their groups', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     await expect(run(world, [[ann()], 'fails'])).rejects.toMatchObject({ kind: 'unavailable' });
@@ -184,7 +184,7 @@ describe('refresh of people', () => {
     expect(world.woken).toEqual(['g']);
   });
 
-  it('skips an employee that the platform cannot return, refreshes all others, and reports it', async () => {
+  it('a refresh skips an employee that the platform cannot return, refreshes all others, and reports the skipped one', async () => {
     const world = await withAnn();
     const others = ['x', 'y'].map((role) => employee(role, { email: `${role}@acme.test` }));
     const pages: Pages = [[employee('w', {}), ...others], 'faulty', [ann({ state: 'TERMINATED' })]];
@@ -196,7 +196,7 @@ describe('refresh of people', () => {
     expect(world.woken).toContain('g');
   });
 
-  it('removes a leaver immediately although a later page fails, and keeps a person on the failing page', async () => {
+  it('a refresh wakes the groups of a leaver although a later page fails, and changes no person on the failing page', async () => {
     const world = await withAnn();
     const leaver = ann({ state: 'TERMINATED' });
     await expect(run(world, [[leaver], 'fails'])).rejects.toMatchObject({ kind: 'unavailable' });
@@ -231,7 +231,7 @@ describe('refresh that finds a new role of a user', () => {
   const again = employee('r-again', { email: 'ann@acme.test', userId: 'u-ann' });
   const pages: Pages = [[ann({ state: 'TERMINATED' }), again]];
 
-  it('changes the binding to the role that keeps the user in, even after a crash at any point', async () => {
+  it('a refresh binds a member to the new active role of the user, even after a crash at any point', async () => {
     await whereverItDies(async (worker, where) => {
       const world = await withAnn();
       await run(world, pages, worker).catch(() => {});
@@ -243,13 +243,13 @@ describe('refresh that finds a new role of a user', () => {
     });
   });
 
-  it('reads the new role by id after it is missing from the list', async () => {
+  it('a refresh reads the new role by id when the list no longer shows it', async () => {
     const world = await withAnn();
     await run(world, pages);
     expect(await run(world, [[ann({ state: 'TERMINATED' })]])).toMatchObject({ asked: 1, gone: 1, woken: 1 });
   });
 
-  it('does not change a binding that an operator made meanwhile', async () => {
+  it('a refresh does not change a binding that an operator made meanwhile', async () => {
     const world = await withAnn();
     await run(world, [[ann(), employee('r-bob', { userId: 'u-bob' })]]);
     const rebinding = workerBefore(/^update USER/, async () => {
@@ -272,7 +272,7 @@ describe('person that a listing lacks', () => {
   const bob = employee('r-bob', { email: 'bob@acme.test' });
   const asked = ({ calls }: Company) => calls().filter((call) => call.startsWith('employee'));
 
-  it('a missing person stays unchanged if the platform knows the person by id', async () => {
+  it('a person that the list lacks stays unchanged if the platform knows the person by id', async () => {
     const world = await withAnn();
     world.unlisted.push(ann());
     world.platform.undescribed.add('r-ann');
@@ -282,7 +282,7 @@ describe('person that a listing lacks', () => {
     expect(await personOf(world)).toEqual(before);
   });
 
-  it('a person is GONE after a 404, which wakes their groups once, and returns when listed again', async () => {
+  it('a person that the list lacks is GONE after a 404, which wakes their groups once, and returns when listed again', async () => {
     const world = await withAnn();
     expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 1, changed: 1, woken: 1 });
     expect((await personOf(world))?.state).toBe('GONE');
@@ -291,7 +291,7 @@ describe('person that a listing lacks', () => {
     expect((await personOf(world))?.state).toBe('ACTIVE');
   });
 
-  it('a person does not become active by an answer without a state', async () => {
+  it('a GONE person that the list shows without a state becomes UNKNOWN, and not active', async () => {
     const world = await withAnn();
     await run(world, [[bob]]);
     world.platform.undescribed.add('r-ann');
@@ -299,7 +299,7 @@ describe('person that a listing lacks', () => {
     expect((await personOf(world))?.state).toBe('UNKNOWN');
   });
 
-  it('a missing person changes as the answer by id shows', async () => {
+  it('a person that the list lacks changes as the answer by id shows', async () => {
     const world = await withAnn();
     world.unlisted.push(ann({ state: 'HIRED' }));
     expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 0, changed: 1, woken: 1 });
@@ -309,14 +309,14 @@ describe('person that a listing lacks', () => {
   it.each<[string, Pages]>([
     ['named no employee', []],
     ['did not reach its end', [[bob], 'fails']],
-  ])('a missing person is not requested by id if the listing %s', async (_, pages) => {
+  ])('a person that the list lacks is not requested by id if the list %s', async (_, pages) => {
     const world = await withAnn();
     await run(world, pages).catch(() => {});
     expect(asked(world)).toEqual([]);
     expect((await personOf(world))?.state).toBe('ACTIVE');
   });
 
-  it('a failed answer does not make a person GONE, and the refresh processes the others', async () => {
+  it('a failed request by id does not make a person GONE, and the refresh processes the others', async () => {
     const world = await withAnn();
     const ref = world.ref('h');
     await putMember(world, ref, BOB);
@@ -331,14 +331,14 @@ describe('person that a listing lacks', () => {
     expect(world.woken).toEqual(['h']);
   });
 
-  it('a missing person is looked up only if the person is active and bound to a member', async () => {
+  it('a person that the list lacks is requested by id only if the person is active and bound to a member', async () => {
     const world = await withAnn();
     await run(world, [[ann({ state: 'TERMINATED' }), employee('r-unbound', {})]]);
     await run(world, [[bob]]);
     expect(asked(world)).toEqual([]);
   });
 
-  it('each run looks up a limited number of persons, and later runs look up the others', async () => {
+  it('each refresh requests at most 100 persons by id, and later refreshes request the others', async () => {
     const world = await company();
     const roles = Array.from({ length: 250 }, (_, n) => `r${n}`);
     await run(world, [roles.map((role) => employee(role, {}))]);
@@ -359,7 +359,7 @@ describe('person that a listing lacks', () => {
     expect(new Set(asked(world)).size).toBe(250);
   });
 
-  it('a person reaches all their groups after a crash between any two effects', async () => {
+  it('the next refresh wakes the group of a GONE person after a crash between any two effects', async () => {
     await whereverItDies(async (worker, where) => {
       const world = await withAnn();
       await run(world, [[bob]], worker).catch(() => {});
@@ -389,21 +389,21 @@ describe('review of pending members', () => {
     },
   );
 
-  it('refused members are tried again after a day, with any person they match by then', async () => {
+  it('a refused member is tried again after a day, although the person is unchanged', async () => {
     const world = await company();
     await withMember(world, 'refused', 1);
     world.advance(24 * 3_600_000);
     expect((await run(world, [[ann({})]])).woken).toBe(1);
   });
 
-  it('pending members without a user id stay unknown, and are not tried every time', async () => {
+  it('a pending member is not tried again while the matching person has no user id', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     const noId = ann({ userId: null });
     expect((await run(world, [[noId]])).woken).toBe(0);
   });
 
-  it('a member whose review found another person stays ambiguous', async () => {
+  it('an ambiguous member is not tried again if the address has another person than the bound one', async () => {
     const world = await company();
     await withMember(world, 'ambiguous');
     await run(world, [[ann({ email: 'first@acme.test' })]]);

@@ -13,7 +13,7 @@ async function company(count: number, settings = {}, platform = {}) {
   return {
     ...told,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** Runs one sweep and the work that it causes. @returns the kinds of their calls */
+    /** Runs one sweep and the work that it causes. @returns the calls about groups */
     async sweepAfter(ms = HOUR_MS) {
       world.advance(ms);
       const from = world.platform.calls.length;
@@ -53,7 +53,7 @@ describe('group with the stored version and other content', () => {
   );
 
   it.each([true, false])(
-    'an unchanged content costs no further read (spokeIds shown: %s)',
+    'a sweep reads only the list if no content has changed (spokeIds shown: %s)',
     async (echoSpokeId) => {
       const { world, sweepAfter } = await company(3, {}, { echoSpokeId });
       world.platform.showing = (kind, users) => (kind === 'list' ? users.toReversed() : users);
@@ -61,7 +61,7 @@ describe('group with the stored version and other content', () => {
     },
   );
 
-  it('the next sweep finds every changed group if only a few of a small company changed', async () => {
+  it('the next sweep finds both changed groups under their stored versions in a company of ten groups', async () => {
     const { world, tell, hire, sweepAfter, drift } = await company(10, { drift: 'report' });
     await hire('c');
     await tell({ add: ['c'], to: 'g3' }, { add: ['c'], to: 'g7' });
@@ -71,7 +71,7 @@ describe('group with the stored version and other content', () => {
     expect(await drift()).toEqual(['members_added', 'members_added']);
   });
 
-  it('a group whose users differ only in the list is not changed, and is fetched once a day', async () => {
+  it('a group whose users differ only in the list is not changed, and is fetched about once a day', async () => {
     const { world, sweepAfter, drift } = await company(40);
     world.platform.showing = (kind, users) => (kind === 'list' ? users.slice(0, 1) : users);
     let fetched = 0;
@@ -86,7 +86,7 @@ describe('group with the stored version and other content', () => {
     ['additive membership', { membership: 'additive' }],
     ['adopted drift', { drift: 'adopt' }],
   ])(
-    'no group is fetched if the platform lost an external member with a write of groupsync (%s)',
+    'a sweep fetches no group if the platform lost an external member with a write of groupsync (%s)',
     async (_, settings) => {
       const { world, tell, hire, sweepAfter, shown, drift } = await company(1, settings);
       const [group] = world.platform.groups.values();

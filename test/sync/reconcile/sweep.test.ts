@@ -20,7 +20,7 @@ const suspects = async (world: World, count: number) => {
 };
 
 describe('sweep', () => {
-  it('suspects exactly the groups whose version has changed', async () => {
+  it('a sweep suspects exactly the groups whose version has changed', async () => {
     const world = await withGroups(4);
     world.change('g2');
     const { report, halted } = await run(world);
@@ -31,7 +31,7 @@ describe('sweep', () => {
     expect(world.calls()).toEqual(['list']);
   });
 
-  it('skips a group with an invalid item and names it', async () => {
+  it('a sweep skips a group with an invalid item, and reports its id', async () => {
     const world = await withGroups(3);
     await world.link('g1', { rev: 'seven' });
     world.change('g2');
@@ -41,7 +41,7 @@ describe('sweep', () => {
     expect(world.woken).toEqual(['g2']);
   });
 
-  it('draws no conclusion from a malformed managed group in the list', async () => {
+  it('a managed group that is malformed in the list does not count as missing or changed in a sweep', async () => {
     const world = await withGroups(3);
     world.platform.odd.add(world.idOf('g1'));
     world.stranger('g2');
@@ -52,7 +52,7 @@ describe('sweep', () => {
     expect(world.calls()).toEqual(['list']);
   });
 
-  it('tries refused changes again once a day', async () => {
+  it('a sweep wakes a failed group once the failure is 24 hours old', async () => {
     const world = await createWorld();
     for (const [id, hours] of [
       ['g0', 23],
@@ -72,7 +72,7 @@ describe('sweep', () => {
     expect(await suspects(world, 1)).toEqual([]);
   });
 
-  it('reads a group that is not listed by its id before it suspects it', async () => {
+  it('a sweep reads a group that the list lacks by its id, and suspects the group only if it is gone', async () => {
     const world = await withGroups(40);
     world.platform.unlisted.add(world.idOf('g1'));
     world.lose('g2');
@@ -121,7 +121,7 @@ describe('sweep', () => {
       'created so shortly before that the platform may not list them yet',
       { link: { createdAtMs: START_MS - 60_000 } },
     ],
-  ])('does not report groups as missing that were %s', async (_, made) => {
+  ])('a sweep does not report groups as missing that were %s', async (_, made) => {
     const world = await withGroups(5);
     for (let n = 5; n < 15; n += 1) await world.link(`g${n}`, made);
     const { report, halted } = await run(world);
@@ -149,7 +149,7 @@ describe('sweep', () => {
     expect(await world.drift()).toMatchObject([{ kind: 'duplicate_spoke_id', group: 'g0', after: copy }]);
   });
 
-  it('removes the claim of an interrupted adoption, and no other claim', async () => {
+  it('a sweep removes the claim of a clean group that is linked to another platform group, and no other claim', async () => {
     const world = await withGroups(1);
     const claimed: PlatformGroupId[] = [];
     for (const [group, extra] of [
@@ -174,7 +174,7 @@ describe('unfinished work that a sweep finds', () => {
     ['waits for a retry is not woken', START_MS + MINUTE_MS, dirtySince, false],
     ['the pump will find is not woken', START_MS - MINUTE_MS, dirtySince, false],
     ['became dirty recently is not woken', undefined, START_MS - MINUTE_MS, false],
-  ])('a dirty group that %s', async (_, dueMs, since, isWoken) => {
+  ])('in a sweep, a dirty group that %s', async (_, dueMs, since, isWoken) => {
     const world = await createWorld();
     await world.link('g', { dirtySince: since }, dueMs);
     const { report } = await run(world);
@@ -193,19 +193,22 @@ describe('unfinished work that a sweep finds', () => {
     ['approved', START_MS - 1, true],
     ['waiting', START_MS + 1, false],
     ['rejected', START_MS - 1, false],
-  ] as const)('a hold that is %s until %i is applied again: $2', async (kind, expiresAtMs, isWoken) => {
-    const decision = kind === 'waiting' ? { kind } : { kind, by: 'ann', reason: 'r', atMs: 1 };
-    const hold = {
-      ...{ digest: 'd', rule: 'count', removes: 1, keeps: 1, share: 0.5, createdAtMs: 1 },
-      ...{ expiresAtMs, decision, chunks: 1, hash: 'h' },
-    };
-    const world = await createWorld();
-    await world.link('g', { hold });
-    await run(world);
-    expect(world.woken).toEqual(isWoken ? ['g'] : []);
-  });
+  ] as const)(
+    'a sweep wakes the group of a hold that is %s and expires at %i: %s',
+    async (kind, expiresAtMs, isWoken) => {
+      const decision = kind === 'waiting' ? { kind } : { kind, by: 'ann', reason: 'r', atMs: 1 };
+      const hold = {
+        ...{ digest: 'd', rule: 'count', removes: 1, keeps: 1, share: 0.5, createdAtMs: 1 },
+        ...{ expiresAtMs, decision, chunks: 1, hash: 'h' },
+      };
+      const world = await createWorld();
+      await world.link('g', { hold });
+      await run(world);
+      expect(world.woken).toEqual(isWoken ? ['g'] : []);
+    },
+  );
 
-  it('once in 24 sweeps, old view parts and expired tombstones of each group are deleted', async () => {
+  it('within 24 hourly sweeps, old view parts and expired tombstones of a group are deleted', async () => {
     const world = await createWorld();
     await world.link('g', {});
     const ref = world.ref('g');

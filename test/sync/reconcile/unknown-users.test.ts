@@ -29,7 +29,7 @@ const found = async (world: World) =>
 const listings = ({ platform }: World) => platform.calls.filter(({ route }) => route === '/employees').length;
 
 describe('sweep of groups that hold ids of no employee', () => {
-  it('records the ids of a managed group once, and names no known employee', async () => {
+  it('a sweep records the unknown ids of a managed group once, and no id of a known employee', async () => {
     const world = await company(['u-ann', 'u-gone', 'u-next', 'zoe', 'amy']);
     expect(await run(world)).toMatchObject({ unknownUsers: { ids: 2, newRecords: 1 } });
     const { report, unknownUsers } = await run(world);
@@ -38,7 +38,7 @@ describe('sweep of groups that hold ids of no employee', () => {
     expect(await found(world)).toEqual([['amy', 'zoe']]);
   });
 
-  it('reports employee ids as unknown if groups hold user ids, and user ids if groups hold employee ids', async () => {
+  it('a sweep records employee ids as unknown if groups hold user ids, and user ids if groups hold employee ids', async () => {
     const world = await company(['ann', 'u-bob']);
     await run(world);
     expect(await found(world)).toEqual([['ann']]);
@@ -47,7 +47,7 @@ describe('sweep of groups that hold ids of no employee', () => {
     expect(await found(other)).toEqual([['u-bob']]);
   });
 
-  it('ignores groups that groupsync does not manage', async () => {
+  it('a sweep ignores unknown ids in groups that groupsync does not manage', async () => {
     const world = await company([]);
     world.platform.addForeign({ name: 'Other', spokeId: 'other', users: ['zoe'] });
     expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
@@ -56,7 +56,7 @@ describe('sweep of groups that hold ids of no employee', () => {
     expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
   });
 
-  it('reads no employees if every user is a bound person', async () => {
+  it('a sweep reads no employees if every user of the groups is a bound person', async () => {
     const world = await company(['u-ann']);
     await world.table.put(boundMemberItem(CONNECTION, 'ann' as never, 'm-ann' as never));
     const before = listings(world);
@@ -79,7 +79,7 @@ describe('sweep of groups that hold ids of no employee', () => {
     },
   );
 
-  it('lists the employees once for several groups with ids that the people index does not know', async () => {
+  it('a sweep lists the employees once for several groups with ids that the people index does not know', async () => {
     const world = await company(['u-ann', 'zoe']);
     world.platform.employees = [...EMPLOYEES, employee('new')];
     const refreshed = listings(world);
@@ -92,7 +92,7 @@ describe('sweep of groups that hold ids of no employee', () => {
     expect(listings(world)).toBe(refreshed + 2 * ofOneGroup);
   });
 
-  it('stops a listing at the deadline and draws no conclusion', async () => {
+  it('a sweep stops the list of employees at its deadline, and records no unknown id', async () => {
     const world = await company(['zoe']);
     world.platform.pageSize = () => 1;
     const before = listings(world);
@@ -113,13 +113,13 @@ describe('sweep of groups that hold ids of no employee', () => {
       'cannot be read',
       ({ platform }) => (platform.failing = (kind) => (kind === 'employees' ? 500 : undefined)),
     ],
-    ['are none', ({ platform }) => (platform.employees = [])],
+    ['do not exist', ({ platform }) => (platform.employees = [])],
     [
       'show no user ids',
       ({ platform }) => (platform.employees = [{ ...employee('ann'), userId: null }] as never),
     ],
     ['lack a person of the people index', ({ platform }) => platform.unlisted.add('bob')],
-  ])('draws no conclusion if the employees %s', async (_, spoil) => {
+  ])('a sweep records no unknown id if the employees %s', async (_, spoil) => {
     const world = await company(['zoe']);
     await world.table.put(boundMemberItem(CONNECTION, 'bob' as never, 'm-bob' as never));
     spoil(world);
@@ -129,7 +129,7 @@ describe('sweep of groups that hold ids of no employee', () => {
     expect(await found(world)).toEqual([]);
   });
 
-  it('counts the ids for the alarm at each sweep, and records each once', async () => {
+  it('each sweep emits the number of unknown ids as a metric, and only the first sweep records them', async () => {
     const world = await company(['zoe', 'amy']);
     const emitted: unknown[] = [];
     const metrics = { emit: (...metric: unknown[]) => void emitted.push(metric) };

@@ -60,7 +60,7 @@ export const activityEvent = (over: Partial<ActivityEvent> = {}): ActivityEvent 
   ...over,
 });
 
-/** Suspects a group as a run of the feed does that read these events. */
+/** Marks a group as suspected, as a run of the feed does that has read these events. */
 export const follow = (world: World, id: string, ...activityEvents: ActivityEvent[]) =>
   followAll(world, { [id]: activityEvents });
 export async function followAll(world: World, told: Readonly<Record<string, readonly ActivityEvent[]>>) {
@@ -77,7 +77,7 @@ export async function change(world: World, settings: Readonly<Record<string, unk
 }
 export const apply = (world: World) => applyGroup(REF, world.toolPorts);
 
-/** Sends directory events and applies the group. A minute later no read shows an earlier state. */
+/** Sends directory events and applies the group. Then waits until no read shows an earlier state. */
 export async function tellThenApply(world: World, ...events: RawEvent[]) {
   await tell(world, ...events);
   const ending = await apply(world);
@@ -85,7 +85,7 @@ export async function tellThenApply(world: World, ...events: RawEvent[]) {
   return ending;
 }
 
-/** Suspects the group by these feed events, and applies the group. */
+/** Marks the group as suspected by these feed events, and applies the group. */
 export async function followThenApply(world: World, id: string, ...activityEvents: ActivityEvent[]) {
   await follow(world, id, ...activityEvents);
   return apply(world);
