@@ -143,12 +143,26 @@ export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[])
     if (why === 'not_found') {
       const absence = decideAbsence(facts, candidate.id as PlatformGroupId);
       if (absence !== 'gone') return absence;
+    } else if (why === 'departing') {
+      return releasedSoon(candidate);
     } else if (isForSame(candidate, why, state.ref)) {
       return ownedElsewhere(candidate, why);
     }
   }
   return undefined;
 }
+
+const RELEASED_SOON_MS = 10_000;
+
+/** Returns a wait. The deleted directory group still has the platform group, and a POST now would make a second one. */
+const releasedSoon = ({ id }: ListedGroup): Wait => ({
+  kind: 'wait',
+  waitMs: RELEASED_SOON_MS,
+  why: {
+    code: 'owned',
+    message: `the platform group ${id} belongs to a group that the directory deleted; this group adopts it after the release`,
+  },
+});
 
 /** Whether another connection owns the candidate, and the candidate has the external id of this directory group. */
 const isForSame = ({ spokeId }: ListedGroup, owner: GroupRef, { connection, group }: GroupRef): boolean =>

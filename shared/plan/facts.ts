@@ -114,6 +114,12 @@ export interface Rejected {
 export type Shown = Pick<ObservedGroup, 'id' | 'version'> & { readonly atMs: number };
 
 /**
+ * Why a platform group was not adopted: the platform answered 404, another group owns it, or its owner was deleted and
+ * is about to release it.
+ */
+export type PassedOver = 'not_found' | 'departing' | GroupRef;
+
+/**
  * The facts for a decision about one group. A fact that has not been read is undefined. If the fact matters, the
  * decision is a read. Facts do not change during a pass.
  */
@@ -143,8 +149,8 @@ export interface Facts {
   readonly withheld?: ReadonlySet<GroupField> | undefined;
   /** Whether a write was refused in this attempt. From then on only the changes are sent, never the whole group. */
   readonly isNarrowed?: boolean | undefined;
-  /** Platform groups that could not be adopted, by id, because the platform answered 404 or another group owns them. */
-  readonly passedOver?: ReadonlyMap<string, 'not_found' | GroupRef> | undefined;
+  /** Platform groups that could not be adopted, by id. */
+  readonly passedOver?: ReadonlyMap<string, PassedOver> | undefined;
   /** The platform's answer to the DELETE of the open intent: 2xx, or 404. */
   readonly deletion?: 'deleted' | 'absent' | undefined;
   /** The refusal of the open intent, or of the intent that was dropped in this pass. */

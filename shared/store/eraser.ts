@@ -82,7 +82,10 @@ export function createEraser(table: Table): Eraser {
    * again through an event with the id only.
    */
   const isEmployed = async (connection: ConnectionName, user: UserState): Promise<boolean> => {
-    const settings = (await connections.current(connection).catch(() => undefined))?.settings;
+    // If the settings cannot be read, the data stays: a failed read does not show that the person has left.
+    const found = await connections.current(connection).catch(() => 'unreadable' as const);
+    if (found === 'unreadable') return true;
+    const settings = found?.settings;
     const mayBeMember = ({ state }: Person) =>
       state === 'ACTIVE' || settings?.includeStates.some((one) => one === state) === true;
     if (user.role !== undefined) return (await people.rolesOf(connection, user)).some(mayBeMember);

@@ -302,4 +302,24 @@ describe('person whose last membership ended', () => {
     await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
     expect(await keepersAfter(435, world)).not.toContain('m-eve');
   });
+
+  it('an employee without a group keeps the address while the settings of the connection cannot be read', async () => {
+    const world = await twoCompanies();
+    const { ports, publish, table, clock } = world;
+    const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'ACTIVE', fanOutDue: false };
+    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'eve@x.test']]) }, undefined);
+    await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
+    clock.ms += 435 * DAY_MS;
+    table.expire(clock.ms);
+    const { get } = table;
+    table.get = async (key) => {
+      if (key.sk === 'CONNECTION') throw new Error('the table did not answer');
+      return get.call(table, key);
+    };
+    const eraser = createEraser(table);
+    for (let day = 0; day < 30; day += 1) await eraser.leavers(clock.ms + day * DAY_MS);
+    const member = memberId('m-eve');
+    const stored = (await ports.users.read(ACME, [member])).get(member);
+    expect(stored?.attributes.get('email')?.value).toBe('eve@x.test');
+  });
 });

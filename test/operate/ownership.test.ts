@@ -5,7 +5,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { allOf, type DirectoryEvent, story, twice } from '../support/engine/story.ts';
-import { COMPANY, CONNECTION, takeEvents, takeWoken } from '../support/engine/world.ts';
+import { COMPANY, CONNECTION, HOUR_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
 import { orDies, whereverItDies } from '../sync/reconcile/support/mortal.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
@@ -315,6 +315,29 @@ describe('released group', () => {
         expect(await state(again), `${seconds} s`).toMatchObject({ link: { id }, settled: 'in_sync' });
         expect(world.platform.groups.get(id)).toMatchObject({ spokeId: again, users: users('a') });
       }
+    },
+  );
+
+  it.each([
+    ['first', ['h', 'g']],
+    ['second', ['g', 'h']],
+  ])(
+    'a group with the name of a deleted group adopts its platform group, although apply runs for it %s',
+    async (_, order) => {
+      const settings = { onGroupDeleted: 'release', adoptExisting: 'byName' } as const;
+      const { tell, say, world, ref, state } = await company(settings);
+      await tell({ snapshot: 'other', of: [] }, { snapshot: 'g', of: ['a', 'b'], name: 'Sales' });
+      const id = (await state('g'))?.link?.id ?? platformGroupId('');
+      world.platform.adopted.add(id);
+      world.advance(HOUR_MS);
+      const ports = world.portsFor();
+      say({ remove: 'g' }, { snapshot: 'h', of: ['a'], name: 'Sales' });
+      await ingest(takeEvents(world), ports);
+      for (const group of order) await applyGroup(ref(group), ports);
+      world.advance(HOUR_MS);
+      await tell();
+      expect([...world.platform.groups.values()].map(({ name }) => name)).toEqual(['Group other', 'Sales']);
+      expect(await state('h')).toMatchObject({ link: { id }, settled: 'in_sync' });
     },
   );
 

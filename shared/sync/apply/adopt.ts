@@ -1,9 +1,10 @@
-import { groupExists } from '../../domain/group.ts';
+import { groupExists, hasDeparted } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ListedGroup, View } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
 import { adoptedView, isOurCreation } from '../../plan/external-change.ts';
+import type { PassedOver } from '../../plan/facts.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Reading } from '../reading.ts';
@@ -50,19 +51,32 @@ async function previousView(
 /**
  * Claims a platform group for adoption. If the external id is exactly the id of another directory group without a
  * platform group, that directory group keeps it. A match by name, or by another form of the external id, proves less.
- * @returns the directory group that keeps the platform group; undefined if the platform group is now claimed
+ * @returns why the platform group cannot be adopted; undefined if the platform group is now claimed
  */
 export async function claimAdopted(
   { id, spokeId }: ListedGroup,
   { ref }: Pick<GroupState, 'ref'>,
-  { ports, claim }: Pick<Reading, 'claim'> & { readonly ports: Pick<Reading['ports'], 'groups'> },
-): Promise<GroupRef | undefined> {
+  reading: Pick<Reading, 'claim' | 'connection'> & { readonly ports: Pick<Reading['ports'], 'groups'> },
+): Promise<GroupRef | 'departing' | undefined> {
+  const { ports, claim } = reading;
   if (spokeId !== null && spokeId !== ref.group) {
     const other = await ports.groups.read({ ...ref, group: groupId(spokeId) });
     const isWaiting = other && groupExists(other.registers) && !other.released && !other.link;
     if (isWaiting) return other.ref;
   }
-  return claim(id as PlatformGroupId);
+  const owner = await claim(id as PlatformGroupId);
+  return owner !== undefined && (await isDeparting(owner, ref, reading)) ? 'departing' : owner;
+}
+
+/** Whether the owner was deleted by the directory, and its next apply ends the link without a deletion. */
+async function isDeparting(
+  owner: GroupRef,
+  { connection: own }: GroupRef,
+  { connection, ports }: Pick<Reading, 'connection'> & { readonly ports: Pick<Reading['ports'], 'groups'> },
+): Promise<boolean> {
+  if (owner.connection !== own || connection.settings.onGroupDeleted !== 'release') return false;
+  const state = await ports.groups.read(owner);
+  return state?.dirtySinceMs !== undefined && state.pausedAtMs === undefined && hasDeparted(state.registers);
 }
 
 /**
@@ -77,7 +91,7 @@ export async function adopt(
   const { ports, platform, connection } = context;
   const { state } = facts;
   const id = candidate.id as PlatformGroupId;
-  const passOver = (why: 'not_found' | GroupRef): Performed => ({
+  const passOver = (why: PassedOver): Performed => ({
     facts: { ...facts, passedOver: new Map([...(facts.passedOver ?? []), [id, why]]) },
   });
   const owner = await claimAdopted(candidate, state, context);

@@ -1,12 +1,12 @@
 import type { GroupState, GuardRecord, Uncertain } from '../../domain/group-state.ts';
 import { usedUp } from '../../domain/hold.ts';
-import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
+import type { PlatformGroupId } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
 import { adoptedView } from '../../plan/external-change.ts';
-import type { Facts, Shown } from '../../plan/facts.ts';
+import type { Facts, PassedOver, Shown } from '../../plan/facts.ts';
 import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
@@ -165,7 +165,7 @@ async function follow(
       });
     case 'adopt': {
       const id = decision.candidate.id as PlatformGroupId;
-      const passOver = (why: 'not_found' | GroupRef): Facts => ({
+      const passOver = (why: PassedOver): Facts => ({
         ...facts,
         passedOver: new Map([...(facts.passedOver ?? []), [id, why]]),
       });
