@@ -8,9 +8,6 @@ import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// The SDK warns about Node versions of 2027, which does not concern an operator.
-process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-
 // Node 22 and later cache compiled code, so the next command starts faster.
 module.enableCompileCache?.();
 

@@ -15,6 +15,8 @@ export interface Io {
   readonly stderr: Writable & Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** The Node.js version, such as 22.11.0. */
+  readonly nodeVersion: string;
   /** Aborted by Ctrl-C. Commands stop between two steps and report what was done. */
   readonly signal: AbortSignal;
   /** Login name of the operator, for the audit. */

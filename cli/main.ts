@@ -27,6 +27,7 @@ const io: Io = {
   stderr: process.stderr,
   env: process.env,
   cwd: process.cwd(),
+  nodeVersion: process.versions.node,
   signal: stopping.signal,
   user: userName(),
   openTool: async (target) => (await import('../shared/runtime/wire-tool.ts')).wireTool(target),

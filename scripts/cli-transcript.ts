@@ -149,6 +149,7 @@ function steady(text: string): string {
     )
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, '2026-11-20T10:00:00.000Z')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d(?![:\d])/g, '2026-11-27T10:00')
+    .replace(/^(ok {3}node: ).+$/m, (_, label) => `${label}24.1.0`)
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
     .replace(/\b[0-9a-f]{32}\b/g, '0123456789abcdef0123456789abcdef')
     .replace(/\b[0-9a-f]{24}\b/g, '0123456789abcdef01234567')
@@ -222,11 +223,18 @@ async function page(folder: string): Promise<string> {
   return `${lines.join('\n')}\n`;
 }
 
+/** The page is the same on every Node version, so it has no notice of the SDK. */
+const WITHOUT_NOTICE = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' };
+
 function groupsync(
   command: string,
   { folder, stdin = '' }: { readonly folder: string; readonly stdin?: string | undefined },
 ): Promise<{ readonly output: string; readonly code: number | null }> {
-  const env = { ...process.env, EDITOR: `"${process.execPath}" "${join(folder, 'editor.mjs')}"` };
+  const env = {
+    ...process.env,
+    ...WITHOUT_NOTICE,
+    EDITOR: `"${process.execPath}" "${join(folder, 'editor.mjs')}"`,
+  };
   const child = spawn(`"${process.execPath}" "${BIN}" --local ${command}`, { cwd: folder, shell: true, env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Check, ProbeReport } from '../../shared/contract/answers.ts';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
+import { checkNode } from '../../shared/operate/doctor/node.ts';
 import { probePlatform } from '../../shared/operate/probe.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -23,7 +24,7 @@ export function addDoctor(program: Command, act: Act): void {
 }
 
 async function doctor(
-  { out, prefix, connection, connectionGiven, ports }: Context,
+  { io, out, prefix, connection, connectionGiven, ports }: Context,
   { faults, alarms }: { readonly faults?: boolean; readonly alarms?: boolean },
 ): Promise<number> {
   const chosen = connectionGiven ? connection : undefined;
@@ -33,7 +34,10 @@ async function doctor(
     throw new UsageError('--alarms: the local stack has no alarms');
   const alarmChecks =
     alarms === true && alarmClient ? await checkAlarms({ prefix, alarms: alarmClient }, tool) : undefined;
-  const all = alarmChecks ?? (await examine({ prefix, connection: chosen }, tool)).checks;
+  const all = alarmChecks ?? [
+    checkNode(io.nodeVersion),
+    ...(await examine({ prefix, connection: chosen }, tool)).checks,
+  ];
   const wrong = all.filter(({ ok }) => !ok);
   const checks = faults === true ? wrong : all;
   out.answer({ checks }, () => {

@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ExportReport, GroupMember } from '../../shared/contract/answers.ts';
+import { csvLine } from '../../shared/contract/csv.ts';
 import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
 import { exportGroups, listMembers } from '../../shared/operate/members.ts';
 import { withId } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, type GlobalOptions, UsageError } from '../io.ts';
-import { type Column, csvField } from '../output/table.ts';
+import type { Column } from '../output/table.ts';
 import { plural, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 
@@ -105,5 +106,5 @@ function csvOf({ groups }: ExportReport): string {
       : members.map(({ id, email }) => [group, name, id, email ?? '']),
   );
   const lines = [['group id', 'group name', 'member id', 'email'], ...rows];
-  return lines.map((row) => `${row.map(csvField).join(',')}\n`).join('');
+  return lines.map((row) => `${csvLine(row)}\n`).join('');
 }

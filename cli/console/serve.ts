@@ -67,7 +67,7 @@ async function answer(
   else if (!isSame(headers['x-groupsync-token'], token)) {
     response = problem(401, 'the address has no token: open the address that the console printed');
   } else {
-    const body = method === 'POST' ? (Readable.toWeb(incoming) as ReadableStream) : null;
+    const body = method === 'POST' ? bodyOf(incoming) : null;
     const init: RequestInit = { method, signal: aborting.signal, body, duplex: 'half' };
     const request = new Request(`http://127.0.0.1:${port}${path}`, init);
     response = await handle(request);
@@ -75,6 +75,25 @@ async function answer(
   outgoing.writeHead(response.status, { ...HEADERS, ...Object.fromEntries(response.headers) });
   if (response.body === null) outgoing.end();
   else await pipeline(Readable.fromWeb(response.body as never), outgoing);
+}
+
+/**
+ * Returns the body as a web stream. If its reader cancels it, the rest is received and discarded, because the client
+ * reads the answer. (`Readable.toWeb` would close the connection instead.)
+ */
+function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  const chunks = incoming.iterator({ destroyOnReturn: false });
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(new Uint8Array(value));
+    },
+    async cancel() {
+      await chunks.return?.();
+      incoming.on('error', () => undefined).resume();
+    },
+  });
 }
 
 function refusalOf(headers: IncomingMessage['headers'], port: number): string | undefined {

@@ -1,5 +1,6 @@
 // @ts-expect-error Only the package's exports have types.
 import { strlen } from 'cli-table3/src/utils.js';
+import { csvLine } from '../../shared/contract/csv.ts';
 import { visible } from './words.ts';
 
 export interface Column<Row> {
@@ -49,20 +50,11 @@ function padded(text: string, width: number, align?: 'left' | 'right'): string {
   return align === 'right' ? room + short : short + room;
 }
 
-/** Renders CSV for a spreadsheet (RFC 4180), with all rows. */
+/** Renders CSV with all rows. */
 export function renderCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const csvColumns = columns.map((column) => ({ ...column, ...column.csv }));
   const lines = [csvColumns.map(({ title }) => title), ...cellsOf(rows, csvColumns)];
-  return lines.map((row) => row.map(csvField).join(',')).join('\n');
-}
-
-/**
- * Prefixes a cell that a spreadsheet would read as a formula, because names are external text. `import` removes the
- * apostrophe again.
- */
-export function csvField(text: string): string {
-  const plain = /^'*[=+@-]/.test(text) ? `'${text}` : text;
-  return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  return lines.map(csvLine).join('\n');
 }
 
 const cellsOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>

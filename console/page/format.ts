@@ -1,3 +1,4 @@
+import { csvLine } from '../../shared/contract/csv.ts';
 import { T } from './texts.ts';
 
 /** Formats a duration as the CLI does: 42 s, 12 min, 3 h, 5 d. */
@@ -42,14 +43,9 @@ export const visible = (text: string): string =>
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Formats rows as CSV. Values that a spreadsheet would evaluate as formulas are escaped. */
-export function csv(rows: readonly (readonly (string | number | null)[])[]): string {
-  const cell = (value: string | number | null): string => {
-    const text = String(value ?? '').replace(/^[=+\-@\t\r]/, "'$&");
-    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return rows.map((row) => row.map(cell).join(',')).join('\r\n');
-}
+/** Formats rows as CSV. */
+export const csv = (rows: readonly (readonly (string | number | null)[])[]): string =>
+  rows.map((row) => csvLine(row.map((value) => String(value ?? '')))).join('\r\n');
 
 export function download(name: string, text: string): void {
   const link = document.createElement('a');

@@ -14,7 +14,7 @@ export interface ConsoleOptions {
 }
 
 const READ_EVERY_MS = 1_500;
-const LARGEST_BODY = 2_000_000;
+const LARGEST_BODY_BYTES = 2_000_000;
 
 /**
  * Returns the handler of the page's requests: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`.
@@ -76,8 +76,8 @@ async function perform(
   request: Request,
   context: Parameters<(typeof ACTIONS)[string]['act']>[1],
 ): Promise<Response> {
-  const body = await request.text();
-  if (body.length > LARGEST_BODY) return problem(413, 'the request body is too large');
+  const body = await boundedText(request);
+  if (body === undefined) return problem(413, 'the request body is too large');
   const input = ACTIONS[name]?.input.safeParse(parsed(body));
   if (input?.success !== true)
     return problem(400, input?.error.issues.map(({ message }) => message).join('; ') ?? '');
@@ -87,6 +87,19 @@ async function perform(
   } finally {
     context.overview.forget();
   }
+}
+
+/** Reads a body. Returns undefined as soon as the body exceeds the limit, and reads no further. */
+async function boundedText({ body }: Request): Promise<string | undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > LARGEST_BODY_BYTES) return undefined;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 function parsed(text: string): unknown {

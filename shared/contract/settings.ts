@@ -67,10 +67,6 @@ function object<Shape extends z.ZodRawShape>(what: string, shape: Shape) {
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Whether an address is of the calling machine. For a deployed function that is Lambda's own interface. */
-export const isLoopbackUrl = (text: string): boolean =>
-  /^(?:.*\.)?localhost\.?$|^(?:127|0)\.|^\[::(?:1|ffff:(?:7f|0).*)?\]$/.test(new URL(text).hostname);
-
 /** Secrets are sent to this address, so it must be https, or http on the same machine. */
 function isBaseUrl(text: string): boolean {
   const url = parsedUrl(text);

@@ -9,3 +9,18 @@ export function parsedUrl(text: string): URL | undefined {
     return undefined;
   }
 }
+
+/** Ranges that are not public (RFC 6890): this machine, private networks, carrier-grade NAT and link-local addresses. */
+const INTERNAL_V4 =
+  /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))(?:\.\d+){1,3}$/;
+/** Loopback, addresses that contain an IPv4 address (mapped, NAT64), unique local and link-local addresses. */
+const INTERNAL_V6 = /^\[(?:::|64:ff9b:|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/;
+const INTERNAL_NAME = /(?:^|\.)(?:localhost|internal|local)\.?$/;
+
+/**
+ * Whether a URL points to this machine or into a private network. For a deployed function, such an address may be the
+ * service that gives out the function's credentials. The parser has already changed other notations of an address
+ * (decimal, octal, hexadecimal) to the usual one.
+ */
+export const isInternalUrl = (text: string): boolean =>
+  [INTERNAL_V4, INTERNAL_V6, INTERNAL_NAME].some((form) => form.test(new URL(text).hostname));

@@ -7,7 +7,8 @@ import {
   parseSettings,
   type SettingDifference,
 } from '../contract/change-setting.ts';
-import { type ConnectionSettings, isLoopbackUrl } from '../contract/settings.ts';
+import type { ConnectionSettings } from '../contract/settings.ts';
+import { isInternalUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
@@ -57,15 +58,15 @@ export async function requireConnection(
 }
 
 /**
- * Refuses an address of the calling machine. A deployed function would send the credential to any process that listens
- * there.
+ * Refuses an address of the calling machine or of a private network. A deployed function would send the credential to
+ * any process that listens there.
  * @throws InvalidSettingError
  */
 export function refuseLoopback(
   { baseUrl }: ConnectionSettings,
   { allowsLoopback }: Pick<ToolPorts['deployment'], 'allowsLoopback'>,
 ): void {
-  if (allowsLoopback || !isLoopbackUrl(baseUrl)) return;
+  if (allowsLoopback || !isInternalUrl(baseUrl)) return;
   throw new InvalidSettingError([
     `baseUrl: expected an address that AWS can reach, got ${baseUrl}; for the stack of npm start give --local`,
   ]);

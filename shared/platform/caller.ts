@@ -34,6 +34,8 @@ export interface Limits {
 export interface PlatformClientOptions extends Partial<Limits> {
   /** https, or http to this machine. The client puts the URL's path before every path. No user, query or fragment. */
   readonly baseUrl: string;
+  /** Refuses a `baseUrl` of this machine or of a private network. */
+  readonly publicOnly?: boolean | undefined;
   readonly credential: Credential;
   /** Milliseconds since 1970. */
   readonly clock: () => number;

@@ -29,7 +29,7 @@ export function groupClient(call: Caller, options: PlatformClientOptions) {
  * @throws TypeError if an option is not valid
  */
 export function openCaller(options: PlatformClientOptions) {
-  const { origin, path: basePath } = parseSecureUrl(options.baseUrl, 'baseUrl');
+  const { origin, path: basePath } = parseSecureUrl(options.baseUrl, 'baseUrl', options.publicOnly);
   const limits = limitsOf(options);
   const own = ownAgent(limits.concurrency);
   const dispatcher = () => options.dispatcher ?? own.get();

@@ -50,6 +50,7 @@ function oauthOptions(
     clientId,
     clientSecret,
     tokenUrl,
+    publicOnly: options.publicOnly,
     tokens: secret,
     clock: options.clock,
     dispatcher: () => options.dispatcher,
@@ -174,5 +175,7 @@ export interface PlatformsOptions {
   readonly leases: Leases;
   /** HTTP connections to all platforms. They stay open between invocations. */
   readonly dispatcher: Dispatcher;
+  /** Refuses platforms of this machine and of private networks. */
+  readonly publicOnly?: boolean | undefined;
   readonly onAttempt?: ((facts: AttemptFacts, connection: ConnectionName) => void) | undefined;
 }

@@ -23,7 +23,7 @@ import { excerptOf, safeCause } from './redact.ts';
  * @throws InvalidGrantError, UnauthorizedError and other errors of `errors.ts`, from the calls that need a token
  */
 export function oauthCredential(options: OAuthOptions): Credential {
-  parseSecureUrl(options.tokenUrl, 'tokenUrl');
+  parseSecureUrl(options.tokenUrl, 'tokenUrl', options.publicOnly);
   const state: State = { tokens: options.tokens, unsaved: undefined };
   const may = (cause: 'expired' | 'refused') => options.mayRefresh?.(cause) ?? true;
   let refreshing: Promise<void> | undefined;
@@ -132,6 +132,8 @@ export type OAuthTokens = Pick<OAuthSecret, 'refreshToken' | 'accessToken' | 're
 export interface OAuthOptions {
   /** https, or http to this machine. */
   readonly tokenUrl: string;
+  /** Refuses a `tokenUrl` of this machine or of a private network. */
+  readonly publicOnly?: boolean | undefined;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly tokens: OAuthTokens;

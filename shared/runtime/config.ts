@@ -60,6 +60,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
     /** True in AWS, false on the local stack. */
     isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
+    /** True if an emulator of AWS answers the SDK. Its platform is then on the same machine. */
+    isEmulated: environment['AWS_ENDPOINT_URL'] !== undefined,
     queueUrls: {
       events: url('eventsQueueUrl'),
       apply: url('applyQueueUrl'),

@@ -60,6 +60,7 @@ function wireSync({ config, logger }: Base) {
       secrets,
       leases: stores.leases,
       dispatcher,
+      publicOnly: config.isDeployed && !config.isEmulated,
       onAttempt(facts, connection) {
         reportOdd(facts, logger);
         const outcome = outcomeOf(facts);

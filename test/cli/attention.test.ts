@@ -177,7 +177,7 @@ describe('tables of the command line', () => {
     ] as const) {
       const { stdout } = await world.cli(command, '--output', 'csv');
       const [header = '', row = ''] = stdout.split('\n');
-      expect(header.split(',')).toContain(title);
+      expect(header.split(',')).toContain(`"${title}"`);
       expect(row).toMatch(instant);
     }
   });

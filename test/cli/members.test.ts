@@ -97,7 +97,7 @@ describe('groupsync export', () => {
     const run = (...args: string[]) => runCli(args, { ports, cwd });
     const exported = await run('export', '--all', '--file', 'all.csv');
     expect(exported.stderr).toContain('1 group skipped');
-    expect(readFileSync(join(cwd, 'all.csv'), 'utf8')).toContain("\ne,'=1+1,,\n");
+    expect(readFileSync(join(cwd, 'all.csv'), 'utf8')).toContain(`\n"e","'=1+1","",""\n`);
     const { json } = await run('import', 'all.csv', '--as-of', 'now', '--dry-run', '--json');
     expect(json).toMatchObject({
       groups: 3,

@@ -150,8 +150,10 @@ describe('names in output', () => {
     await apply('g');
     await runCli(['holds', 'show', 'g', '--csv', 'gone.csv'], { ports, cwd });
     const [head, first, ...rest] = readFileSync(join(cwd, 'gone.csv'), 'utf8').trim().split('\n');
-    expect(head).toMatch(/^member id,name,email/);
-    expect(first).toMatch(/^m-ada,Ada Archer,ada@acme\.test,u-ada,the directory removed the member,e/);
+    expect(head).toMatch(/^"member id","name","email"/);
+    expect(first).toMatch(
+      /^"m-ada","Ada Archer","ada@acme\.test","u-ada","the directory removed the member","e/,
+    );
     expect(rest).toHaveLength(3);
   });
 });

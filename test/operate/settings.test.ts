@@ -99,6 +99,16 @@ describe('changed setting', () => {
     expect((await planSettings(CONNECTION, change, tool(true))).next.baseUrl).toBe('http://127.0.0.1:1');
   });
 
+  it('a link-local or private address is refused for deployed functions', async () => {
+    const { toolPorts } = (await story()).world;
+    const tool = { ...toolPorts, deployment: { allowsLoopback: false } as never };
+    for (const value of ['https://169.254.169.254', 'https://10.1.2.3', 'https://[fd00::1]']) {
+      await expect(planSettings(CONNECTION, [{ key: 'baseUrl', value }], tool)).rejects.toThrow(
+        'that AWS can reach',
+      );
+    }
+  });
+
   it('apply uses a setting that changes during its work, or leaves the group dirty', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     await change();

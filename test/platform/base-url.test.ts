@@ -25,4 +25,37 @@ describe('parseSecureUrl', () => {
     expect(refuse).toThrow(message);
     expect(refuse).not.toThrow('hunter2');
   });
+
+  it.each([
+    'https://169.254.169.254',
+    'https://2852039166/latest',
+    'https://0xa9fea9fe',
+    'https://10.0.0.1',
+    'https://172.31.255.1',
+    'https://192.168.1.1:8443',
+    'https://100.64.0.1',
+    'http://127.0.0.1:8080',
+    'https://localhost',
+    'https://[::1]',
+    'https://[::ffff:10.0.0.1]',
+    'https://[64:ff9b::a9fe:a9fe]',
+    'https://[fd00:ec2::254]',
+    'https://[fe80::1]',
+    'https://metadata.google.internal',
+  ])('a deployed function refuses the internal address %s', (text) => {
+    const refuse = () => parseSecureUrl(text, 'baseUrl', true);
+    expect(refuse).toThrow('expected a public address');
+  });
+
+  it.each([
+    'https://api.acme.test',
+    'https://172.32.0.1',
+    'https://11.0.0.1',
+    'https://100.128.0.1',
+    'https://10.acme.test',
+    'https://[2606:4700::1]',
+    'https://localhost.acme.test',
+  ])('a deployed function accepts the public address %s', (text) => {
+    expect(parseSecureUrl(text, 'baseUrl', true).origin).toBe(text);
+  });
 });

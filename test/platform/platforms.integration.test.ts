@@ -21,7 +21,7 @@ const WORLD = parseWorld({
   ],
 });
 
-async function start() {
+async function start({ publicOnly = false } = {}) {
   const simulator = await openPlatform({ world: WORLD, dataFile: undefined, port: 0 });
   const dispatcher = new Agent();
   onTestFinished(async () => {
@@ -44,6 +44,7 @@ async function start() {
     sleep: async () => {},
     leases: { take: async () => undefined, release: async () => {} } as never,
     dispatcher,
+    publicOnly,
   });
   const connection = {
     name: DEFAULT_CONNECTION,
@@ -105,6 +106,11 @@ describe('platform of a connection', () => {
       expect((await open()).secretVersion).toBe('version of new');
     },
   );
+
+  it('a deployed function sends no credential to an address of its own machine or network', async () => {
+    const { open } = await start({ publicOnly: true });
+    await expect(open()).rejects.toThrow('baseUrl: expected a public address');
+  });
 
   it('a secret of another company is refused before any other call', async () => {
     const { state, open } = await start();

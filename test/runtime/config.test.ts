@@ -20,6 +20,7 @@ describe('configuration of a function', () => {
       logLevel: 'info',
       notify: [],
       isDeployed: false,
+      isEmulated: false,
       queueUrls: { apply: undefined, eventsDlq: undefined, applyDlq: undefined },
     });
   });

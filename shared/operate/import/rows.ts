@@ -1,4 +1,5 @@
 import type { LineError } from '../../contract/answers.ts';
+import { withoutGuards } from '../../contract/csv.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../contract/events/bounds.ts';
 import { type Headings, type Layout, layoutOf, type NoLayout, shown } from './columns.ts';
 import { certainColumns, readHeading } from './headings.ts';
@@ -110,9 +111,6 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/u;
 const ROUNDED = /^(?:-?\d(?:[.,]\d+)?E\+\d+|[1-9]\d{14}0{5,})$/i;
 const NO_PERSON = /^(?:group|customer|device|computer|service ?principal)$/i;
 
-/** Removes the apostrophe before a text that a spreadsheet would read as a formula. */
-const asText = (field: string): string => (/^'+[=+@-]/.test(field) ? field.slice(1) : field);
-
 /** Whether a text has the form of an address. */
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
 
@@ -126,7 +124,8 @@ export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): R
   if (fields.length < least || further) {
     return { line, message: `expected ${layout.fields} fields, as in the first line, got ${fields.length}` };
   }
-  const field = (at: number | undefined) => (at === undefined ? '' : asText((fields[at] ?? '').trim()));
+  const field = (at: number | undefined) =>
+    at === undefined ? '' : withoutGuards((fields[at] ?? '').trim());
   const isPerson = !NO_PERSON.test(field(member.type)) && !/^example:/i.test(field(member.at));
   const person = isPerson ? personOf(field, member) : NO_ONE;
   const row = { line, group: field(group?.at), name: field(group?.name), ...person, isPerson };

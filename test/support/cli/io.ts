@@ -23,6 +23,7 @@ export interface Around {
   readonly env?: Record<string, string>;
   readonly signal?: AbortSignal;
   readonly cwd?: string;
+  readonly nodeVersion?: string;
   /** The width of the terminal, if standard output is one. */
   readonly columns?: number;
   /** The input of a person at a terminal. Each text is typed once its question is shown. */
@@ -54,6 +55,7 @@ export async function runCli(args: readonly string[], around: Around = {}): Prom
     stderr: sink('stderr', person !== undefined),
     env: around.env ?? {},
     cwd: around.cwd ?? process.cwd(),
+    nodeVersion: around.nodeVersion ?? '22.12.0',
     signal: around.signal ?? new AbortController().signal,
     user: 'tester',
     openTool: ports === undefined ? wireTool : async (): Promise<Tool> => ({ ports, close: async () => {} }),
