@@ -1,15 +1,11 @@
 import { computed, signal } from '@preact/signals';
 
 /*
- * Pages are paths: `/c/CONNECTION/PAGE/ID?filters`. In the printed address and in links, the token is after the `#`,
- * which browsers never send. So a second tab works. The address shown has no token, because the history and bookmarks
- * keep it. For a reload, the tab's session storage has the token until the tab is closed.
+ * Pages are paths: `/c/CONNECTION/PAGE/ID?filters`. The token is after the `#`, which browsers never send. So a
+ * reload and a second tab work, and nothing is stored in the browser.
  */
 
-const STORED_TOKEN = 'token';
-export const token = location.hash.slice(1) || (sessionStorage.getItem(STORED_TOKEN) ?? '');
-sessionStorage.setItem(STORED_TOKEN, token);
-history.replaceState(null, '', location.pathname + location.search);
+export const token = location.hash.slice(1);
 const place = signal(new URL(location.href));
 
 const parts = computed(() => place.value.pathname.split('/').slice(2).map(decodeURIComponent));
@@ -25,8 +21,7 @@ export function pathTo(page: string, id = '', filters: Readonly<Record<string, s
 }
 
 export function go(path: string, how: 'push' | 'replace' = 'push'): void {
-  const [address = path] = path.split('#');
-  history[how === 'push' ? 'pushState' : 'replaceState'](null, '', address);
+  history[how === 'push' ? 'pushState' : 'replaceState'](null, '', path);
   const before = place.value.pathname;
   place.value = new URL(location.href);
   if (before === place.value.pathname) return;
@@ -41,10 +36,6 @@ export function filterBy(filters: Readonly<Record<string, string>>): void {
   go(pathTo(page.value, id.value, all), 'replace');
 }
 
-// The operator pasted a printed address while this page was open. The page starts again with the token of that address.
-addEventListener('hashchange', () => {
-  if (location.hash !== '') location.reload();
-});
 addEventListener('popstate', () => {
   place.value = new URL(location.href);
 });

@@ -309,25 +309,6 @@ describe('keyboard', () => {
   });
 });
 
-describe('token of the console', () => {
-  it('is in no address of the browser history, and a reload and a second tab work without it', async () => {
-    const { page } = await on.open('');
-    await page.getByRole('link', { name: 'Groups', exact: true }).click();
-    await page.getByRole('heading', { name: 'Groups', exact: true }).waitFor();
-    expect(page.url()).toBe(`http://127.0.0.1:${on.port}/c/default/groups`);
-    await page.reload();
-    await page.getByRole('link', { name: 'Choir' }).waitFor();
-    const [second] = await Promise.all([
-      page.context().waitForEvent('page'),
-      page.getByRole('link', { name: 'Choir' }).click({ modifiers: ['ControlOrMeta'] }),
-    ]);
-    await second.getByRole('heading', { name: /^Choir/ }).waitFor();
-    expect(second.url()).not.toContain(TOKEN);
-    await page.goBack();
-    await page.waitForURL(`http://127.0.0.1:${on.port}/c/default`);
-  });
-});
-
 const PATHS = [
   '',
   '/holds',
@@ -360,7 +341,9 @@ describe('every console page', () => {
         await expectAccessible(page);
         expect(await page.evaluate('document.getAnimations().length')).toBe(0);
       }
-      expect(await page.evaluate('localStorage.length + document.cookie.length')).toBe(0);
+      expect(
+        await page.evaluate('localStorage.length + sessionStorage.length + document.cookie.length'),
+      ).toBe(0);
       expect(errors).toEqual([]);
     },
   );

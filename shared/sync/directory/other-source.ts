@@ -26,9 +26,10 @@ export async function withOwner(known: ReaderGroup, { connection, ports }: Reade
  * @returns false if the directory has no such group
  */
 export async function leaveOut(known: ReaderGroup, run: ReaderRun): Promise<boolean> {
-  const { group } = known;
+  const { failingMs: _, missingMs: __, problem: ___, ...found } = known;
+  const { group } = found;
   if (!run.listed.has(group) && (await run.directory.group(group)) === undefined) return false;
-  await storeGroup(run, { ...known, dueMs: run.ports.clock() + COMPARED_MS });
+  await storeGroup(run, { ...found, dueMs: run.ports.clock() + COMPARED_MS });
   return true;
 }
 

@@ -63,7 +63,9 @@ async function takeGroup(run: ReaderRun, { key, atMs, isDeletion }: DirectoryCha
   if (known !== undefined) {
     const reported = afterReport(known, atMs, nowMs);
     const isNews = reported !== known;
-    await storeGroup(run, isNews && isDeletion ? { ...reported, deletedMs: atMs } : reported);
+    // A newer change by another source does not cancel the reported deletion.
+    const isDeleted = isDeletion && atMs > (known.readMs ?? 0);
+    await storeGroup(run, isDeleted ? { ...reported, deletedMs: atMs, dueMs: nowMs } : reported);
     if (isNews) await markAbove(run, known.group, atMs);
     return;
   }

@@ -97,6 +97,53 @@ describe('group that events own', () => {
     expect(reader.shown('chess')).toEqual([['u-a']]);
   });
 
+  it('a reported deletion counts although another source sent a later change of the group', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
+    await reader.passMinutes(30);
+    await reader.change({ kind: 'deleteGroup', group: 'chess' });
+    await reader.pass(30_000);
+    await reader.tell({ remove: 'chess' });
+    await reader.passMinutes(60);
+    expect(reader.shown('chess')).toEqual([]);
+  });
+
+  it('reported deletions of several groups do not stop the reader although another source changed them', async () => {
+    const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
+    const reader = await readerWith(groups);
+    await reader.passMinutes(30);
+    await reader.change({ kind: 'deleteGroup', group: 'g1' }, { kind: 'deleteGroup', group: 'g2' });
+    await reader.pass(30_000);
+    await reader.tell({ remove: 'g1' }, { remove: 'g2' });
+    await reader.passMinutes(90);
+    expect([reader.shown('g1'), reader.shown('g2')]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['backendError', 5],
+    ['notFound', 1],
+  ])(
+    'failed calls (%s) about groups of another source are forgotten after the next good call',
+    async (error, times) => {
+      const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
+      const reader = await readerWith(groups);
+      await reader.tell(
+        { snapshot: 'okta-1', name: 'Group g1', of: ['a'] },
+        { snapshot: 'okta-2', name: 'Group g2', of: ['a'] },
+      );
+      await reader.passMinutes(30);
+      const unreadable: unknown[] = [];
+      for (const group of ['g1', 'g2']) {
+        await reader.google.control('faults', [{ match: { path: `*/groups/${group}` }, times, error }]);
+        await reader.change({ kind: 'addMember', group, member: 'b' });
+        for (let run = 0; run < 18; run += 1) {
+          unreadable.push(...((await reader.run())?.unreadable ?? []));
+          await reader.pass(5 * MINUTE_MS);
+        }
+      }
+      expect(unreadable).toEqual([]);
+    },
+  );
+
   it('a directory group is not created while a group that events own has its name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
