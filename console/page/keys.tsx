@@ -14,7 +14,7 @@ const PLACES: Readonly<Record<string, string>> = {
   d: 'dead-letters',
   c: 'connection',
 };
-/** The second key counts only within this time. */
+/** The second key counts only if it was pressed within this time. */
 const SECOND_KEY_MS = 1_500;
 
 const isShown = signal(false);
@@ -35,12 +35,12 @@ function moveTo(step: 1 | -1): void {
   next?.scrollIntoView({ block: 'nearest' });
 }
 
-function press(key: string): boolean {
-  const place = Date.now() < goUntilMs ? PLACES[key] : undefined;
+function press({ key, timeStamp }: KeyboardEvent): boolean {
+  const place = timeStamp < goUntilMs ? PLACES[key] : undefined;
   goUntilMs = 0;
   if (place !== undefined) go(pathTo(place));
   else if (key === '/') document.querySelector<HTMLElement>('main input[type="search"]')?.focus();
-  else if (key === 'g') goUntilMs = Date.now() + SECOND_KEY_MS;
+  else if (key === 'g') goUntilMs = timeStamp + SECOND_KEY_MS;
   else if (key === 'j' || key === 'k') moveTo(key === 'j' ? 1 : -1);
   else if (key === '?') isShown.value = true;
   else return false;
@@ -49,7 +49,7 @@ function press(key: string): boolean {
 
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  if (press(event.key)) event.preventDefault();
+  if (press(event)) event.preventDefault();
 });
 
 /** The list of shortcuts, which `?` opens. */

@@ -289,9 +289,11 @@ describe('keyboard', () => {
     const { page, errors } = await on.open('');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await shortcuts.waitFor();
     await expectAccessible(page);
     await page.keyboard.press('Escape');
+    await shortcuts.waitFor({ state: 'hidden' });
     await page.keyboard.type('gg');
     await page.getByRole('heading', { name: 'Groups', exact: true }).waitFor();
     await page.getByRole('link', { name: 'Choir' }).waitFor();
