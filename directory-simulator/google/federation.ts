@@ -1,9 +1,9 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import * as z from 'zod';
 import { type DialectControl, DirectoryError, endpoint } from '../engine/dialect.ts';
+import { type Claims, JwtError, signJwt, verifyJwt } from '../engine/jwt.ts';
 import { ISSUER, ROLE_ARN, webIdentityRequest, webIdentityToken } from '../engine/web-identity.ts';
 import { oauthError } from './errors.ts';
-import { type Claims, JwtError, signJwt, verifyJwt } from '../engine/jwt.ts';
 import { SIGN_SCOPES } from './scopes.ts';
 import { SERVICE_ACCOUNT, type SignIn } from './sign-in.ts';
 
