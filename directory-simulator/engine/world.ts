@@ -100,7 +100,9 @@ export function resolveMember(
     return { memberId: member, kind, role, externalEmail: null };
   }
   const isExternal = kind === 'externalUser' || kind === 'externalGroup';
-  const user = isExternal || kind === 'group' ? undefined : view.user(member);
+  // A deleted user may keep memberships, but only an explicit kind names one.
+  const deleted = kind === 'user' ? view.storedUser(member) : undefined;
+  const user = isExternal || kind === 'group' ? undefined : (view.user(member) ?? deleted);
   if (user !== undefined) return { memberId: user.id, kind: 'user' as const, role, externalEmail: null };
   const group = isExternal || kind === 'user' ? undefined : view.group(member);
   if (group !== undefined) return { memberId: group.id, kind: 'group' as const, role, externalEmail: null };

@@ -17,6 +17,7 @@ export function guidOf(name: string): string {
  * Returns a generated directory as Entra ID has it. External people become guest users, `everyone` becomes all users,
  * and external groups are left out. The third group contains the first, so that groups contain each other. There are
  * Microsoft 365 groups, dynamic groups, a group with hidden membership, and devices and service principals as members.
+ * The second group has the deleted users as members, who keep their memberships.
  */
 export function entraWorld(world: WorldInput, seed: string): WorldInput {
   const random = seededRandom(`${seed}/entra`);
@@ -29,8 +30,12 @@ export function entraWorld(world: WorldInput, seed: string): WorldInput {
   const guests = guestsOf(groups);
   const idByGuest = new Map(guests.map(({ id, primaryEmail }) => [primaryEmail, id]));
   const everybody = people.filter(({ deletedAtMs }) => deletedAtMs === null || deletedAtMs === undefined);
+  const former = people
+    .filter((user) => !everybody.includes(user))
+    .map(({ id }): MemberInput => ({ member: id, kind: 'user' }));
   const converted = groups.map((group, index): GroupInput => {
-    const members = (group.members ?? []).flatMap((member) => convert(member, idByGuest, everybody));
+    const listed = (group.members ?? []).flatMap((member) => convert(member, idByGuest, everybody));
+    const members = index === 1 ? [...listed, ...former] : listed;
     return {
       ...group,
       id: guidOf(group.id),

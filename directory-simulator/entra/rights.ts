@@ -11,4 +11,3 @@ export const READ_ALL = [READ_GROUP_MEMBERS, READ_USERS, READ_HIDDEN_MEMBERS];
 /** The rights of each resource. A token needs one of them ("Permissions" of the reference pages, application). */
 export const GROUP_RIGHTS = [READ_GROUP_MEMBERS, 'Group.Read.All', READ_DIRECTORY];
 export const USER_RIGHTS = [READ_USERS, READ_DIRECTORY];
-export const ORGANIZATION_RIGHTS = ['Organization.Read.All', READ_DIRECTORY];

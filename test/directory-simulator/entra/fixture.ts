@@ -126,7 +126,7 @@ export function startEntra({ world = WORLD, seed = '1', settings = {} }: Options
       client_secret: SECRET,
     };
     const fields = Object.entries({ ...usual, ...changed }).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
+      value === undefined ? [] : [[name, value] as [string, string]],
     );
     return send(`POST /${tenant}/oauth2/v2.0/token`, {
       body: new URLSearchParams(fields).toString(),
