@@ -178,7 +178,7 @@ describe('failed read of members of an Entra group', () => {
       await control('faults', [{ match: { path: '*/members/*' }, times: 10, ...fault }]);
       const failure = await allOf(directory.membersOf(SALES)).catch((error: unknown) => error);
       expect(failure).toMatchObject({ name: 'DirectoryError', kind });
-      expect(String(failure)).not.toMatch(/@[a-z]|eyJ|secret/);
+      expect(String(failure)).not.toMatch(/@(?:contoso|partner)|eyJ|secret/);
     },
   );
 
@@ -198,8 +198,8 @@ describe('failed read of members of an Entra group', () => {
 
   it('a read does not wait for longer than a minute: the next run tries again', async () => {
     const { directory, control, waits } = await openEntra();
-    const headers = { 'retry-after': '600' };
-    await control('faults', [{ match: { path: '*/members/*' }, times: 1, status: 429, headers }]);
+    const busy = { status: 429, retryAfter: 600 };
+    await control('faults', [{ match: { path: '*/members/*' }, times: 1, ...busy }]);
     await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'busy' });
     expect(waits).toEqual([]);
   });
