@@ -16,7 +16,7 @@ import type { Context } from '../context.ts';
 import { readHidden } from '../hidden-text.ts';
 import { HintedError, UsageError } from '../io.ts';
 import { utf8Chunks } from '../text-file.ts';
-import { type DirectoryOptions, type SecretSource, VENDOR_OPTIONS } from './directory-vendors.ts';
+import { type DirectoryOptions, describeDirectory, type SecretSource } from './directory-vendors.ts';
 
 export const directoryOptions = (): readonly Option[] => [
   new Option('--directory <kind>', 'a directory that the connection does not read yet').choices(
@@ -52,14 +52,19 @@ export interface NamedDirectory {
   readonly present: () => Promise<Directory>;
 }
 
-/** Returns the directory that the options describe. @throws UsageError */
+/**
+ * Returns the directory that the options describe.
+ * @param expected the text of the error, if the command does not accept all options of `connect`
+ * @throws UsageError
+ */
 export async function namedDirectory(
   context: Context,
   name: ConnectionName,
   options: DirectoryOptions,
+  expected?: string,
 ): Promise<NamedDirectory> {
   const { ports } = await context.connected(name);
-  const described = VENDOR_OPTIONS[options.directory ?? 'google'](options);
+  const described = describeDirectory(options.directory ?? 'google', options, expected);
   const plan = await planSettings(name, [{ key: 'directory', value: described.setting }], ports);
   const setting = plan.next.directory;
   if (setting === null) throw new UsageError('--directory: expected a kind of directory, got null');
@@ -79,14 +84,14 @@ export interface ChosenDirectory {
 export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
   const { ports, found } = await context.connected();
   if (options.directory !== undefined) {
-    const { connection, setting, key, present } = await namedDirectory(context, found.name, options);
-    if (key === undefined) throw new UsageError(`--directory: expected ${placeholdersOf(setting.kind)}`);
-    const { kind } = setting;
+    const kind = options.directory;
+    const expected = `--directory ${placeholdersOf(kind)}`;
+    const { connection, present } = await namedDirectory(context, found.name, options, expected);
     return { connection, kind, directory: await withHint(present(), kind), ports };
   }
   const { directory: setting } = found.settings;
   if (setting === null) {
-    throw new UsageError(`${found.name} reads no directory: expected ${examplesOfDirectories()}`);
+    throw new UsageError(`${found.name} reads no directory: expected --directory KIND and its options`);
   }
   if (!hasStoredSecret(setting)) {
     throw new UsageError(
@@ -97,9 +102,6 @@ export async function chosenDirectory(context: Context, options: DirectoryOption
   const directory = await withHint(ports.directoryApplicants.stored(found), kind);
   return { connection: found, kind, directory, ports };
 }
-
-const examplesOfDirectories = (): string =>
-  DIRECTORY_KINDS.map((kind) => `--directory ${placeholdersOf(kind)}`).join(', or ');
 
 /** Turns an error of the directory into a message with the next command, because the command itself was correct. */
 export const withHint = <Answer>(asked: Promise<Answer>, kind: DirectoryKind): Promise<Answer> =>

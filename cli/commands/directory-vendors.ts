@@ -38,17 +38,12 @@ export interface DescribedDirectory {
 /** The audience that Microsoft recommends for federated credentials. */
 const ENTRA_AUDIENCE = 'api://AzureADTokenExchange';
 
-const GOOGLE_EXPECTED =
-  '--directory: expected --administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS';
-const ENTRA_EXPECTED =
-  '--directory entra: expected --tenant ID and --client-id ID, and the client secret on standard input with --secret-stdin, or --federated';
-
-function google(options: DirectoryOptions): DescribedDirectory {
+function google(options: DirectoryOptions): DescribedDirectory | undefined {
   const { administrator, key, provider, serviceAccount, directoryUrl: baseUrl } = options;
   const isFederated = provider !== undefined && serviceAccount !== undefined;
   const isHalf = (provider === undefined) !== (serviceAccount === undefined);
   const hasOneCredential = isFederated !== (key !== undefined) && !isHalf;
-  if (administrator === undefined || !hasOneCredential) throw new UsageError(GOOGLE_EXPECTED);
+  if (administrator === undefined || !hasOneCredential) return undefined;
   const setting = {
     kind: 'google',
     administrator,
@@ -58,11 +53,9 @@ function google(options: DirectoryOptions): DescribedDirectory {
   return { setting, secret: key === undefined ? undefined : { kind: 'file', file: key } };
 }
 
-function entra(options: DirectoryOptions): DescribedDirectory {
+function entra(options: DirectoryOptions): DescribedDirectory | undefined {
   const { tenant, clientId, federated = false, secretStdin = false, directoryUrl: baseUrl } = options;
-  if (tenant === undefined || clientId === undefined || (federated && secretStdin)) {
-    throw new UsageError(ENTRA_EXPECTED);
-  }
+  if (tenant === undefined || clientId === undefined || (federated && secretStdin)) return undefined;
   const setting = {
     kind: 'entra',
     tenant,
@@ -78,11 +71,42 @@ function entra(options: DirectoryOptions): DescribedDirectory {
   };
 }
 
-function okta(): DescribedDirectory {
-  throw new UsageError('--directory okta: this version of groupsync reads only google and entra');
+interface VendorOptions {
+  /** Returns undefined if the options do not describe a directory. */
+  describe(options: DirectoryOptions): DescribedDirectory | undefined;
+  /** The options that `connect` expects. */
+  readonly expected: string;
 }
 
-/** How the options describe a directory of each vendor. */
-export const VENDOR_OPTIONS: Readonly<
-  Record<DirectoryKind, (options: DirectoryOptions) => DescribedDirectory>
-> = { google, entra, okta };
+const VENDORS: Readonly<Record<DirectoryKind, VendorOptions>> = {
+  google: {
+    describe: google,
+    expected: '--administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS',
+  },
+  entra: {
+    describe: entra,
+    expected:
+      '--tenant ID and --client-id ID, and the client secret on standard input with --secret-stdin, or --federated',
+  },
+  okta: {
+    describe: () => {
+      throw new UsageError('--directory okta: this version of groupsync reads only google and entra');
+    },
+    expected: '--directory google or entra',
+  },
+};
+
+/**
+ * Returns the directory that the options describe.
+ * @param expected the text of the error, if the command does not accept all options of `connect`
+ * @throws UsageError
+ */
+export function describeDirectory(
+  kind: DirectoryKind,
+  options: DirectoryOptions,
+  expected = VENDORS[kind].expected,
+): DescribedDirectory {
+  const described = VENDORS[kind].describe(options);
+  if (described === undefined) throw new UsageError(`--directory: expected ${expected}`);
+  return described;
+}

@@ -26,11 +26,11 @@ interface Simulated {
 }
 
 /** The ports of a connection with a simulated directory. The function `directory` has no secret. */
-function portsWith(simulated: Simulated, world: Saved) {
+function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['directoryApplicants']['present']) {
   simulated.clock.ms = world.clock.ms;
   const stored: unknown[] = [];
   const directoryApplicants: ToolPorts['directoryApplicants'] = {
-    present: async (setting, secret) => openDirectory(setting, secret, simulated.world),
+    present,
     stored: async () => simulated.directory,
     store: async (_: unknown, key: unknown) => void stored.push(key),
     remove: async () => void stored.push('removed'),
@@ -60,19 +60,18 @@ function portsWith(simulated: Simulated, world: Saved) {
 export async function worldOf(saved: () => Promise<Saved> = savedWorld) {
   const world = await saved();
   const google = await openGoogle();
-  const { ports, ...shown } = portsWith(google, world);
+  const { ports, ...shown } = portsWith(google, world, async () => google.directory);
   const key = join(temporaryFolder(), 'key.json');
   writeFileSync(key, JSON.stringify(google.key));
   const args = ['connect', 'default', '--directory', 'google', '--administrator', ADMIN, '--key', key];
-  const at = ['--directory-url', google.url];
   return {
     ...shown,
     google,
-    connect: (...more: string[]) => runCli([...args, ...at, '--yes', '--json', ...more], { ports }),
+    connect: (...more: string[]) => runCli([...args, '--yes', '--json', ...more], { ports }),
     run: (...given: string[]) => runCli(given, { ports }),
     world,
     /** Runs a command with the options that name the directory. */
-    named: (...given: string[]) => runCli([...given, ...args.slice(2), ...at, '--json'], { ports }),
+    named: (...given: string[]) => runCli([...given, ...args.slice(2), '--json'], { ports }),
   };
 }
 
@@ -80,7 +79,9 @@ export async function worldOf(saved: () => Promise<Saved> = savedWorld) {
 export async function entraWorldOf(saved: () => Promise<Saved> = savedWorld) {
   const world = await saved();
   const entra = await openEntra();
-  const { ports, ...shown } = portsWith(entra, world);
+  const { ports, ...shown } = portsWith(entra, world, (setting, secret) =>
+    openDirectory(setting, secret, entra.world),
+  );
   const application = ['--tenant', TENANT, '--client-id', CLIENT_ID];
   const args = ['connect', 'default', '--directory', 'entra', ...application];
   return {

@@ -72,7 +72,9 @@ describe('directory groups --compare', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(`${world.connection.name} reads its directory without a key`);
     const named = ['--directory', 'google', '--administrator', ADMIN];
-    expect((await run('directory', 'takeover', ...named)).stderr).toContain('and --key FILE too');
+    expect((await run('directory', 'takeover', ...named)).stderr).toContain(
+      'expected --directory google --administrator ADDRESS --key FILE',
+    );
   });
 
   it('prints what a first run would change, as its schema says', async () => {
