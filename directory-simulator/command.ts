@@ -3,12 +3,13 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { UsageError } from '../local/usage.ts';
 import type { OpenDialect } from './engine/dialect.ts';
-import { CALM_SETTINGS, REALISTIC_SETTINGS } from './engine/settings.ts';
+import { CALM_SETTINGS, REALISTIC_SETTINGS, type Settings } from './engine/settings.ts';
 import { createDirectorySimulator, type DirectorySimulator } from './engine/simulator.ts';
 import type { WorldInput } from './engine/world.ts';
 import { entra } from './entra/dialect.ts';
-import { entraWorld } from './entra/generate.ts';
+import { REALISTIC_ENTRA_SETTINGS } from './entra/settings.ts';
 import { generateDirectory } from './generate.ts';
+import { entraWorld } from './generate-entra.ts';
 import { google } from './google/dialect.ts';
 
 const HELP = `Usage: npm run directory -- google|entra [options]
@@ -72,6 +73,8 @@ export async function runDirectory(args: readonly string[]): Promise<number> {
 interface Vendor {
   readonly dialect: OpenDialect;
   readonly world: WorldInput;
+  /** The settings without `--calm`. */
+  readonly realistic: Settings;
 }
 
 function openSimulator(name: 'google' | 'entra', values: Values): DirectorySimulator {
@@ -83,14 +86,24 @@ function openSimulator(name: 'google' | 'entra', values: Values): DirectorySimul
     nowMs: Date.now(),
   });
   const vendors: Readonly<Record<typeof name, () => Vendor>> = {
-    google: () => ({ dialect: google({ customerKey: readKey(values['key']) }), world: generated }),
-    entra: () => ({ dialect: entra(), world: entraWorld(generated, seed) }),
+    google: () => ({
+      dialect: google({ customerKey: readKey(values['key']) }),
+      world: generated,
+      realistic: REALISTIC_SETTINGS,
+    }),
+    entra: () => ({
+      dialect: entra(),
+      world: entraWorld(generated, seed),
+      realistic: REALISTIC_ENTRA_SETTINGS,
+    }),
   };
+  const { dialect, world, realistic } = vendors[name]();
   return createDirectorySimulator({
-    ...vendors[name](),
+    dialect,
+    world,
     seed,
     clock: Date.now,
-    settings: values['calm'] === true ? CALM_SETTINGS : REALISTIC_SETTINGS,
+    settings: values['calm'] === true ? CALM_SETTINGS : realistic,
     onDefect: (error) => console.error(error),
   });
 }

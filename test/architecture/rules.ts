@@ -170,11 +170,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'directory-simulator/entra/*',
-    mayImport: [
-      'directory-simulator/entra/*',
-      'directory-simulator/engine/*',
-      'local/platform/seeded-random.ts',
-    ],
+    mayImport: ['directory-simulator/entra/*', 'directory-simulator/engine/*'],
     packages: ['zod', 'node:*'],
     fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
   },
