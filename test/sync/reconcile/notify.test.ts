@@ -115,7 +115,7 @@ describe('notifications of findings', () => {
   });
 });
 
-it('the pump notifies of holds, failed groups, a closed gate and a failed daily check, and sends no e-mail address', async () => {
+it('the pump notifies of holds, failed groups, a closed gate and a failed daily check, without any e-mail address', async () => {
   const world = await createWorld();
   const { delivered, ports } = recordingTargets();
   const { gates, health } = world.ports;
