@@ -4,7 +4,7 @@ import { afterFailure } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
 import { addGroup, forgetGroup, maySend, originAt, type ReaderRun, send, storeGroup } from './context.ts';
 import { deletionMessage } from './events.ts';
-import { isSelected } from './reported-groups.ts';
+import { isSelected, takeKey } from './reported-groups.ts';
 
 /** Reports that the directory shows too few of the known groups. The run then uses no answer of the directory. */
 export class ListingError extends Error {
@@ -55,6 +55,7 @@ export async function endMissing(
 ): Promise<void> {
   const nowMs = run.ports.clock();
   for (const known of missing) {
+    await takeNextOwner(run, known);
     const failed = afterFailure(known, 'the directory does not find the group', nowMs);
     await storeGroup(run, { ...failed, missingMs: known.missingMs ?? nowMs });
   }
@@ -73,4 +74,13 @@ export async function endMissing(
     }
     await forgetGroup(run, group);
   }
+}
+
+/**
+ * Adds the group that has the address of a missing group now. A report may have named the new group by this address
+ * before the deletion was known.
+ */
+async function takeNextOwner(run: ReaderRun, { address, missingMs, deletedMs, reportedMs }: ReaderGroup) {
+  const mayHaveOne = missingMs === undefined && (deletedMs === undefined || (reportedMs ?? 0) > deletedMs);
+  if (mayHaveOne) await takeKey(run, address, reportedMs ?? run.ports.clock());
 }
