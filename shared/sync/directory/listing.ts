@@ -6,6 +6,9 @@ import { addGroup, forgetGroup, maySend, originAt, type ReaderRun, send, storeGr
 import { deletionMessage } from './events.ts';
 import { isSelected, takeKey } from './reported-groups.ts';
 
+/** The maximum number of deleted groups in a report. */
+const MAX_NAMED = 1_000;
+
 /** Reports that the directory shows too few of the known groups. The run then uses no answer of the directory. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
@@ -71,6 +74,7 @@ export async function endMissing(
     if (maySend(run, known)) {
       await send(run, [deletionMessage(group, originAt(run, stampTimeOf(nowMs, known.sentMs)))]);
       run.report.sent += 1;
+      if (run.report.deleted.length < MAX_NAMED) run.report.deleted.push(group);
     }
     await forgetGroup(run, group);
   }
