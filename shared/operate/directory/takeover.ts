@@ -4,15 +4,15 @@ import { type GroupId, groupId } from '../../domain/ids.ts';
 import { mapGroups } from '../../plan/directory/mapping.ts';
 import { groupsOfOtherSources } from '../../sync/directory/sources.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import type { Directory } from '../../sync/ports/directory.ts';
 import { observeConnection } from '../pausing.ts';
 import { type DirectoryToolPorts, listDirectory } from './listing.ts';
 import { moveGroup } from './move-group.ts';
+import type { ShownDirectory } from './through-function.ts';
 
 /** Returns the groups that a takeover would move. Changes nothing. @throws DirectoryError */
 export async function planTakeover(
   connection: Connection,
-  directory: Directory,
+  directory: ShownDirectory,
   ports: DirectoryToolPorts,
 ): Promise<TakeoverPlan> {
   const { name } = connection;

@@ -33,10 +33,12 @@ export async function takeReports(
   { cursor, taken = [] }: ReaderPosition,
 ): Promise<TakenReports> {
   const changes = await run.directory.changesSince(cursor);
-  const reports: readonly Report[] = [
+  const all: readonly Report[] = [
     ...changes.groups.map((change) => ({ ...change, kind: 'group' as const })),
     ...changes.users.map((change) => ({ ...change, kind: 'user' as const })),
   ];
+  // The oldest report comes first, so that a deletion is recorded before the next owner of the address.
+  const reports = all.toSorted((a, b) => a.atMs - b.atMs || Number(b.isDeletion) - Number(a.isDeletion));
   const known = new Map(taken.map(({ key, atMs }) => [key, atMs]));
   const news = reports.filter((report) => report.atMs > (known.get(digestOf(report)) ?? 0));
   const left = new Set(news);
@@ -51,8 +53,11 @@ export async function takeReports(
 }
 
 /** Hashes the key of a report. A key can be a person's address, and addresses are stored only with the person. */
-const digestOf = ({ kind, key }: Report): string =>
-  createHash('sha256').update(`${kind} ${key}`).digest('base64url').slice(0, 16);
+const digestOf = ({ kind, key, isDeletion }: Report): string =>
+  createHash('sha256')
+    .update(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`)
+    .digest('base64url')
+    .slice(0, 16);
 
 interface Recording {
   /** Whether each report is recorded, or waits for the directory to list a deleted user. */

@@ -93,6 +93,7 @@ async function readWithLease(
       reported: 0,
       read: 0,
       sent: 0,
+      deleted: [],
       failed: 0,
       waiting: 0,
       unreadable: [],

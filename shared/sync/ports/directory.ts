@@ -105,6 +105,7 @@ export interface DirectoryChange {
   readonly isDeletion: boolean;
 }
 
+/** For each key, these are at most the latest deletion and the latest other change. */
 export interface DirectoryChanges {
   readonly groups: readonly DirectoryChange[];
   readonly users: readonly DirectoryChange[];
