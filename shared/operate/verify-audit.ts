@@ -10,7 +10,7 @@ const LIFE_MS = 400 * 86_400_000;
  *
  *    item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
  *
- * A changed or removed entry is detected, except if all later entries and the item were changed too. If a worker dies
+ * A changed or removed entry is detected, unless all later entries and the item were changed too. If a worker dies
  * before another entry or the item names its entry, a change of that entry cannot be detected.
  */
 export async function verifyAudit(

@@ -6,7 +6,7 @@
  *     write   the registers of the members, and for a whole list the floor
  *     end     one update of the group's item: the id of the write is removed
  *
- * While a write is open, the version belongs to the list after the write, which no request can read yet. The response
+ * While a write is open, the version belongs to the list after the write. No request can read this list yet. The response
  * to a read then has an entity tag with a digest of its content. No request can use that tag: it never leads to 304,
  * and If-Match with this tag is answered with 412.
  *

@@ -39,7 +39,7 @@ const HOUR_MS = 3_600_000;
 
 export interface SweepRun {
   readonly report: ReconcileReport;
-  /** Whether too many linked groups were missing from the listing, so that the missing groups were not marked. */
+  /** Whether too many linked groups were missing from the listing. The sweep then marks none of them. */
   readonly halted: boolean;
   /** The number of newly recorded platform groups that have the spokeId of another group. */
   readonly duplicates: number;

@@ -37,7 +37,8 @@ export const etagWithoutMembers = (resource: ScimResource, context: ScimContext)
  */
 function openReplacement(resource: ScimResource, floor: Stamp): Replacement | undefined {
   const latest = latestReplacement(resource);
-  // The floor is written last and ends all members that are not in the list, so the list is complete from then on.
+  // The floor is written last, and ends all members that are not in the list. So a written floor means that the list is
+  // complete.
   return latest === undefined || floor >= latest.held.first ? undefined : latest;
 }
 

@@ -261,8 +261,8 @@ export async function finishDeletion(deleting: ScimResource, context: ScimContex
 }
 
 /**
- * Records a deletion, which ends the memberships. Each group that lists the member is changed too, so that its list
- * no longer shows the member and its version increases.
+ * Records a deletion, which ends the memberships. Each group that lists the member gets a new version without the
+ * member.
  */
 async function recordEnd(
   deleting: ScimResource,
