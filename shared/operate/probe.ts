@@ -178,7 +178,7 @@ class ScopeRefused extends PlatformFailure {
 
 /**
  * The result depends on what the platform shows afterwards, never on the status alone. `honoured`: the write was
- * refused and nothing changed. `ignored`: the group changed, for any answer. The same write with the current version
+ * refused and nothing changed. `ignored`: the group changed, with any status. The same write with the current version
  * must have an effect, else the result is unknown.
  */
 async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<string> {

@@ -26,8 +26,8 @@ export const UNCERTAIN_MS = 900_000;
 export const LARGE_GROUP = 1_000;
 
 /**
- * The time that the end of a role waits for a later page with the user's next role. Compared with the hour between two
- * listings, this wait is short.
+ * The end of a role is saved after this wait, because a later page may have the user's next role. Compared with the
+ * hour between two listings, this wait is short.
  */
 export const ROLE_END_WAIT_MS = 60_000;
 

@@ -142,7 +142,7 @@ async function viewHeld(
 }
 
 /**
- * Shows readers the list before until the write of a whole list ends, and lets other requests finish that write.
+ * Lets readers see the previous list until the write of a whole list ends. Other requests can finish this write.
  * @returns the resource with the held lists
  */
 export async function holdMembers(

@@ -63,7 +63,7 @@ export interface Change {
 /** The change of a group's members in a request, next to the change of its attributes. */
 export interface MembersChange {
   readonly isChange: boolean;
-  /** The revision at which the members needed no change; undefined if that holds at any revision. */
+  /** The revision at which the members needed no change; undefined if they need no change at any revision. */
   readonly seen?: number;
 }
 
