@@ -131,7 +131,7 @@ const pastOf = ({ failures, firstFailedAtMs }: DeadMessage): string =>
 
 /**
  * A dead-lettered message of apply reports that a group failed. The group is marked dirty and woken, once for all its
- * messages. A message with a higher rev than that of the wake-up is a new failure.
+ * messages. A message whose rev is higher than the rev of the wake-up is a new failure.
  */
 function groupWaker(ports: ReplayPorts): Resend {
   const woken = new Map<string, number>();
