@@ -7,7 +7,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { functionName } from '../shared/contract/names.ts';
 import { type AlarmConfig, addAlarm } from './alarms.ts';
-import type { DeployableKey } from './bundle.ts';
+import type { DeployableKey } from './function-code.ts';
 import type { Settings } from './settings.ts';
 
 export interface ConnectorFunctionProps {

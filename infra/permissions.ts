@@ -7,7 +7,7 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { notifySecretName, QUEUE_KEYS, type QueueKey, WEBHOOK } from '../shared/contract/names.ts';
 import { TABLE, WEB_IDENTITY_SECONDS } from '../shared/contract/topology.ts';
-import type { DeployableKey } from './bundle.ts';
+import type { DeployableKey } from './function-code.ts';
 
 /** The calls that one function may make, by service. All other calls are refused. */
 export interface Permissions {

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bundle, bundleHandlers, DEPLOYABLE_KEYS, HANDLERS } from '../../infra/bundle.ts';
+import { bundle, bundleHandlers, HANDLERS } from '../../infra/bundle.ts';
+import { DEPLOYABLE_KEYS } from '../../infra/function-code.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-bundles-'));
 const code = bundleHandlers(join(folder, 'first'));
