@@ -3,7 +3,7 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { GroupSync } from 'groupsync/infra';
 
-const app = new App();
+export const app = new App();
 const env = {
   account: process.env['CDK_DEFAULT_ACCOUNT'] ?? '111122223333',
   region: process.env['CDK_DEFAULT_REGION'] ?? 'eu-west-1',

@@ -2,6 +2,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
+import { app as example } from '../../examples/cdk-app/app.ts';
 import { GroupSync, type GroupSyncProps } from '../../infra/group-sync.ts';
 import { SettingsError, StageSettings } from '../../infra/settings.ts';
 import { code, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
@@ -22,6 +23,16 @@ describe('GroupSync in a CDK app', () => {
     expect(Object.keys(Template.fromStack(stack).toJSON()['Outputs']).sort()).toEqual(
       Object.keys(synthesise().template.toJSON()['Outputs']).sort(),
     );
+  });
+
+  it('the example CDK app deploys groupsync and a stack whose role is the only sender of events', () => {
+    const stacks = example.synth().stacks.map(({ stackName }) => stackName);
+    expect(stacks.sort()).toEqual(['directory', 'groupsync']);
+    const connector = example.node.findChild('groupsync') as GroupSync;
+    const admitted = eventsPolicy(Template.fromStack(connector)).filter(
+      ({ Sid }) => Sid === 'NamedProducers',
+    );
+    expect(JSON.stringify(admitted)).toContain('directory:');
   });
 
   it('every setting except the region is a prop of GroupSync', () => {
@@ -52,6 +63,7 @@ describe('GroupSync in a CDK app', () => {
       logLevel: 'warn',
       retainData: true,
       keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555',
+      secretsKey: 'stage',
       runbookUrl: 'https://acme.test/runbook',
     };
     const settings = Object.keys(StageSettings.shape).filter((name) => name !== 'region');

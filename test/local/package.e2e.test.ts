@@ -111,23 +111,13 @@ it('the packaged app builds the stack in a folder that has only settings, with t
   expect(template).toContain('"GROUPSYNC_LOG_LEVEL":"warn"'.replace(':', ': '));
 });
 
-it('the example CDK app compiles without skipLibCheck and builds its stacks with the construct of the package', async () => {
+it('the example CDK app compiles against the types of the package without skipLibCheck', async () => {
   const cwd = join(folder, 'cdk-app');
   cpSync(join(home, 'examples/cdk-app'), cwd, { recursive: true });
-  const out = join(cwd, 'out');
   for (const name of ['aws-cdk-lib', 'constructs', '@types/node', 'undici-types']) link(name);
-  const env = { ...process.env, CDK_OUTDIR: out };
-  const [compiled, built] = await Promise.all([
-    startProcess(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', cwd], { cwd, env })
-      .exit,
-    startProcess(process.execPath, ['--import', import.meta.resolve('tsx'), 'app.ts'], { cwd, env }).exit,
-  ]);
+  const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', cwd];
+  const compiled = await startProcess(process.execPath, tsc, { cwd }).exit;
   expect(compiled).toMatchObject({ code: 0, stdout: '' });
-  expect(built.code, built.stderr).toBe(0);
-  const template = readFileSync(join(out, 'groupsync.template.json'), 'utf8');
-  expect(template).toMatch(
-    /"DenyOtherSenders"[\s\S]*"NamedProducers"|"NamedProducers"[\s\S]*"DenyOtherSenders"/,
-  );
 });
 
 it('the packaged command prints help for every command', async () => {
