@@ -25,7 +25,14 @@ import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
 import type { DeployableKey } from './function-code.ts';
 import { Operators } from './operators.ts';
-import { grant, grantNotify, grantWebIdentity, PERMISSIONS, type Resources } from './permissions.ts';
+import {
+  grant,
+  grantNotify,
+  grantSecretsKey,
+  grantWebIdentity,
+  PERMISSIONS,
+  type Resources,
+} from './permissions.ts';
 import { Scim } from './scim.ts';
 import { isEmulated, type Settings } from './settings.ts';
 import { closeTo, Sources } from './sources.ts';
@@ -147,7 +154,11 @@ export class ConnectorStack extends Stack {
       ofSources: [...ofSources.values()],
       reader: readerQueue,
     };
-    for (const each of functions) equip(each, settings, resources);
+    const secretsKey = secretsKeyOf(settings, key);
+    for (const each of functions) {
+      equip(each, settings, resources);
+      equipForSecrets(each, secretsKey);
+    }
     const targets = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
     grantNotify(reconcile.worker.role, targets, resources);
     reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, targets.join(','));
@@ -175,7 +186,7 @@ export class ConnectorStack extends Stack {
       key,
       reader,
     });
-    new Operators(this, 'Operators', every);
+    new Operators(this, 'Operators', { ...every, secretsKey });
     new HealthAlarms(this, 'Health', settings, alarmConfig);
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 
@@ -232,6 +243,17 @@ function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undef
   // The administrator of the directory must trust this role.
   new CfnOutput(Stack.of(worker), 'DirectoryRoleArn', { value: role.roleArn });
   return { role: role.roleArn, queue };
+}
+
+const secretsKeyOf = ({ secretsKey }: Settings, { keyArn }: IKey): string | undefined =>
+  secretsKey === 'stage' ? keyArn : secretsKey;
+
+/** Lets a function use the key of secrets, if the settings name one. */
+function equipForSecrets({ name, function: target, role }: ConnectorFunction, key: string | undefined): void {
+  if (key === undefined) return;
+  grantSecretsKey(role, PERMISSIONS[name], key);
+  // The command line reads the key here.
+  if (name === 'ingest') target.addEnvironment(ENVIRONMENT.secretsKey, key);
 }
 
 /** Gives a function its rights and its environment. */
