@@ -211,6 +211,23 @@ describe('groupsync doctor', () => {
         alarms: { ...alarms, subscriptionsOf: async () => ['PendingConfirmation'] } as never,
       })),
     ],
+    [
+      /^default: credential holder: the platform user user-ann; the employment ends on 2026-\d\d-\d\d fix: .*groupsync connect/,
+      async (world) => {
+        const lastDay = new Date(world.clock.ms + 9 * DAY_MS).toISOString().slice(0, 10);
+        const holder = { user: 'user-ann', lastDay };
+        await world.ports.health.write(world.connection.name, { checkedAtMs: 1, goodAtMs: 1, holder });
+      },
+    ],
+    [
+      /^default: credential: .*Contact the person who installed the app, .* the platform user is user-ann fix: /,
+      async (world) => {
+        const holder = { user: 'user-ann' };
+        await world.ports.health.write(world.connection.name, { checkedAtMs: 1, goodAtMs: 1, holder });
+        const refused = new PlatformFailure('unauthorized', 'GET /platform/api/me: 401', {});
+        await applicant({ me: () => Promise.reject(refused) })(world);
+      },
+    ],
     [/^table recovery: .*off.* fix: .*deploy/, table({ recoverable: false })],
     [
       /^function people: .*no function groupsync-people.* fix: .*region/,
