@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
+import { DEPLOYABLE_KEYS } from '../../infra/function-code.ts';
 import { PERMISSIONS } from '../../infra/permissions.ts';
 import { listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
+import { answerDecision } from '../../shared/operate/decisions.ts';
 import { checkConnection } from '../../shared/operate/doctor/connection.ts';
 import { approveHold } from '../../shared/operate/holds.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
@@ -61,6 +62,17 @@ describe('hold made under four eyes', () => {
     expect((await stored()).settings.fourEyes).toBe(false);
     await expect(approve('ann')).rejects.toThrow('other than ann');
     expect(await approve('bob')).toMatchObject({ kind: 'decided' });
+  });
+
+  it('the function that carries decisions out refuses the person who caused the hold, and accepts another person', async () => {
+    const { as, ref, state } = await held();
+    const decision = { about: 'hold', ...ref('g'), isApproved: true, request: WORD };
+    const send = (by: string) => answerDecision(JSON.stringify(decision), as(by));
+    expect(await send('ann')).toEqual({ refused: expect.stringContaining('other than ann') });
+    expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
+    expect(await send('bob')).toMatchObject({
+      outcome: { kind: 'decided', hold: { decision: { by: 'bob' } } },
+    });
   });
 
   it('a hold with more removals that replaces a hold under four eyes is also under four eyes', async () => {

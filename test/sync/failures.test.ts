@@ -4,13 +4,42 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { affordableAtMs } from '../../shared/sync/tuning.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { story } from '../support/engine/story.ts';
-import { HOUR_MS, MINUTE_MS, NO_FAULTS, takeEvents } from '../support/engine/world.ts';
+import { HOUR_MS, MINUTE_MS, NO_FAULTS, takeEvents, takeWoken } from '../support/engine/world.ts';
+import { nativeEvent } from '../support/events.ts';
 
 async function company(settings = {}) {
   const told = await story({ settings });
   await told.hire('a', 'b', 'c');
   return told;
 }
+
+describe('messages that apply sends to its own queue', () => {
+  it.each([
+    ['the platform fails', 500],
+    ['the platform throttles', 429],
+    ['the platform refuses the version token', 412],
+    ['the platform refuses the write', 422],
+    ['the write succeeds', undefined],
+  ])('one message causes at most one further message, and none without a delay, if %s', async (_, status) => {
+    const { tell, world, ref } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    world.platform.refusal = () => status;
+    const event = nativeEvent('group.member.added', { group: { id: 'g' }, members: [{ id: 'b' }] });
+    world.eventsQueue.send({ body: event });
+    await ingest(takeEvents(world), world.portsFor());
+    let [woken, runs] = [takeWoken(world).length, 0];
+    for (; woken > 0 && runs < 100; runs += 1) {
+      await applyGroup(ref('g'), world.portsFor());
+      // A message without a delay would be received here.
+      expect(takeWoken(world)).toEqual([]);
+      expect(world.applyQueue.messages.length).toBeLessThanOrEqual(1);
+      world.advance(10 * MINUTE_MS);
+      woken = takeWoken(world).length;
+    }
+    // A retry that is more than ten minutes ahead is left to the requeue job, which begins a new chain of calls.
+    expect(runs).toBeLessThan(16);
+  });
+});
 
 describe('write that the platform always refuses', () => {
   it('a refused write fails the group once, sends one dead-lettered message, and is tried again with the next change', async () => {
