@@ -2,12 +2,17 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { UsageError } from '../local/usage.ts';
-import { CALM_SETTINGS, REALISTIC_SETTINGS } from './engine/settings.ts';
+import type { OpenDialect } from './engine/dialect.ts';
+import { CALM_SETTINGS, REALISTIC_SETTINGS, type Settings } from './engine/settings.ts';
 import { createDirectorySimulator, type DirectorySimulator } from './engine/simulator.ts';
+import type { WorldInput } from './engine/world.ts';
+import { entra } from './entra/dialect.ts';
+import { REALISTIC_ENTRA_SETTINGS } from './entra/settings.ts';
 import { generateDirectory } from './generate.ts';
+import { entraWorld } from './generate-entra.ts';
 import { google } from './google/dialect.ts';
 
-const HELP = `Usage: npm run directory -- google [options]
+const HELP = `Usage: npm run directory -- google|entra [options]
 
 A vendor's directory API over a generated company, on 127.0.0.1 only.
 
@@ -15,7 +20,8 @@ A vendor's directory API over a generated company, on 127.0.0.1 only.
   --people N     people of the directory (default 50)
   --groups N     groups of the directory (default 10)
   --seed S       seed (default 1); the same seed gives the same directory and the same difficulties
-  --key FILE     keep the service account's key in this file; a key that is there already stays valid
+  --key FILE     google only: keep the service account's key in this file; a key that is there already
+                 stays valid
   --calm         no lag, no failures, full pages
   --help         this text
 
@@ -48,12 +54,14 @@ export async function runDirectory(args: readonly string[]): Promise<number> {
       process.stdout.write(HELP);
       return 0;
     }
-    if (positionals.length !== 1 || positionals[0] !== 'google') {
-      throw new UsageError(`expected one directory: google; got ${JSON.stringify(positionals.join(' '))}`);
+    const name = positionals.join(' ');
+    if (name !== 'google' && name !== 'entra') {
+      throw new UsageError(`expected one directory: google or entra; got ${JSON.stringify(name)}`);
     }
+    if (name === 'entra' && values.key !== undefined) throw new UsageError('--key: only google has a key');
     port = integer(values, 'port', { otherwise: 0, most: 65_535 });
     keyFile = values.key;
-    simulator = openSimulator(values);
+    simulator = openSimulator(name, values);
   } catch (error) {
     if (!isUsage(error)) throw error;
     process.stderr.write(`directory: ${error.message.replaceAll('\n', ' ')}\n`);
@@ -62,19 +70,40 @@ export async function runDirectory(args: readonly string[]): Promise<number> {
   return serve(simulator, port, keyFile);
 }
 
-function openSimulator(values: Values): DirectorySimulator {
+interface Vendor {
+  readonly dialect: OpenDialect;
+  readonly world: WorldInput;
+  /** The settings without `--calm`. */
+  readonly realistic: Settings;
+}
+
+function openSimulator(name: 'google' | 'entra', values: Values): DirectorySimulator {
   const seed = String(values['seed'] ?? '1');
-  return createDirectorySimulator({
-    dialect: google({ customerKey: readKey(values['key']) }),
-    world: generateDirectory({
-      people: integer(values, 'people', { otherwise: 50, most: 100_000 }),
-      groups: integer(values, 'groups', { otherwise: 10, most: 10_000 }),
-      seed,
-      nowMs: Date.now(),
+  const generated = generateDirectory({
+    people: integer(values, 'people', { otherwise: 50, most: 100_000 }),
+    groups: integer(values, 'groups', { otherwise: 10, most: 10_000 }),
+    seed,
+    nowMs: Date.now(),
+  });
+  const vendors: Readonly<Record<typeof name, () => Vendor>> = {
+    google: () => ({
+      dialect: google({ customerKey: readKey(values['key']) }),
+      world: generated,
+      realistic: REALISTIC_SETTINGS,
     }),
+    entra: () => ({
+      dialect: entra(),
+      world: entraWorld(generated, seed),
+      realistic: REALISTIC_ENTRA_SETTINGS,
+    }),
+  };
+  const { dialect, world, realistic } = vendors[name]();
+  return createDirectorySimulator({
+    dialect,
+    world,
     seed,
     clock: Date.now,
-    settings: values['calm'] === true ? CALM_SETTINGS : REALISTIC_SETTINGS,
+    settings: values['calm'] === true ? CALM_SETTINGS : realistic,
     onDefect: (error) => console.error(error),
   });
 }

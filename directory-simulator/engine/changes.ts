@@ -20,6 +20,7 @@ export const Change = z.discriminatedUnion('kind', [
     familyName: z.string().optional(),
     orgUnitPath: z.string().optional(),
     isAdmin: z.boolean().optional(),
+    vendorFields: WorldUser.shape.vendorFields.optional(),
     ...By,
   }),
   ofUser('suspendUser'),
@@ -27,8 +28,10 @@ export const Change = z.discriminatedUnion('kind', [
   ofUser('archiveUser'),
   ofUser('unarchiveUser'),
   ofUser('deleteUser'),
-  /** The key is the id of a deleted user. The memberships of the user are not restored. */
+  /** The key is the id of a deleted user. */
   ofUser('undeleteUser'),
+  /** The key is the id of a deleted user, who then cannot be restored any more. */
+  ofUser('purgeUser'),
   z.strictObject({ kind: z.literal('addGroup'), group: WorldGroup, ...By }),
   z.strictObject({
     kind: z.literal('changeGroup'),
@@ -37,9 +40,12 @@ export const Change = z.discriminatedUnion('kind', [
     email: z.string().optional(),
     aliases: z.array(z.string()).optional(),
     description: z.string().optional(),
+    vendorFields: WorldGroup.shape.vendorFields.optional(),
     ...By,
   }),
   z.strictObject({ kind: z.literal('deleteGroup'), group: key, ...By }),
+  /** The key is the id of a deleted group. */
+  z.strictObject({ kind: z.literal('undeleteGroup'), group: key, ...By }),
   z.strictObject({
     kind: z.literal('addMember'),
     group: key,

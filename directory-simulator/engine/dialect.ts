@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
+import type { ChangeRules } from './apply-change.ts';
 import type { View } from './directory.ts';
 import type { LagKind } from './settings.ts';
 import type { Simulation } from './simulation.ts';
@@ -76,6 +77,8 @@ export interface Dialect {
   readonly errors: Readonly<Record<string, () => DirectoryError>>;
   /** The names of the errors that the setting `failures` causes. */
   readonly randomFailures: readonly string[];
+  /** The vendor's rules for changes. By default, groups never contain themselves, and deletion ends memberships. */
+  readonly changeRules?: ChangeRules;
   /** Checks sign-in, scopes and quota. @throws {DirectoryError} */
   admit(endpoint: Endpoint, headers: IncomingHttpHeaders): void;
   invalidInput(message: string): DirectoryError;

@@ -169,6 +169,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
   },
   {
+    files: 'directory-simulator/entra/*',
+    mayImport: ['directory-simulator/entra/*', 'directory-simulator/engine/*'],
+    packages: ['zod', 'node:*'],
+    fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
+  },
+  {
     files: 'directory-simulator/engine/*',
     mayImport: ['directory-simulator/engine/*', ...SIMULATOR_SERVER],
     packages: ['zod', 'fastify', 'node:*'],
