@@ -59,7 +59,7 @@ export function listPage<T>(simulation: Simulation, request: ListRequest<T>): Li
     settings.pageSizes === 'full'
       ? request.most
       : 1 + random.below(Math.min(request.most, ranked.length + 1));
-  const size = random.chance(settings.emptyPages) ? 0 : drawn;
+  const size = random.chance(settings.emptyPages) ? 0 : Math.min(drawn, request.most);
   const shown = ranked.slice(start, start + size);
   // A page that is empty at random is never the last page. The caller must request the next page.
   const isLast = size > 0 && start + size >= ranked.length;
