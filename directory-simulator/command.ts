@@ -21,7 +21,7 @@ A vendor's directory API over a generated company, on 127.0.0.1 only.
   --people N     people of the directory (default 50)
   --groups N     groups of the directory (default 10)
   --seed S       seed (default 1); the same seed gives the same directory and the same difficulties
-  --key FILE     keep the client's private key in this file; a key that is there already stays valid
+  --key FILE     store the client's private key in this file; a key that is there already stays valid
   --calm         no lag, no failures, full pages
   --help         this text
 

@@ -245,7 +245,7 @@ async function expectDeadLetter({ clients, stage }: Check): Promise<void> {
     Body,
     MessageAttributes?.[MESSAGE_ATTRIBUTES.errorCode]?.StringValue,
   ]);
-  expectEqual('dead letters', found, [['not an event', 'invalid_json']]);
+  expectEqual('dead-lettered messages', found, [['not an event', 'invalid_json']]);
 }
 
 function expectEqual(what: string, actual: unknown, expected: unknown): void {

@@ -42,7 +42,11 @@ export async function replayDeadLetters(
   const resend = queue === 'events' ? eventResender(ports) : groupWaker(ports);
   const [replayed, failed, returned] = [new Set<string>(), new Set<string>(), new Map<string, string>()];
   const isDone = (id: string) => replayed.has(id) || failed.has(id);
-  const about = { before: null, after: JSON.stringify(selection), reason: `dead letters of ${queue}` };
+  const about = {
+    before: null,
+    after: JSON.stringify(selection),
+    reason: `dead-lettered messages of ${queue}`,
+  };
   const action = { action: 'dlq_replay', changes: [{ kind: 'replay_deadLetters', ...about }] };
   let recording: Promise<void> | undefined;
   const sendThenRemove = async (deadLetters: readonly DeadLetter[], held: Held): Promise<void> => {

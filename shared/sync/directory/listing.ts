@@ -4,7 +4,7 @@ import { afterFailure } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
 import { addGroup, forgetGroup, maySend, originAt, type ReaderRun, send, storeGroup } from './context.ts';
 import { deletionMessage } from './events.ts';
-import { isSelected } from './reports.ts';
+import { isSelected } from './reported-groups.ts';
 
 /** Reports that the directory shows too few of the known groups. The run then uses no answer of the directory. */
 export class ListingError extends Error {
