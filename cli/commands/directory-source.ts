@@ -7,10 +7,15 @@ import {
   hasStoredSecret,
 } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
-import { guidePageOf, placeholdersOf } from '../../shared/operate/directory/guides/index.ts';
+import { guidePageOf } from '../../shared/operate/directory/guides/index.ts';
+import {
+  directoryThroughFunction,
+  type ShownDirectory,
+} from '../../shared/operate/directory/through-function.ts';
 import { planSettings, type SettingsPlan } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import { type Directory, DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
 import { readHidden } from '../hidden-text.ts';
@@ -24,21 +29,17 @@ export const directoryOptions = (): readonly Option[] => [
   ),
   new Option('--administrator <address>', 'Google: in whose name the directory is read'),
   new Option('--key <file>', "Google: key file of the directory's service account"),
+  new Option('--provider <name>', 'Google: workload identity provider, to sign in without a stored key'),
+  new Option('--service-account <address>', 'Google: the service account that reads, with --provider'),
   new Option('--tenant <id>', 'Entra ID: the tenant'),
   new Option('--client-id <id>', 'Entra ID: the application that reads'),
   new Option('--secret-stdin', 'Entra ID: read the client secret from standard input'),
-  new Option('--directory-url <url>', 'another server with the same API, such as a simulator'),
-];
-
-/** Only `connect` has these options: without a key, only the deployed function can read the directory. */
-export const keylessOptions = (): readonly Option[] => [
-  new Option('--provider <name>', 'Google: workload identity provider, to sign in without a stored key'),
-  new Option('--service-account <address>', 'Google: the service account that reads, with --provider'),
   new Option('--federated', 'Entra ID: sign in with a federated credential, without a stored secret'),
   new Option(
     '--audience <name>',
     'Entra ID: audience of the federated credential, if it is not the usual one',
   ),
+  new Option('--directory-url <url>', 'another server with the same API, such as a simulator'),
 ];
 
 /** A directory that the connection does not read yet. */
@@ -52,19 +53,14 @@ export interface NamedDirectory {
   readonly present: () => Promise<Directory>;
 }
 
-/**
- * Returns the directory that the options describe.
- * @param expected the text of the error, if the command does not accept all options of `connect`
- * @throws UsageError
- */
+/** Returns the directory that the options describe. @throws UsageError */
 export async function namedDirectory(
   context: Context,
   name: ConnectionName,
   options: DirectoryOptions,
-  expected?: string,
 ): Promise<NamedDirectory> {
   const { ports } = await context.connected(name);
-  const described = describeDirectory(options.directory ?? 'google', options, expected);
+  const described = describeDirectory(options.directory ?? 'google', options);
   const plan = await planSettings(name, [{ key: 'directory', value: described.setting }], ports);
   const setting = plan.next.directory;
   if (setting === null) throw new UsageError('--directory: expected a kind of directory, got null');
@@ -76,41 +72,42 @@ export async function namedDirectory(
 export interface ChosenDirectory {
   readonly connection: Connection;
   readonly kind: DirectoryKind;
-  readonly directory: Directory;
+  readonly directory: ShownDirectory;
   readonly ports: ToolPorts;
 }
 
-/** Returns the directory that the options describe; without options, the one that the connection reads. */
+/**
+ * Returns the directory that the options describe; without options, the one that the connection reads. Without a secret,
+ * the deployed function reads the directory.
+ */
 export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
   const { ports, found } = await context.connected();
   if (options.directory !== undefined) {
-    const kind = options.directory;
-    const expected = `--directory ${placeholdersOf(kind)}`;
-    const { connection, present } = await namedDirectory(context, found.name, options, expected);
-    return { connection, kind, directory: await withHint(present(), kind), ports };
+    const { connection, setting, key, present } = await namedDirectory(context, found.name, options);
+    const { kind } = setting;
+    const directory =
+      key === undefined
+        ? directoryThroughFunction({ ...ports, connection, setting })
+        : await withHint(present(), kind);
+    return { connection, kind, directory, ports };
   }
   const { directory: setting } = found.settings;
   if (setting === null) {
     throw new UsageError(`${found.name} reads no directory: expected --directory KIND and its options`);
   }
-  if (!hasStoredSecret(setting)) {
-    throw new UsageError(
-      `${found.name} reads its directory without a key, as only the deployed function can: expected --directory ${placeholdersOf(setting.kind)}`,
-    );
-  }
   const { kind } = setting;
-  const directory = await withHint(ports.directoryApplicants.stored(found), kind);
+  const directory = hasStoredSecret(setting)
+    ? await withHint(ports.directoryApplicants.stored(found), kind)
+    : directoryThroughFunction({ ...ports, connection: found });
   return { connection: found, kind, directory, ports };
 }
 
 /** Turns an error of the directory into a message with the next command, because the command itself was correct. */
 export const withHint = <Answer>(asked: Promise<Answer>, kind: DirectoryKind): Promise<Answer> =>
   asked.catch((error: Error) => {
-    if (!(error instanceof DirectoryError)) throw error;
-    throw new HintedError(
-      `nothing was changed: ${error.message}; ${guidePageOf(kind)}`,
-      'groupsync directory status',
-    );
+    const isExpected = error instanceof DirectoryError || error instanceof FunctionFailed;
+    if (!isExpected) throw error;
+    throw new HintedError(`nothing was changed: ${error.message}; ${guidePageOf(kind)}`, 'groupsync doctor');
   });
 
 async function readSecret(context: Context, source: SecretSource): Promise<unknown> {

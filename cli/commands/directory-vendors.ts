@@ -74,7 +74,7 @@ function entra(options: DirectoryOptions): DescribedDirectory | undefined {
 interface VendorOptions {
   /** Returns undefined if the options do not describe a directory. */
   describe(options: DirectoryOptions): DescribedDirectory | undefined;
-  /** The options that `connect` expects. */
+  /** The options that the commands expect. */
   readonly expected: string;
 }
 
@@ -96,17 +96,10 @@ const VENDORS: Readonly<Record<DirectoryKind, VendorOptions>> = {
   },
 };
 
-/**
- * Returns the directory that the options describe.
- * @param expected the text of the error, if the command does not accept all options of `connect`
- * @throws UsageError
- */
-export function describeDirectory(
-  kind: DirectoryKind,
-  options: DirectoryOptions,
-  expected = VENDORS[kind].expected,
-): DescribedDirectory {
-  const described = VENDORS[kind].describe(options);
+/** Returns the directory that the options describe. @throws UsageError */
+export function describeDirectory(kind: DirectoryKind, options: DirectoryOptions): DescribedDirectory {
+  const { describe, expected } = VENDORS[kind];
+  const described = describe(options);
   if (described === undefined) throw new UsageError(`--directory: expected ${expected}`);
   return described;
 }

@@ -42,7 +42,9 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
       vendorFields: { ...before.vendorFields, ...change.vendorFields },
     };
     directory.putUser(atMs, user);
-    return { user: before, oldValue: before.primaryEmail, newValue: user.primaryEmail };
+    const { vendorFields } = change;
+    const noted = { user: before, oldValue: before.primaryEmail, newValue: user.primaryEmail };
+    return vendorFields === undefined ? noted : { ...noted, vendorFields };
   },
   suspendUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { suspended: true }),
   unsuspendUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { suspended: false }),
@@ -64,7 +66,8 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
     directory.putUser(atMs, { ...user, purgedAtMs: atMs });
     return { user };
   },
-  addGroup(directory, atMs, { group: { members, ...group } }) {
+  addGroup(directory, atMs, { group: { members, ...given } }) {
+    const group = { ...given, createdAtMs: atMs };
     directory.putGroup(atMs, group);
     for (const member of members) {
       directory.putMembership(atMs, group.id, resolveMember(directory, atMs, member));

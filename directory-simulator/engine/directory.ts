@@ -27,6 +27,7 @@ export interface Group {
   readonly aliases: readonly string[];
   readonly name: string;
   readonly description: string;
+  readonly createdAtMs: number;
   readonly deletedAtMs: number | null;
   readonly vendorFields: VendorFields;
 }
@@ -65,6 +66,15 @@ export interface LogEntry {
   readonly role?: string;
   readonly oldValue?: string;
   readonly newValue?: string;
+  /** The vendor fields that the change sets. */
+  readonly vendorFields?: VendorFields;
+}
+
+/** The latest change of one membership. The change may be its end. */
+export interface MembershipChange {
+  readonly memberId: string;
+  /** Milliseconds since 1970; -Infinity if the membership exists since ever. */
+  readonly atMs: number;
 }
 
 /** The directory at one time. A key is an id, a primary address or an alias. */
@@ -85,6 +95,12 @@ export interface View {
   group(key: string): Group | undefined;
   members(groupId: string): readonly Membership[];
   membership(groupId: string, memberId: string): Membership | undefined;
+  /** Returns the time of the latest change of a user; -Infinity if the user is unchanged since ever. */
+  userChangedAt(userId: string): number;
+  /** Returns the time of the latest change of a group, without its memberships. */
+  groupChangedAt(groupId: string): number;
+  /** Returns the latest change of each present and former membership of a group. */
+  membershipChanges(groupId: string): readonly MembershipChange[];
 }
 
 /** Users, groups, memberships and log, with the times of all changes. Times are milliseconds since 1970. */
@@ -185,6 +201,13 @@ function viewOf(stored: Stored, atMs: number): View {
         (group) => group.deletedAtMs === null && isNamed(key, group.id, [group.email, ...group.aliases]),
       ),
     members: (groupId) => valuesOf(stored.memberships.get(groupId) ?? new Map()),
+    userChangedAt: (id) => stored.users.get(id)?.changedAt(atMs) ?? Number.NEGATIVE_INFINITY,
+    groupChangedAt: (id) => stored.groups.get(id)?.changedAt(atMs) ?? Number.NEGATIVE_INFINITY,
+    membershipChanges: (groupId) =>
+      [...(stored.memberships.get(groupId) ?? [])].flatMap(([memberId, timeline]) => {
+        const changedAtMs = timeline.changedAt(atMs);
+        return changedAtMs === undefined ? [] : [{ memberId, atMs: changedAtMs }];
+      }),
     membership: (groupId, memberId) => stored.memberships.get(groupId)?.get(memberId)?.at(atMs) ?? undefined,
   };
 }

@@ -48,6 +48,7 @@ export const WorldGroup = z.strictObject({
   aliases: z.array(z.string()).default([]),
   name: z.string().default(''),
   description: z.string().default(''),
+  createdAtMs: z.number().default(0),
   deletedAtMs: z.number().nullable().default(null),
   vendorFields: z.record(z.string(), z.unknown()).default({}),
   members: z.array(WorldMember).default([]),

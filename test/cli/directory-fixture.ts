@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
+import type { DirectoryQuestion } from '../../shared/contract/directory-question.ts';
 import { DirectoryInvocation } from '../../shared/contract/invocation.ts';
 import { createDirectories, openDirectory } from '../../shared/directory/directories.ts';
 import type { DirectoryWorld } from '../../shared/directory/exchange.ts';
+import { answerQuestion } from '../../shared/operate/directory/answer.ts';
 import { examineDirectory, tryDirectory } from '../../shared/operate/directory/preview.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
@@ -29,6 +31,7 @@ interface Simulated {
 function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['directoryApplicants']['present']) {
   simulated.clock.ms = world.clock.ms;
   const stored: unknown[] = [];
+  const asked: DirectoryQuestion[] = [];
   const directoryApplicants: ToolPorts['directoryApplicants'] = {
     present,
     stored: async () => simulated.directory,
@@ -40,9 +43,14 @@ function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['direc
   };
   const functions: ToolPorts['functions'] = {
     async run(_, event) {
-      const { preview } = DirectoryInvocation.parse(event);
+      const { preview, ask } = DirectoryInvocation.parse(JSON.parse(JSON.stringify(event)));
       const found = await requireConnection(world.connection.name, world.ports);
       const directories = createDirectories({ read }, simulated.world);
+      if (ask !== undefined) {
+        asked.push(ask.question);
+        const reply = await answerQuestion(found, ask, { directories, isTimeUp: () => false });
+        return JSON.parse(JSON.stringify({ reports: [reply] }));
+      }
       const report =
         preview === undefined
           ? await examineDirectory(found, { directories })
@@ -53,7 +61,14 @@ function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['direc
   const deployment = { ...world.ports.deployment, allowsLoopback: true };
   const ports = { ...world.ports, directoryApplicants, functions, deployment };
   const connection = () => ports.connections.current('default' as never);
-  return { ports, stored, connection, setting: async () => (await connection())?.settings.directory };
+  return {
+    ports,
+    stored,
+    /** The questions of commands that the function has answered. */
+    asked,
+    connection,
+    setting: async () => (await connection())?.settings.directory,
+  };
 }
 
 /** Creates a connection, and a Google directory for it. The function `directory` has no key. */

@@ -5,7 +5,6 @@ const PAGE = 'docs/directory-simulator.md';
 
 export const oktaGuide: Guide<'okta'> = {
   page: PAGE,
-  placeholders: 'okta --directory-url URL --client-id ID --key FILE',
 
   optionsOf({ orgUrl, clientId, keyArn }) {
     const application = clientId === undefined ? '' : ` --client-id ${shellWord(clientId)}`;
@@ -13,8 +12,6 @@ export const oktaGuide: Guide<'okta'> = {
     const credential = keyArn === undefined ? stored : `--key-arn ${shellWord(keyArn)}`;
     return `okta --directory-url ${shellWord(orgUrl)}${application} ${credential}`;
   },
-
-  takeoverOptionsOf: ({ keyArn: _, ...setting }) => oktaGuide.optionsOf(setting),
 
   fixOf: (_, setting, connection) => connectCommand(connection, oktaGuide.optionsOf(setting)),
   fixOfBusy: () => 'wait a few minutes: Okta limits calls or is not available',
