@@ -17,7 +17,7 @@ import {
   tableName,
   testedAlarm,
 } from '../shared/contract/names.ts';
-import { TABLE } from '../shared/contract/topology.ts';
+import { CONNECTION_PARTITIONS, CONNECTIONS_PARTITION, TABLE } from '../shared/contract/topology.ts';
 import { asFound, keyStatements, secretsKeyStatement } from './permissions.ts';
 import type { Settings } from './settings.ts';
 
@@ -78,6 +78,23 @@ export class Operators extends Construct {
       const [service = '', ...resource] = name.split(':');
       return name === '*' ? name : `arn:${partition}:${service}:${region}:${account}:${resource.join(':')}`;
     };
+    for (const connection of settings.connectionViewers) {
+      new ManagedPolicy(this, `viewer-${connection}`, {
+        managedPolicyName: `${settings.prefix}-viewer-${connection}-${region}`,
+        description: `groupsync ${settings.prefix}: reads the connection ${connection}, and no other`,
+        statements: [
+          ...LOOK_AT_ONE.map(
+            ([on, ...actions]) => new PolicyStatement({ actions, resources: names[on].map(arn) }),
+          ),
+          new PolicyStatement({
+            actions: ['dynamodb:BatchGetItem', 'dynamodb:Query'],
+            resources: [...names.table, ...names.index].map(arn),
+            conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf(connection) } },
+          }),
+          ...keyStatements(this, key),
+        ],
+      });
+    }
     for (const [who, rights] of Object.entries(PEOPLE)) {
       const policy = new ManagedPolicy(this, who, {
         // A policy's name is unique in the account, across all regions.
@@ -104,6 +121,18 @@ export class Operators extends Construct {
     }
   }
 }
+
+/** What a viewer of one connection may read. Dead-lettered messages of all connections are in the same queues. */
+const LOOK_AT_ONE: readonly Right[] = [
+  ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
+  ['ingest', 'lambda:GetFunctionConfiguration'],
+];
+
+/** The partition keys of one connection, in the table and in its index. */
+export const leadingKeysOf = (connection: string): readonly string[] => [
+  CONNECTIONS_PARTITION,
+  ...CONNECTION_PARTITIONS.flatMap((kind) => [`${kind}#${connection}`, `${kind}#${connection}#*`]),
+];
 
 /** ARNs that contain resource names. A reader of the policy understands names better than CloudFormation references. */
 function namesOf({ prefix, sources }: Settings) {

@@ -8,6 +8,8 @@ export interface Recorder {
   readonly url: string;
   /** The calls as `service:Action on resource`, without duplicates. */
   readonly calls: ReadonlySet<string>;
+  /** The partition keys of all reads of the table and its index, as the IAM condition `dynamodb:LeadingKeys` has them. */
+  readonly leadingKeys: ReadonlySet<string>;
   close(): Promise<void>;
 }
 
@@ -38,12 +40,14 @@ const Subject = z.object({
 
 export async function startRecorder(upstream: Upstream): Promise<Recorder> {
   const calls = new Set<string>();
+  const leadingKeys = new Set<string>();
   const server = createServer(async (request, response) => {
     try {
       const body = await readAll(request);
       const { headers, url = '/' } = request;
       const { service, call } = describeCall(String(headers['x-amz-target'] ?? url), body);
       calls.add(call);
+      if (service === 'dynamodb') for (const key of leadingKeysIn(body)) leadingKeys.add(key);
       const real = upstream(service);
       const answer = await fetch(`${new URL(real).origin}${url}`, {
         method: request.method ?? 'POST',
@@ -63,7 +67,7 @@ export async function startRecorder(upstream: Upstream): Promise<Recorder> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, calls, close: () => close(server) };
+  return { url: `http://127.0.0.1:${port}`, calls, leadingKeys, close: () => close(server) };
 }
 
 /**
@@ -87,6 +91,27 @@ function describeCall(target: string, body: string) {
     (IndexName === TABLE.index.name ? 'index' : 'table');
   const action = service === 'sqs' ? operation.replace(/Batch$/, '') : operation;
   return { service, call: `${service}:${action} on ${resource}` };
+}
+
+const Read = z.object({
+  RequestItems: z
+    .record(
+      z.string(),
+      z
+        .object({ Keys: z.array(z.object({ pk: z.object({ S: z.string() }) })).default([]) })
+        .or(z.array(z.unknown())),
+    )
+    .optional(),
+  ExpressionAttributeValues: z.object({ ':pk': z.object({ S: z.string() }).optional() }).optional(),
+});
+
+function leadingKeysIn(body: string): readonly string[] {
+  const { RequestItems = {}, ExpressionAttributeValues } = Read.parse(JSON.parse(body));
+  const batched = Object.values(RequestItems).flatMap((of) =>
+    Array.isArray(of) ? [] : of.Keys.map(({ pk }) => pk.S),
+  );
+  const queried = ExpressionAttributeValues?.[':pk']?.S;
+  return queried === undefined ? batched : [...batched, queried];
 }
 
 const forwarded = ({ headers }: IncomingMessage): Record<string, string> =>

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { leadingKeysOf } from '../../infra/operators.ts';
 import { startRecorder } from '../../scripts/deploy-check/recorder.ts';
 import { wireTool } from '../../shared/runtime/wire-tool.ts';
 import { commandNames, runCli } from '../support/cli/io.ts';
@@ -73,6 +74,12 @@ const TRIED_ONLY = ['import m.csv --dry-run', 'explain g ann', 'person ann', 'me
 const isTriedOnly = (line: string, call: string) =>
   TRIED_ONLY.includes(line) && call.startsWith('secretsmanager:GetSecretValue ');
 
+/** Whether the policy of a viewer of the default connection refuses a read of this partition. */
+const isOfOther = (key: string) =>
+  !leadingKeysOf('default').some((pattern) =>
+    pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
+  );
+
 const LONG = { timeout: PATIENCE_MS, interval: 100 };
 
 it("the commands of operators make exactly the AWS calls that the operators' policy allows", async () => {
@@ -105,6 +112,7 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
     const tool = await wireTool(target);
     const words = line.replaceAll(/<(\w+)>/g, (_, name: string) => filled[name] ?? name).split(' ');
     (recorder.calls as Set<string>).clear();
+    (recorder.leadingKeys as Set<string>).clear();
     const around = { ports: tool.ports, cwd: folder, stdin: TOKEN, env: { EDITOR: 'true' } };
     const ran = await runCli([...words, '--yes', '--json'], around);
     await tool.close();
@@ -139,6 +147,7 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
     expect([0, line === 'notify test' ? 1 : 3], `${line}: ${stderr}`).toContain(code);
     filled['token'] ??= json?.prefix;
     filled['client'] ??= json?.clientId;
+    if (who === 'viewer') expect([...recorder.leadingKeys].filter(isOfOther), line).toEqual([]);
     const allowed = grantedTo(who);
     for (const call of recorder.calls) {
       const named = call.replace(/(?<=groupsync\/connections\/).*/, '*');
