@@ -154,7 +154,7 @@ export type Settings = z.infer<typeof StageSettings> & { readonly stage: string 
 export type Context = (name: string) => unknown;
 
 /**
- * @param names all names in the context; a name that is neither a setting nor the CDK's own is refused
+ * @param names all names in the context; a name that is not a setting or a name of the CDK is refused
  * @throws SettingsError with one line per fault: which setting, what was expected
  */
 export function readSettings(context: Context, names: readonly string[] = []): Settings {

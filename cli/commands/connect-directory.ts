@@ -97,9 +97,19 @@ async function previewByFunction(
   );
 }
 
-/** Options for `directory takeover`. They need a key, because that command reads the directory itself. */
-const optionsLine = ({ directory, administrator = '' }: DirectoryOptions): string =>
-  `--directory ${directory} --administrator ${shellWord(administrator)} --key FILE`;
+/** The same options, for `directory takeover`. */
+function optionsLine({
+  directory,
+  administrator = '',
+  provider,
+  serviceAccount = '',
+}: DirectoryOptions): string {
+  const credential =
+    provider === undefined
+      ? '--key FILE'
+      : `--provider ${shellWord(provider)} --service-account ${shellWord(serviceAccount)}`;
+  return `--directory ${directory} --administrator ${shellWord(administrator)} ${credential}`;
+}
 
 function previewLines({ listed, selected, sample, adoptable }: DirectoryPreview): readonly string[] {
   const lines = [`${plural(listed, 'group')} in the directory, ${selected} selected`];

@@ -14,7 +14,7 @@ import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { connectDirectory } from './connect-directory.ts';
-import { type DirectoryOptions, directoryOptions, keylessOptions } from './directory-source.ts';
+import { type DirectoryOptions, directoryOptions } from './directory-source.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 import { settleMemberIdField } from './member-id.ts';
 
@@ -48,7 +48,7 @@ export function addConnect(program: Command, act: Act): void {
       ),
     )
     .action(act(connect));
-  for (const option of [...directoryOptions(), ...keylessOptions()]) command.addOption(option);
+  for (const option of directoryOptions()) command.addOption(option);
 }
 
 async function connect(context: Context, text: string | undefined, options: ConnectOptions): Promise<number> {

@@ -2,9 +2,14 @@ import { Option } from 'commander';
 import { parseJson } from '../../shared/contract/json.ts';
 import type { DirectorySetting } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
+import {
+  directoryThroughFunction,
+  type ShownDirectory,
+} from '../../shared/operate/directory/through-function.ts';
 import { planSettings, type SettingsPlan } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import { type Directory, DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
 import { HintedError, UsageError } from '../io.ts';
@@ -24,18 +29,13 @@ export const directoryOptions = (): readonly Option[] => [
   new Option('--directory <kind>', 'a directory that the connection does not read yet').choices(['google']),
   new Option('--administrator <address>', 'in whose name the directory is read'),
   new Option('--key <file>', "key file of the directory's service account"),
+  new Option('--provider <name>', 'workload identity provider, to sign in without a stored key'),
+  new Option('--service-account <address>', 'the service account that reads, with --provider'),
   new Option('--directory-url <url>', 'another server with the same API, such as a simulator'),
 ];
 
-const KEY_OPTIONS = '--administrator ADDRESS and --key FILE';
-const EXPECTED =
-  '--directory: expected --administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS';
-
-/** Only `connect` has these options: without a key, only the deployed function can read the directory. */
-export const keylessOptions = (): readonly Option[] => [
-  new Option('--provider <name>', 'workload identity provider, to sign in without a stored key'),
-  new Option('--service-account <address>', 'the service account that reads, with --provider'),
-];
+const OPTIONS = '--administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS';
+const EXPECTED = `--directory: expected ${OPTIONS}`;
 
 /** Converts the options to the setting `directory`. @throws UsageError */
 function settingOf(options: DirectoryOptions): object {
@@ -78,36 +78,43 @@ export async function namedDirectory(
   return { plan, setting, key, connection, present: () => ports.directoryApplicants.present(setting, key) };
 }
 
-/** Returns the directory that the options describe; without options, the one that the connection reads. */
-export async function chosenDirectory(
-  context: Context,
-  options: DirectoryOptions,
-): Promise<{ readonly connection: Connection; readonly directory: Directory; readonly ports: ToolPorts }> {
+interface ChosenDirectory {
+  readonly connection: Connection;
+  readonly directory: ShownDirectory;
+  readonly ports: ToolPorts;
+}
+
+/**
+ * Returns the directory that the options describe; without options, the one that the connection reads. Without a key,
+ * the deployed function reads the directory.
+ */
+export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
   const { ports, found } = await context.connected();
   if (options.directory !== undefined) {
-    if (options.key === undefined) throw new UsageError(`--directory: expected ${KEY_OPTIONS} too`);
-    const { connection, present } = await namedDirectory(context, found.name, options);
-    return { connection, directory: await withHint(present()), ports };
+    const { connection, setting, key, present } = await namedDirectory(context, found.name, options);
+    const directory =
+      key === undefined
+        ? directoryThroughFunction({ ...ports, connection, setting })
+        : await withHint(present());
+    return { connection, directory, ports };
   }
-  if (found.settings.directory === null) {
-    throw new UsageError(`${found.name} reads no directory: expected --directory KIND, ${KEY_OPTIONS}`);
+  const { directory: setting } = found.settings;
+  if (setting === null) {
+    throw new UsageError(`${found.name} reads no directory: expected --directory KIND, ${OPTIONS}`);
   }
-  if (found.settings.directory.federation !== undefined) {
-    throw new UsageError(
-      `${found.name} reads its directory without a key, as only the deployed function can: expected --directory KIND, ${KEY_OPTIONS}`,
-    );
-  }
-  return { connection: found, directory: await withHint(ports.directoryApplicants.stored(found)), ports };
+  const directory =
+    setting.federation === undefined
+      ? await withHint(ports.directoryApplicants.stored(found))
+      : directoryThroughFunction({ ...ports, connection: found });
+  return { connection: found, directory, ports };
 }
 
 /** Turns an error of the directory into a message with the next command, because the command itself was correct. */
 export const withHint = <Answer>(asked: Promise<Answer>): Promise<Answer> =>
   asked.catch((error: Error) => {
-    if (!(error instanceof DirectoryError)) throw error;
-    throw new HintedError(
-      `nothing was changed: ${error.message}; docs/read-google.md`,
-      'groupsync directory status',
-    );
+    const isExpected = error instanceof DirectoryError || error instanceof FunctionFailed;
+    if (!isExpected) throw error;
+    throw new HintedError(`nothing was changed: ${error.message}; docs/read-google.md`, 'groupsync doctor');
   });
 
 async function readKey({ io }: Context, file: string): Promise<unknown> {

@@ -34,7 +34,7 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
   out.note(
     isConnected
       ? 'next: groupsync directory read'
-      : 'next: groupsync connect --directory google --administrator ADDRESS --key FILE',
+      : `next: groupsync connect ${connection.name} --directory … with the same options`,
   );
   return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;
 }

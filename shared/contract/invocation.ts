@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { connectionName, type GroupRef, groupId } from '../domain/ids.ts';
+import { AskedDirectory } from './directory-question.ts';
 import { DirectorySource } from './settings.ts';
 
 const named = z
@@ -49,6 +50,8 @@ export const DirectoryInvocation = z.lazy(() =>
     examine: z.boolean().optional(),
     /** Try this directory instead of the one in the settings, and return a preview of its groups. */
     preview: DirectorySource.optional(),
+    /** Answer a question about a directory, and change nothing. */
+    ask: AskedDirectory.optional(),
   }),
 );
 

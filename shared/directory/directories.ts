@@ -1,4 +1,5 @@
 import type { DirectorySetting } from '../contract/settings.ts';
+import { isInternalUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type Directories, type Directory, DirectoryError } from '../sync/ports/directory.ts';
@@ -60,6 +61,12 @@ async function credentialOf(
   readKey: () => Promise<unknown>,
   world: DirectoryWorld,
 ): Promise<Credential> {
+  if (world.publicOnly === true && baseUrl !== undefined && isInternalUrl(baseUrl)) {
+    throw new DirectoryError(
+      'denied',
+      'directory.baseUrl: expected a public address, got one of this machine or of a private network',
+    );
+  }
   if (federation !== undefined) {
     const { sts: stsUrl, iam: iamUrl } = hostsOf(baseUrl);
     return federatedCredential({ ...federation, stsUrl, iamUrl }, world);

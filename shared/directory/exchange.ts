@@ -14,6 +14,8 @@ export interface DirectoryWorld {
    * @throws DirectoryError `denied` if AWS refuses the request, or if the process does not run on AWS
    */
   readonly webIdentity: (audience: string) => Promise<string>;
+  /** Refuses addresses of this machine and of private networks, as a deployed function does. */
+  readonly publicOnly?: boolean;
 }
 
 export interface DirectoryRequest {

@@ -63,13 +63,17 @@ export async function requireConnection(
  * @throws InvalidSettingError
  */
 export function refuseLoopback(
-  { baseUrl }: ConnectionSettings,
+  { baseUrl, directory }: Pick<ConnectionSettings, 'baseUrl' | 'directory'>,
   { allowsLoopback }: Pick<ToolPorts['deployment'], 'allowsLoopback'>,
 ): void {
-  if (allowsLoopback || !isInternalUrl(baseUrl)) return;
-  throw new InvalidSettingError([
-    `baseUrl: expected an address that AWS can reach, got ${baseUrl}; for the stack of npm start give --local`,
-  ]);
+  if (allowsLoopback) return;
+  const addresses = { baseUrl, 'directory.baseUrl': directory?.baseUrl };
+  for (const [name, address] of Object.entries(addresses)) {
+    if (address === undefined || !isInternalUrl(address)) continue;
+    throw new InvalidSettingError([
+      `${name}: expected an address that AWS can reach, got ${address}; for the stack of npm start give --local`,
+    ]);
+  }
 }
 
 /** Returns the effects of a change of settings. Changes nothing. @throws InvalidSettingError, NotFound */
@@ -84,7 +88,8 @@ export async function planSettings(
   const differences = differingSettings(connection.settings, next);
   const differing = differences.map(({ key }) => key);
   const requested: readonly string[] = requestedKeys(connection.settings, next);
-  if (ports.deployment && differing.includes('baseUrl')) refuseLoopback(next, ports.deployment);
+  const isAddress = differing.includes('baseUrl') || differing.includes('directory');
+  if (ports.deployment && isAddress) refuseLoopback(next, ports.deployment);
   return {
     connection,
     next,
@@ -133,7 +138,7 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
  * Removes a connection, its credential and its SCIM tokens. Its groups stay on the platform, and their desired state
  * stays in the table. If the same company is connected again under the same name, the stored state is used. No other
  * company may have the name. The connection itself is removed last, so that after a crash the command can be repeated.
- * @throws Refused under four eyes, because a new connection would have neither four eyes nor the same guard
+ * @throws Refused under four eyes, because a new connection would have no four eyes and possibly a weaker guard
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
   const { company, settings } = await requireConnection(name, ports);

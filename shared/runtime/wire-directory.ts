@@ -31,7 +31,14 @@ export function wireDirectory(): Base & {
   const queue = readerQueueName(config.prefix);
   const secrets = createDirectorySecrets(new SecretsManagerClient({}), config.prefix);
   const webIdentity = createWebIdentity(new STSClient({}));
-  const world = { dispatcher: new Agent(), clock: systemClock, random: systemRandom, sleep, webIdentity };
+  const world = {
+    dispatcher: new Agent(),
+    clock: systemClock,
+    random: systemRandom,
+    sleep,
+    webIdentity,
+    publicOnly: config.isDeployed && !config.isEmulated,
+  };
   return {
     ...base,
     ports: {

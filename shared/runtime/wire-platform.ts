@@ -106,7 +106,7 @@ export function wireReconcile(): Base & {
   const identify = identifier(base.config);
   const own = { sns: new SNSClient({}), secrets, dispatcher, isLocal: !isDeployed };
   const depth = async (name: 'events' | 'apply', url: string | undefined) => {
-    const queueUrl = async () => required(url, `the URL of the dead letters of ${name}`);
+    const queueUrl = async () => required(url, `the URL of the dead-letter queue of ${name}`);
     const { visible, inFlight } = await createMailbox(sync.sqs, { name, queueUrl }).counts();
     return visible + inFlight;
   };

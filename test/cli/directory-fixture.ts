@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DirectoryQuestion } from '../../shared/contract/directory-question.ts';
 import { DirectoryInvocation } from '../../shared/contract/invocation.ts';
 import { createDirectories } from '../../shared/directory/directories.ts';
+import { answerQuestion } from '../../shared/operate/directory/answer.ts';
 import { examineDirectory, tryDirectory } from '../../shared/operate/directory/preview.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
@@ -18,6 +20,7 @@ export async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof sav
   const google = await openGoogle();
   google.clock.ms = world.clock.ms;
   const stored: unknown[] = [];
+  const asked: DirectoryQuestion[] = [];
   const directoryApplicants = {
     present: async () => google.directory,
     stored: async () => google.directory,
@@ -29,9 +32,14 @@ export async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof sav
   };
   const functions: ToolPorts['functions'] = {
     async run(_, event) {
-      const { preview } = DirectoryInvocation.parse(event);
+      const { preview, ask } = DirectoryInvocation.parse(JSON.parse(JSON.stringify(event)));
       const found = await requireConnection(world.connection.name, world.ports);
       const directories = createDirectories({ read }, google.world);
+      if (ask !== undefined) {
+        asked.push(ask.question);
+        const reply = await answerQuestion(found, ask, { directories, isTimeUp: () => false });
+        return JSON.parse(JSON.stringify({ reports: [reply] }));
+      }
       const report =
         preview === undefined
           ? await examineDirectory(found, { directories })
@@ -47,6 +55,8 @@ export async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof sav
   return {
     google,
     stored,
+    /** The questions of commands that the function has answered. */
+    asked,
     connect: (...more: string[]) => runCli([...args, '--yes', '--json', ...more], { ports }),
     run: (...given: string[]) => runCli(given, { ports }),
     world,

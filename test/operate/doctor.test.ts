@@ -444,7 +444,7 @@ describe('groupsync doctor', () => {
     });
   });
 
-  it('doctor reports a hold that waits for a decision as a problem, and a rejected hold not', async () => {
+  it('doctor reports a hold that waits for a decision as a problem, and does not report a rejected hold', async () => {
     const world = await soundWorld();
     const members = ['bea', 'cid', 'dora', 'emil', 'finn'];
     for (const member of members) await world.hire(member);

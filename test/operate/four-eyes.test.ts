@@ -55,7 +55,7 @@ describe('hold made under four eyes', () => {
     expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
   });
 
-  it('the person who caused a hold cannot approve the hold even after two people have switched four eyes off', async () => {
+  it('the person who caused a hold cannot approve it even after two people have switched four eyes off', async () => {
     const { set, decide, stored, approve } = await held();
     await set('ann', 'fourEyes', false);
     await decide('bob', true);
@@ -159,7 +159,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect((await free.stored()).settings.guard).toBeNull();
   });
 
-  it('a request ends when its setting gets a value that needs no request, and a new request replaces an earlier one', async () => {
+  it('a request ends when its setting changes without a request, and a new request replaces an older one', async () => {
     const { set, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'guard.maxRemovedCount', 200);

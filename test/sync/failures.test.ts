@@ -101,7 +101,7 @@ describe('user that the platform refuses', () => {
     ['authoritative', 37, 60, ['n12-bad', 'n2-bad', 'n30-bad']],
     ['additive', 39, 30, ['bad']],
   ])(
-    'a refused user delays no leaver and no other newcomer (%s, with %i newcomers)',
+    'a refused user delays no removal and no addition of other users (%s, with %i additions)',
     async (membership, count, most, bad) => {
       const { tell, world, state, shown, hire } = await company({ membership });
       const newcomers = Array.from({ length: count }, (_, n) => `n${n}`);
@@ -126,7 +126,7 @@ describe('user that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
   });
 
-  it('leavers stay in the group while the platform refuses a shown member, with about one attempt an hour, and are counted', async () => {
+  it('removals that another member of the group blocks are counted and tried about once an hour', async () => {
     const { say, pass, world, state, shown, hire, ref } = await company();
     await hire('d', 'bad');
     say({ snapshot: 'g', of: ['a', 'b', 'c', 'bad'] });
@@ -215,7 +215,7 @@ describe('platform that accepts no writes for two days', () => {
   );
 
   it.each(['unavailable_before', 'lost_before'] as const)(
-    'a group costs at most twelve calls an hour during an outage (%s)',
+    'a group causes at most twelve calls an hour during an outage (%s)',
     async (fault) => {
       const { tell, say, work, world, troubles, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -272,7 +272,7 @@ describe('platform that accepts no writes for two days', () => {
 });
 
 describe('failing read after a write', () => {
-  it('a failed read does not undo the write before it, and the removals of the write count in the guard', async () => {
+  it('a failed read after a write keeps the write, and the guard counts the removals of the write', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
     const { world, troubles, hire, tell, say, ref, state, shown } = await story({
       settings: { guard },
@@ -299,7 +299,7 @@ describe('failing read after a write', () => {
 
 describe('another client that never stops writing', () => {
   it.each([409, 412, 400])(
-    'if another client writes before each write, apply limits its attempts, waits, and keeps the added users (status %i)',
+    'apply limits its attempts and keeps added users if another client writes before each attempt (status %i)',
     async (staleStatus) => {
       const told = await story({
         platform: { staleStatus: staleStatus as 409 },
@@ -350,7 +350,7 @@ describe('user that the platform drops from a write', () => {
   });
 });
 
-it('a change by another client counts as external even if groupsync had to repeat a write of the same value before', async () => {
+it('a change by another client counts as external after groupsync has repeated a write of the same value', async () => {
   const { world, troubles, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   const faults = [true];
@@ -365,7 +365,7 @@ it('a change by another client counts as external even if groupsync had to repea
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
-it('a change by another client during a long outage counts as external, despite the earlier attempted writes', async () => {
+it('a change by another client during a long outage counts as external after failed writes of the same value', async () => {
   const { world, troubles, say, work, pass, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   troubles.platform = (call) => (call === 'patch' ? 'lost_before' : 'none');

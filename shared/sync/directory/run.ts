@@ -9,7 +9,8 @@ import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
 import { LeaseLostError, noteAnswer, othersOf, storeGroup } from './context.ts';
 import { endMissing, ListingError, takeListing } from './listing.ts';
 import { createMemberQuestions } from './member-questions.ts';
-import { takePushed, takeReports } from './reports.ts';
+import { takePushed } from './reported-groups.ts';
+import { type TakenReports, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
 
@@ -92,6 +93,7 @@ async function readWithLease(
       reported: 0,
       read: 0,
       sent: 0,
+      deleted: [],
       failed: 0,
       waiting: 0,
       unreadable: [],
@@ -152,22 +154,36 @@ const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefi
 
 /**
  * Finds changed groups. The first cursor is taken before the first listing. A cursor is written only after all results
- * before it are stored.
+ * before it are stored. If a call fails, the recorded reports are stored before the run fails.
  */
 async function findChanges(position: ReaderPosition | undefined, run: ReaderRun): Promise<void> {
-  const { directory, ports, connection, lease } = run;
-  const nowMs = ports.clock();
+  const nowMs = run.ports.clock();
   await takePushed(run);
-  const reported =
-    position === undefined ? { cursor: directory.cursorAt(nowMs) } : await takeReports(run, position);
+  const taken = await reportsOf(position, run);
+  if (taken.failure !== undefined) {
+    await writePosition(run, taken.position, position?.listedMs);
+    throw taken.failure.error;
+  }
   const isListingDue = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS || isListingCheaper(run);
   if (isListingDue) await takeListing(run);
-  const listedMs = isListingDue ? nowMs : position?.listedMs;
-  const next = { ...reported, ...(listedMs !== undefined && { listedMs }) };
+  await writePosition(run, taken.position, isListingDue ? nowMs : position?.listedMs);
+  await noteAnswer(run);
+}
+
+async function reportsOf(position: ReaderPosition | undefined, run: ReaderRun): Promise<TakenReports> {
+  if (position !== undefined) return takeReports(run, position);
+  return { position: { cursor: run.directory.cursorAt(run.ports.clock()) }, failure: undefined };
+}
+
+async function writePosition(
+  { ports, connection, lease }: ReaderRun,
+  position: ReaderPosition,
+  listedMs: number | undefined,
+): Promise<void> {
+  const next = listedMs === undefined ? position : { ...position, listedMs };
   if (!(await ports.reader.write(connection.name, next, lease))) {
     throw new LeaseLostError('another run reads the directory: this one was paused for too long');
   }
-  await noteAnswer(run);
 }
 
 /** The number of groups on one page of the list. Reading a due group that no page has shown costs one extra call. */
@@ -193,7 +209,7 @@ async function readDue(run: ReaderRun): Promise<void> {
       failure ??= { error };
       return 'busy' as const;
     });
-    // Groups whose reading has begun are read to the end, so that no work continues after the run.
+    // Groups whose reading has begun are read to the end. Otherwise their reads would continue after the run.
     if (outcome === 'busy') isStopped = true;
     if (outcome === 'missing') missing.push(group);
     return outcome;

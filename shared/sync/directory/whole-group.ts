@@ -20,6 +20,8 @@ export interface WholeGroup {
   readonly asOfMs: number;
 }
 
+type ReadDirectory = Pick<Directory, 'group' | 'membersOf'>;
+
 /** The largest number of nested groups. More groups are a mistake, or an attempt to cause many calls. */
 const MAX_BELOW = 500;
 
@@ -39,7 +41,7 @@ export interface Reading {
  * @throws DirectoryError
  */
 export async function readWhole(
-  directory: Directory,
+  directory: ReadDirectory,
   id: GroupId,
   { nested, known, listed, questions }: Reading,
 ): Promise<WholeGroup | undefined> {
@@ -81,7 +83,10 @@ interface DirectMembers {
   readonly asOfMs: number;
 }
 
-async function readDirect(directory: Directory, { id, userCount }: DirectoryGroup): Promise<DirectMembers> {
+async function readDirect(
+  directory: ReadDirectory,
+  { id, userCount }: DirectoryGroup,
+): Promise<DirectMembers> {
   const users = new Map<MemberId, DirectoryUser>();
   const groups = new Set<GroupId>();
   let asOfMs = Number.POSITIVE_INFINITY;
@@ -113,7 +118,7 @@ interface Outer {
 }
 
 async function readChildren(
-  directory: Directory,
+  directory: ReadDirectory,
   children: readonly GroupId[],
   within: Outer,
 ): Promise<readonly DirectoryGroup[]> {
@@ -131,7 +136,7 @@ async function readChildren(
  * @returns undefined for a group that is left out
  */
 async function readChild(
-  directory: Directory,
+  directory: ReadDirectory,
   child: GroupId,
   { outer, known, find }: Outer,
 ): Promise<DirectoryGroup | undefined> {

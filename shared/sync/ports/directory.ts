@@ -105,6 +105,7 @@ export interface DirectoryChange {
   readonly isDeletion: boolean;
 }
 
+/** For each key, these are at most the latest deletion and the latest other change. */
 export interface DirectoryChanges {
   readonly groups: readonly DirectoryChange[];
   readonly users: readonly DirectoryChange[];
@@ -121,7 +122,7 @@ export interface DirectoryChanges {
  */
 export type DirectoryErrorKind = 'denied' | 'busy' | 'unavailable' | 'missing' | 'odd';
 
-/** A failed call. The message holds no address, no name and no token. */
+/** A failed call. The message is free of addresses, names and tokens. */
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
   readonly kind: DirectoryErrorKind;

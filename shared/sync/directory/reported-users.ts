@@ -1,0 +1,99 @@
+import { afterReport } from '../../plan/directory/schedule.ts';
+import { stampTimeOf } from '../../plan/directory/stamp.ts';
+import { type DirectoryChange, DirectoryError, type DirectoryUser } from '../ports/directory.ts';
+import { originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
+import { userMessages } from './events.ts';
+
+/**
+ * Takes the state of a reported user. If an inactive user is active again, the user's groups are read again, because
+ * they may have changed meanwhile.
+ */
+export async function takeUser(run: ReaderRun, { key, atMs }: DirectoryChange): Promise<void> {
+  const { directory, users, ports } = run;
+  const askedAtMs = ports.clock();
+  const user = await directory.user(key);
+  if (user === undefined || !(await isKnownUser(run, user))) return;
+  const comesBack = users.comesBack(user);
+  await sendUser(run, user, askedAtMs);
+  if (comesBack) await markGroupsOf(run, user, atMs);
+}
+
+/**
+ * Takes the state of users whose deletion is reported. Memberships end with the user, and no log reports that. So the
+ * user becomes inactive, and the user's groups are read again. One list serves all users of a run.
+ * @returns the reports of users that the directory lists as deleted. A later run takes the others
+ */
+export async function takeDeletedUsers<Change extends DirectoryChange>(
+  run: ReaderRun,
+  changes: readonly Change[],
+): Promise<readonly Change[]> {
+  if (changes.length === 0) return [];
+  const found = new Set<Change>();
+  const byKey = new Map(changes.map((change) => [change.key.toLowerCase(), change]));
+  for (const { user, asOfMs } of await deletedUsersOf(run)) {
+    const address = user.attributes.get('email') ?? '';
+    const change = byKey.get(user.id) ?? byKey.get(address.toLowerCase());
+    if (change === undefined) continue;
+    found.add(change);
+    if (!(await isKnownUser(run, user))) continue;
+    await sendUser(run, user, asOfMs);
+    await markGroupsOf(run, user, change.atMs);
+  }
+  return [...found];
+}
+
+/**
+ * Returns the deleted users, or none if the directory does not list them. An administrator may have no right to this
+ * list, and the daily read ends the memberships too. So an error of this list stops no run.
+ */
+async function deletedUsersOf({ directory }: ReaderRun) {
+  const found: { readonly user: DirectoryUser; readonly asOfMs: number }[] = [];
+  try {
+    for await (const { items, asOfMs } of directory.deletedUsers()) {
+      for (const user of items) found.push({ user, asOfMs });
+    }
+  } catch (error) {
+    if (!(error instanceof DirectoryError)) throw error;
+  }
+  return found;
+}
+
+/** Returns whether groupsync has the user. Only users of selected groups are stored. */
+async function isKnownUser({ connection, ports, users }: ReaderRun, { id }: DirectoryUser): Promise<boolean> {
+  const states = await ports.users.read(connection.name, [id]);
+  if (!states.has(id)) return false;
+  await users.read([id]);
+  return true;
+}
+
+/** Sends the user's attributes if they differ from the stored attributes. */
+async function sendUser(run: ReaderRun, user: DirectoryUser, asOfMs: number): Promise<void> {
+  const origin = originAt(run, stampTimeOf(asOfMs, undefined));
+  const stamp = stampOf(origin);
+  if (!run.users.isNews(user, stamp)) return;
+  await send(run, userMessages([user], origin));
+  run.users.noteSent(user, stamp);
+}
+
+/** Marks the user's groups as reported. */
+async function markGroupsOf(run: ReaderRun, { id }: DirectoryUser, atMs: number): Promise<void> {
+  const { ports, connection } = run;
+  for await (const groups of ports.users.groupsOf(connection.name, id)) {
+    for (const group of groups) {
+      const known = run.groups.get(group);
+      if (known !== undefined) await storeGroup(run, afterReport(known, atMs, ports.clock()));
+    }
+  }
+}
+
+/**
+ * Makes every group due that was last read before `atMs`. The lists of members show the users' addresses and states
+ * too.
+ */
+export async function readGroupsOfAllUsers(run: ReaderRun, atMs: number): Promise<void> {
+  const nowMs = run.ports.clock();
+  for (const group of run.groups.values()) {
+    const isBefore = (group.readMs ?? 0) < atMs;
+    if (isBefore && group.dueMs > nowMs) await storeGroup(run, { ...group, dueMs: nowMs });
+  }
+}
