@@ -29,7 +29,7 @@ export async function checkDeployment(looked: Looked): Promise<readonly Check[]>
     guarded('account', () => checkAccount(looked)),
     ...QUEUE_KEYS.map((key) => guarded(`queue ${key}`, () => checkQueue(key, looked))),
     guarded('table', () => checkTable(looked)),
-    guarded('table key', () => checkEncryption(looked.deployment)),
+    guarded('table key', () => checkEncryption(looked)),
     ...FUNCTION_KEYS.map((key) => guarded(`function ${key}`, () => checkFunction(key, looked))),
     guarded('executions', () => checkExecutions(looked.deployment)),
     guarded('alarm target', () => checkAlarmTarget(looked)),
@@ -130,7 +130,7 @@ async function checkTable({ prefix, deployment }: Looked): Promise<Checked> {
 }
 
 const UNPROTECTED =
-  'off: a call of dynamodb:DeleteTable deletes the table; groupsync deploy switches it on, unless retainData is false';
+  'off: a call of dynamodb:DeleteTable deletes the table. A deployment switches it on, unless retainData is false';
 
 async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, deployment }: Looked) {
   const facts = await deployment.function(key);
