@@ -106,6 +106,9 @@ export const CONNECTION_PARTITIONS = [
   ...['bound', 'drift', 'fanOuts', 'groups', 'log', 'pending'],
 ] as const;
 
+/** Attributes of a group's item with held removals and their decisions. The policy of operators denies writing them. */
+export const DECISION_ATTRIBUTES = ['hold', 'approval'] as const;
+
 /** The index partition that lists the names of all connections. */
 export const CONNECTIONS_PARTITION = 'connections';
 

@@ -44,3 +44,22 @@ describe('policy for one connection', () => {
     );
   });
 });
+
+describe('policy of operators', () => {
+  it('an operator may not write a decision about held removals directly', () => {
+    const policies = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
+    const denials = policies.map(({ Properties }) => [
+      Properties.ManagedPolicyName,
+      (Properties.PolicyDocument.Statement as Statement[]).filter(({ Effect }) => Effect === 'Deny'),
+    ]);
+    expect(Object.fromEntries(denials)).toMatchObject({
+      'groupsync-operator-eu-west-1': [
+        {
+          Action: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
+          Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval'] } },
+        },
+      ],
+      'groupsync-approver-eu-west-1': [],
+    });
+  });
+});
