@@ -55,7 +55,7 @@ describe('policy of operators', () => {
     expect(Object.fromEntries(denials)).toMatchObject({
       'groupsync-operator-eu-west-1': [
         {
-          Action: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
+          Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
           Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval'] } },
         },
       ],
