@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { leadingKeysOf } from '../../infra/operators.ts';
 import { startRecorder } from '../../scripts/deploy-check/recorder.ts';
+import { DECISION_ATTRIBUTES } from '../../shared/contract/topology.ts';
 import { wireTool } from '../../shared/runtime/wire-tool.ts';
 import { commandNames, runCli } from '../support/cli/io.ts';
 import { acmeOf, nativeEvent } from '../support/events.ts';
@@ -53,7 +55,8 @@ function grantedTo(who: string): string[] {
     ({ Properties }) => Properties.ManagedPolicyName === `groupsync-${who}-eu-west-1`,
   );
   const statements = policy?.Properties.PolicyDocument.Statement as Statement[];
-  const grants = statements.flatMap(({ Action, Resource }) =>
+  const allowing = statements.filter(({ Effect }) => Effect === 'Allow');
+  const grants = allowing.flatMap(({ Action, Resource }) =>
     listed(Action).flatMap((action) =>
       listed(Resource).map((resource) => `${action} on ${nameOf(resource)}`),
     ),
@@ -72,6 +75,12 @@ function nameOf(resource: unknown): string {
 const TRIED_ONLY = ['import m.csv --dry-run', 'explain g ann', 'person ann', 'members g'];
 const isTriedOnly = (line: string, call: string) =>
   TRIED_ONLY.includes(line) && call.startsWith('secretsmanager:GetSecretValue ');
+
+/** Whether the policy of a viewer of the default connection refuses a read of this partition. */
+const isOfOther = (key: string) =>
+  !leadingKeysOf('default').some((pattern) =>
+    pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
+  );
 
 const LONG = { timeout: PATIENCE_MS, interval: 100 };
 
@@ -105,6 +114,8 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
     const tool = await wireTool(target);
     const words = line.replaceAll(/<(\w+)>/g, (_, name: string) => filled[name] ?? name).split(' ');
     (recorder.calls as Set<string>).clear();
+    (recorder.leadingKeys as Set<string>).clear();
+    (recorder.written as Set<string>).clear();
     const around = { ports: tool.ports, cwd: folder, stdin: TOKEN, env: { EDITOR: 'true' } };
     const ran = await runCli([...words, '--yes', '--json'], around);
     await tool.close();
@@ -139,6 +150,13 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
     expect([0, line === 'notify test' ? 1 : 3], `${line}: ${stderr}`).toContain(code);
     filled['token'] ??= json?.prefix;
     filled['client'] ??= json?.clientId;
+    // Tokens are found by their prefix, and their keys name no connection.
+    if (who === 'viewer' && !line.startsWith('scim '))
+      expect([...recorder.leadingKeys].filter(isOfOther), line).toEqual([]);
+    expect(
+      DECISION_ATTRIBUTES.filter((name) => recorder.written.has(name)),
+      line,
+    ).toEqual([]);
     const allowed = grantedTo(who);
     for (const call of recorder.calls) {
       const named = call.replace(/(?<=groupsync\/connections\/).*/, '*');
