@@ -111,7 +111,7 @@ describe('unknown setting', () => {
 });
 
 describe('preview of a setting', () => {
-  it('counts only what the change causes, not changes that are planned anyway', async () => {
+  it('counts only the effects of the setting, and no changes that are planned anyway', async () => {
     const { publish, ports } = await sixInSync();
     await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
     const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });

@@ -74,7 +74,7 @@ describe('connect --directory', () => {
     expect(stderr).toContain('expected --administrator ADDRESS, and --key FILE or --provider NAME with');
   });
 
-  it('connect --directory refuses a key and a provider at the same time, and half a provider', async () => {
+  it('connect --directory refuses a key together with a provider, and an incomplete provider', async () => {
     const { connect, run } = await worldOf();
     const both = await connect('--provider', PROVIDER, '--service-account', SERVICE_ACCOUNT.email);
     const half = await run(...WITHOUT_KEY, '--provider', PROVIDER);

@@ -112,7 +112,7 @@ describe('connect and the write scopes', () => {
     },
   );
 
-  it('stores nothing if both write scopes are refused and a read of the same unknown group is not', async () => {
+  it('stores nothing if both write scopes are refused, but a read of the same unknown group is not refused', async () => {
     const { scripted, stored } = await worldOf({ refusesWrite: async () => true });
     const { code, json } = await scripted();
     expect(code).toBe(1);

@@ -75,7 +75,7 @@ describe('directory groups --compare', () => {
     expect((await run('directory', 'takeover', ...named)).stderr).toContain('and --key FILE too');
   });
 
-  it('prints what a first run would change, as its schema says', async () => {
+  it('prints the changes of a first run in the form of its schema', async () => {
     const { named, world } = await worldOf(() => savedWorld({ adoptExisting: 'byName' }));
     world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
     const { code, json } = await named('directory', 'groups', '--compare');

@@ -45,7 +45,7 @@ describe.skipIf(process.platform === 'win32')('fetching the CDK', () => {
     expect(cached()).toHaveLength(2);
   });
 
-  it('leaves nothing behind if npm fails, and says why', async () => {
+  it('leaves no files if npm fails, and reports the error of npm', async () => {
     const { fetching, cached } = machineWith('echo "npm error code ENOTFOUND" >&2; exit 1');
     await expect(fetchCdk(PACKAGES, fetching)).rejects.toThrow(
       'the AWS CDK could not be fetched: npm error code ENOTFOUND',

@@ -398,7 +398,7 @@ describe('Ctrl-C during a command', () => {
     expect(json.errors[0]).toEqual({ line: 101, message: SAYS });
   });
 
-  it('events send does not send the events that it has read but not sent yet', async () => {
+  it('after Ctrl-C, events send and import send nothing that they have only read', async () => {
     const { cli, taken, stopping } = await stoppedAfter(1);
     stopping.abort();
     const file = temporaryFile('e.jsonl', lines(3));
@@ -413,7 +413,7 @@ describe('Ctrl-C during a command', () => {
     expect(taken).toEqual([]);
   });
 
-  it('events send stops waiting for more standard input', async () => {
+  it('after Ctrl-C, events send and import stop waiting for standard input', async () => {
     for (const args of [['events', 'send', '-'], importing('-')]) {
       const { ports } = await savedWorld();
       const ran = await runCli(args, { ports, person: [], signal: AbortSignal.timeout(50) });
@@ -421,7 +421,7 @@ describe('Ctrl-C during a command', () => {
     }
   });
 
-  it('import reports how much was sent and that it can be repeated', async () => {
+  it('after Ctrl-C, import reports how much was sent, and that it can be repeated', async () => {
     const { cli, taken } = await stoppedAfter(10);
     const file = temporaryFile('m.csv', rows(25));
     expect(await cli(importing(file))).toMatchObject({

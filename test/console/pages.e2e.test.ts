@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => on.stop());
 
 describe('Home page', () => {
-  it('states how many groups are in sync, and leads to a hold whose approval removes those members', async () => {
+  it('states how many groups are in sync, and links to a hold, where an operator approves one removal', async () => {
     await on.send([
       nativeEvent('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 3) }),
     ]);
