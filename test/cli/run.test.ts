@@ -139,7 +139,7 @@ describe('command line', () => {
     ['CSV together with --watch', ['holds', '--watch', '-o', 'csv'], /--watch and --output csv/],
     ['CSV together with --follow', ['log', '--follow', '-o', 'csv'], /--follow and --output csv/],
     ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
-  ])('refuses %s with exit code 2 and at most two lines', async (_, args, says) => {
+  ])('the command line refuses %s with exit code 2 and at most two lines', async (_, args, says) => {
     const world = await sixInSync();
     const { code, stdout, stderr } = await world.cli(...args);
     expect(code).toBe(2);
@@ -156,7 +156,7 @@ describe('command line', () => {
       const args = [...line.split(' '), '--connection', 'other'];
       return [`a connection that is not there: ${line}`, args, /connect other\n.* connections/] as const;
     }),
-  ])('fails for %s with exit code 1 and prints the next step', async (_, args, says) => {
+  ])('the command line fails for %s with exit code 1 and prints the next step', async (_, args, says) => {
     const world = await sixInSync();
     const { code, stderr } = await world.cli(...args);
     expect(code).toBe(1);
@@ -174,7 +174,7 @@ describe('command line', () => {
       new PlatformFailure('unauthorized', 'the credential was not accepted', {}),
       /not accepted/,
     ],
-  ])('reports %s as a message and not as a stack trace', async (_, error, says) => {
+  ])('the command line reports %s as a message and not as a stack trace', async (_, error, says) => {
     const world = await sixInSync();
     const ports = {
       ...world.ports,
@@ -186,7 +186,7 @@ describe('command line', () => {
     expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
   });
 
-  it('changes nothing without --yes if it cannot ask the operator', async () => {
+  it('the command line changes nothing without --yes if it cannot ask the operator', async () => {
     const world = await sixInSync();
     const before = JSON.stringify([...world.table.items]);
     const changing = [
@@ -294,7 +294,7 @@ describe('holds commands', () => {
 });
 
 describe('connections set', () => {
-  it('shows the changes first, logs them in the journal and plans every group again', async () => {
+  it('connections set shows the changes first, logs them in the journal and plans every group again', async () => {
     const world = await sixInSync();
     const set = (...changes: string[]) =>
       world.cli('connections', 'set', 'default', ...changes, '--yes', '--json');
@@ -345,7 +345,7 @@ describe('connections set', () => {
 });
 
 describe('events send', () => {
-  it('checks each line and sends the valid events without the invalid ones', async () => {
+  it('events send checks each line and sends the valid events without the invalid ones', async () => {
     const envelope = { specversion: '1.0', id: '1', source: 's', time: '2026-11-20T10:00:00Z' };
     const data = { group: { id: 'n', name: 'N\u2028N' } };
     const good = JSON.stringify({ ...envelope, type: 'directory.group.upserted', data });
@@ -437,7 +437,7 @@ describe('Ctrl-C during a command', () => {
 });
 
 describe('completion', () => {
-  it('offers ids and names, and nothing if the deployment does not answer', async () => {
+  it('completion offers ids and names, and nothing if the deployment does not answer', async () => {
     const world = await sixInSync();
     world.mailboxes.events.add({ id: '1f9a01bc-0000', body: '{' });
     const ids = async (kind: string, ports = world.ports) =>
@@ -454,7 +454,7 @@ describe('completion', () => {
       });
   });
 
-  it('offers every command, and the next words of the command that was typed', async () => {
+  it('completion offers every command, and the next words of the command that was typed', async () => {
     const { stdout } = await runCli(['completion', 'bash']);
     const offered = (words: string, answers = 'true') =>
       execFileSync(
