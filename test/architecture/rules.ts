@@ -13,7 +13,7 @@ export interface ImportRule {
   readonly mayImport: readonly string[];
   /** Packages and `node:` modules that may be imported. */
   readonly packages: readonly string[];
-  /** Packages of which only types may be imported. */
+  /** Only types may be imported from these packages. */
   readonly packageTypes?: readonly string[];
   readonly fix: string;
 }

@@ -18,8 +18,8 @@ export interface Synthesised {
 }
 
 /**
- * Synthesises the stack of one stage, with the feature flags of cdk.json. The given settings override those of the
- * context.
+ * Synthesises the stack of one stage, with the feature flags of cdk.json. The given settings override the settings of
+ * the context.
  */
 export function synthesise(given: Record<string, unknown> = {}): Synthesised {
   const app = new App({ context: cdkJson.context });
