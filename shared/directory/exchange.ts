@@ -15,7 +15,7 @@ export interface DirectoryWorld {
    */
   readonly webIdentity: (audience: string) => Promise<string>;
   /** Refuses addresses of this machine and of private networks, as a deployed function does. */
-  readonly publicOnly?: boolean;
+  readonly publicOnly?: boolean | undefined;
 }
 
 export interface DirectoryRequest {
