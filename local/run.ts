@@ -144,10 +144,11 @@ async function converge(
       output.printLine(`${line.file}:${line.line}: not published: ${reason}`);
     if (events.length > 0) output.printLine(`published ${sent} events`);
     return await untilConverged({
-      client: stack.sqs,
+      countMessages: stack.countMessages,
       eventsQueueUrl,
       readerQueueUrl,
       applyQueueUrl,
+      countGroups: () => stack.parts.countGroups(DEFAULT_CONNECTION),
       readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
       onBacklog: progress.show,
       onLastEvent: options.once ? stack.endWindows : undefined,
