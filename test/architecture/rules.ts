@@ -148,7 +148,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'local/emulators/front-worker.mjs',
-    mayImport: ['scripts/built.mjs'],
+    mayImport: ['scripts/front-worker.mjs'],
     packages: [],
     fix: 'the launcher of the thread only loads its built file',
   },
