@@ -147,6 +147,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     fix: 'the page runs in a browser, and imports only console/answers.ts, console/search.ts and shared/contract/csv.ts from the project',
   },
   {
+    files: 'local/emulators/front-worker.mjs',
+    mayImport: ['scripts/front-worker.mjs'],
+    packages: [],
+    fix: 'the launcher of the thread only loads its built file',
+  },
+  {
     files: 'local/*',
     // fauxqs does not export the store that local/emulators/sqs-store.ts fixes. Both platform simulators use the same
     // rules of the platform.
