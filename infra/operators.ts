@@ -1,5 +1,5 @@
 import { Stack, Validations } from 'aws-cdk-lib';
-import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import {
@@ -17,8 +17,13 @@ import {
   tableName,
   testedAlarm,
 } from '../shared/contract/names.ts';
-import { TABLE } from '../shared/contract/topology.ts';
-import { asFound, keyStatements } from './permissions.ts';
+import {
+  CONNECTION_PARTITIONS,
+  CONNECTIONS_PARTITION,
+  DECISION_ATTRIBUTES,
+  TABLE,
+} from '../shared/contract/topology.ts';
+import { asFound, keyStatements, secretsKeyStatement } from './permissions.ts';
 import type { Settings } from './settings.ts';
 
 type Right = readonly [on: keyof ReturnType<typeof namesOf>, ...actions: string[]];
@@ -32,26 +37,24 @@ const LOOK: readonly Right[] = [
   // The environment of ingest shows which connection a source's queue belongs to.
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
-const DECIDE: readonly Right[] = [
-  ['table', 'dynamodb:BatchWriteItem', 'dynamodb:UpdateItem'],
-  ['apply', 'sqs:SendMessage'],
-];
 
 /** The permissions of each role for its commands, which `test/infra/commands.integration.test.ts` lists. */
 const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right[]>> = {
   viewer: LOOK,
-  approver: [...LOOK, ...DECIDE],
+  // The function carries the decision out and checks who decides. So an approver needs no write access to the table.
+  approver: [...LOOK, ['reconcile', 'lambda:InvokeFunction']],
   operator: [
     ...LOOK,
-    ...DECIDE,
-    ['table', 'dynamodb:PutItem', 'dynamodb:DeleteItem', 'dynamodb:Scan', 'dynamodb:DescribeTable'],
+    ['table', 'dynamodb:BatchWriteItem', 'dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'],
+    ['table', 'dynamodb:Scan', 'dynamodb:DescribeTable'],
+    ['apply', 'sqs:SendMessage'],
     ['table', 'dynamodb:DescribeTimeToLive', 'dynamodb:DescribeContinuousBackups'],
     ['events', 'sqs:SendMessage'],
     ['deadLetters', 'sqs:DeleteMessage'],
     ['runs', 'lambda:InvokeFunction'],
-    ['functions', 'lambda:GetFunctionConfiguration'],
+    ['functions', 'lambda:GetFunctionConfiguration', 'lambda:GetFunctionConcurrency'],
     ['scim', 'lambda:GetPolicy'],
-    ['anything', 'lambda:ListEventSourceMappings'],
+    ['anything', 'lambda:ListEventSourceMappings', 'lambda:GetAccountSettings'],
     ['schedules', 'scheduler:GetSchedule'],
     ['alarm', 'cloudwatch:SetAlarmState', 'cloudwatch:DescribeAlarmHistory'],
     ['topic', 'sns:ListSubscriptionsByTopic'],
@@ -60,12 +63,19 @@ const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right
   ],
 };
 
+interface OperatorsProps {
+  readonly settings: Settings;
+  readonly key: IKey;
+  /** ARN of the key of secrets; undefined: the key of Secrets Manager. */
+  readonly secretsKey: string | undefined;
+}
+
 /**
- * Three policies to attach to the roles of operators. Write access to the table covers everything stored in it, so a
- * third policy with write access would not protect more.
+ * Three policies to attach to the roles of people. Write access to the table covers everything stored in it, so only
+ * operators have it.
  */
 export class Operators extends Construct {
-  constructor(scope: Construct, id: string, { settings, key }: { settings: Settings; key: IKey }) {
+  constructor(scope: Construct, id: string, { settings, key, secretsKey }: OperatorsProps) {
     super(scope, id);
     const { partition, region, account } = Stack.of(this);
     const names = namesOf(settings);
@@ -73,6 +83,23 @@ export class Operators extends Construct {
       const [service = '', ...resource] = name.split(':');
       return name === '*' ? name : `arn:${partition}:${service}:${region}:${account}:${resource.join(':')}`;
     };
+    for (const connection of settings.connectionViewers) {
+      new ManagedPolicy(this, `viewer-${connection}`, {
+        managedPolicyName: `${settings.prefix}-viewer-${connection}-${region}`,
+        description: `groupsync ${settings.prefix}: reads the connection ${connection}, and no other`,
+        statements: [
+          ...LOOK_AT_ONE.map(
+            ([on, ...actions]) => new PolicyStatement({ actions, resources: names[on].map(arn) }),
+          ),
+          new PolicyStatement({
+            actions: ['dynamodb:BatchGetItem', 'dynamodb:Query'],
+            resources: [...names.table, ...names.index].map(arn),
+            conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf(connection) } },
+          }),
+          ...keyStatements(this, key),
+        ],
+      });
+    }
     for (const [who, rights] of Object.entries(PEOPLE)) {
       const policy = new ManagedPolicy(this, who, {
         // A policy's name is unique in the account, across all regions.
@@ -83,12 +110,16 @@ export class Operators extends Construct {
             ([on, ...actions]) => new PolicyStatement({ actions, resources: names[on].map(arn) }),
           ),
           ...keyStatements(this, key),
+          ...(who === 'operator' ? [noDecisions(names.table.map(arn))] : []),
+          ...(who === 'operator' && secretsKey !== undefined
+            ? [secretsKeyStatement(this, secretsKey, ['kms:Decrypt', 'kms:GenerateDataKey'])]
+            : []),
         ],
       });
       if (who !== 'operator') continue;
       const reasons = {
         [asFound('*')]:
-          'lambda:ListEventSourceMappings has no resource level (service authorization reference).',
+          'lambda:ListEventSourceMappings and lambda:GetAccountSettings have no resource level (service authorization reference).',
         [asFound(arn(names.secrets[0]))]: 'Connections come and go without a deployment.',
       };
       for (const [resource, reason] of Object.entries(reasons))
@@ -96,6 +127,31 @@ export class Operators extends Construct {
     }
   }
 }
+
+/**
+ * No direct write of a decision about held removals: only the function `reconcile` writes decisions, after it has checked
+ * who decides. The condition names the attributes of a group's item that hold removals and decisions.
+ */
+const noDecisions = (resources: string[]) =>
+  new PolicyStatement({
+    sid: 'NoDecisions',
+    effect: Effect.DENY,
+    actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
+    resources,
+    conditions: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': [...DECISION_ATTRIBUTES] } },
+  });
+
+/** What a viewer of one connection may read. Dead-lettered messages of all connections are in the same queues. */
+const LOOK_AT_ONE: readonly Right[] = [
+  ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
+  ['ingest', 'lambda:GetFunctionConfiguration'],
+];
+
+/** The partition keys of one connection, in the table and in its index. */
+export const leadingKeysOf = (connection: string): readonly string[] => [
+  CONNECTIONS_PARTITION,
+  ...CONNECTION_PARTITIONS.flatMap((kind) => [`${kind}#${connection}`, `${kind}#${connection}#*`]),
+];
 
 /** ARNs that contain resource names. A reader of the policy understands names better than CloudFormation references. */
 function namesOf({ prefix, sources }: Settings) {
@@ -115,6 +171,7 @@ function namesOf({ prefix, sources }: Settings) {
     // Includes functions that may be missing: without the permission, AWS does not report that they are missing.
     functions: [...FUNCTION_KEYS, 'scim' as const].map(target),
     ingest: [target('ingest')],
+    reconcile: [target('reconcile')],
     runs: [target('reconcile'), target('people'), target('directory')],
     scim: [target('scim')],
     schedules: SCHEDULE_KEYS.map((key) => `scheduler:schedule/default/${scheduleName(prefix, key)}`),

@@ -1,5 +1,8 @@
 import { createTimeline, type Timeline } from './timeline.ts';
 
+/** Properties that only one vendor has, by the vendor's name. The dialect decides their meaning. */
+export type VendorFields = Readonly<Record<string, unknown>>;
+
 /** A person of the customer. Each dialect shows suspended, archived and deleted people in its own way. */
 export interface User {
   readonly id: string;
@@ -13,6 +16,9 @@ export interface User {
   readonly archived: boolean;
   readonly createdAtMs: number;
   readonly deletedAtMs: number | null;
+  /** When an administrator ended the time in which a deleted user can be restored; null if none did. */
+  readonly purgedAtMs: number | null;
+  readonly vendorFields: VendorFields;
 }
 
 export interface Group {
@@ -21,11 +27,23 @@ export interface Group {
   readonly aliases: readonly string[];
   readonly name: string;
   readonly description: string;
+  readonly createdAtMs: number;
   readonly deletedAtMs: number | null;
+  readonly vendorFields: VendorFields;
 }
 
-/** `everyone` is one member that represents all users of the customer. */
-export type MemberKind = 'user' | 'group' | 'externalUser' | 'externalGroup' | 'everyone';
+/**
+ * `everyone` is one member that represents all users of the customer. Only some vendors have devices and service
+ * principals as members.
+ */
+export type MemberKind =
+  | 'user'
+  | 'group'
+  | 'externalUser'
+  | 'externalGroup'
+  | 'everyone'
+  | 'device'
+  | 'servicePrincipal';
 
 export interface Membership {
   readonly memberId: string;
@@ -48,20 +66,41 @@ export interface LogEntry {
   readonly role?: string;
   readonly oldValue?: string;
   readonly newValue?: string;
+  /** The vendor fields that the change sets. */
+  readonly vendorFields?: VendorFields;
+}
+
+/** The latest change of one membership. The change may be its end. */
+export interface MembershipChange {
+  readonly memberId: string;
+  /** Milliseconds since 1970; -Infinity if the membership exists since ever. */
+  readonly atMs: number;
 }
 
 /** The directory at one time. A key is an id, a primary address or an alias. */
 export interface View {
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
   /** Returns all users, including deleted users. */
   users(): readonly User[];
   /** Returns all groups, including deleted groups. */
   groups(): readonly Group[];
+  /** Returns a user by its id, also if the user is deleted. */
+  storedUser(id: string): User | undefined;
+  /** Returns a group by its id, also if the group is deleted. */
+  storedGroup(id: string): Group | undefined;
   /** Returns a user that is not deleted. */
   user(key: string): User | undefined;
   /** Returns a group that is not deleted. */
   group(key: string): Group | undefined;
   members(groupId: string): readonly Membership[];
   membership(groupId: string, memberId: string): Membership | undefined;
+  /** Returns the time of the latest change of a user; -Infinity if the user is unchanged since ever. */
+  userChangedAt(userId: string): number;
+  /** Returns the time of the latest change of a group, without its memberships. */
+  groupChangedAt(groupId: string): number;
+  /** Returns the latest change of each present and former membership of a group. */
+  membershipChanges(groupId: string): readonly MembershipChange[];
 }
 
 /** Users, groups, memberships and log, with the times of all changes. Times are milliseconds since 1970. */
@@ -148,8 +187,11 @@ function viewOf(stored: Stored, atMs: number): View {
   const isNamed = (key: string, id: string, addresses: readonly string[]) =>
     id === key || addresses.some((address) => address.toLowerCase() === key.toLowerCase());
   return {
+    atMs,
     users: () => valuesOf(stored.users),
     groups: () => valuesOf(stored.groups),
+    storedUser: (id) => stored.users.get(id)?.at(atMs),
+    storedGroup: (id) => stored.groups.get(id)?.at(atMs),
     user: (key) =>
       candidatesOf(stored.users, key).find(
         (user) => user.deletedAtMs === null && isNamed(key, user.id, [user.primaryEmail, ...user.aliases]),
@@ -159,6 +201,13 @@ function viewOf(stored: Stored, atMs: number): View {
         (group) => group.deletedAtMs === null && isNamed(key, group.id, [group.email, ...group.aliases]),
       ),
     members: (groupId) => valuesOf(stored.memberships.get(groupId) ?? new Map()),
+    userChangedAt: (id) => stored.users.get(id)?.changedAt(atMs) ?? Number.NEGATIVE_INFINITY,
+    groupChangedAt: (id) => stored.groups.get(id)?.changedAt(atMs) ?? Number.NEGATIVE_INFINITY,
+    membershipChanges: (groupId) =>
+      [...(stored.memberships.get(groupId) ?? [])].flatMap(([memberId, timeline]) => {
+        const changedAtMs = timeline.changedAt(atMs);
+        return changedAtMs === undefined ? [] : [{ memberId, atMs: changedAtMs }];
+      }),
     membership: (groupId, memberId) => stored.memberships.get(groupId)?.get(memberId)?.at(atMs) ?? undefined,
   };
 }

@@ -58,6 +58,26 @@ export const LATER_GROUPS = {
   'Product design': ['user-cleo', 'user-dan'],
 };
 
+const ALL = ['ann', 'ben', 'cleo', 'dan', 'eve', 'fay'];
+const snapshotOf = (names: readonly string[], time: string, sequence: number) =>
+  event(
+    'group.snapshot',
+    { group: { id: 'g-all', name: 'Everyone' }, members: names.map(member) },
+    { time, sequence },
+  );
+
+/** A group of all people, and later a snapshot that removes more members than the guard allows. */
+export const wholeEvents = (time: string): readonly string[] => [snapshotOf(ALL, time, 1)];
+export const heldEvents = (time: string): readonly string[] => [snapshotOf(ALL.slice(0, 1), time, 2)];
+
+/** One more event, for a deployment after the update. */
+export function lastEvents(time: string): readonly string[] {
+  const group = { id: 'g-eng' };
+  return [event('group.member.added', { group, members: [member('cleo')] }, { time, sequence: 7 })];
+}
+
+export const LAST_GROUPS = { ...LATER_GROUPS, Engineering: ['user-ann', 'user-cleo', 'user-dan'] };
+
 export async function send(clients: Clients, stage: StageOfStack, bodies: readonly string[]): Promise<void> {
   const QueueUrl = readOutputs(stage)(STACK_OUTPUTS.events);
   for (const MessageBody of bodies) await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));

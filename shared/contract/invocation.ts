@@ -25,6 +25,17 @@ export const ReconcileInvocation = z.lazy(() =>
 );
 export type ReconcileInvocation = z.infer<typeof ReconcileInvocation>;
 
+/** The payload with which the command line sends an operator's decision to `reconcile`. */
+export const DecideInvocation = z.lazy(() =>
+  z.object({
+    task: z.literal('decide'),
+    /** The decision in JSON. It stays a text, because the proof is about this text. */
+    decision: z.string().max(5_000_000),
+    /** Headers of a signed request that shows who decides. On an emulator: the name of the user. */
+    proof: z.record(z.string(), z.string()),
+  }),
+);
+
 export const PeopleInvocation = z.lazy(() => z.object({ connection }));
 
 /** The payload that the schedule and the command line send to `directory`. */

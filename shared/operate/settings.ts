@@ -138,7 +138,7 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
  * Removes a connection, its credential and its SCIM tokens. Its groups stay on the platform, and their desired state
  * stays in the table. If the same company is connected again under the same name, the stored state is used. No other
  * company may have the name. The connection itself is removed last, so that after a crash the command can be repeated.
- * @throws Refused under four eyes, because a new connection would have neither four eyes nor the same guard
+ * @throws Refused under four eyes, because a new connection would have no four eyes and possibly a weaker guard
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
   const { company, settings } = await requireConnection(name, ports);

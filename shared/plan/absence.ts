@@ -143,24 +143,35 @@ export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[])
     if (why === 'not_found') {
       const absence = decideAbsence(facts, candidate.id as PlatformGroupId);
       if (absence !== 'gone') return absence;
-    } else if (why === 'departing') {
-      return releasedSoon(candidate);
     } else if (isForSame(candidate, why, state.ref)) {
       return ownedElsewhere(candidate, why);
+    } else if (mayBeReleased(facts, why)) {
+      return releasedSoon(candidate, why);
     }
   }
   return undefined;
 }
 
 const RELEASED_SOON_MS = 10_000;
+const RELEASED_WITHIN_MS = 60_000;
 
-/** Returns a wait. The deleted directory group still has the platform group, and a POST now would make a second one. */
-const releasedSoon = ({ id }: ListedGroup): Wait => ({
+/**
+ * Whether the owner may be about to release the platform group. A directory group that is deleted and created again
+ * gets a new id, and the two events arrive in any order.
+ */
+const mayBeReleased = ({ state, settings, nowMs }: Facts, owner: GroupRef): boolean =>
+  settings.onGroupDeleted === 'release' &&
+  owner.connection === state.ref.connection &&
+  state.dirtySinceMs !== undefined &&
+  nowMs - state.dirtySinceMs < RELEASED_WITHIN_MS;
+
+/** Returns a wait. Another directory group still has the platform group, and a POST now would make a second one. */
+const releasedSoon = ({ id }: ListedGroup, { group }: GroupRef): Wait => ({
   kind: 'wait',
   waitMs: RELEASED_SOON_MS,
   why: {
     code: 'owned',
-    message: `the platform group ${id} belongs to a group that the directory deleted; this group adopts it after the release`,
+    message: `the platform group ${id} belongs to group ${group}: this group waits a minute, in case the directory deleted group ${group}`,
   },
 });
 

@@ -138,6 +138,10 @@ export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId
   return { ...known, ...unshownAs([...unshown, ...hidden].filter(([user]) => !view.users.has(user))) };
 }
 
+/** Whether a listed group shows the same group in the same version. Both then show the same content. */
+export const isSameVersion = (listed: ListedGroup, observed: ObservedGroup): listed is ObservedGroup =>
+  isWhole(listed) && listed.id === observed.id && listed.version === observed.version;
+
 /**
  * Returns the view of an adopted group. A version stands for one content of the group. So if the list and the fetch
  * show the same version, a user in the list is in the group, even if the fetch does not show the user.
@@ -150,7 +154,7 @@ export function adoptedView(
   listed: ListedGroup,
   previousView: View | undefined,
 ): View {
-  const hidden = isWhole(listed) && listed.version === observed.version ? listed.users : [];
+  const hidden = isSameVersion(listed, observed) ? listed.users : [];
   return withHidden(
     viewOf(observed, previousView),
     hidden.map((user) => [user, previousView !== undefined && isOwnUser(previousView, user)]),
@@ -210,7 +214,7 @@ export function lostFields(
  *   shows a spokeId                     | whether it equals the sent spokeId, apart from its form
  *   shows another name                  | false
  *   shows the name, no users were sent  | whether it shows no users
- *   shows the name, users were sent     | whether it shows all of them; the platform may have added others
+ *   shows the name, users were sent     | whether it shows one of them; the platform may have dropped or added others
  *
  * Without the view of the creation (`prepared`), only the spokeId can prove the creation.
  */
@@ -218,7 +222,7 @@ export function isOurCreation(observed: ObservedGroup, intent: Intent, prepared:
   if (intent.known?.includes(observed.id as PlatformGroupId)) return false;
   if (observed.spokeId !== null) return mayBeSpokeId(observed.spokeId, intent.spokeId);
   if (prepared === undefined || foldName(observed.name) !== foldName(prepared.name)) return false;
-  const shown = new Set(observed.users);
-  const hasAll = [...prepared.users.keys()].every((user) => shown.has(user));
-  return hasAll && (prepared.users.size > 0 || shown.size === 0);
+  return prepared.users.size === 0
+    ? observed.users.length === 0
+    : observed.users.some((user) => prepared.users.has(user));
 }

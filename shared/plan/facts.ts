@@ -113,11 +113,8 @@ export interface Rejected {
 /** The platform group of a fetch or an answer, with the time of the fetch or answer. */
 export type Shown = Pick<ObservedGroup, 'id' | 'version'> & { readonly atMs: number };
 
-/**
- * Why a platform group was not adopted: the platform answered 404, another group owns it, or its owner was deleted and
- * is about to release it.
- */
-export type PassedOver = 'not_found' | 'departing' | GroupRef;
+/** Why a platform group was not adopted: the platform answered 404, or another group owns it. */
+export type PassedOver = 'not_found' | GroupRef;
 
 /**
  * The facts for a decision about one group. A fact that has not been read is undefined. If the fact matters, the

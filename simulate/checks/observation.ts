@@ -47,8 +47,7 @@ export interface ObservedConnection {
   /** Users whose removal waits for an operator's decision, was approved in the last two hours, or was rejected. */
   readonly held: (group: string) => ReadonlySet<string>;
   /**
-   * True if the deletion of the whole group waits for an operator's decision or was approved in the last two hours, or
-   * if an operator rejected a hold.
+   * True if a deletion of the whole group waits for a decision, was approved in the last two hours, or was rejected.
    */
   readonly isDeletionHeld: (group: string) => boolean;
   readonly expected: (group: string) => ExpectedUsers;
@@ -57,15 +56,9 @@ export interface ObservedConnection {
    * it.
    */
   readonly actual: (group: string) => HeldGroup | undefined;
-  /**
-   * Returns the directory group that has this external id. The comparison ignores how the platform changes external
-   * ids.
-   */
+  /** Returns the directory group that has this external id, also in the form that the platform stores. */
   readonly groupWith: (spokeId: string) => string | undefined;
-  /**
-   * Returns whether the external id is the id of this group. The comparison ignores how the platform changes external
-   * ids.
-   */
+  /** Returns whether the external id is the id of this group, also in the form that the platform stores. */
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
   /** Returns whether a fault may have hidden the answer to a SCIM request about the group. */
   readonly hasUncertainRequest: (group: string) => boolean;

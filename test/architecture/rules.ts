@@ -13,7 +13,7 @@ export interface ImportRule {
   readonly mayImport: readonly string[];
   /** Packages and `node:` modules that may be imported. */
   readonly packages: readonly string[];
-  /** Packages of which only types may be imported. */
+  /** Only types may be imported from these packages. */
   readonly packageTypes?: readonly string[];
   readonly fix: string;
 }
@@ -147,6 +147,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     fix: 'the page runs in a browser, and imports only console/answers.ts, console/search.ts and shared/contract/csv.ts from the project',
   },
   {
+    files: 'local/emulators/front-worker.mjs',
+    mayImport: ['scripts/front-worker.mjs'],
+    packages: [],
+    fix: 'the launcher of the thread only loads its built file',
+  },
+  {
     files: 'local/*',
     // fauxqs does not export the store that local/emulators/sqs-store.ts fixes. Both platform simulators use the same
     // rules of the platform.
@@ -165,6 +171,22 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     files: 'directory-simulator/google/*',
     mayImport: ['directory-simulator/google/*', 'directory-simulator/engine/*'],
+    packages: ['zod', 'node:*'],
+    fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
+  },
+  {
+    files: 'directory-simulator/entra/*',
+    mayImport: ['directory-simulator/entra/*', 'directory-simulator/engine/*'],
+    packages: ['zod', 'node:*'],
+    fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
+  },
+  {
+    files: 'directory-simulator/okta/*',
+    mayImport: [
+      'directory-simulator/okta/*',
+      'directory-simulator/engine/*',
+      'local/platform/seeded-random.ts',
+    ],
     packages: ['zod', 'node:*'],
     fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
   },

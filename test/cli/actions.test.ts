@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { runCli } from '../support/cli/io.ts';
-import { calledBy } from '../support/engine/story.ts';
 import { temporaryFile } from '../support/folder.ts';
-import { added, group, removed, sixInSync } from '../support/operate/world.ts';
+import { added, group, portsAs, removed, sixInSync } from '../support/operate/world.ts';
 
 /** Creates a group whose removals are held. */
 async function heldWorld() {
@@ -11,7 +10,7 @@ async function heldWorld() {
   await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
   await world.apply('g');
   const { cli } = world;
-  const cliOfBob = (...args: string[]) => runCli(args, { ports: { ...world.ports, ...calledBy('Bob') } });
+  const cliOfBob = (...args: string[]) => runCli(args, { ports: portsAs('Bob', world.ports) });
   const ask = (args: string[], sees: string) =>
     runCli(args, { ports: world.ports, person: [{ sees, types: 'y\r' }] });
   const newest = async (...of: string[]) => {
@@ -49,7 +48,7 @@ describe('audit log of operator actions', () => {
     },
   );
 
-  it('records sends, replays, imports and syncs, and the adoption and release of groups', async () => {
+  it('the audit records sends, replays, imports and syncs, and the adoption and release of groups', async () => {
     const { cli, clock, mailboxes, platform, ports, refOf } = await heldWorld();
     const event = { specversion: '1.0', id: 'e', source: 's', time: new Date(clock.ms).toISOString() };
     const data = { group: { id: 'n', name: 'New' } };
@@ -82,7 +81,7 @@ describe('audit log of operator actions', () => {
     ]);
   });
 
-  it('records the end of a pause of a group and of the connection', async () => {
+  it('the audit records the end of a pause of a group and of the connection', async () => {
     const { cli, newest, clock } = await heldWorld();
     await cli('pause', 'g', '--yes');
     await cli('pause', '--yes');
@@ -99,7 +98,7 @@ describe('audit log of operator actions', () => {
     });
   });
 
-  it('records the creation and revocation of a SCIM token without the token', async () => {
+  it('the audit records the creation and revocation of a SCIM token without the token', async () => {
     const { cli, newest, clock, table } = await heldWorld();
     const { token, prefix } = (await cli('scim', 'token', 'create', '--json')).json;
     expect(await newest()).toMatchObject({
@@ -118,7 +117,7 @@ describe('audit log of operator actions', () => {
     expect(JSON.stringify([...table.items])).not.toContain(token);
   });
 
-  it('records the creation, rotation and revocation of an OAuth client for SCIM without its secrets', async () => {
+  it('the audit records the creation, rotation and revocation of an OAuth client for SCIM without its secrets', async () => {
     const { cli, newest, clock, table } = await heldWorld();
     const { clientId, clientSecret } = (await cli('scim', 'client', 'create', '--json')).json;
     expect(await newest()).toMatchObject({
@@ -199,7 +198,9 @@ describe('holds approve and holds reject for a decided hold', () => {
         },
       },
     };
-    const ran = await runCli(['holds', 'approve', 'g', '--reason', 'r', '--yes'], { ports: late });
+    const ran = await runCli(['holds', 'approve', 'g', '--reason', 'r', '--yes'], {
+      ports: portsAs('local:tester', late),
+    });
     expect(ran).toMatchObject({
       code: 3,
       stdout: expect.stringMatching(/another operator decided the hold: rejected by Bob/),

@@ -114,7 +114,7 @@ describe('adoption by an operator', () => {
     expect((await toolPorts.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('h'));
   });
 
-  it('an adoption is refused for an unknown, deleted or linked directory group, and for a missing or owned platform group', async () => {
+  it('an adoption needs a known, unlinked directory group that exists, and a platform group that exists and has no owner', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
     const adopt = (group: string, id: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
@@ -295,7 +295,7 @@ describe('released group', () => {
     async (_, again, adoptExisting) => {
       for (const seconds of [0, 10, 30, 59, 61]) {
         const { say, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
-        // These ports are those of one function instance, which caches the list of groups for a minute.
+        // These ports belong to one instance of the function, which caches the list of groups for a minute.
         const ports = world.portsFor();
         const take = async (group: string, ...directoryEvents: readonly DirectoryEvent[]) => {
           say(...directoryEvents);
@@ -322,7 +322,7 @@ describe('released group', () => {
     ['first', ['h', 'g']],
     ['second', ['g', 'h']],
   ])(
-    'a group with the name of a deleted group adopts its platform group, although apply runs for it %s',
+    'a group with the name of a deleted group adopts the platform group if apply runs for it %s',
     async (_, order) => {
       const settings = { onGroupDeleted: 'release', adoptExisting: 'byName' } as const;
       const { tell, say, world, ref, state } = await company(settings);

@@ -113,7 +113,8 @@ const base: Facts = {
 };
 const UNREAD = { shown: undefined };
 const facts = (over: Partial<Facts>): Facts => ({ ...base, ...over });
-const listing = (...groups: readonly ObservedGroup[]) => ({ groups, ageMs: 0 });
+const NONE_UNLISTED = { existing: undefined, hidesAllManaged: false };
+const listing = (...groups: readonly ObservedGroup[]) => ({ groups, ageMs: 0, unlisted: NONE_UNLISTED });
 const DEPARTED = { ...state().registers, upserted: STAMP_ZERO, deleted: stampAt(2) };
 const EVERYBODY = 'abcdefgh';
 const FORMER = {
@@ -262,6 +263,17 @@ describe('decide', () => {
         settings: settingsWith({ adoptExisting: 'byName' }),
       },
       CREATE,
+    ],
+    [
+      'has the name of a group that its owner may release: wait a minute',
+      {
+        ...NO_BASE,
+        passedOver: new Map([['q', { ...OTHER_CONNECTION, connection: state().ref.connection }]]),
+        listed: listing(shown('a', { id: 'q', spokeId: 'x' })),
+        settings: settingsWith({ adoptExisting: 'byName', onGroupDeleted: 'release' }),
+        state: unlinked(state({ dirtySinceMs: NOW_MS - 59_000 })),
+      },
+      { kind: 'wait', waitMs: 10_000, why: { code: 'owned' } },
     ],
     ['was unlinked: create it again', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
     [
@@ -547,7 +559,7 @@ describe('decide', () => {
     ['a creation with three misses leads to the list', { ...creating(2, 10), fetched: 'gone' }, readList(0)],
     [
       'a creation with three misses leads to a check of the list',
-      { ...creating(2, 10), fetched: 'gone', listed: listing(other) },
+      { ...creating(2, 10), fetched: 'gone', listed: { ...listing(other), unlisted: undefined } },
       { kind: 'read', what: ['unlisted'] },
     ],
     [
@@ -564,6 +576,11 @@ describe('decide', () => {
       'a creation waits while the list lacks every managed group',
       { ...creating(2, 10), fetched: 'gone', listed: lacking(undefined, true) },
       waits('list_incomplete'),
+    ],
+    [
+      'a creation is dropped after an hour in which the list lacks every managed group',
+      { ...creating(2, 60), fetched: 'gone', listed: lacking(undefined, true) },
+      { kind: 'drop' },
     ],
   ])('an open write: %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
@@ -786,7 +803,11 @@ describe('decide', () => {
   it("a late effect of groupsync's own write is not a change by another client", () => {
     const sent = { ...NOTHING_SENT, name: ['Eng  x'], spokeId: ['g'] };
     const uncertain = { write: intent, sent, untilMs: NOW_MS + 1 };
-    const late = { state: state({ suspectedChange, uncertain }), settings: settingsWith({ drift: 'adopt' }) };
+    const late = {
+      state: state({ suspectedChange, uncertain }),
+      settings: settingsWith({ drift: 'adopt' }),
+      listed: listing(),
+    };
     const change = (added: string, removed: string) => ({
       uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },
     });

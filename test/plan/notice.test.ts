@@ -7,8 +7,8 @@ const MINUTE = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 10);
 
 /**
- * Returns the notifications about a hold, by minute. The number of held groups changes at the given minutes. The
- * minutes in `failing` are those of notifications that fail.
+ * Returns the notifications about a hold, by minute. The number of held groups changes at the given minutes. `failing`
+ * contains the minutes of notifications that fail.
  */
 function told(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
   let episodes: readonly Episode[] = [];
@@ -109,7 +109,7 @@ describe('notifications about findings', () => {
       'npx groupsync --prefix prod dlq list',
     ]);
     expect(noticeOf({ ...deadLetters, count: 5 }, 'prod').slice(0, 2)).toEqual([
-      'prod: dead letters that wait for a person: 5',
+      'prod: dead-lettered messages that wait for an operator: 5',
       names5,
     ]);
     expect(noticeOf({ ...deadLetters, names: [] }, 'prod')).toHaveLength(3);

@@ -99,9 +99,10 @@ export async function startLocalStack(options: LocalStackOptions) {
     /** Waits until no call is in flight and no group is dirty. @returns the groups */
     async converge(timeoutMs = 150_000): Promise<readonly GroupReport[]> {
       const outcome = await untilConverged({
-        client: stack.sqs,
+        countMessages: stack.countMessages,
         eventsQueueUrl,
         applyQueueUrl,
+        countGroups: () => stack.parts.countGroups(DEFAULT_CONNECTION),
         readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
         onBacklog: () => undefined,
         signal: AbortSignal.timeout(timeoutMs),
@@ -115,7 +116,7 @@ export async function startLocalStack(options: LocalStackOptions) {
       }
       return outcome.groups;
     },
-    /** Ends the visibility timeouts of dead letters that a killed process has received. */
+    /** Ends the visibility timeouts of dead-lettered messages that a killed process has received. */
     endHolds() {
       for (const queue of (polled.mock.contexts as SqsQueue[]).filter(isDeadLetters))
         for (const held of queue.inflightMessages.values()) held.visibilityDeadline = 0;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
@@ -99,7 +100,7 @@ describe('creation whose answer is lost', () => {
   );
 
   it.each([0, 2])(
-    'after a creation without an answer, apply waits and reports the reason while the list shows only %i managed groups',
+    'a creation without an answer waits, with the reason, while the list shows only %i managed groups',
     async (limit) => {
       const { state, shown } = await lostCreation({ isMade: false, limit });
       expect(shown('g')).toEqual([]);
@@ -187,4 +188,74 @@ describe('creation whose answer is lost', () => {
       expect(await told.drift()).toEqual([['members_added', ['u-c', 'u-d']]]);
     },
   );
+
+  it('a creation without an answer is repeated after an hour if the only managed group is excluded and deleted', async () => {
+    const { world, troubles, tell, say, hire, pass, shown, state } = await story();
+    await hire('a');
+    await tell({ snapshot: 'x', of: ['a'] });
+    world.advance(HOUR_MS);
+    const plan = await planSettings(CONNECTION, [{ key: 'groups.exclude', value: ['x'] }], world.toolPorts);
+    await changeSettings(plan, { ...world.toolPorts, vault: {} as never });
+    world.advance(HOUR_MS);
+    await tell();
+    world.platform.deleteAsOther((await state('x'))?.link?.id ?? '');
+    let isLost = false;
+    troubles.platform = (call) => {
+      if (call !== 'create' || isLost) return 'none';
+      isLost = true;
+      return 'lost_before';
+    };
+    say({ snapshot: 'g', of: ['a'] });
+    await pass(4 * HOUR_MS, 10);
+    expect(isLost).toBe(true);
+    expect(shown('g')).toEqual([['u-a']]);
+  });
+
+  it('a platform that hides external ids and drops a user gets one group', async () => {
+    const { world, troubles, tell, say, hire, pass } = await story({ platform: { echoSpokeId: false } });
+    await hire('a', 'b');
+    await tell({ snapshot: 'x', of: ['a'] });
+    world.advance(HOUR_MS);
+    let isLost = false;
+    troubles.platform = (call) => {
+      if (call !== 'create' || isLost) return 'none';
+      isLost = true;
+      return 'lost_after';
+    };
+    world.platform.refused.add('u-b');
+    say({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
+    await pass(2 * HOUR_MS, 10);
+    expect(isLost).toBe(true);
+    expect([...world.platform.groups.values()].filter(({ name }) => name === 'g')).toHaveLength(1);
+  });
+});
+
+describe('creation while the list is incomplete', () => {
+  const incomplete = async (hours: number) => {
+    const told = await story({ settings: { adoptExisting: 'bySpokeId' } });
+    const { world, hire, tell, say, pass } = told;
+    await hire('a', 'b');
+    await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    const existing = world.platform.addForeign({ name: 'g', spokeId: 'g', users: ['u-a'] });
+    world.platform.adopted.add(existing);
+    world.advance(HOUR_MS);
+    world.platform.listLimit = 1;
+    say({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
+    await pass(hours * HOUR_MS, 10);
+    return { ...told, existing };
+  };
+
+  it('the group waits, and adopts the existing group once the list shows it', async () => {
+    const { world, tell, state, existing } = await incomplete(0.5);
+    expect((await state('g'))?.lastError).toMatchObject({ code: 'list_incomplete' });
+    world.platform.listLimit = Number.POSITIVE_INFINITY;
+    world.advance(HOUR_MS);
+    await tell();
+    expect((await state('g'))?.link?.id).toBe(existing);
+  });
+
+  it('the group is created after an hour', async () => {
+    const { state } = await incomplete(4);
+    expect((await state('g'))?.link?.id).toBeDefined();
+  });
 });

@@ -151,7 +151,7 @@ async function membersOf(
   }
 }
 
-/** The platform users of these members. Each user has the members that are bound to it. */
+/** The platform users of these members, each with the members that are bound to the user. */
 async function usersOf(
   members: readonly DirectoryUser[],
   comparing: Comparing,

@@ -68,8 +68,8 @@ async function unfinished({ name }: Connection, ports: DirectoryToolPorts): Prom
 }
 
 /**
- * Makes the reader the owner of groups of other sources. The connection observes from then on. So nothing is written,
- * and no member is removed, before an operator has checked the plan and resumed the connection.
+ * Makes the reader the owner of groups of other sources. From its first step, the connection only observes. So nothing
+ * is written, and no member is removed, before an operator has checked the plan and resumed the connection.
  *
  *     observe ──▶ each group: events and SCIM only trigger reads ──▶ its platform group moves ──▶ the reader reads it
  *

@@ -5,26 +5,34 @@ import { type FlapDamping, type GroupState, READS_BEHIND_MS } from '../../domain
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { acceptDrift, latestStampsOf, validAcceptedDrift } from '../accepted-drift.ts';
-import { type Decision, type ObserveExternal, READ_GROUP, type Read, type Wait } from '../decision.ts';
+import {
+  type Decision,
+  type ObserveExternal,
+  READ_GROUP,
+  type Read,
+  readList,
+  type Wait,
+} from '../decision.ts';
 import {
   externalDifferences,
+  isSameVersion,
   lostFields,
   mayPrecedeWriteForMs,
   shows,
   viewOf,
   withHidden,
 } from '../external-change.ts';
-import type { Facts, Views, Wanted } from '../facts.ts';
+import type { Facts, Listing, Views, Wanted } from '../facts.ts';
 import { treatmentOf } from '../treatment.ts';
 import { lateWrites } from '../uncertain.ts';
 import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /**
- * The maximum ages of the list, tried in this order. With 5 s, many groups share one list. If no group of that list
- * shows a field, a new list is read, because the first list may be older than groupsync's first group.
+ * The maximum ages of the list, tried in this order. With 5 s, many groups share one list. If that list does not answer
+ * the question, a new list is read, because the first list may be older than the change of the group.
  */
-const ECHO_LISTING_AGES_MS = [5_000, 0];
+export const LIST_AGES_MS = [5_000, 0] as const;
 
 const UNPROVEN_READ = {
   code: 'waiting',
@@ -123,9 +131,10 @@ export function decideExternal(
   const known = views.filter((view) => view !== undefined);
   const late = lateIn(facts, facts.views, observed);
   const knownViews = late === undefined ? known : [...known, late.view];
-  const lost = lostFields(observed, knownViews, facts.listed, ECHO_LISTING_AGES_MS);
+  const lost = lostFields(observed, knownViews, facts.listed, LIST_AGES_MS);
   if ('kind' in lost) return lost;
-  const hidden = hiddenUsers(known, observed, facts.state);
+  const hidden = hiddenUsers(known, observed, facts);
+  if ('kind' in hidden) return hidden;
   const all = { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
   const differences = externalDifferences(known, all, { lost, late });
   const flapDamping = dampingAfter(differences, facts, observed);
@@ -177,18 +186,49 @@ function withAcceptedDrift(facts: Facts, observe: ObserveExternal): ObserveExter
 }
 
 /**
- * Returns the hidden users: they were in the group after groupsync's last write, and a read of the same version lacks
- * them.
+ * Returns the hidden users: they were in the group before, the fetch lacks them, and they are still in the group. A
+ * version stands for one content of the group:
+ *
+ *     the fetch shows     | a user that the fetch lacks is hidden
+ *     --------------------|------------------------------------------------------
+ *     the known version   | always
+ *     another version     | if the list shows the user under that version
+ *
+ * The list is read only if the next write could remove a hidden user who must stay.
  */
 function hiddenUsers(
   [first, ...others]: readonly View[],
-  { version, users }: ObservedGroup,
-  state: GroupState,
-): readonly (readonly [PlatformUserId, boolean])[] {
-  if (first === undefined || version !== state.link?.version) return [];
-  const there = new Set(users);
+  observed: ObservedGroup,
+  facts: Facts,
+): readonly (readonly [PlatformUserId, boolean])[] | Read {
+  if (first === undefined) return [];
+  const there = new Set(observed.users);
   const isInAll = (user: PlatformUserId) => others.every((view) => view.users.has(user));
-  return [...first.users].filter(([user]) => !there.has(user) && isInAll(user));
+  const lacking = [...first.users].filter(([user]) => !there.has(user) && isInAll(user));
+  if (observed.version === facts.state.link?.version) return lacking;
+  if (!lacking.some(([, isOwn]) => mayBeLost(isOwn, facts))) return [];
+  const users = listedUsers(observed, facts.listed);
+  return 'kind' in users ? users : lacking.filter(([user]) => users.has(user));
+}
+
+/**
+ * Whether the next write could remove a user who must stay, if the user counted as removed. If the policy restores
+ * drift, a write sends each user that groupsync added again, and other users matter only if they may stay.
+ */
+function mayBeLost(isOwn: boolean, facts: Facts): boolean {
+  const { drift, mode } = treatmentOf(facts);
+  if (drift !== 'restore') return true;
+  return !isOwn && (mode === 'upsertOnly' || facts.settings.membership === 'additive');
+}
+
+/** Returns the users that a list shows for the same version of the group, or the decision to read a list first. */
+function listedUsers(observed: ObservedGroup, listed: Listing | undefined): ReadonlySet<string> | Read {
+  for (const ageMs of LIST_AGES_MS) {
+    if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
+    const same = listed.groups.find((group) => isSameVersion(group, observed));
+    if (same !== undefined) return new Set(same.users);
+  }
+  return new Set();
 }
 
 const weightOf = (differences: readonly Difference[]): number =>

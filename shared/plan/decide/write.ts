@@ -14,8 +14,9 @@ import { alreadyThere } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
 import { uncertainDeletion } from '../uncertain.ts';
+import { decideListedWhole } from '../unlisted.ts';
 import { draftRested } from '../unshown.ts';
-import { clear, decideFetched, stillAccepted } from './drift.ts';
+import { clear, decideFetched, LIST_AGES_MS, stillAccepted } from './drift.ts';
 import { type Guarded, guard, settleUnheld } from './holds.ts';
 import { NAME_IN_USE, TRIED } from './refusal.ts';
 import { SETTLED, settle } from './settle.ts';
@@ -187,8 +188,10 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
   const { previousLink } = state;
-  // A list from before the last write may lack a platform group that this directory group has released since.
-  const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
+  // A list from before the last write may lack a platform group that this directory group has released since. For an
+  // adoption by name, another directory group may have released the platform group.
+  const mostMs = settings.adoptExisting === 'byName' ? LIST_AGES_MS[0] : LISTING_AGE_MS;
+  const ageMs = Math.min(mostMs, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
   const { candidates, known, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
@@ -200,6 +203,8 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const isUnproven = state.missedAtMs !== undefined && found.length === 0;
   const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
   if (absence !== 'gone') return absence;
+  const incomplete = decideListedWhole(facts);
+  if (incomplete !== undefined) return incomplete;
   // With a wrong base URL the list is empty. The intent therefore also names the previously linked group, which must
   // not count as the created group.
   return {

@@ -1,9 +1,9 @@
-import { groupExists, hasDeparted } from '../../domain/group.ts';
+import { groupExists } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
-import type { ListedGroup, View } from '../../domain/view.ts';
+import type { ListedGroup, ObservedGroup, View } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
-import { adoptedView, isOurCreation } from '../../plan/external-change.ts';
+import { adoptedView, isOurCreation, isSameVersion } from '../../plan/external-change.ts';
 import type { PassedOver } from '../../plan/facts.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -14,7 +14,8 @@ import { linkTo, recordLateWrite } from './external-change.ts';
 
 /**
  * Returns the last view of an adopted group from its previous link. The view shows which members groupsync had added.
- * The previous link belongs to this directory group, or to a group of a removed connection.
+ * The previous link belongs to this directory group, or to a group of a removed connection. Drift that was accepted for
+ * this directory group stays accepted.
  */
 export async function readPreviousLink(
   state: Pick<GroupState, 'ref' | 'previousLink'>,
@@ -27,7 +28,8 @@ export async function readPreviousLink(
   if (own !== undefined || connection.settings.membership !== 'additive') return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));
-  return before && previousView(before, id, groups);
+  const { acceptedDrift: _, ...view } = (before && (await previousView(before, id, groups))) ?? {};
+  return 'users' in view ? view : undefined;
 }
 
 interface PreviousLinkReading {
@@ -43,40 +45,26 @@ async function previousView(
   id: PlatformGroupId,
   groups: Pick<ApplyPorts['groups'], 'readView'>,
 ): Promise<View | undefined> {
-  if (previousLink?.platformId !== id) return undefined;
-  const { acceptedDrift: _, ...view } = (await groups.readView(ref, previousLink.view)) ?? {};
-  return 'users' in view ? view : undefined;
+  return previousLink?.platformId === id ? groups.readView(ref, previousLink.view) : undefined;
 }
 
 /**
- * Claims a platform group for adoption. If the external id is exactly the id of another directory group without a
- * platform group, that directory group keeps it. A match by name, or by another form of the external id, proves less.
+ * Claims a platform group for adoption. If the external id is exactly the id of another directory group, and that group
+ * has no platform group yet, the platform group is left to it. A match by name, or by another form of the external id,
+ * proves less.
  * @returns why the platform group cannot be adopted; undefined if the platform group is now claimed
  */
 export async function claimAdopted(
   { id, spokeId }: ListedGroup,
   { ref }: Pick<GroupState, 'ref'>,
-  reading: Pick<Reading, 'claim' | 'connection'> & { readonly ports: Pick<Reading['ports'], 'groups'> },
-): Promise<GroupRef | 'departing' | undefined> {
-  const { ports, claim } = reading;
+  { ports, claim }: Pick<Reading, 'claim'> & { readonly ports: Pick<Reading['ports'], 'groups'> },
+): Promise<GroupRef | undefined> {
   if (spokeId !== null && spokeId !== ref.group) {
     const other = await ports.groups.read({ ...ref, group: groupId(spokeId) });
     const isWaiting = other && groupExists(other.registers) && !other.released && !other.link;
     if (isWaiting) return other.ref;
   }
-  const owner = await claim(id as PlatformGroupId);
-  return owner !== undefined && (await isDeparting(owner, ref, reading)) ? 'departing' : owner;
-}
-
-/** Whether the owner was deleted by the directory, and its next apply ends the link without a deletion. */
-async function isDeparting(
-  owner: GroupRef,
-  { connection: own }: GroupRef,
-  { connection, ports }: Pick<Reading, 'connection'> & { readonly ports: Pick<Reading['ports'], 'groups'> },
-): Promise<boolean> {
-  if (owner.connection !== own || connection.settings.onGroupDeleted !== 'release') return false;
-  const state = await ports.groups.read(owner);
-  return state?.dirtySinceMs !== undefined && state.pausedAtMs === undefined && hasDeparted(state.registers);
+  return claim(id as PlatformGroupId);
 }
 
 /**
@@ -102,9 +90,24 @@ export async function adopt(
     return passOver('not_found');
   }
   const previousLink = await readPreviousLink(state, id, context);
-  const link = await linkTo(state, observed, adoptedView(observed, candidate, previousLink), context);
+  const listed = await listedAs(observed, candidate, context);
+  const link = await linkTo(state, observed, adoptedView(observed, listed, previousLink), context);
   const made = state.uncertain?.write;
   const isMade = made?.action === 'create' && isOurCreation(observed, made, facts.views?.created);
   const found = await recordLateWrite(isMade ? made : undefined, observed, state, context);
   return unlessSuperseded(ports.groups.storeObserved(state, link, found));
+}
+
+/**
+ * Returns the group in the list, to compare its users with those of the fetch. The list is read again if another client
+ * has changed the group since.
+ */
+async function listedAs(
+  observed: ObservedGroup,
+  candidate: ListedGroup,
+  { platform }: Pick<ApplyContext, 'platform'>,
+): Promise<ListedGroup> {
+  if (isSameVersion(candidate, observed)) return candidate;
+  const groups = await platform.groups.list(0);
+  return groups.find(({ id }) => id === candidate.id) ?? candidate;
 }

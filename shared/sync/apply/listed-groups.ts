@@ -1,6 +1,6 @@
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import type { StoredFact } from '../../plan/decision.ts';
-import type { Facts, Listing } from '../../plan/facts.ts';
+import type { Facts, Listing, UnlistedGroups } from '../../plan/facts.ts';
 import { isListed } from '../../plan/names.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Claim } from '../ports/claims.ts';
@@ -57,27 +57,42 @@ async function readOwners(
 /** The number of missing groups that are fetched by id. Each call counts towards the group's limit for the hour. */
 const MISSING_ASKED = 3;
 
+/** The results of `findUnlisted`. The creations of many groups share one list. */
+const compared = new WeakMap<Listing['groups'], Promise<UnlistedGroups>>();
+
+/** Returns the groups that the list lacks. Without an open intent, the result counts for the whole connection. */
+async function readUnlisted(
+  listed: Listing,
+  facts: Facts,
+  reading: Reading,
+): Promise<Pick<Listing, 'unlisted'>> {
+  if (facts.state.intent !== undefined) return { unlisted: await findUnlisted(listed, facts, reading) };
+  const unlisted = compared.get(listed.groups) ?? findUnlisted(listed, facts, reading);
+  compared.set(listed.groups, unlisted);
+  return { unlisted: await unlisted };
+}
+
 /**
  * Finds groups that existed before a creation and are missing from the list. A group that answers 404 does not count as
  * missing, because it may be gone. Managed groups younger than `createSettleMs` are not checked, because a list may
  * lack them.
  */
-async function readUnlisted(
+async function findUnlisted(
   listed: Listing,
   { state, nowMs }: Facts,
   { connection, platform, ports }: Reading,
-): Promise<Pick<Listing, 'unlisted'>> {
+): Promise<UnlistedGroups> {
   const claims = await ports.claims.claimedBy(connection.company, state.ref.connection);
   const isMissing = (id: PlatformGroupId) => !isListed(listed.groups, id);
   const hidesAllManaged = claims.length > 0 && claims.every(({ id }) => isMissing(id));
   const isOld = ({ createdAtMs = Number.NEGATIVE_INFINITY }: Claim) =>
-    nowMs - createdAtMs >= ports.createSettleMs;
+    nowMs - listed.ageMs - createdAtMs >= ports.createSettleMs;
   const expected = [...claims.filter(isOld).map(({ id }) => id), ...(state.intent?.known ?? [])];
-  const missing = hidesAllManaged ? [] : [...new Set(expected)].filter(isMissing);
+  const missing = [...new Set(expected)].filter(isMissing);
   for (const id of spread(missing, MISSING_ASKED)) {
-    if ((await platform.groups.get(id)) !== undefined) return { unlisted: { existing: id, hidesAllManaged } };
+    if ((await platform.groups.get(id)) !== undefined) return { existing: id, hidesAllManaged };
   }
-  return { unlisted: { existing: undefined, hidesAllManaged } };
+  return { existing: undefined, hidesAllManaged };
 }
 
 /** Returns at most `count` of the items, evenly spread. */

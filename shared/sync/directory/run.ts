@@ -219,7 +219,7 @@ async function readDue(run: ReaderRun): Promise<void> {
       failure ??= { error };
       return 'busy' as const;
     });
-    // Groups whose reading has begun are read to the end, so that no work continues after the run.
+    // Groups whose reading has begun are read to the end. Otherwise their reads would continue after the run.
     if (outcome === 'busy') isStopped = true;
     if (outcome === 'missing') missing.push(group);
     return outcome;

@@ -124,7 +124,7 @@ export interface DirectoryChanges {
  */
 export type DirectoryErrorKind = 'denied' | 'busy' | 'unavailable' | 'missing' | 'odd';
 
-/** A failed call. The message holds no address, no name and no token. */
+/** A failed call. The message is free of addresses, names and tokens. */
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
   readonly kind: DirectoryErrorKind;

@@ -110,7 +110,7 @@ function removedBy({ type, data }: Body, truth: Truth): readonly string[] {
   return [];
 }
 
-it('wrong answers of a directory remove no member that the directory has, and the platform ends equal to the directory', async () => {
+it('wrong answers of a directory remove no member of the directory, and the platform ends equal to the directory', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(LIE, { minLength: 5, maxLength: 40 }), async (given) => {
       const truth: Truth = new Map([

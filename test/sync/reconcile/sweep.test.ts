@@ -72,7 +72,7 @@ describe('sweep', () => {
     expect(await suspects(world, 1)).toEqual([]);
   });
 
-  it('a sweep reads a group that the list lacks by its id, and suspects the group only if it is gone', async () => {
+  it('a sweep reads an unlisted group by its id, and suspects the group only if it is gone', async () => {
     const world = await withGroups(40);
     world.platform.unlisted.add(world.idOf('g1'));
     world.lose('g2');
@@ -149,7 +149,7 @@ describe('sweep', () => {
     expect(await world.drift()).toMatchObject([{ kind: 'duplicate_spoke_id', group: 'g0', after: copy }]);
   });
 
-  it('a sweep removes the claim of a clean group that is linked to another platform group, and no other claim', async () => {
+  it('a sweep removes only the claim of a clean group that is linked to another platform group', async () => {
     const world = await withGroups(1);
     const claimed: PlatformGroupId[] = [];
     for (const [group, extra] of [
@@ -170,9 +170,9 @@ describe('unfinished work that a sweep finds', () => {
 
   it.each<[string, number | undefined, number, boolean]>([
     ['has no wake-up is woken', undefined, dirtySince, true],
-    ['the pump has missed is woken', START_MS - 16 * MINUTE_MS, dirtySince, true],
+    ['the requeue job has missed is woken', START_MS - 16 * MINUTE_MS, dirtySince, true],
     ['waits for a retry is not woken', START_MS + MINUTE_MS, dirtySince, false],
-    ['the pump will find is not woken', START_MS - MINUTE_MS, dirtySince, false],
+    ['the requeue job will find is not woken', START_MS - MINUTE_MS, dirtySince, false],
     ['became dirty recently is not woken', undefined, START_MS - MINUTE_MS, false],
   ])('in a sweep, a dirty group that %s', async (_, dueMs, since, isWoken) => {
     const world = await createWorld();
@@ -182,7 +182,7 @@ describe('unfinished work that a sweep finds', () => {
     expect(world.woken).toEqual(isWoken ? ['g'] : []);
   });
 
-  it('a sweep wakes at most as many stuck groups at once as the pump', async () => {
+  it('a sweep wakes at most as many stuck groups at once as the requeue job', async () => {
     const world = await createWorld();
     for (let n = 0; n < 700; n += 1) await world.link(`g${n}`, { dirtySince });
     expect((await run(world)).report.reenqueued).toBe(600);

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
+import { allOf, story } from '../support/engine/story.ts';
+import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+
+/** The group `g` with the users a and b, in sync, and a user guest that another client added. */
+async function withGuest(settings: Readonly<Record<string, unknown>>) {
+  const told = await story({ settings });
+  const { world } = told;
+  await told.hire('a', 'b', 'c', 'd');
+  await told.tell({ snapshot: 'x', of: ['a'] }, { snapshot: 'g', of: ['a', 'b'] });
+  world.advance(HOUR_MS);
+  const id = (await told.state('g'))?.link?.id ?? '';
+  const users = world.platform.groups.get(id)?.users ?? [];
+  world.platform.changeAsOther(id, { users: [...users, 'u-guest'] });
+  await suspectChanged(world);
+  await told.tell();
+  world.advance(HOUR_MS);
+  return {
+    ...told,
+    id,
+    /** From now on, fetches show only the first user. Lists show all users. */
+    showOnlyFirst() {
+      world.platform.showing = (kind, all) => (kind === 'get' ? all.slice(0, 1) : all);
+    },
+    showAll() {
+      world.platform.showing = (_, all) => all;
+    },
+    drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
+  };
+}
+
+describe('fetch that shows only some users of a group that another client changed', () => {
+  it.each([
+    ['membership additive', { membership: 'additive' }],
+    ['drift adopt', { drift: 'adopt' }],
+    ['mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
+  ])('the next write removes no user that the list shows in the same version (%s)', async (_, settings) => {
+    const { world, id, tell, shown, showOnlyFirst, showAll, drift } = await withGuest(settings);
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    showOnlyFirst();
+    await suspectChanged(world);
+    await tell();
+    world.advance(HOUR_MS);
+    await tell({ add: ['d'], to: 'g' });
+    showAll();
+    world.advance(HOUR_MS);
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d', 'u-guest']]);
+    expect(await drift()).not.toContain('members_removed');
+  });
+
+  it('with drift adopt, the next write keeps the users of a group whose creation had no answer', async () => {
+    const { world, troubles, hire, tell, say, pass, shown } = await story({ settings: { drift: 'adopt' } });
+    await hire('a', 'b', 'c', 'd');
+    await tell({ snapshot: 'x', of: ['a'] });
+    world.advance(HOUR_MS);
+    let isLost = false;
+    troubles.platform = (call) => {
+      if (call !== 'create' || isLost) return 'none';
+      isLost = true;
+      return 'lost_after';
+    };
+    world.platform.showing = (kind, users) => (kind === 'get' ? users.slice(0, 1) : users);
+    say({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    await pass(2 * HOUR_MS, 10);
+    expect(isLost).toBe(true);
+    await tell({ add: ['d'], to: 'g' });
+    world.platform.showing = (_, users) => users;
+    world.advance(HOUR_MS);
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+  });
+
+  it('an adoption keeps a user of another client if the group changed between the list and the fetch', async () => {
+    const { world, hire, tell, shown } = await story({
+      settings: { membership: 'additive', adoptExisting: 'bySpokeId' },
+    });
+    const { platform } = world;
+    await hire('a', 'b', 'd');
+    await tell({ snapshot: 'x', of: ['a'] });
+    const id = platform.addForeign({ name: 'Group g', spokeId: 'g', users: ['u-a', 'u-guest'] });
+    platform.adopted.add(id);
+    world.advance(HOUR_MS);
+    let isListed = false;
+    platform.showing = (kind, users) => {
+      if (kind === 'list' && !isListed) {
+        isListed = true;
+        queueMicrotask(() => platform.changeAsOther(id, { name: 'Renamed' }));
+      }
+      return kind === 'get' ? users.slice(0, 1) : users;
+    };
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    platform.showing = (_, users) => users;
+    world.advance(HOUR_MS);
+    await tell({ add: ['d'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d', 'u-guest']]);
+  });
+});
+
+describe('accepted drift', () => {
+  it.each(['adopt', 'report'])(
+    'a user of another client stays accepted after the group was missing for a while (drift %s)',
+    async (drift) => {
+      const { world, id, tell, pass, state, shown } = await withGuest({ drift });
+      const { platform } = world;
+      platform.hidden = (one) => one === id;
+      await sweep(await world.connection(), world.toolPorts);
+      await pass(30 * MINUTE_MS, 10);
+      expect((await state('g'))?.link).toBeUndefined();
+      platform.hidden = () => false;
+      world.advance(2 * HOUR_MS);
+      await sweep(await world.connection(), world.toolPorts);
+      await tell();
+      expect((await state('g'))?.link?.id).toBe(id);
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-guest']]);
+    },
+  );
+});
