@@ -20,6 +20,8 @@ export interface WholeRead {
   /** The time of the stamp, if an event was sent. */
   readonly stampMs: number;
   readonly below: readonly GroupId[];
+  /** The directory's count of direct members, or the number of listed ones if the count was not read. */
+  readonly counted: number | undefined;
   readonly nowMs: number;
   /** A random number from 0 up to 1. */
   readonly spread: number;
@@ -31,7 +33,7 @@ export interface WholeRead {
  */
 export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   const { group, reportedMs, sentMs, shortMs } = known;
-  const { outcome, address, asOfMs, stampMs, below, nowMs } = read;
+  const { outcome, address, asOfMs, stampMs, below, counted, nowMs } = read;
   const base: ReaderGroup = {
     group,
     address,
@@ -40,6 +42,7 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
     ...(reportedMs !== undefined && { reportedMs }),
     ...(sentMs !== undefined && { sentMs }),
     ...(below.length > 0 && { below }),
+    ...(counted !== undefined && { counted }),
   };
   if (outcome.kind === 'equal') return { ...base, ...afterAgreement(known, read) };
   const sent = outcome.kind === 'again' ? base : { ...base, sentMs: stampMs };
@@ -99,6 +102,39 @@ export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: numbe
   const { agreedMs: _, ...rest } = known;
   return { ...rest, reportedMs, dueMs: nowMs };
 }
+
+/**
+ * Returns the reader's item of a group after a report of a change that is not only about members. The report may be older
+ * than another one.
+ */
+export const afterChange = (known: ReaderGroup, nowMs: number): ReaderGroup => ({
+  ...known,
+  needsFacts: true,
+  dueMs: Math.min(known.dueMs, nowMs),
+});
+
+/**
+ * Whether a read asks for the name, the address and the number of members of the group. A group of which only members
+ * changed keeps its name. The hourly list shows the names and numbers of all groups, see `isListedOtherwise`.
+ */
+export const asksFacts = (known: ReaderGroup): boolean =>
+  known.needsFacts === true ||
+  known.name === undefined ||
+  [known.readMs, known.counted].includes(undefined) ||
+  known.other !== undefined ||
+  [known.deletedMs, known.missingMs, known.emptyMs, known.shortMs, known.problem].some(
+    (sign) => sign !== undefined,
+  );
+
+/** Whether a list shows another name or another number of members than the last read of the group. */
+export const isListedOtherwise = (
+  { readMs, name, counted, other }: ReaderGroup,
+  listed: { readonly name: string; readonly userCount: number | undefined },
+): boolean => {
+  if (readMs === undefined || other !== undefined) return false;
+  if (name !== undefined && name !== listed.name) return true;
+  return counted !== undefined && listed.userCount !== undefined && counted !== listed.userCount;
+};
 
 /** Returns the reader's item of a new group, which has not been read yet. */
 export const firstSeen = (group: GroupId, address: string, nowMs: number): ReaderGroup => ({

@@ -103,6 +103,8 @@ export interface DirectoryChange {
   readonly atMs: number;
   /** Whether the group or user was deleted. */
   readonly isDeletion: boolean;
+  /** Whether only members of the group changed. The name and the address of the group are then as before. */
+  readonly isMembership?: boolean;
 }
 
 /** For each key, these are at most the latest deletion and the latest other change. */
