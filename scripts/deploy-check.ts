@@ -41,9 +41,9 @@ import { COMPANY, type Platform, startPlatform, TOKEN } from './deploy-check/sim
 /**
  * `npm run deploy:check` tests the deployment on an AWS emulator. It deploys two stages, sends events to the deployed
  * queues, runs the deployed bundles and checks the groups on the platform simulator. Then it runs a diff, updates the
- * stages in place, and destroys them. AWS_ENDPOINT_URL is the address of the emulator. It must be a loopback address,
- * so that the check never reaches a real account. The emulator must support CloudFormation, IAM, KMS, SQS, DynamoDB,
- * Lambda, API Gateway, Scheduler, CloudWatch, SNS, Secrets Manager, S3, SSM and STS.
+ * stages in place, and destroys them. AWS_ENDPOINT_URL is the address of the emulator. Only a loopback address is
+ * accepted. So the check cannot reach a real account. The emulator must support CloudFormation, IAM, KMS, SQS,
+ * DynamoDB, Lambda, API Gateway, Scheduler, CloudWatch, SNS, Secrets Manager, S3, SSM and STS.
  */
 
 const REGION = 'eu-west-1';
