@@ -80,7 +80,7 @@ function identityOf(index: number, random: SeededRandom) {
 
 interface Around {
   readonly existing: readonly UserInput[];
-  /** Groups later in the list. A group contains only later groups, so that no group contains itself. */
+  /** Groups later in the list. A group contains only later groups, so it can never contain itself. */
   readonly below: readonly { readonly id: string }[];
   readonly random: SeededRandom;
 }

@@ -39,7 +39,7 @@ export function writeLocalFile(path: string, content: LocalFile): void {
   renameSync(draft, target);
 }
 
-/** Path for a run with `--once`, so that it does not replace the file of a stack that keeps running. */
+/** Path for a run with `--once`. Another stack may keep running, and its file must stay. */
 export const onceFile = (folder: string): string => join(folder, `once-${process.pid}.json`);
 
 /**

@@ -20,7 +20,7 @@ export interface PollerOptions {
    * Seconds until a failed message is received again. Lambda waits for the queue's visibility timeout, which is six
    * times the function's timeout. This prevents two runs of one message at the same time. Here, one process runs the
    * poller and the function, so the poller knows when a run ends. Six minutes would be too long for a developer. The
-   * receive counts and the redrive policy are those of the queue.
+   * queue defines the receive counts and the redrive policy.
    */
   readonly retryAfterSeconds: number;
   /** Called if a whole batch returns to the queue or if the queue cannot be read. */

@@ -169,7 +169,7 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
     (agoMs) => cloud.actions.filter(({ atMs }) => atMs <= nowMs() - agoMs).length,
   );
   const { clientWrites, traits, writes } = platform;
-  // Changes of employees are also counted as of an hour ago, because events may arrive after the refresh of people.
+  // The number of employee changes an hour ago counts too, because events may arrive after the refresh of people.
   // External changes are counted when the feed shows them.
   const found = {
     people: () =>

@@ -27,7 +27,10 @@ export interface RigOptions {
   readonly guarded?: boolean;
   /** The start of the clock, in milliseconds since 1970. Default: `START_MS`. */
   readonly startMs?: number;
-  /** Settings of the connection, added to those of `connectionOf`. If both define a setting, this value counts. */
+  /**
+   * Settings of the connection, in addition to the settings of `connectionOf`. If both define a setting, this value
+   * counts.
+   */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 

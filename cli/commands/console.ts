@@ -24,7 +24,7 @@ async function serve(
   { out, io, prefix, connection, ports, formatCommands }: Context,
   flags: { readonly port: number; readonly open: boolean },
 ): Promise<number> {
-  // Loaded here, so that other commands do not load the console.
+  // Loaded here, because only this command needs the console.
   const [{ createHandle }, { loadPage }, { serveConsole }] = await Promise.all([
     import('../../console/server/handle.ts'),
     import('../console/page.ts'),

@@ -35,7 +35,7 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
   out.note(
     isConnected
       ? 'next: groupsync directory read'
-      : `next: groupsync connect ${connection.name} --directory … with the same options`,
+      : `next, with the same options: groupsync connect ${connection.name}`,
   );
   return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;
 }

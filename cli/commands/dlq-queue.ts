@@ -91,7 +91,10 @@ export async function surveyChosen(context: Context, selection: Selection, optio
   return survey;
 }
 
-/** Returns a function that reports once that other consumers hold messages, which SQS hides from this reader. */
+/**
+ * Returns a function that reports once how many messages other consumers hold. SQS hides such messages from this
+ * reader.
+ */
 const reportElsewhere = ({ out }: Context) => {
   let note = out.note;
   return (messages: number, seconds: number): void => {

@@ -65,7 +65,7 @@ const PLANS_AT_ONCE = 8;
 
 export type Planned = Partial<Planning<ToolPorts>>;
 
-/** @param given settings and ports to plan with, instead of those of the connection */
+/** @param given settings and ports that replace the settings and ports of the connection */
 async function planAll(
   context: Context,
   refs: readonly GroupRef[],
@@ -138,7 +138,7 @@ async function unlessPlatformFails<Result>(
   });
 }
 
-/** Compares the current plans with those of `planning`. Returns undefined if the platform does not respond. */
+/** Compares the current plans with the plans of `planning`. Returns undefined if the platform does not respond. */
 export const effectOn = (context: Context, refs: readonly GroupRef[], planning: () => Promise<Planned>) =>
   unlessPlatformFails(context, undefined, async () => {
     const before = await planAll(context, refs);

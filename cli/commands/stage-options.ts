@@ -23,7 +23,7 @@ export interface OpenStage {
 
 /**
  * Builds the stack of the stage that the command line names, and calls `work` with it.
- * @param fixed settings that override those of the command line
+ * @param fixed settings that override the settings of the command line
  */
 export async function withStage(
   { io, out, localFile }: Context,

@@ -47,7 +47,7 @@ const BY_SIGN: Readonly<Record<string, PlanAction>> = {
 
 /**
  * Reads the output of `cdk diff`.
- * @throws Error if the output does not say whether there are differences, so that no change is overlooked
+ * @throws Error if the output does not say whether there are differences, because a change could be overlooked
  */
 export function parseDiff(lines: readonly string[]): DeploymentPlan {
   const counted = lines.map((line) => /Number of stacks with differences: (\d+)/.exec(line)?.[1]);

@@ -35,8 +35,7 @@ export const WorldMember = z.strictObject({
   /** The id or address of a user or group, the id of a device, or the address of an external member. */
   member: z.string().min(1),
   /**
-   * The kind of the member. If it is missing, the member's user or group decides. A member who is neither is an
-   * external user.
+   * The kind of the member. If it is missing, the member's user or group decides. Any other member is an external user.
    */
   kind: MemberKindName.optional(),
   role: z.enum(['OWNER', 'MANAGER', 'MEMBER']).default('MEMBER'),

@@ -5,8 +5,8 @@ import type { ActivityEvent } from './schemas/activity.ts';
 import { type ActivityEntry, type ActivityLog, type CompanyState, employeeOf } from './state/state.ts';
 
 /*
- * A cursor is a position in an append-only log, not a time. So events of the same instant, and events written between
- * two reads, are neither skipped nor repeated. The cursor also contains the filter of the first request, so a request
+ * A cursor is a position in an append-only log, not a time. So each event is shown once, also if events have the same
+ * instant, or are written between two reads. The cursor also contains the filter of the first request, so a request
  * with only `next` uses the same filter. It contains the id of the log too, so that a cursor of another log is
  * rejected.
  */

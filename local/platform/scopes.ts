@@ -30,7 +30,7 @@ export const COMPANY_SCOPES: Readonly<Record<string, readonly string[]>> = {
   'company:legal-entities': ['legal entities'],
 };
 
-/** The write scopes of groups. A token with neither of them may write both. */
+/** The write scopes of groups. A token without any of these scopes may write both. */
 export const GROUP_WRITE_SCOPES = {
   /** Create, rename and delete groups, and set their `spokeId`. */
   groups: 'groups:write',

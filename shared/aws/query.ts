@@ -12,8 +12,8 @@ export type Query = (
 ) => Promise<Answer>;
 
 /**
- * Calls services of which groupsync needs few operations: by AWS's query protocol, signed by the signer of a client
- * that is there already, instead of by one more client each.
+ * Calls services of which groupsync needs only a few operations. The calls use AWS's query protocol and the signer of
+ * an existing client, which saves one more client for each service.
  * @param endpoint where an emulator of AWS is
  */
 export function createQuery(sdk: Sdk, endpoint: string | undefined): Query {

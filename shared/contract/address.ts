@@ -12,7 +12,7 @@ import { parsedUrl } from './url.ts';
  *   dot of the root         | "…@acme.example." → "…@acme.example" | DNS (RFC 1034, section 3.1)
  *
  * Simple folding makes only characters equal that differ in case alone: "ß" is not "ss", "ı" is not "i". Two employees
- * with the same form are ambiguous, so neither is written.
+ * with the same form are ambiguous, so none of the two is written.
  */
 export function addressForm(text: string): string {
   const folded = foldCase(text.replace(INVISIBLE_ENDS, '').normalize('NFC')).normalize('NFC');

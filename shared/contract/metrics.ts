@@ -92,7 +92,7 @@ export const METRICS = {
   ReaderShortGroups: level('Count'),
 
   // feed, sweep and people
-  /** Activity events read from the feed, those of groupsync's own writes included. */
+  /** Activity events read from the feed, including the events of groupsync's own writes. */
   FeedEventsRead: count(),
   /** Differences on the platform that groupsync did not make; Kind is the kind of drift. */
   DriftFound: count('Kind'),

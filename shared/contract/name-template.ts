@@ -7,7 +7,7 @@ export interface NameParts {
 
 const PLACEHOLDER = /\{(name|id|connection)\}/g;
 
-/** A template has no braces except those of placeholders, and contains `{name}` or `{id}`. */
+/** A template has braces only around placeholders, and contains `{name}` or `{id}`. */
 export function isNameTemplate(template: string): boolean {
   return !/[{}]/.test(template.replaceAll(PLACEHOLDER, '')) && /\{(?:name|id)\}/.test(template);
 }

@@ -39,7 +39,8 @@ const TIMEOUT_MS = 30_000;
 const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
 
 /**
- * Sends a request once and reads the whole answer. It follows no redirects, so that a token is sent to no other host.
+ * Sends a request once and reads the whole answer. Redirects are not followed, because another host must not get a
+ * token.
  * @throws DirectoryError `unavailable` if no whole answer came, `odd` if the answer is too large
  */
 export async function exchange(request: DirectoryRequest, world: DirectoryWorld): Promise<DirectoryAnswer> {

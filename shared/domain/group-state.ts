@@ -130,7 +130,7 @@ const SuspectedChange = z.lazy(() =>
     /** The activity events about the change, oldest first. The list is empty if a comparison found the change. */
     activityEvents: z.array(ActivityEvent),
     /**
-     * The time at which the change was noted. The time is later than that of every earlier suspected change, so it
+     * The time at which the change was noted. The time is later than the times of all earlier suspected changes, so it
      * identifies the change.
      */
     atMs: number,

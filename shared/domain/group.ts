@@ -21,7 +21,7 @@ export interface Author {
   readonly actor: EventActor;
 }
 
-/** The user data in a member register, copied so that a large group need not read every user. */
+/** A copy of user data in a member register. With the copies, apply of a large group need not read every user. */
 export interface UserCopy {
   /** The revision of the copied user. A greater revision is newer. */
   readonly revision: number;

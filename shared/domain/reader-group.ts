@@ -9,6 +9,10 @@ export const ReaderGroup = z.lazy(() =>
     address: text,
     /** The name that the directory last showed. */
     name: text.exactOptional(),
+    /** The number of direct members that are users, as the directory counted or listed them at the last read. */
+    counted: number.exactOptional(),
+    /** Whether the next read asks for the name, the address and the number of members too. */
+    needsFacts: z.boolean().exactOptional(),
     /** The time of the next read. */
     dueMs: number,
     /** The time of the last whole read. */

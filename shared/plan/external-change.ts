@@ -45,7 +45,7 @@ export function mayPrecedeWriteForMs(
  *   a field's value  | all have another value | none sent it       | `name` or `spoke_id`
  *   otherwise        |                        |                    | none
  *
- * A name differs if it is neither the sent name nor the platform's form of that name. Any other field is compared by
+ * A name is unchanged if it is the sent name or the platform's form of the sent name. Any other field is compared by
  * `isSameValue`, which ignores a difference of form.
  *
  * @param lost the fields that another client emptied (`lostFields`). Any other field without a value counts as

@@ -64,7 +64,7 @@ interface AlreadyThere {
 
 /**
  * Returns the existing groups with the spokeId or name of a group to create. `candidates` may be adopted under the
- * settings. `known` is stored with the intent, so that no existing group counts as the result of the POST.
+ * settings. `known` is stored with the intent, because an existing group is not the result of the POST.
  */
 export function alreadyThere(
   after: View,

@@ -189,7 +189,7 @@ async function requestTokens(options: OAuthOptions, old: OAuthTokens): Promise<O
     maxBodyBytes: 2 ** 20,
     secrets,
   }).catch((error: unknown) => {
-    // The call that needed the token was not sent, whatever happened to the token request.
+    // The call that needed the token was not sent, even if the token request took effect.
     throw error instanceof PlatformError ? Object.assign(error, { sent: 'no' as const }) : error;
   });
   const facts = { ...factsOf({ method: 'POST', pathTemplate: TOKEN_ENDPOINT }, answer), sent: 'no' as const };
@@ -224,8 +224,8 @@ function refusal(
   // affected.
   if (answer.status === 400 || answer.status === 401)
     return new UnauthorizedError('no token was given', full);
-  // A 404 of the token endpoint says nothing about a group or a person. The statuses in the list mean the same as those
-  // of the platform.
+  // A 404 of the token endpoint says nothing about a group or a person. The statuses in the list have the same meaning
+  // as in answers of the platform.
   if (answer.status < 500 && ![402, 403, 408, 429].includes(answer.status))
     return new ServerError('no token was given', full);
   return errorOfStatus(full, answer.headers, nowMs);

@@ -27,9 +27,7 @@ export interface MailboxOptions {
 
 type Receipts = readonly Pick<DeadMessage, 'receipt'>[];
 
-/**
- * A long poll of one second. Unlike a short poll, it asks every server of the queue, so that no message is overlooked.
- */
+/** A long poll of one second. Unlike a short poll, it asks every server of the queue, and so finds every message. */
 const WAIT_SECONDS = 1;
 /** SQS sends and accepts at most ten messages at a time (Amazon SQS quotas). */
 const BATCH = 10;

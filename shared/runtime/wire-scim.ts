@@ -8,7 +8,7 @@ import { addressFilter } from './address-filter.ts';
 import { randomHex, systemClock } from './clock.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
-/** The ports of the SCIM server: those of ingest, and the stores of SCIM resources and tokens. */
+/** The ports of the SCIM server: the ports of ingest, and the stores of SCIM resources and tokens. */
 export function wireScim(): Base & {
   readonly ports: ScimPorts;
   /** Whether an address may send requests. */

@@ -27,8 +27,8 @@ export interface Base {
 const CONNECTIONS_REMEMBERED_MS = 30_000;
 
 /*
- * The composition root: only the files `wire*.ts` connect ports with their implementations. Code that needs the platform's
- * client is in wire-platform.ts, so that the bundle of ingest does not contain the client.
+ * The composition root: only the files `wire*.ts` connect ports with their implementations. Code that needs the
+ * platform's client is in wire-platform.ts. So the bundle of ingest is free of the client.
  */
 
 export function wireBase(config: Config = readConfig()): Base {

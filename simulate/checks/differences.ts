@@ -234,7 +234,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const extras = actual.users.filter((user) => !wanted.has(user) && !may.has(user));
   if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
-  // After a release and a new link, groupsync treats its own users of before as users that another client added.
+  // After a release and a new link, groupsync treats the users that it added before the release as external users.
   const isLetGo = mayHaveReleased(context.observation, connection.name);
   // A connection that returned under another name does not know which users it added before its removal.
   const isReturned = hasReturned(connection.name);

@@ -23,6 +23,7 @@ export interface Shown {
 
 /** The stored state at one time. */
 export interface Truth {
+  readonly atMs: number;
   readonly groups: ReadonlyMap<string, StoredGroup>;
   readonly pending: ReadonlySet<string>;
   readonly deadLetters: ReadonlySet<string>;
@@ -47,6 +48,7 @@ export function truthOf(seen: Seen, name: string): Truth {
   const { state = 'open', sinceMs } =
     readItem<{ state?: string; sinceMs?: number }>(seen, `C#${name} GATE`) ?? {};
   return {
+    atMs: seen.nowMs(),
     groups,
     pending,
     deadLetters: new Set(seen.queues.eventsDlq.map(({ id }) => id)),
@@ -196,14 +198,24 @@ function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
         dirtySince === undefined ? [] : [(atMs - dirtySince) / 1_000],
       ),
     );
-  const [least, most] = [
-    oldest(stable.values()),
-    Math.max(...samples.map(({ groups }) => oldest(groups.values()))),
-  ];
+  const least = oldest(stable.values());
+  const most = Math.max(
+    sinceFirst(compared, stable),
+    ...samples.map(({ groups }) => oldest(groups.values())),
+  );
   const { oldestDirtySeconds } = levels;
   if (oldestDirtySeconds >= least - SLACK_SECONDS && oldestDirtySeconds <= most + SLACK_SECONDS) return;
   const sentence = `The oldest dirty group has waited for ${Math.round(least)} to ${Math.round(most)} s; the level shows ${oldestDirtySeconds} s.`;
   wrong('levels', sentence);
+}
+
+/**
+ * Returns the seconds since the first sample if a group changed since, and otherwise 0. Such a group may have been dirty
+ * between two samples.
+ */
+function sinceFirst({ samples: [first], shown: { atMs } }: Compared, stable: Stable): number {
+  const hasChanged = first !== undefined && first.groups.size > stable.size;
+  return hasChanged ? (atMs - first.atMs) / 1_000 : 0;
 }
 
 function checkGate({ samples, shown: { levels } }: Compared, wrong: Wrong): void {

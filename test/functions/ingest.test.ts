@@ -284,6 +284,24 @@ describe('ingest function', () => {
     },
   );
 
+  it('attributes of a message in the common queue do not make its event one of the directory reader', async () => {
+    const claims = {
+      connection: 'acme',
+      sentBy: 'arn:aws:sts::111122223333:assumed-role/groupsync-directory/groupsync-directory',
+      source: 'groupsync/directory',
+      queue: 'groupsync-events-directory',
+    };
+    const messageAttributes = Object.fromEntries(
+      Object.entries(claims).map(([name, stringValue]) => [name, { stringValue, dataType: 'String' }]),
+    );
+    const body = eventOf('g1', { source: 'groupsync/directory' });
+    await handler({ Records: [recordOf(body, { messageAttributes } as object)] }, CONTEXT);
+    expect(deadLettered).toMatchObject([{ code: 'invalid_event' }]);
+    // A replay goes back to the queue of the message, and not to the one that its attribute names.
+    expect(deadLettered[0]).not.toHaveProperty('queue', claims.queue);
+    expect(woken).toEqual([]);
+  });
+
   it.each([
     ['without a new revision if everything was stored', {}, 0],
     ['with another revision if the group is dirty', { dirtySince: 1 }, 1],

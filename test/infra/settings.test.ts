@@ -24,6 +24,7 @@ describe('readSettings', () => {
       directory: false,
       directoryMinutes: 5,
       directoryAudiences: [],
+      connectionViewers: [],
       producers: [],
       sources: {},
       scim: false,

@@ -6,6 +6,7 @@ import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
 import { company, openReader, type Reader } from '../sync/directory/fixture.ts';
 
 const PEOPLE = ['a', 'b', 'c', 'd'];
+const FIFTY = 50;
 const directory = { kind: 'google', administrator: 'admin@acme.test' };
 
 async function readerWith(
@@ -54,6 +55,23 @@ describe('directory takeover', () => {
     await reader.passMinutes(10);
     expect(onPlatform(reader)).toEqual([{ ...before, spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
     expect((await reader.state('okta-1'))?.link?.id).toBeUndefined();
+  });
+
+  it('a takeover of fifty groups keeps their fifty platform groups, and changes only the external ids if the members are equal', async () => {
+    const names = Array.from({ length: FIFTY }, (_, index) => `g${index}`);
+    const reader = await readerWith(Object.fromEntries(names.map((name) => [name, ['a', 'b']])));
+    const events = names.map((name) => ({ snapshot: `okta-${name}`, name: `Group ${name}`, of: ['a', 'b'] }));
+    await reader.tell(...events);
+    const before = onPlatform(reader);
+    expect(before).toHaveLength(FIFTY);
+    const report = await takeOver(reader);
+    expect([report.groups.length, report.unmapped, report.busy]).toEqual([FIFTY, [], []]);
+    await reader.passMinutes(15);
+    expect(onPlatform(reader)).toEqual(before);
+    await resume(reader);
+    await reader.passMinutes(30);
+    const moved = before.map((group) => ({ ...group, spokeId: group.spokeId.replace('okta-', '') }));
+    expect(onPlatform(reader)).toEqual(moved);
   });
 
   it('a takeover removes no member before the reader has read the group, even if an operator resumes the connection', async () => {

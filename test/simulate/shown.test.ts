@@ -25,6 +25,7 @@ const GROUPS: readonly (readonly [string, StoredGroup])[] = [
 ];
 
 const truth = (change: Partial<Truth> = {}): Truth => ({
+  atMs: NOW_MS - 120_000,
   groups: new Map(GROUPS),
   pending: new Set(['fine m1 unknown']),
   deadLetters: new Set(['message-1']),
@@ -158,6 +159,24 @@ describe('check of answers to an operator', () => {
       levels: { ...LEVELS, holdsWaiting: 0, pendingMembers: 0, found: [] },
     };
     expect(causesOf({ samples: [truth(), later], shown })).toEqual([]);
+  });
+});
+
+describe('check of the longest time that a group waits', () => {
+  const samplesOf = (...revs: readonly number[]) =>
+    revs.map((rev) => truth({ groups: new Map([['fine', { settled: 'in_sync', rev }]]) }));
+  const shown = {
+    holds: [],
+    groups: [{ group: 'fine', state: 'in_sync' }],
+    levels: { ...LEVELS, dirtyGroups: 0, holdsWaiting: 0, oldestDirtySeconds: 120, found: [] },
+  };
+
+  it('the index may show a group that was dirty between two samples', () => {
+    expect(causesOf({ samples: samplesOf(1, 2), shown })).toEqual([]);
+  });
+
+  it('the index may not show a dirty group if no group has changed', () => {
+    expect(causesOf({ samples: samplesOf(1, 1), shown })).toEqual(['levels']);
   });
 });
 

@@ -10,7 +10,7 @@ import type { WorldCredential } from './world.ts';
 
 export type ActivityEntry = FeedEntry<ActivityBatch>;
 
-/** Append-only. An entry never moves, so its position can serve as a cursor that neither skips nor repeats. */
+/** Append-only. An entry never moves, so its position is a cursor with which each entry is read exactly once. */
 export interface ActivityLog {
   /** Changes whenever the log starts again, so that cursors of an earlier log are rejected. */
   readonly feed: string;

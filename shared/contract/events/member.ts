@@ -9,8 +9,8 @@ const anyValue = z.unknown().optional();
 const attribute = (description: string) => anyValue.meta({ type: ['string', 'null'], description });
 
 /**
- * A member in an event: `id`, and any attributes that match rules may use. An attribute that is neither text nor a
- * number is ignored, because producers send other data too.
+ * A member in an event: `id`, and any attributes that match rules may use. Only attributes that are texts or numbers
+ * are read, because producers send other data too.
  */
 const LooseMember = z
   .looseObject(

@@ -60,6 +60,21 @@ const withoutGroupEvents = ({ id, events }: Entry): Entry => ({
 const DELETIONS = new Set(['DELETE_GROUP', 'delete_group', 'DELETE_USER']);
 
 /**
+ * Names of the events that change only the members of a group. After another event, the name of the group is read too.
+ */
+const MEMBERSHIPS = new Set([
+  'ADD_GROUP_MEMBER',
+  'REMOVE_GROUP_MEMBER',
+  'UPDATE_GROUP_MEMBER',
+  'add_member',
+  'remove_member',
+  'add_member_role',
+  'remove_member_role',
+]);
+
+const isOfMembers = ({ isMembership }: DirectoryChange): boolean => isMembership === true;
+
+/**
  * Returns the latest deletion and the latest other change of each key, because a new group or user may take the address
  * of a deleted one.
  */
@@ -67,8 +82,9 @@ function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readon
   const latest = new Map<string, DirectoryChange>();
   for (const change of entries.flatMap((entry) => changesIn(entry, names))) {
     const place = `${change.isDeletion} ${change.key}`;
-    const before = latest.get(place);
-    if (before === undefined || before.atMs < change.atMs) latest.set(place, change);
+    const before = latest.get(place) ?? change;
+    const isMembership = isOfMembers(before) && isOfMembers(change);
+    latest.set(place, { ...(before.atMs < change.atMs ? change : before), isMembership });
   }
   return [...latest.values()];
 }
@@ -76,6 +92,8 @@ function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readon
 const changesIn = ({ id, events }: Entry, names: ReadonlySet<string>): readonly DirectoryChange[] =>
   events.flatMap(({ name: event = '', parameters }) =>
     parameters.flatMap(({ name, value: key }) =>
-      names.has(name) && key !== undefined ? [{ key, atMs: id.time, isDeletion: DELETIONS.has(event) }] : [],
+      names.has(name) && key !== undefined
+        ? [{ key, atMs: id.time, isDeletion: DELETIONS.has(event), isMembership: MEMBERSHIPS.has(event) }]
+        : [],
     ),
   );

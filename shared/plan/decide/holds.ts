@@ -163,9 +163,9 @@ function isHoldOver({ state: { hold, approval, link, previousLink }, nowMs }: Fa
 }
 
 /**
- * Whether the removals are within the limit if those of a second worker do not count. Two messages may start two
- * workers for one group, and both reserve the same removals. If only the sum exceeds the limit, no hold starts, and the
- * workers try again one after the other.
+ * Whether the removals are within the limit without the removals of a second worker. Two messages may start two workers
+ * for one group, and both reserve the same removals. If only the sum exceeds the limit, no hold starts, and the workers
+ * try again one after the other.
  */
 function isOnlyTwo({ recent, ...input }: GuardInput & Pick<Reservation, 'recent'>): boolean {
   const { group, connection, concurrent } = recent;

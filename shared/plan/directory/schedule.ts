@@ -20,6 +20,8 @@ export interface WholeRead {
   /** The time of the stamp, if an event was sent. */
   readonly stampMs: number;
   readonly below: readonly GroupId[];
+  /** The directory's count of direct members, or the number of listed ones if the count was not read. */
+  readonly counted: number | undefined;
   readonly nowMs: number;
   /** For this time after a reported change, a read may show the state before the change. */
   readonly lagMs: number;
@@ -33,17 +35,18 @@ export interface WholeRead {
  * they took effect. A read within the lag does not disprove that the group was deleted.
  */
 export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
-  const { group, reportedMs, deletedMs, sentMs, shortMs } = known;
-  const { outcome, address, asOfMs, stampMs, below, nowMs, lagMs } = read;
+  const { group, reportedMs, sentMs, shortMs } = known;
+  const { outcome, address, asOfMs, stampMs, below, counted, nowMs, lagMs } = read;
   const base: ReaderGroup = {
     group,
     address,
     dueMs: nowMs + CONFIRMED_AFTER_MS + lagMs,
     readMs: asOfMs,
     ...(reportedMs !== undefined && { reportedMs }),
-    ...(deletedMs !== undefined && asOfMs - deletedMs < lagMs && { deletedMs }),
+    ...openDeletion(known, read),
     ...(sentMs !== undefined && { sentMs }),
     ...(below.length > 0 && { below }),
+    ...(counted !== undefined && { counted }),
   };
   if (outcome.kind === 'equal') return { ...base, ...afterAgreement(known, read) };
   const sent = outcome.kind === 'again' ? base : { ...base, sentMs: stampMs };
@@ -55,6 +58,13 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   const isEmpty = outcome.kind === 'again' && outcome.because === 'empty';
   return isEmpty ? { ...kept, emptyMs: known.emptyMs ?? nowMs } : kept;
 }
+
+/** Returns the report of a deletion that the read may be too early to disprove. */
+const openDeletion = (
+  { deletedMs }: ReaderGroup,
+  { asOfMs, lagMs }: WholeRead,
+): Pick<ReaderGroup, 'deletedMs'> =>
+  deletedMs !== undefined && asOfMs - deletedMs < lagMs ? { deletedMs } : {};
 
 function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs, spread }: WholeRead) {
   const firstMs = agreedMs ?? asOfMs;
@@ -104,6 +114,39 @@ export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: numbe
   const { agreedMs: _, ...rest } = known;
   return { ...rest, reportedMs, dueMs: nowMs };
 }
+
+/**
+ * Returns the reader's item of a group after a report of a change that is not only about members. The report may be older
+ * than another one.
+ */
+export const afterChange = (known: ReaderGroup, nowMs: number): ReaderGroup => ({
+  ...known,
+  needsFacts: true,
+  dueMs: Math.min(known.dueMs, nowMs),
+});
+
+/**
+ * Whether a read asks for the name, the address and the number of members of the group. A group of which only members
+ * changed keeps its name. The hourly list shows the names and numbers of all groups, see `isListedOtherwise`.
+ */
+export const asksFacts = (known: ReaderGroup): boolean =>
+  known.needsFacts === true ||
+  known.name === undefined ||
+  [known.readMs, known.counted].includes(undefined) ||
+  known.other !== undefined ||
+  [known.deletedMs, known.missingMs, known.emptyMs, known.shortMs, known.problem].some(
+    (sign) => sign !== undefined,
+  );
+
+/** Whether a list shows another name or another number of members than the last read of the group. */
+export const isListedOtherwise = (
+  { readMs, name, counted, other }: ReaderGroup,
+  listed: { readonly name: string; readonly userCount: number | undefined },
+): boolean => {
+  if (readMs === undefined || other !== undefined) return false;
+  if (name !== undefined && name !== listed.name) return true;
+  return counted !== undefined && listed.userCount !== undefined && counted !== listed.userCount;
+};
 
 /** Returns the reader's item of a new group, which has not been read yet. */
 export const firstSeen = (group: GroupId, address: string, nowMs: number): ReaderGroup => ({

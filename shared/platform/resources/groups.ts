@@ -34,7 +34,7 @@ const OddGroup = z.lazy(() =>
 );
 
 /**
- * Reads a list element by element, so that one malformed group does not hide the others. The malformed group may be
+ * Reads a list element by element, because one malformed group must not hide the others. The malformed group may be
  * unmanaged. `undefined` stands for an element without an id. A list that contains only such elements is not a list of
  * groups.
  */

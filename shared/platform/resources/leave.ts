@@ -155,7 +155,7 @@ function requestsResource(call: Caller) {
       call({ endpoint: UPDATE, ids: { id }, body: { schema: LeaveRequestChange, value }, decoding }, options),
     /**
      * `POST /leave_requests/{id}/process`: approves or declines a PENDING request.
-     * @throws ForbiddenError if the credential is neither an admin's nor a manager's
+     * @throws ForbiddenError if the credential does not belong to an admin or a manager
      */
     process: async (id: string, action: LeaveAction, options?: CallOptions) => {
       const query = { action: checked(LeaveAction, action, PROCESS) };

@@ -1,7 +1,8 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { isDeleted, isListingWrong } from '../../plan/directory/missing.ts';
-import { afterFailure } from '../../plan/directory/schedule.ts';
+import { afterChange, afterFailure, isListedOtherwise } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
+import type { DirectoryGroup } from '../ports/directory.ts';
 import { addGroup, forgetGroup, maySend, originAt, type ReaderRun, send, storeGroup } from './context.ts';
 import { deletionMessage } from './events.ts';
 import { isSelected, takeKey } from './reported-groups.ts';
@@ -15,7 +16,7 @@ export class ListingError extends Error {
 }
 
 /**
- * Lists all groups. This run reads the new groups, and forgets the groups that are no longer selected.
+ * Lists all groups. This run reads the new groups and those whose name or number of members has changed, and forgets the groups that are no longer selected.
  * @throws ListingError if too many known groups are missing
  */
 export async function takeListing(run: ReaderRun): Promise<void> {
@@ -27,14 +28,17 @@ export async function takeListing(run: ReaderRun): Promise<void> {
   refuseWrongListing(run, missing);
   const nowMs = run.ports.clock();
   for (const known of missing) await storeGroup(run, { ...known, dueMs: Math.min(known.dueMs, nowMs) });
-  for (const { group } of listed.values()) {
-    const isKnown = run.groups.has(group.id);
-    if (isSelected(run, group)) {
-      if (!isKnown) await addGroup(run, group);
-    } else if (isKnown) {
-      await forgetGroup(run, group.id);
-    }
+  for (const { group } of listed.values()) await takeListed(run, group);
+}
+
+async function takeListed(run: ReaderRun, group: DirectoryGroup): Promise<void> {
+  const known = run.groups.get(group.id);
+  if (!isSelected(run, group)) {
+    if (known !== undefined) await forgetGroup(run, group.id);
+    return;
   }
+  if (known === undefined) await addGroup(run, group);
+  else if (isListedOtherwise(known, group)) await storeGroup(run, afterChange(known, run.ports.clock()));
 }
 
 /** Throws if too many groups are missing. A group whose deletion was reported does not count. */

@@ -1,7 +1,7 @@
 import { policyFor } from '../../contract/group-policy.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
-import { afterReport } from '../../plan/directory/schedule.ts';
+import { afterChange, afterReport } from '../../plan/directory/schedule.ts';
 import type { DirectoryChange, DirectoryGroup } from '../ports/directory.ts';
 import { addGroup, type ReaderRun, storeGroup } from './context.ts';
 
@@ -23,14 +23,15 @@ export async function takeGroup(run: ReaderRun, report: DirectoryChange): Promis
 async function takeKnown(
   run: ReaderRun,
   known: ReaderGroup,
-  { atMs, isDeletion }: DirectoryChange,
+  { atMs, isDeletion, isMembership = false }: DirectoryChange,
 ): Promise<void> {
   const nowMs = run.ports.clock();
   const reported = afterReport(known, atMs, nowMs);
   const isNews = reported !== known;
   // A newer change by another source does not cancel the reported deletion.
   const isDeleted = isDeletion && atMs > (known.readMs ?? 0);
-  await storeGroup(run, isDeleted ? { ...reported, deletedMs: atMs, dueMs: nowMs } : reported);
+  const marked = isMembership || isDeletion ? reported : afterChange(reported, nowMs);
+  await storeGroup(run, isDeleted ? { ...marked, deletedMs: atMs, dueMs: nowMs } : marked);
   if (isNews) await markAbove(run, known.group, atMs);
 }
 

@@ -1,6 +1,6 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { type ReaderHealth, readerHealthOf } from '../../domain/source.ts';
-import { afterFailure, isShortForLong, isUnreadable } from '../../plan/directory/schedule.ts';
+import { afterFailure, asksFacts, isShortForLong, isUnreadable } from '../../plan/directory/schedule.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import type { Connection } from '../ports/connections.ts';
 import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
@@ -188,13 +188,23 @@ async function writePosition(
   }
 }
 
+/**
+ * The expected number of questions about the name and the number of members of a group. After a change of members, they
+ * are asked for only if a member has left: about every second time.
+ */
+function expectedQuestions(group: ReaderGroup): number {
+  if (asksFacts(group)) return 1;
+  return isReported(group) ? 0.5 : 0;
+}
+
 /** The number of groups on one page of the list. Reading a due group that no page has shown costs one extra call. */
 const LISTED_AT_ONCE = 200;
 
 function isListingCheaper({ groups, ports }: ReaderRun): boolean {
   const nowMs = ports.clock();
   const due = [...groups.values()].filter(({ dueMs }) => dueMs <= nowMs);
-  return due.length > groups.size / LISTED_AT_ONCE + 1;
+  const calls = due.reduce((sum, group) => sum + expectedQuestions(group), 0);
+  return calls > groups.size / LISTED_AT_ONCE + 1;
 }
 
 /** Reads the groups that are due: those with reported changes first, then those that have been due for longest. */

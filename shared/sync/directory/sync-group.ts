@@ -1,16 +1,16 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { outcomeOf, type ReadOutcome } from '../../plan/directory/outcome.ts';
-import { differenceOf } from '../../plan/directory/read.ts';
-import { afterRead } from '../../plan/directory/schedule.ts';
+import { differenceOf, type GroupRead } from '../../plan/directory/read.ts';
+import { afterRead, asksFacts } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
-import type { DirectoryUser } from '../ports/directory.ts';
+import { DirectoryError, type DirectoryUser } from '../ports/directory.ts';
 import { maySend, noteAnswer, originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
 import { changeMessages, type Origin, snapshotMessage, userMessages } from './events.ts';
 import { comparedOf, leaveOut, withOwner } from './other-source.ts';
 import { withPrimaryAddresses } from './primary-address.ts';
 import { takeKey } from './reported-groups.ts';
 import { readStored } from './stored.ts';
-import { readWhole, type WholeGroup } from './whole-group.ts';
+import { checkCounts, readWhole, type WholeGroup } from './whole-group.ts';
 
 /**
  * Reads a whole group, compares it with the desired state, and sends the differences.
@@ -24,26 +24,23 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   const { directory, connection, ports, users, report } = run;
   const known = await withOwner(given, run);
   if (known.other !== undefined && known.other !== known.group) return leaveOut(known, run);
-  const { nested } = connection.settings;
-  const { listed, questions } = run;
-  const reading = { listed, questions, nested, known: known.below ?? [] };
-  const found = await readWhole(directory, known.group, reading);
+  const found = await readNow(known, run);
   if (found === undefined) return false;
-  if (known.readMs !== undefined && found.group.address !== known.address) {
-    // A report may have meant another group that has this address now.
-    await takeKey(run, known.address, known.reportedMs ?? found.asOfMs);
-  }
+  await takeEarlierAddress(known, found, run);
   await users.read(found.users.keys());
-  const whole = { ...found, users: await withPrimaryAddresses(run, found.users) };
-  const origin = originAt(run, stampTimeOf(whole.asOfMs, known.sentMs));
+  const described = { ...found, users: await withPrimaryAddresses(run, found.users) };
+  const origin = originAt(run, stampTimeOf(described.asOfMs, known.sentMs));
   const stamp = stampOf(origin);
-  const ref = { connection: connection.name, group: known.group };
-  const stored = await readStored(ref, ports, users);
-  const { name } = whole.group;
-  const read = { name, members: new Set(whole.users.keys()), isShort: whole.isShort };
+  const stored = await readStored({ connection: connection.name, group: known.group }, ports, users);
+  const differs = (one: WholeGroup) => differenceOf(readOf(one), stored, stamp);
+  // Members may leave only after the list has been compared with the directory's count.
+  const isUnsure = differs(described).removed.length > 0 && described.unchecked.size > 0;
+  const whole = isUnsure ? await checkCounts(directory, described) : described;
+  if (whole === undefined) return false;
   const nowMs = ports.clock();
-  const difference = differenceOf(read, stored, stamp);
-  const outcome = outcomeOf(read, difference, known, { nowMs, lagMs: directory.lagMs });
+  const difference = differs(whole);
+  const times = { nowMs, lagMs: directory.lagMs };
+  const outcome = outcomeOf(readOf(whole), difference, known, times);
   if (!maySend(run, known)) {
     report.read += 1;
     await noteAnswer(run);
@@ -63,6 +60,40 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   await storeGroup(run, nextOf(known, run, { outcome, whole, news, stampMs: origin.stampMs, nowMs }));
   return true;
 }
+
+/**
+ * Reads the group. If only its members changed, its facts are those of the last read.
+ * @returns undefined if the directory has no such group
+ */
+async function readNow(known: ReaderGroup, run: ReaderRun): Promise<WholeGroup | undefined> {
+  const { directory, listed, questions } = run;
+  const { name = '', address } = known;
+  const { nested } = run.connection.settings;
+  const reading = { listed, questions, nested, known: known.below ?? [] };
+  if (asksFacts(known)) return readWhole(directory, known.group, reading);
+  try {
+    return await readWhole(directory, known.group, { ...reading, facts: { name, address } });
+  } catch (error) {
+    const mayBeGone = error instanceof DirectoryError && error.kind === 'missing';
+    if (mayBeGone && (await directory.group(known.group)) === undefined) return undefined;
+    throw error;
+  }
+}
+
+/** Takes the group that has the earlier address of this group now. A report may have meant that group. */
+async function takeEarlierAddress(
+  { address, readMs, reportedMs }: ReaderGroup,
+  { group, asOfMs }: WholeGroup,
+  run: ReaderRun,
+): Promise<void> {
+  if (readMs !== undefined && group.address !== address) await takeKey(run, address, reportedMs ?? asOfMs);
+}
+
+const readOf = ({ group, users, isShort }: WholeGroup): GroupRead => ({
+  name: group.name,
+  members: new Set(users.keys()),
+  isShort,
+});
 
 function messagesOf(outcome: ReadOutcome, { group }: WholeGroup, origin: Origin): readonly string[] {
   const named = { id: group.id, name: group.name };
@@ -87,6 +118,7 @@ function nextOf(known: ReaderGroup, { ports, directory }: ReaderRun, done: Done)
     asOfMs: whole.asOfMs,
     stampMs,
     below: whole.below,
+    counted: whole.counted,
     nowMs,
     lagMs: directory.lagMs,
     spread: ports.random(),

@@ -11,12 +11,17 @@ import type { MemberQuestions } from './member-questions.ts';
 
 /** A group and all groups within it. Every listing was read to its end. */
 export interface WholeGroup {
+  /** The facts of the group. If they were not asked for, these are the facts of the last read, without a count. */
   readonly group: DirectoryGroup;
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
   /** Groups that were read as members of the group, directly or within other groups. */
   readonly below: readonly GroupId[];
   /** Whether a list had fewer users or groups than the directory counts, or lacked a nested group. */
   readonly isShort: boolean;
+  /** The groups whose facts were not asked for, each with the number of its listed users. */
+  readonly unchecked: ReadonlyMap<GroupId, number>;
+  /** The directory's count of direct members, or the number of listed ones if the count was not asked for. */
+  readonly counted: number | undefined;
   /** The time at which the oldest page was requested. */
   readonly asOfMs: number;
 }
@@ -34,21 +39,50 @@ export interface Reading {
   /** The nested groups that the last read found. */
   readonly known: readonly GroupId[];
   readonly questions: MemberQuestions;
+  /** If given, the facts of the last read. The directory is then asked only for members, and for unknown groups. */
+  readonly facts?: Pick<DirectoryGroup, 'name' | 'address'> | undefined;
 }
 
 /**
- * Reads a whole group, or throws: a part of a group is never returned. The user count is read before the pages.
+ * Reads a whole group, or throws: a part of a group is never returned. The user count is read before the pages, unless
+ * the facts of the last read are given.
  * @returns undefined if the directory has no such group
  * @throws DirectoryError
  */
 export async function readWhole(
   directory: ReadDirectory,
   id: GroupId,
-  { nested, known, listed, questions }: Reading,
+  reading: Reading,
 ): Promise<WholeGroup | undefined> {
-  const find = async (one: GroupId) => listed.get(one)?.group ?? (await directory.group(one));
+  const { nested, known, listed, questions } = reading;
+  const unchecked = new Map<GroupId, number>();
+  const find = finderOf(directory, { ...reading, id, unchecked });
   const group = await find(id);
   if (group === undefined) return undefined;
+  const { read, below } = await readNested(directory, group, { nested, known, find });
+  for (const { group: one, users } of read) if (unchecked.has(one)) unchecked.set(one, users.size);
+  const isListed = new Set(below);
+  const gone = nested === 'ignore' ? [] : known.filter((child) => !isListed.has(child));
+  const isListShort = read.some((direct) => direct.isShort);
+  const unproven = isListShort ? gone : await questions.unproven(gone, [group.id, ...isListed]);
+  return {
+    group,
+    users: new Map(read.flatMap(({ users }) => [...users])),
+    // After a short list, the next read expects the groups that were not listed.
+    below: [...isListed, ...unproven],
+    isShort: isListShort || unproven.length > 0,
+    unchecked,
+    counted: unchecked.get(group.id) ?? group.userCount,
+    asOfMs: Math.min(listed.get(id)?.asOfMs ?? Number.POSITIVE_INFINITY, ...read.map(({ asOfMs }) => asOfMs)),
+  };
+}
+
+interface Walk extends Pick<Reading, 'nested' | 'known'> {
+  readonly find: (id: GroupId) => Promise<DirectoryGroup | undefined>;
+}
+
+/** Reads the direct members of a group, and of all groups within it. */
+async function readNested(directory: ReadDirectory, group: DirectoryGroup, { nested, known, find }: Walk) {
   const read: DirectMembers[] = [];
   const below: DirectoryGroup[] = [];
   const visited = new Set<GroupId>([group.id]);
@@ -60,24 +94,52 @@ export async function readWhole(
     for (const child of children) visited.add(child);
     below.push(...(await readChildren(directory, children, { outer: group.id, known, find })));
     if (below.length > MAX_BELOW) {
-      throw new DirectoryError('odd', `expected at most ${MAX_BELOW} groups within group ${id}`);
+      throw new DirectoryError('odd', `expected at most ${MAX_BELOW} groups within group ${group.id}`);
     }
   }
-  const isListed = new Set(below.map((child) => child.id));
-  const gone = nested === 'ignore' ? [] : known.filter((child) => !isListed.has(child));
-  const isListShort = read.some((direct) => direct.isShort);
-  const unproven = isListShort ? gone : await questions.unproven(gone, [group.id, ...isListed]);
-  return {
-    group,
-    users: new Map(read.flatMap(({ users }) => [...users])),
-    // After a short list, the next read expects the groups that were not listed.
-    below: [...isListed, ...unproven],
-    isShort: isListShort || unproven.length > 0,
-    asOfMs: Math.min(listed.get(id)?.asOfMs ?? Number.POSITIVE_INFINITY, ...read.map(({ asOfMs }) => asOfMs)),
+  return { read, below: below.map((child) => child.id) };
+}
+
+interface Finding extends Reading {
+  readonly id: GroupId;
+  readonly unchecked: Map<GroupId, number>;
+}
+
+/** Returns a function that finds a group, and asks the directory only if the facts are not known from elsewhere. */
+function finderOf(directory: ReadDirectory, { id, known, listed, facts, unchecked }: Finding) {
+  return async (one: GroupId): Promise<DirectoryGroup | undefined> => {
+    const shown = listed.get(one)?.group;
+    const isAsked = facts === undefined || (one !== id && !known.includes(one));
+    if (shown !== undefined || isAsked) return shown ?? directory.group(one);
+    unchecked.set(one, 0);
+    return { ...facts, id: one, userCount: undefined };
   };
 }
 
+/**
+ * Compares the lists of a read with the directory's counts, for the groups whose facts were not asked for.
+ * @returns undefined if the directory has no such group
+ * @throws DirectoryError `odd` if a nested group is not found
+ */
+export async function checkCounts(
+  directory: ReadDirectory,
+  whole: WholeGroup,
+): Promise<WholeGroup | undefined> {
+  let { group, counted, isShort } = whole;
+  for (const [id, listed] of whole.unchecked) {
+    const found = await directory.group(id);
+    if (found === undefined && id === group.id) return undefined;
+    if (found === undefined) {
+      throw new DirectoryError('odd', `group ${id} within group ${group.id} is not found any more`);
+    }
+    isShort ||= found.userCount !== undefined && listed < found.userCount;
+    if (id === group.id) [group, counted] = [found, found.userCount];
+  }
+  return { ...whole, group, counted, isShort, unchecked: new Map() };
+}
+
 interface DirectMembers {
+  readonly group: GroupId;
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
   readonly groups: readonly GroupId[];
   readonly isShort: boolean;
@@ -107,7 +169,7 @@ async function readDirect(
     throw new DirectoryError('odd', `members of group ${id}: expected at least one page, got none`);
   }
   const isShort = users.size < counted.users || groups.size < counted.groups;
-  return { users, groups: [...groups], isShort, asOfMs };
+  return { group: id, users, groups: [...groups], isShort, asOfMs };
 }
 
 function noteCounts(counted: { users: number; groups: number }, { userCount, groupCount }: MemberPage): void {

@@ -127,6 +127,8 @@ export interface DirectoryChange {
   readonly isDeletion: boolean;
   /** Whether a deleted user cannot be restored. */
   readonly isFinal?: boolean;
+  /** Whether only members of the group changed. The name and the address of the group are then as before. */
+  readonly isMembership?: boolean;
 }
 
 /** For each key, these are at most the latest deletion and the latest other change. */

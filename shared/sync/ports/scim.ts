@@ -105,7 +105,7 @@ export interface Advance {
   readonly seen?: number | undefined;
   /** Id of the write of members that begins with this revision. */
   readonly begins?: string | undefined;
-  /** Ids of writes that did not record their end, because their process died. If they are many, some of them stay. */
+  /** Ids of writes whose process died before it recorded their end. One save removes only a limited number. */
   readonly forgets?: readonly string[] | undefined;
 }
 
@@ -118,7 +118,7 @@ export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
 /** A write of members that has ended. */
 export interface EndedWrite {
   readonly id: string;
-  /** Ids of earlier writes that can no longer have an effect. If they are many, some of them stay. */
+  /** Ids of earlier writes that can no longer have an effect. One save removes only a limited number. */
   readonly supersedes: readonly string[];
   /** For a whole list: its stamp. */
   readonly listedAt?: Stamp | undefined;

@@ -189,7 +189,9 @@ describe('changes that Google reports', () => {
     clock.ms += 1_000;
     const { groups, users, cursor: next } = await directory.changesSince(cursor);
     expect(groups.map(({ key }) => key).sort()).toEqual(['emea@example.com', 'sales@example.com']);
-    expect(users).toEqual([{ key: 'ann@example.com', atMs: NOW_MS + 60_000, isDeletion: false }]);
+    expect(users).toEqual([
+      { key: 'ann@example.com', atMs: NOW_MS + 60_000, isDeletion: false, isMembership: false },
+    ]);
     expect(next).toBe(await directory.cursorAt(clock.ms));
   });
 
@@ -198,7 +200,9 @@ describe('changes that Google reports', () => {
     await control('changes', { kind: 'addMember', group: 'g-emea', member: 'u-sue' });
     clock.ms += 20 * 60_000;
     const { groups } = await directory.changesSince(await directory.cursorAt(clock.ms));
-    expect(groups).toEqual([{ key: 'emea@example.com', atMs: NOW_MS, isDeletion: false }]);
+    expect(groups).toEqual([
+      { key: 'emea@example.com', atMs: NOW_MS, isDeletion: false, isMembership: true },
+    ]);
   });
 
   it('the deletion of a group is reported, also if a later report names the same address', async () => {

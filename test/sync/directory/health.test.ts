@@ -86,7 +86,7 @@ describe('freshness and health of a directory reader', () => {
   it('the reader reports groups of which the directory lists too few members three times within an hour', async () => {
     const reader = await started();
     await reader.google.control('counts', { group: 'rowing', count: 3 });
-    await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
+    await reader.change({ kind: 'changeGroup', group: 'rowing', description: 'Crew' });
     await reader.passMinutes(10);
     expect([(await levelsOf(reader)).readerShortGroups, await findingsOf(reader)]).toEqual([0, []]);
     await reader.passMinutes(5);

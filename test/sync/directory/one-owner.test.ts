@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createOAuthServer } from '../../../shared/oauth/oauth-server.ts';
-import { createScimStore } from '../../../shared/store/scim-store.ts';
-import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
-import { createRateLimiter } from '../../../shared/sync/scim/limiter.ts';
-import { createToken } from '../../../shared/sync/scim/tokens.ts';
-import { CONNECTION, MINUTE_MS } from '../../support/engine/world.ts';
+import { MINUTE_MS } from '../../support/engine/world.ts';
 import { add } from '../../support/scim-operations.ts';
-import { clientOf } from '../scim/support/server.ts';
 import { company, kindsOf, openReader, type Reader } from './fixture.ts';
+import { clientNextTo } from './scim-client.ts';
 
 const PEOPLE = ['a', 'b', 'c', 'd'];
 const directory = { kind: 'google', administrator: 'admin@acme.test' };
@@ -158,22 +153,6 @@ describe('group that events own', () => {
 });
 
 describe('SCIM client next to a reader', () => {
-  async function clientNextTo({ world }: Reader) {
-    const { toolPorts, table, nowMs } = world;
-    const tokens = createScimTokenStore(table);
-    const randomHex = (bytes: number) => '0'.repeat(2 * bytes);
-    const ports = {
-      ...toolPorts,
-      scim: createScimStore(table),
-      tokens,
-      limiter: createRateLimiter(nowMs),
-      oauth: createOAuthServer(),
-      randomHex,
-    };
-    const { token } = await createToken(CONNECTION, { tokens, clock: nowMs, randomHex });
-    return clientOf(ports, { authorization: `Bearer ${token}` });
-  }
-
   it.each([
     ['name', { displayName: 'Group rowing' }],
     ['external id', { displayName: 'Rowers', externalId: 'rowing' }],
