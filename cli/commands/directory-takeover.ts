@@ -3,7 +3,8 @@ import { planTakeover, takeOverGroups } from '../../shared/operate/directory/tak
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
-import { chosenDirectory, type DirectoryOptions, withHint } from './directory-source.ts';
+import { chosenDirectory, withHint } from './directory-source.ts';
+import type { DirectoryOptions } from './directory-vendors.ts';
 
 export interface TakeoverOptions extends DirectoryOptions {
   readonly dryRun?: boolean;
@@ -12,8 +13,8 @@ export interface TakeoverOptions extends DirectoryOptions {
 /** After confirmation, moves the groups of other sources to the reader. */
 export async function takeover(context: Context, options: TakeoverOptions): Promise<number> {
   const { out } = context;
-  const { connection, directory, ports } = await chosenDirectory(context, options);
-  const plan = await withHint(planTakeover(connection, directory, ports));
+  const { connection, kind, directory, ports } = await chosenDirectory(context, options);
+  const plan = await withHint(planTakeover(connection, directory, ports), kind);
   const { groups, unmapped } = plan;
   const unchanged = { connection: connection.name, observing: connection.observing, ...plan, busy: [] };
   if (groups.length === 0 || options.dryRun === true) {

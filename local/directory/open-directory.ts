@@ -1,23 +1,43 @@
-import * as z from 'zod';
-import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
+import type { OpenDialect } from '../../directory-simulator/engine/dialect.ts';
+import {
+  createDirectorySimulator,
+  type DirectorySimulator,
+} from '../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
-import { google } from '../../directory-simulator/google/dialect.ts';
+import type { DirectoryKind, DirectorySetting } from '../../shared/contract/settings.ts';
 import { shellWord } from '../../shared/operate/names.ts';
-import { ADMINISTRATOR } from './world-of-events.ts';
+import { entraDirectory } from './entra.ts';
+import { googleDirectory } from './google.ts';
 
 /** A running directory simulator, with the setting and the secret that a connection needs to read it. */
-export interface OpenDirectory {
+export interface OpenDirectory extends Access {
   readonly url: string;
-  /** Value of the setting `directory`. */
-  readonly setting: { readonly kind: 'google'; readonly administrator: string; readonly baseUrl: string };
-  /** Content of the directory's secret. */
-  readonly key: Readonly<Record<string, unknown>>;
   /** A command that makes a change in this directory; undefined if no group has a member. */
   readonly tryCommand: string | undefined;
   readonly close: () => Promise<void>;
 }
 
-const KeyFile = z.record(z.string(), z.unknown());
+export interface Access {
+  /** Value of the setting `directory`. */
+  readonly setting: DirectorySetting;
+  /** Content of the directory's secret. */
+  readonly key: Readonly<Record<string, unknown>>;
+}
+
+/** How a simulator of one vendor is started and read. */
+export interface LocalVendor {
+  readonly dialect: () => OpenDialect;
+  readonly accessTo: (simulator: DirectorySimulator, url: string) => Promise<Access>;
+}
+
+/** The vendors that `npm start -- --directory` starts. */
+const VENDORS = {
+  google: googleDirectory,
+  entra: entraDirectory,
+} satisfies Partial<Record<DirectoryKind, LocalVendor>>;
+
+export type LocalKind = keyof typeof VENDORS;
+export const LOCAL_KINDS = Object.keys(VENDORS) as readonly LocalKind[];
 
 /** Returns a command that removes one member from the first group that has one. */
 function tryCommandOf({ groups = [] }: WorldInput, url: string): string | undefined {
@@ -29,9 +49,10 @@ function tryCommandOf({ groups = [] }: WorldInput, url: string): string | undefi
   return undefined;
 }
 
-export async function openDirectory(world: WorldInput): Promise<OpenDirectory> {
+export async function openDirectory(kind: LocalKind, world: WorldInput): Promise<OpenDirectory> {
+  const vendor: LocalVendor = VENDORS[kind];
   const simulator = createDirectorySimulator({
-    dialect: google({}),
+    dialect: vendor.dialect(),
     world,
     seed: '1',
     clock: Date.now,
@@ -39,18 +60,8 @@ export async function openDirectory(world: WorldInput): Promise<OpenDirectory> {
   });
   try {
     const { url } = await simulator.listen();
-    const answer = await simulator.app.inject({
-      method: 'POST',
-      url: '/_simulator/service-account-key',
-      payload: { url },
-    });
-    return {
-      url,
-      setting: { kind: 'google', administrator: ADMINISTRATOR, baseUrl: url },
-      key: KeyFile.parse(answer.json()),
-      tryCommand: tryCommandOf(world, url),
-      close: () => simulator.close(),
-    };
+    const access = await vendor.accessTo(simulator, url);
+    return { url, ...access, tryCommand: tryCommandOf(world, url), close: () => simulator.close() };
   } catch (error) {
     await simulator.close();
     throw error;

@@ -7,7 +7,7 @@ import {
   parseSettings,
   type SettingDifference,
 } from '../contract/change-setting.ts';
-import type { ConnectionSettings } from '../contract/settings.ts';
+import { addressOfDirectory, type ConnectionSettings } from '../contract/settings.ts';
 import { isInternalUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
@@ -67,11 +67,14 @@ export function refuseLoopback(
   { allowsLoopback }: Pick<ToolPorts['deployment'], 'allowsLoopback'>,
 ): void {
   if (allowsLoopback) return;
-  const addresses = { baseUrl, 'directory.baseUrl': directory?.baseUrl };
-  for (const [name, address] of Object.entries(addresses)) {
-    if (address === undefined || !isInternalUrl(address)) continue;
+  const addresses = [
+    { key: 'baseUrl', url: baseUrl },
+    ...(directory === null ? [] : [addressOfDirectory(directory)]),
+  ];
+  for (const { key, url } of addresses) {
+    if (url === undefined || !isInternalUrl(url)) continue;
     throw new InvalidSettingError([
-      `${name}: expected an address that AWS can reach, got ${address}; for the stack of npm start give --local`,
+      `${key}: expected an address that AWS can reach, got ${url}; for the stack of npm start give --local`,
     ]);
   }
 }

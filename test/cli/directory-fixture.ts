@@ -1,29 +1,40 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
 import type { DirectoryQuestion } from '../../shared/contract/directory-question.ts';
 import { DirectoryInvocation } from '../../shared/contract/invocation.ts';
-import { createDirectories } from '../../shared/directory/directories.ts';
+import { createDirectories, openDirectory } from '../../shared/directory/directories.ts';
+import type { DirectoryWorld } from '../../shared/directory/exchange.ts';
 import { answerQuestion } from '../../shared/operate/directory/answer.ts';
 import { examineDirectory, tryDirectory } from '../../shared/operate/directory/preview.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { Directory } from '../../shared/sync/ports/directory.ts';
 import { SecretError } from '../../shared/sync/ports/secrets.ts';
+import { openEntra } from '../directory/entra/reader.ts';
 import { openGoogle } from '../directory/google/reader.ts';
+import { TENANT } from '../directory-simulator/entra/fixture.ts';
 import { ADMIN } from '../directory-simulator/fixture.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { savedWorld } from '../support/operate/world.ts';
 
-/** Creates a connection, and a directory for it. The function `directory` has no key. */
-export async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof savedWorld>>> = savedWorld) {
-  const world = await saved();
-  const google = await openGoogle();
-  google.clock.ms = world.clock.ms;
+type Saved = Awaited<ReturnType<typeof savedWorld>>;
+
+interface Simulated {
+  readonly clock: { ms: number };
+  readonly directory: Directory;
+  readonly world: DirectoryWorld;
+}
+
+/** The ports of a connection with a simulated directory. The function `directory` has no secret. */
+function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['directoryApplicants']['present']) {
+  simulated.clock.ms = world.clock.ms;
   const stored: unknown[] = [];
   const asked: DirectoryQuestion[] = [];
-  const directoryApplicants = {
-    present: async () => google.directory,
-    stored: async () => google.directory,
+  const directoryApplicants: ToolPorts['directoryApplicants'] = {
+    present,
+    stored: async () => simulated.directory,
     store: async (_: unknown, key: unknown) => void stored.push(key),
     remove: async () => void stored.push('removed'),
   };
@@ -34,7 +45,7 @@ export async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof sav
     async run(_, event) {
       const { preview, ask } = DirectoryInvocation.parse(JSON.parse(JSON.stringify(event)));
       const found = await requireConnection(world.connection.name, world.ports);
-      const directories = createDirectories({ read }, google.world);
+      const directories = createDirectories({ read }, simulated.world);
       if (ask !== undefined) {
         asked.push(ask.question);
         const reply = await answerQuestion(found, ask, { directories, isTimeUp: () => false });
@@ -49,20 +60,52 @@ export async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof sav
   };
   const deployment = { ...world.ports.deployment, allowsLoopback: true };
   const ports = { ...world.ports, directoryApplicants, functions, deployment };
+  const connection = () => ports.connections.current('default' as never);
+  return {
+    ports,
+    stored,
+    /** The questions of commands that the function has answered. */
+    asked,
+    connection,
+    setting: async () => (await connection())?.settings.directory,
+  };
+}
+
+/** Creates a connection, and a Google directory for it. The function `directory` has no key. */
+export async function worldOf(saved: () => Promise<Saved> = savedWorld) {
+  const world = await saved();
+  const google = await openGoogle();
+  const { ports, ...shown } = portsWith(google, world, async () => google.directory);
   const key = join(temporaryFolder(), 'key.json');
   writeFileSync(key, JSON.stringify(google.key));
   const args = ['connect', 'default', '--directory', 'google', '--administrator', ADMIN, '--key', key];
   return {
+    ...shown,
     google,
-    stored,
-    /** The questions of commands that the function has answered. */
-    asked,
     connect: (...more: string[]) => runCli([...args, '--yes', '--json', ...more], { ports }),
     run: (...given: string[]) => runCli(given, { ports }),
     world,
     /** Runs a command with the options that name the directory. */
     named: (...given: string[]) => runCli([...given, ...args.slice(2), '--json'], { ports }),
-    connection: () => ports.connections.current('default' as never),
-    setting: async () => (await ports.connections.current('default' as never))?.settings.directory,
+  };
+}
+
+/** Creates a connection, and an Entra directory for it. The function `directory` has no secret. */
+export async function entraWorldOf(saved: () => Promise<Saved> = savedWorld) {
+  const world = await saved();
+  const entra = await openEntra();
+  const { ports, ...shown } = portsWith(entra, world, (setting, secret) =>
+    openDirectory(setting, secret, entra.world),
+  );
+  const application = ['--tenant', TENANT, '--client-id', CLIENT_ID];
+  const args = ['connect', 'default', '--directory', 'entra', ...application];
+  return {
+    ...shown,
+    entra,
+    world,
+    run: (...given: string[]) => runCli(given, { ports }),
+    /** Runs `connect` with a client secret on standard input. */
+    connect: (stdin: string, ...more: string[]) =>
+      runCli([...args, '--directory-url', entra.url, '--yes', '--json', ...more], { ports, stdin }),
   };
 }

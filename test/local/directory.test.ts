@@ -69,7 +69,7 @@ it('the directory of the bundled company has one user for every address', () => 
 it('the simulated directory shows a command that makes a change in it', async () => {
   const members = [member('a'), member('b')];
   const lines = [line('group.snapshot', { group: group('g'), members })];
-  const directory = await openDirectory(worldOfEvents(lines, NOW_MS));
+  const directory = await openDirectory('google', worldOfEvents(lines, NOW_MS));
   onTestFinished(directory.close);
   const text = readableReport(
     { converged: true, groups: [], elapsedMs: 1, address: {} as never, directory },

@@ -23,27 +23,21 @@ export interface WholeRead {
   /** The directory's count of direct members, or the number of listed ones if the count was not read. */
   readonly counted: number | undefined;
   readonly nowMs: number;
+  /** For this time after a reported change, a read may show the state before the change. */
+  readonly lagMs: number;
   /** A random number from 0 up to 1. */
   readonly spread: number;
 }
 
 /**
- * Returns the reader's item of a group after a whole read. If two reads, at least ten minutes apart, agree with desired
- * state, the next read is the daily read. If events were sent, the next read checks whether they took effect.
+ * Returns the reader's item of a group after a whole read. If two reads, at least ten minutes and the lag of the directory
+ * apart, agree with desired state, the next read is the daily read. If events were sent, the next read checks whether
+ * they took effect. A read within the lag does not disprove that the group was deleted.
  */
 export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
-  const { group, reportedMs, sentMs, shortMs } = known;
-  const { outcome, address, asOfMs, stampMs, below, counted, nowMs } = read;
-  const base: ReaderGroup = {
-    group,
-    address,
-    dueMs: nowMs + CONFIRMED_AFTER_MS,
-    readMs: asOfMs,
-    ...(reportedMs !== undefined && { reportedMs }),
-    ...(sentMs !== undefined && { sentMs }),
-    ...(below.length > 0 && { below }),
-    ...(counted !== undefined && { counted }),
-  };
+  const { shortMs } = known;
+  const { outcome, stampMs, nowMs } = read;
+  const base = readAt(known, read);
   if (outcome.kind === 'equal') return { ...base, ...afterAgreement(known, read) };
   const sent = outcome.kind === 'again' ? base : { ...base, sentMs: stampMs };
   if (isShort(outcome)) {
@@ -55,11 +49,30 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   return isEmpty ? { ...kept, emptyMs: known.emptyMs ?? nowMs } : kept;
 }
 
-function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, spread }: WholeRead) {
+/** Returns the item with the content of the read, to be read again after the lag. */
+function readAt(
+  { group, reportedMs, deletedMs, sentMs }: ReaderGroup,
+  { address, asOfMs, below, counted, nowMs, lagMs }: WholeRead,
+): ReaderGroup {
+  return {
+    group,
+    address,
+    dueMs: nowMs + CONFIRMED_AFTER_MS + lagMs,
+    readMs: asOfMs,
+    ...(reportedMs !== undefined && { reportedMs }),
+    ...(deletedMs !== undefined && asOfMs - deletedMs < lagMs && { deletedMs }),
+    ...(sentMs !== undefined && { sentMs }),
+    ...(below.length > 0 && { below }),
+    ...(counted !== undefined && { counted }),
+  };
+}
+
+function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs, spread }: WholeRead) {
   const firstMs = agreedMs ?? asOfMs;
-  const isSettled = asOfMs - firstMs >= CONFIRMED_AFTER_MS;
+  const confirmedAfterMs = CONFIRMED_AFTER_MS + lagMs;
+  const isSettled = asOfMs - firstMs >= confirmedAfterMs;
   const rollingMs = Math.ceil((nowMs + ROLLING_MS + spread * ROLLING_SPREAD_MS) / HOUR_MS) * HOUR_MS;
-  const dueMs = isSettled ? rollingMs : firstMs + CONFIRMED_AFTER_MS;
+  const dueMs = isSettled ? rollingMs : firstMs + confirmedAfterMs;
   return { agreedMs: firstMs, dueMs: Math.max(dueMs, nowMs + SOON_MS) };
 }
 

@@ -58,6 +58,15 @@ export async function takePushed(run: ReaderRun): Promise<void> {
   }
 }
 
+/**
+ * Marks every group as reported, because the changes since the last run are unknown. A full read finds them, and no
+ * stored state is discarded.
+ */
+export async function reportAllGroups(run: ReaderRun): Promise<void> {
+  const nowMs = run.ports.clock();
+  for (const group of run.groups.values()) await storeGroup(run, afterReport(group, nowMs, nowMs));
+}
+
 /** Marks the groups that contain `child` as reported. */
 async function markAbove(run: ReaderRun, child: GroupId, atMs: number): Promise<void> {
   const above = [...run.groups.values()].filter(({ below = [] }) => below.includes(child));

@@ -1,25 +1,61 @@
+import { type MemberId, memberId } from '../../domain/ids.ts';
 import { afterReport } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
 import { type DirectoryChange, DirectoryError, type DirectoryUser } from '../ports/directory.ts';
 import { originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
-import { userMessages } from './events.ts';
+import { userDeletionMessage, userMessages } from './events.ts';
+
+/** Whether the report names the user by an address. Ids contain no `@`. */
+export const isByAddress = ({ key }: DirectoryChange): boolean => key.includes('@');
+
+/** Returns the reports of users that groupsync does not have. One read of the table saves a call for each of them. */
+export async function unknownUsers<Change extends DirectoryChange>(
+  { connection, ports }: ReaderRun,
+  changes: readonly Change[],
+): Promise<readonly Change[]> {
+  const named = changes.filter((change) => !isByAddress(change));
+  if (named.length === 0) return [];
+  const ids = named.map(({ key }) => memberId(key));
+  const known = await ports.users.read(connection.name, ids);
+  return named.filter(({ key }) => !known.has(memberId(key)));
+}
 
 /**
  * Takes the state of a reported user. If an inactive user is active again, the user's groups are read again, because
  * they may have changed meanwhile.
  */
-export async function takeUser(run: ReaderRun, { key, atMs }: DirectoryChange): Promise<void> {
+export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<void> {
+  if (report.isDeletion) return takeDeletedUser(run, report);
+  const { key, atMs } = report;
   const { directory, users, ports } = run;
   const askedAtMs = ports.clock();
   const user = await directory.user(key);
   if (user === undefined || !(await isKnownUser(run, user))) return;
   const comesBack = users.comesBack(user);
   await sendUser(run, user, askedAtMs);
-  if (comesBack) await markGroupsOf(run, user, atMs);
+  if (comesBack) await markGroupsOf(run, user.id, atMs);
 }
 
 /**
- * Takes the state of users whose deletion is reported. Memberships end with the user, and no log reports that. So the
+ * Takes the state of a user whose deletion is reported by id. The user is inactive while a restoration is possible, and
+ * leaves all groups after that. If the directory still shows the user, its answer may lag, so the groups decide.
+ */
+async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: DirectoryChange): Promise<void> {
+  const { directory, ports, users } = run;
+  const id = memberId(key);
+  await users.read([id]);
+  const askedAtMs = ports.clock();
+  const user = await directory.user(key);
+  if (user === undefined && isFinal === true) {
+    await send(run, [userDeletionMessage(id, originAt(run, stampTimeOf(askedAtMs, undefined)))]);
+  } else {
+    await sendUser(run, user ?? { id, attributes: new Map(), isActive: false }, askedAtMs);
+  }
+  await markGroupsOf(run, id, atMs);
+}
+
+/**
+ * Takes the state of users whose deletion is reported by address. Memberships end with the user, and no log reports that. So the
  * user becomes inactive, and the user's groups are read again. One list serves all users of a run.
  * @returns the reports of users that the directory lists as deleted. A later run takes the others
  */
@@ -37,7 +73,7 @@ export async function takeDeletedUsers<Change extends DirectoryChange>(
     found.add(change);
     if (!(await isKnownUser(run, user))) continue;
     await sendUser(run, user, asOfMs);
-    await markGroupsOf(run, user, change.atMs);
+    await markGroupsOf(run, user.id, change.atMs);
   }
   return [...found];
 }
@@ -49,7 +85,7 @@ export async function takeDeletedUsers<Change extends DirectoryChange>(
 async function deletedUsersOf({ directory }: ReaderRun) {
   const found: { readonly user: DirectoryUser; readonly asOfMs: number }[] = [];
   try {
-    for await (const { items, asOfMs } of directory.deletedUsers()) {
+    for await (const { items, asOfMs } of directory.deletedUsers?.() ?? []) {
       for (const user of items) found.push({ user, asOfMs });
     }
   } catch (error) {
@@ -76,7 +112,7 @@ async function sendUser(run: ReaderRun, user: DirectoryUser, asOfMs: number): Pr
 }
 
 /** Marks the user's groups as reported. */
-async function markGroupsOf(run: ReaderRun, { id }: DirectoryUser, atMs: number): Promise<void> {
+async function markGroupsOf(run: ReaderRun, id: MemberId, atMs: number): Promise<void> {
   const { ports, connection } = run;
   for await (const groups of ports.users.groupsOf(connection.name, id)) {
     for (const group of groups) {

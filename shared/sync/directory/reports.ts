@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type DirectoryChange, DirectoryError, type ReaderPosition } from '../ports/directory.ts';
 import type { ReaderRun } from './context.ts';
-import { takeGroup } from './reported-groups.ts';
-import { readGroupsOfAllUsers, takeDeletedUsers, takeUser } from './reported-users.ts';
+import { reportAllGroups, takeGroup } from './reported-groups.ts';
+import {
+  isByAddress,
+  readGroupsOfAllUsers,
+  takeDeletedUsers,
+  takeUser,
+  unknownUsers,
+} from './reported-users.ts';
 
 /** The maximum number of remembered reports. Their item then stays below 400 KB, the limit of DynamoDB. */
 const MAX_TAKEN = 8_000;
@@ -13,6 +19,8 @@ const MAX_USERS = 1_000;
 export interface TakenReports {
   /** The position for the next run. While a report is left, the cursor has not moved. */
   readonly position: ReaderPosition;
+  /** Whether the directory does not know the cursor any more. All groups are then reported. */
+  readonly isReset: boolean;
   /** The error that ended the recording; undefined if no call failed. */
   readonly failure: { readonly error: unknown } | undefined;
 }
@@ -33,6 +41,10 @@ export async function takeReports(
   { cursor, taken = [] }: ReaderPosition,
 ): Promise<TakenReports> {
   const changes = await run.directory.changesSince(cursor);
+  if (changes.isReset === true) {
+    await reportAllGroups(run);
+    return { position: { cursor: changes.cursor }, isReset: true, failure: undefined };
+  }
   const all: readonly Report[] = [
     ...changes.groups.map((change) => ({ ...change, kind: 'group' as const })),
     ...changes.users.map((change) => ({ ...change, kind: 'user' as const })),
@@ -49,7 +61,7 @@ export async function takeReports(
     .map((report) => ({ key: digestOf(report), atMs: report.atMs }))
     .toSorted((a, b) => b.atMs - a.atMs);
   const position = { cursor: isWhole ? changes.cursor : cursor, taken: recorded.slice(0, MAX_TAKEN) };
-  return { position, failure };
+  return { position, isReset: false, failure };
 }
 
 /** Hashes the key of a report. A key can be a person's address, and addresses are stored only with the person. */
@@ -71,9 +83,11 @@ interface Recording {
  */
 async function takeAll(run: ReaderRun, news: readonly Report[], left: Set<Report>): Promise<Recording> {
   const isGroup = ({ kind }: Report) => kind === 'group';
-  const users = news.filter((report) => !isGroup(report) && !report.isDeletion);
+  const ofUsers = news.filter((report) => !isGroup(report));
   try {
     await takeEach(run, news.filter(isGroup), { left, take: takeGroup });
+    for (const report of await unknownUsers(run, ofUsers)) left.delete(report);
+    const users = ofUsers.filter((one) => left.has(one) && !(one.isDeletion && isByAddress(one)));
     if (users.length > MAX_USERS) {
       await readGroupsOfAllUsers(run, Math.max(...users.map(({ atMs }) => atMs)));
       for (const report of users) left.delete(report);

@@ -164,7 +164,8 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
     await writePosition(run, taken.position, position?.listedMs);
     throw taken.failure.error;
   }
-  const isListingDue = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS || isListingCheaper(run);
+  const isOld = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS;
+  const isListingDue = taken.isReset || isOld || isListingCheaper(run);
   if (isListingDue) await takeListing(run);
   await writePosition(run, taken.position, isListingDue ? nowMs : position?.listedMs);
   await noteAnswer(run);
@@ -172,7 +173,8 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
 
 async function reportsOf(position: ReaderPosition | undefined, run: ReaderRun): Promise<TakenReports> {
   if (position !== undefined) return takeReports(run, position);
-  return { position: { cursor: run.directory.cursorAt(run.ports.clock()) }, failure: undefined };
+  const cursor = await run.directory.cursorAt(run.ports.clock());
+  return { position: { cursor }, isReset: false, failure: undefined };
 }
 
 async function writePosition(

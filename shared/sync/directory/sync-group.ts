@@ -39,7 +39,7 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   if (whole === undefined) return false;
   const nowMs = ports.clock();
   const difference = differs(whole);
-  const outcome = outcomeOf(readOf(whole), difference, known, nowMs);
+  const outcome = outcomeOf(readOf(whole), difference, known, { nowMs, lagMs: directory.lagMs });
   if (!maySend(run, known)) {
     report.read += 1;
     await noteAnswer(run);
@@ -109,7 +109,7 @@ interface Done {
   readonly nowMs: number;
 }
 
-function nextOf(known: ReaderGroup, { ports }: ReaderRun, done: Done): ReaderGroup {
+function nextOf(known: ReaderGroup, { ports, directory }: ReaderRun, done: Done): ReaderGroup {
   const { outcome, whole, news, stampMs, nowMs } = done;
   const next = afterRead(known, {
     outcome,
@@ -119,6 +119,7 @@ function nextOf(known: ReaderGroup, { ports }: ReaderRun, done: Done): ReaderGro
     below: whole.below,
     counted: whole.counted,
     nowMs,
+    lagMs: directory.lagMs,
     spread: ports.random(),
   });
   const { name } = whole.group;

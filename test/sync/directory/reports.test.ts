@@ -48,7 +48,9 @@ async function reported(count: number) {
         state.cursors.push(cursor);
         return { groups: [], users: changes, cursor: String(nowMs()) };
       },
-      cursorAt: (ms) => String(ms),
+      tryUsers: async () => {},
+      cursorAt: async (ms) => String(ms),
+      lagMs: 0,
     };
   });
   await reader.run();

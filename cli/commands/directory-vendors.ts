@@ -1,0 +1,105 @@
+import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import { UsageError } from '../io.ts';
+
+/** Options that describe a directory which the connection does not read yet. */
+export interface DirectoryOptions {
+  readonly directory?: DirectoryKind;
+  readonly directoryUrl?: string;
+  readonly key?: string;
+  readonly secretStdin?: boolean;
+  readonly administrator?: string;
+  readonly provider?: string;
+  readonly serviceAccount?: string;
+  readonly tenant?: string;
+  readonly clientId?: string;
+  readonly federated?: boolean;
+  readonly audience?: string;
+}
+
+/** The source of a directory's secret: a file with JSON, or one line of text that is stored in this field. */
+export type SecretSource =
+  | { readonly kind: 'file'; readonly file: string }
+  | {
+      readonly kind: 'text';
+      readonly field: string;
+      /** The name of the text in a prompt. */
+      readonly title: string;
+      /** Whether the text is on standard input. */
+      readonly isPiped: boolean;
+    };
+
+export interface DescribedDirectory {
+  /** The value of the setting `directory`. */
+  readonly setting: object;
+  /** undefined if the deployed function signs in as its role. */
+  readonly secret: SecretSource | undefined;
+}
+
+/** The audience that Microsoft recommends for federated credentials. */
+const ENTRA_AUDIENCE = 'api://AzureADTokenExchange';
+
+function google(options: DirectoryOptions): DescribedDirectory | undefined {
+  const { administrator, key, provider, serviceAccount, directoryUrl: baseUrl } = options;
+  const isFederated = provider !== undefined && serviceAccount !== undefined;
+  const isHalf = (provider === undefined) !== (serviceAccount === undefined);
+  const hasOneCredential = isFederated !== (key !== undefined) && !isHalf;
+  if (administrator === undefined || !hasOneCredential) return undefined;
+  const setting = {
+    kind: 'google',
+    administrator,
+    ...(isFederated && { federation: { provider, serviceAccount } }),
+    ...(baseUrl !== undefined && { baseUrl }),
+  };
+  return { setting, secret: key === undefined ? undefined : { kind: 'file', file: key } };
+}
+
+function entra(options: DirectoryOptions): DescribedDirectory | undefined {
+  const { tenant, clientId, federated = false, secretStdin = false, directoryUrl: baseUrl } = options;
+  if (tenant === undefined || clientId === undefined || (federated && secretStdin)) return undefined;
+  const setting = {
+    kind: 'entra',
+    tenant,
+    clientId,
+    ...(federated && { federation: { audience: options.audience ?? ENTRA_AUDIENCE } }),
+    ...(baseUrl !== undefined && { baseUrl }),
+  };
+  return {
+    setting,
+    secret: federated
+      ? undefined
+      : { kind: 'text', field: 'clientSecret', title: 'Client secret', isPiped: secretStdin },
+  };
+}
+
+interface VendorOptions {
+  /** Returns undefined if the options do not describe a directory. */
+  describe(options: DirectoryOptions): DescribedDirectory | undefined;
+  /** The options that the commands expect. */
+  readonly expected: string;
+}
+
+const VENDORS: Readonly<Record<DirectoryKind, VendorOptions>> = {
+  google: {
+    describe: google,
+    expected: '--administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS',
+  },
+  entra: {
+    describe: entra,
+    expected:
+      '--tenant ID and --client-id ID, and the client secret on standard input with --secret-stdin, or --federated',
+  },
+  okta: {
+    describe: () => {
+      throw new UsageError('--directory okta: this version of groupsync reads only google and entra');
+    },
+    expected: '--directory google or entra',
+  },
+};
+
+/** Returns the directory that the options describe. @throws UsageError */
+export function describeDirectory(kind: DirectoryKind, options: DirectoryOptions): DescribedDirectory {
+  const { describe, expected } = VENDORS[kind];
+  const described = describe(options);
+  if (described === undefined) throw new UsageError(`--directory: expected ${expected}`);
+  return described;
+}
