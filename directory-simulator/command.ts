@@ -1,13 +1,19 @@
+import { createPrivateKey } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
+import { seededRandom } from '../local/platform/seeded-random.ts';
 import { UsageError } from '../local/usage.ts';
+import type { OpenDialect } from './engine/dialect.ts';
 import { CALM_SETTINGS, REALISTIC_SETTINGS } from './engine/settings.ts';
 import { createDirectorySimulator, type DirectorySimulator } from './engine/simulator.ts';
+import type { WorldInput } from './engine/world.ts';
 import { generateDirectory } from './generate.ts';
 import { google } from './google/dialect.ts';
+import { okta } from './okta/dialect.ts';
+import { oktaWorld } from './okta/world.ts';
 
-const HELP = `Usage: npm run directory -- google [options]
+const HELP = `Usage: npm run directory -- google|okta [options]
 
 A vendor's directory API over a generated company, on 127.0.0.1 only.
 
@@ -15,7 +21,7 @@ A vendor's directory API over a generated company, on 127.0.0.1 only.
   --people N     people of the directory (default 50)
   --groups N     groups of the directory (default 10)
   --seed S       seed (default 1); the same seed gives the same directory and the same difficulties
-  --key FILE     keep the service account's key in this file; a key that is there already stays valid
+  --key FILE     keep the client's private key in this file; a key that is there already stays valid
   --calm         no lag, no failures, full pages
   --help         this text
 
@@ -32,6 +38,38 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
+const KeyFile = z.looseObject({ private_key: z.string().startsWith('-----BEGIN PRIVATE KEY-----') });
+
+interface Kind {
+  /** Returns the dialect. `key` is the content of the key file, as JSON. */
+  open(key: unknown): OpenDialect;
+  /** The beginning of the line with the private key. */
+  readonly keyLine: string;
+  /** What the key file contains, for an error. */
+  readonly keyName: string;
+  worldOf(world: WorldInput, seed: string): WorldInput;
+}
+
+const DIRECTORIES: Readonly<Record<string, Kind>> = {
+  google: {
+    open: (key) => google({ customerKey: key === undefined ? undefined : KeyFile.parse(key).private_key }),
+    keyLine: 'service account key ',
+    keyName: 'the key of a service account as JSON',
+    worldOf: (world) => world,
+  },
+  okta: {
+    open: (key) => okta({ clientKey: key === undefined ? undefined : pemOf(key) }),
+    keyLine: 'client key ',
+    keyName: 'a private key as JWK',
+    worldOf: (world, seed) => oktaWorld(world, seededRandom(`${seed}/okta`)),
+  },
+};
+
+const pemOf = (jwk: unknown) =>
+  createPrivateKey({ key: jwk as never, format: 'jwk' })
+    .export({ type: 'pkcs8', format: 'pem' })
+    .toString();
+
 type Values = { readonly [flag: string]: string | boolean | undefined };
 
 /**
@@ -42,36 +80,41 @@ export async function runDirectory(args: readonly string[]): Promise<number> {
   let simulator: DirectorySimulator;
   let port: number;
   let keyFile: string | undefined;
+  let kind: Kind | undefined;
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     if (values.help) {
       process.stdout.write(HELP);
       return 0;
     }
-    if (positionals.length !== 1 || positionals[0] !== 'google') {
-      throw new UsageError(`expected one directory: google; got ${JSON.stringify(positionals.join(' '))}`);
+    const named = positionals.join(' ');
+    kind = Object.hasOwn(DIRECTORIES, named) ? DIRECTORIES[named] : undefined;
+    if (kind === undefined) {
+      const known = Object.keys(DIRECTORIES).join(' or ');
+      throw new UsageError(`expected one directory: ${known}; got ${JSON.stringify(named)}`);
     }
     port = integer(values, 'port', { otherwise: 0, most: 65_535 });
     keyFile = values.key;
-    simulator = openSimulator(values);
+    simulator = openSimulator(kind, values);
   } catch (error) {
     if (!isUsage(error)) throw error;
     process.stderr.write(`directory: ${error.message.replaceAll('\n', ' ')}\n`);
     return 2;
   }
-  return serve(simulator, port, keyFile);
+  return serve({ simulator, port, keyFile, keyLine: kind.keyLine });
 }
 
-function openSimulator(values: Values): DirectorySimulator {
+function openSimulator(kind: Kind, values: Values): DirectorySimulator {
   const seed = String(values['seed'] ?? '1');
+  const world = generateDirectory({
+    people: integer(values, 'people', { otherwise: 50, most: 100_000 }),
+    groups: integer(values, 'groups', { otherwise: 10, most: 10_000 }),
+    seed,
+    nowMs: Date.now(),
+  });
   return createDirectorySimulator({
-    dialect: google({ customerKey: readKey(values['key']) }),
-    world: generateDirectory({
-      people: integer(values, 'people', { otherwise: 50, most: 100_000 }),
-      groups: integer(values, 'groups', { otherwise: 10, most: 10_000 }),
-      seed,
-      nowMs: Date.now(),
-    }),
+    dialect: openDialect(kind, values['key']),
+    world: kind.worldOf(world, seed),
     seed,
     clock: Date.now,
     settings: values['calm'] === true ? CALM_SETTINGS : REALISTIC_SETTINGS,
@@ -79,14 +122,13 @@ function openSimulator(values: Values): DirectorySimulator {
   });
 }
 
-const KeyFile = z.looseObject({ private_key: z.string().startsWith('-----BEGIN PRIVATE KEY-----') });
-
-function readKey(file: string | boolean | undefined): string | undefined {
-  if (typeof file !== 'string' || !existsSync(file)) return undefined;
+/** @throws {UsageError} for a key file that exists but has no key */
+function openDialect(kind: Kind, file: string | boolean | undefined): OpenDialect {
+  if (typeof file !== 'string' || !existsSync(file)) return kind.open(undefined);
   try {
-    return KeyFile.parse(JSON.parse(readFileSync(file, 'utf8'))).private_key;
+    return kind.open(JSON.parse(readFileSync(file, 'utf8')));
   } catch (cause) {
-    throw new UsageError(`--key: expected the key of a service account as JSON in ${file}`, { cause });
+    throw new UsageError(`--key: expected ${kind.keyName} in ${file}`, { cause });
   }
 }
 
@@ -103,13 +145,14 @@ function integer(values: Values, flag: string, { otherwise, most }: Range): numb
   throw new UsageError(`--${flag}: expected an integer from 0 to ${most}, got ${JSON.stringify(text)}`);
 }
 
-const KEY_LINE = 'service account key ';
+interface Serving {
+  readonly simulator: DirectorySimulator;
+  readonly port: number;
+  readonly keyFile: string | undefined;
+  readonly keyLine: string;
+}
 
-async function serve(
-  simulator: DirectorySimulator,
-  port: number,
-  keyFile: string | undefined,
-): Promise<number> {
+async function serve({ simulator, port, keyFile, keyLine }: Serving): Promise<number> {
   const stopped = new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve);
     process.once('SIGINT', resolve);
@@ -117,9 +160,9 @@ async function serve(
   try {
     const { url } = await simulator.listen({ port });
     const lines = simulator.dialect.describeCredentials(url).map((line) => {
-      if (keyFile === undefined || !line.startsWith(KEY_LINE)) return line;
-      writeFileSync(keyFile, `${line.slice(KEY_LINE.length)}\n`, { mode: 0o600 });
-      return `${KEY_LINE}${keyFile}`;
+      if (keyFile === undefined || !line.startsWith(keyLine)) return line;
+      writeFileSync(keyFile, `${line.slice(keyLine.length)}\n`, { mode: 0o600 });
+      return `${keyLine}${keyFile}`;
     });
     process.stdout.write(`${[`listening on ${url}`, ...lines].join('\n')}\n`);
   } catch (error) {

@@ -13,24 +13,27 @@ export interface Asked {
   readonly query: unknown;
   readonly body: unknown;
   readonly headers: IncomingHttpHeaders;
+  /** The address of the request. Only some dialects need it. */
+  readonly url?: string;
   /** A number that differs for each request, in the order of their arrival. */
   readonly requestNumber: number;
 }
 
 /**
- * Returns the JSON of the answer to one request, after random failures, sign-in, validation and lag.
+ * Returns the answer to one request, after random failures, sign-in, validation and lag.
  * @throws {DirectoryError}
  */
 export function answerOf(answering: Answering, endpoint: Endpoint, asked: Asked): unknown {
   const { dialect, simulation } = answering;
-  const { params, query, body, headers, requestNumber } = asked;
+  const { params, query, body, headers, url = '', requestNumber } = asked;
   failAtRandom(answering, requestNumber);
-  dialect.admit(endpoint, headers);
+  dialect.admit(endpoint, headers, url);
   return endpoint.handle({
     params: parse(dialect, endpoint.params, params),
     query: parse(dialect, endpoint.query, query),
     body: parse(dialect, endpoint.body, body),
     headers,
+    url,
     view: viewFor(simulation, endpoint, requestNumber),
     requestNumber,
   });

@@ -28,9 +28,12 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
       familyName: change.familyName ?? before.familyName,
       orgUnitPath: change.orgUnitPath ?? before.orgUnitPath,
       isAdmin: change.isAdmin ?? before.isAdmin,
+      attributes: { ...before.attributes, ...change.attributes },
     };
     directory.putUser(atMs, user);
-    return { user: before, oldValue: before.primaryEmail, newValue: user.primaryEmail };
+    const { attributes } = change;
+    const noted = { user: before, oldValue: before.primaryEmail, newValue: user.primaryEmail };
+    return attributes === undefined ? noted : { ...noted, attributes };
   },
   suspendUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { suspended: true }),
   unsuspendUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { suspended: false }),
@@ -51,7 +54,8 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
     directory.putUser(atMs, { ...user, deletedAtMs: null });
     return { user };
   },
-  addGroup(directory, atMs, { group: { members, ...group } }) {
+  addGroup(directory, atMs, { group: { members, ...given } }) {
+    const group = { ...given, createdAtMs: atMs };
     directory.putGroup(atMs, group);
     for (const member of members) {
       directory.putMembership(atMs, group.id, resolveMember(directory, atMs, member));
@@ -66,6 +70,7 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
       email: change.email ?? before.email,
       aliases: change.aliases ?? aliasesAfterRename(before.aliases, before.email, change.email),
       description: change.description ?? before.description,
+      attributes: { ...before.attributes, ...change.attributes },
     };
     directory.putGroup(atMs, group);
     return { group: before, oldValue: before.name, newValue: group.name };

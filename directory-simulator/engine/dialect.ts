@@ -4,14 +4,28 @@ import type { View } from './directory.ts';
 import type { LagKind } from './settings.ts';
 import type { Simulation } from './simulation.ts';
 
+/** Headers of an answer. A list is sent as one line for each value. */
+export type AnswerHeaders = Readonly<Record<string, string | string[]>>;
+
+/** A success with headers. A handler without headers returns the JSON alone. */
+export class Answer {
+  readonly body: unknown;
+  readonly headers: AnswerHeaders;
+
+  constructor(body: unknown, headers: AnswerHeaders) {
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
 /** An answer that is not a success, in the form of the dialect. If the body is a string, it is sent as HTML. */
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
   readonly status: number;
   readonly body: unknown;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: AnswerHeaders;
 
-  constructor(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: number, body: unknown, headers: AnswerHeaders = {}) {
     super(`answers ${status}`);
     this.status = status;
     this.body = body;
@@ -25,6 +39,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly query: Query;
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
+  /** The address of the request, with the host that the client named; empty if the caller of the engine gave none. */
+  readonly url: string;
   /** The directory as this endpoint shows it: the present state, minus the lag of this request. */
   readonly view: View;
   /** A number that differs for each request, in the order of their arrival. */
@@ -49,7 +65,7 @@ export interface Endpoint<
   readonly lag?: LagKind;
   /** The OAuth scopes of the method. A token needs one of them. If undefined, the endpoint needs no access token. */
   readonly scopes?: readonly string[];
-  /** Returns the JSON of the answer. @throws {DirectoryError} for every other answer */
+  /** Returns the JSON of the answer, or an {@link Answer}. @throws {DirectoryError} for every other answer */
   handle(call: Call<z.infer<Params>, z.infer<Query>, z.infer<Body>>): unknown;
 }
 
@@ -76,8 +92,10 @@ export interface Dialect {
   readonly errors: Readonly<Record<string, () => DirectoryError>>;
   /** The names of the errors that the setting `failures` causes. */
   readonly randomFailures: readonly string[];
-  /** Checks sign-in, scopes and quota. @throws {DirectoryError} */
-  admit(endpoint: Endpoint, headers: IncomingHttpHeaders): void;
+  /** Checks sign-in, scopes and quota. `url` is the address of the request. @throws {DirectoryError} */
+  admit(endpoint: Endpoint, headers: IncomingHttpHeaders, url: string): void;
+  /** Returns headers of every answer of an endpoint, also of errors and faults. */
+  answerHeaders?(endpoint: Endpoint, status: number): AnswerHeaders;
   invalidInput(message: string): DirectoryError;
   noSuchEndpoint(): DirectoryError;
   /** Returns what a person needs to sign in, one line for each value. */

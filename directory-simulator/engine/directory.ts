@@ -1,5 +1,8 @@
 import { createTimeline, type Timeline } from './timeline.ts';
 
+/** Properties of a user or group that only some dialects know. Each dialect documents the names that it reads. */
+export type Attributes = Readonly<Record<string, unknown>>;
+
 /** A person of the customer. Each dialect shows suspended, archived and deleted people in its own way. */
 export interface User {
   readonly id: string;
@@ -11,6 +14,7 @@ export interface User {
   readonly isAdmin: boolean;
   readonly suspended: boolean;
   readonly archived: boolean;
+  readonly attributes: Attributes;
   readonly createdAtMs: number;
   readonly deletedAtMs: number | null;
 }
@@ -21,6 +25,8 @@ export interface Group {
   readonly aliases: readonly string[];
   readonly name: string;
   readonly description: string;
+  readonly attributes: Attributes;
+  readonly createdAtMs: number;
   readonly deletedAtMs: number | null;
 }
 
@@ -48,6 +54,15 @@ export interface LogEntry {
   readonly role?: string;
   readonly oldValue?: string;
   readonly newValue?: string;
+  /** The attributes that the change sets. */
+  readonly attributes?: Attributes;
+}
+
+/** The latest change of one membership. The change may be its end. */
+export interface MembershipChange {
+  readonly memberId: string;
+  /** Milliseconds since 1970; -Infinity if the membership exists since ever. */
+  readonly atMs: number;
 }
 
 /** The directory at one time. A key is an id, a primary address or an alias. */
@@ -62,6 +77,12 @@ export interface View {
   group(key: string): Group | undefined;
   members(groupId: string): readonly Membership[];
   membership(groupId: string, memberId: string): Membership | undefined;
+  /** Returns the time of the latest change of a user; -Infinity if the user is unchanged since ever. */
+  userChangedAt(userId: string): number;
+  /** Returns the time of the latest change of a group, without its memberships. */
+  groupChangedAt(groupId: string): number;
+  /** Returns the latest change of each present and former membership of a group. */
+  membershipChanges(groupId: string): readonly MembershipChange[];
 }
 
 /** Users, groups, memberships and log, with the times of all changes. Times are milliseconds since 1970. */
@@ -159,6 +180,13 @@ function viewOf(stored: Stored, atMs: number): View {
         (group) => group.deletedAtMs === null && isNamed(key, group.id, [group.email, ...group.aliases]),
       ),
     members: (groupId) => valuesOf(stored.memberships.get(groupId) ?? new Map()),
+    userChangedAt: (id) => stored.users.get(id)?.changedAt(atMs) ?? Number.NEGATIVE_INFINITY,
+    groupChangedAt: (id) => stored.groups.get(id)?.changedAt(atMs) ?? Number.NEGATIVE_INFINITY,
+    membershipChanges: (groupId) =>
+      [...(stored.memberships.get(groupId) ?? [])].flatMap(([memberId, timeline]) => {
+        const changedAtMs = timeline.changedAt(atMs);
+        return changedAtMs === undefined ? [] : [{ memberId, atMs: changedAtMs }];
+      }),
     membership: (groupId, memberId) => stored.memberships.get(groupId)?.get(memberId)?.at(atMs) ?? undefined,
   };
 }

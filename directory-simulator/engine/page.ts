@@ -31,6 +31,8 @@ export interface ListRequest<T> {
   readonly pageToken: string | undefined;
   /** The largest number of items on a page. */
   readonly most: number;
+  /** True if the last page has a token too, which later shows new items. The caller gives ranks that only increase. */
+  readonly isEndless?: boolean;
 }
 
 export interface ListedPage<T> {
@@ -57,12 +59,12 @@ export function listPage<T>(simulation: Simulation, request: ListRequest<T>): Li
     settings.pageSizes === 'full'
       ? request.most
       : 1 + random.below(Math.min(request.most, ranked.length + 1));
-  const size = random.chance(settings.emptyPages) ? 0 : drawn;
+  const size = random.chance(settings.emptyPages) ? 0 : Math.min(drawn, request.most);
   const shown = ranked.slice(start, start + size);
   // A page that is empty at random is never the last page. The caller must request the next page.
   const isLast = size > 0 && start + size >= ranked.length;
   const items = shown.map(({ item }) => item);
-  if (isLast) return { items, nextPageToken: undefined };
+  if (isLast && request.isEndless !== true) return { items, nextPageToken: undefined };
   const after = shown.at(-1)?.rank ?? token.after;
   return { items, nextPageToken: encode({ ...token, page: token.page + 1, after }, simulation) };
 }

@@ -12,7 +12,7 @@ import { refuseForeignHost } from '../../local/platform/controls/loopback.ts';
 import type { RequestLog } from '../../local/platform/controls/request-log.ts';
 import { ApiError } from '../../local/platform/errors.ts';
 import { answerOf } from './answer.ts';
-import { type Dialect, DirectoryError, type Endpoint } from './dialect.ts';
+import { Answer, type Dialect, DirectoryError, type Endpoint } from './dialect.ts';
 import type { Simulation } from './simulation.ts';
 
 export const CONTROLS_PREFIX = '/_simulator';
@@ -92,17 +92,24 @@ interface Route {
 }
 
 function serve(app: FastifyInstance, { endpoint, served, numberOf }: Route): void {
-  const { simulation } = served;
+  const { simulation, dialect } = served;
   app.route({
     method: endpoint.method,
     url: endpoint.path,
+    onSend: async (_, reply, payload) => {
+      reply.headers(dialect.answerHeaders?.(endpoint, reply.statusCode) ?? {});
+      return payload;
+    },
     handler: async (request, reply) => {
       const { params, query, body, headers } = request;
-      const answer = answerOf(served, endpoint, { params, query, body, headers, requestNumber: numberOf() });
+      const url = `http://${headers.host ?? ''}${request.url}`;
+      const asked = { params, query, body, headers, url, requestNumber: numberOf() };
+      const answer = answerOf(served, endpoint, asked);
+      if (answer instanceof Answer) reply.headers(answer.headers);
       return reply
         .header('date', new Date(simulation.clock()).toUTCString())
         .type(JSON_TYPE)
-        .send(JSON.stringify(answer));
+        .send(JSON.stringify(answer instanceof Answer ? answer.body : answer));
     },
   });
 }

@@ -38,6 +38,11 @@ export const Settings = z.strictObject({
   lagSeconds: LagSeconds,
   /** The probability that the log never shows a change. */
   lostLogEntries: Probability,
+  /**
+   * Whether access tokens are bound to a key of the client (DPoP, RFC 9449). With `token`, only the token endpoint asks
+   * for a nonce. With `everywhere`, the API asks for one too.
+   */
+  dpop: z.enum(['off', 'token', 'everywhere']),
   /** How the log of group changes identifies groups and members. */
   loggedIdentifier: z.enum(['email', 'id']),
 });
@@ -61,6 +66,7 @@ export const REALISTIC_SETTINGS: Settings = {
   accessTokenLifetimeSeconds: 3_600,
   lagSeconds: { users: 30, groups: 30, members: 60, log: 180 },
   lostLogEntries: 0.02,
+  dpop: 'everywhere',
   loggedIdentifier: 'email',
 };
 
@@ -77,6 +83,7 @@ export const CALM_SETTINGS: Settings = {
   failures: 0,
   lagSeconds: { users: 0, groups: 0, members: 0, log: 0 },
   lostLogEntries: 0,
+  dpop: 'off',
 };
 
 export function changedSettings(settings: Settings, changed: PartialSettings): Settings {

@@ -7,15 +7,19 @@ export interface Timeline<T> {
   set(atMs: number, value: T): void;
   /** Returns the value at a time; undefined before the first value. */
   at(atMs: number): T | undefined;
+  /** Returns the time from which the value at a time is valid; undefined before the first value. */
+  changedAt(atMs: number): number | undefined;
 }
 
 export function createTimeline<T>(): Timeline<T> {
   const entries: { readonly fromMs: number; readonly value: T }[] = [];
+  const entryAt = (atMs: number) => entries.findLast(({ fromMs }) => fromMs <= atMs);
   return {
     set(atMs, value) {
       const latest = entries.at(-1)?.fromMs ?? Number.NEGATIVE_INFINITY;
       entries.push({ fromMs: Math.max(latest, atMs), value });
     },
-    at: (atMs) => entries.findLast(({ fromMs }) => fromMs <= atMs)?.value,
+    at: (atMs) => entryAt(atMs)?.value,
+    changedAt: (atMs) => entryAt(atMs)?.fromMs,
   };
 }

@@ -21,6 +21,7 @@ export const WorldUser = z.strictObject({
   isAdmin: z.boolean().default(false),
   suspended: z.boolean().default(false),
   archived: z.boolean().default(false),
+  attributes: z.record(z.string(), z.unknown()).default({}),
   createdAtMs: z.number().default(0),
   deletedAtMs: z.number().nullable().default(null),
 });
@@ -44,6 +45,8 @@ export const WorldGroup = z.strictObject({
   aliases: z.array(z.string()).default([]),
   name: z.string().default(''),
   description: z.string().default(''),
+  attributes: z.record(z.string(), z.unknown()).default({}),
+  createdAtMs: z.number().default(0),
   deletedAtMs: z.number().nullable().default(null),
   members: z.array(WorldMember).default([]),
 });

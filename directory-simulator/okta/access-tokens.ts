@@ -1,0 +1,50 @@
+import type { Simulation } from '../engine/simulation.ts';
+import type { Client } from './client.ts';
+import { signAccessToken } from './jwt.ts';
+
+export interface AccessToken {
+  readonly scopes: readonly string[];
+  readonly expiresAtMs: number;
+  /** The thumbprint of the key to which the token is bound; undefined for a plain token. */
+  readonly boundTo: string | undefined;
+}
+
+export interface AccessTokens {
+  /** @returns the token's text */
+  issue(token: Omit<AccessToken, 'expiresAtMs'>, issuer: string): string;
+  /** Returns a token that has not expired. */
+  find(text: string): AccessToken | undefined;
+  expireAll(): void;
+}
+
+export function createAccessTokens(simulation: Simulation, client: Client): AccessTokens {
+  const tokens = new Map<string, AccessToken>();
+  let issued = 0;
+  return {
+    issue(token, issuer) {
+      issued += 1;
+      const lifetimeSeconds = simulation.settings().accessTokenLifetimeSeconds;
+      const nowMs = simulation.clock();
+      const iat = Math.floor(nowMs / 1_000);
+      const text = signAccessToken(client.privateKey(), {
+        ver: 1,
+        jti: `AT.${simulation.random(`access-token/${issued}`).hex(40)}`,
+        iss: issuer,
+        aud: issuer,
+        sub: client.id,
+        cid: client.id,
+        iat,
+        exp: iat + lifetimeSeconds,
+        scp: token.scopes,
+        ...(token.boundTo === undefined ? {} : { cnf: { jkt: token.boundTo } }),
+      });
+      tokens.set(text, { ...token, expiresAtMs: nowMs + lifetimeSeconds * 1_000 });
+      return text;
+    },
+    find(text) {
+      const token = tokens.get(text);
+      return token !== undefined && token.expiresAtMs > simulation.clock() ? token : undefined;
+    },
+    expireAll: () => tokens.clear(),
+  };
+}

@@ -1,0 +1,56 @@
+import type { AnswerHeaders, Endpoint } from '../engine/dialect.ts';
+import type { Simulation } from '../engine/simulation.ts';
+import { tooManyRequests } from './errors.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Requests in a minute by operation ("Rate limits", Enterprise orgs). A client may use half by default. */
+const LIMITS: Readonly<Record<string, number>> = {
+  listGroups: 250,
+  getGroup: 500,
+  listGroupUsers: 500,
+  listUsers: 300,
+  getUser: 300,
+  listLogEvents: 60,
+};
+const OTHER_LIMIT = 600;
+
+export interface RateLimits {
+  /** Counts one request. @throws {DirectoryError} 429 E0000047 */
+  count(endpoint: Endpoint): void;
+  /** Returns the headers of an answer. */
+  headers(endpoint: Endpoint, status: number): AnswerHeaders;
+}
+
+/** Creates the limits. Each operation has its own, and a new window begins with each minute. */
+export function createRateLimits(simulation: Simulation): RateLimits {
+  const counts = new Map<string, { readonly minute: number; readonly requests: number }>();
+  const minuteNow = () => Math.floor(simulation.clock() / MINUTE_MS);
+  const usedOf = ({ operation }: Endpoint) => {
+    const counted = counts.get(operation);
+    return counted?.minute === minuteNow() ? counted.requests : 0;
+  };
+  /** Returns the limit that is shown. The setting `queriesPerMinute` lowers it, and null removes it in fact. */
+  const limitOf = ({ operation }: Endpoint) =>
+    Math.min(
+      LIMITS[operation] ?? OTHER_LIMIT,
+      simulation.settings().queriesPerMinute ?? Number.POSITIVE_INFINITY,
+    );
+  return {
+    count(endpoint) {
+      const requests = usedOf(endpoint) + 1;
+      counts.set(endpoint.operation, { minute: minuteNow(), requests });
+      const isLimited = simulation.settings().queriesPerMinute !== null;
+      if (isLimited && requests > limitOf(endpoint)) throw tooManyRequests();
+    },
+    headers(endpoint, status) {
+      const limit = limitOf(endpoint);
+      const remaining = status === 429 ? 0 : Math.max(0, limit - usedOf(endpoint));
+      return {
+        'x-rate-limit-limit': String(limit),
+        'x-rate-limit-remaining': String(remaining),
+        'x-rate-limit-reset': String(((minuteNow() + 1) * MINUTE_MS) / 1_000),
+      };
+    },
+  };
+}
