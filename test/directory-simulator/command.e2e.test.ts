@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { runDirectory } from '../../directory-simulator/command.ts';
@@ -29,11 +30,26 @@ it('the directory command prints address and credentials, serves, keeps the key 
   expect(await started.exit).toMatchObject({ code: 0, stderr: '' });
 });
 
+it('the directory command serves an Okta org, and keeps the private key of its client', async () => {
+  const key = join(temporaryFolder(), 'key.json');
+  const started = run('okta', '--people', '20', '--groups', '3', '--calm', '--key', key);
+  const [address = '', client, token = '', keyLine] = await listening(started);
+  expect(client).toMatch(/^client id 0oa\w+$/);
+  expect(keyLine).toBe(`client key ${key}`);
+  expect(JSON.parse(readFileSync(key, 'utf8'))).toMatchObject({ kty: 'RSA', kid: expect.any(String) });
+  const url = `${address.replace('listening on ', '')}/api/v1/groups`;
+  const answer = await fetch(url, { headers: { authorization: token.replace('api token', 'SSWS') } });
+  expect(await answer.json()).toHaveLength(4);
+  started.signal('SIGTERM');
+  expect(await started.exit).toMatchObject({ code: 0, stderr: '' });
+});
+
 it.each([
   ['no directory', [], 'google'],
   ['an unknown directory', ['yahoo'], 'yahoo'],
   ['an invalid number', ['google', '--people', 'many'], '--people'],
   ['an unknown flag', ['google', '--colour', 'red'], '--colour'],
+  ['a key file without a JWK', ['okta', '--key', 'package.json'], '--key'],
   ['a key file without a key', ['google', '--key', 'package.json'], '--key'],
 ])('the directory command answers %s with one line on stderr and exit code 2', async (_, args, named) => {
   const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);

@@ -1,0 +1,197 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
+import { onTestFinished } from 'vitest';
+import { CALM_SETTINGS, type Settings } from '../../../directory-simulator/engine/settings.ts';
+import { createDirectorySimulator } from '../../../directory-simulator/engine/simulator.ts';
+import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
+import { okta } from '../../../directory-simulator/okta/dialect.ts';
+import { CUSTOMER_KEY } from '../keys.ts';
+
+export const NOW_MS = Date.UTC(2026, 10, 20, 10);
+const HOST = '127.0.0.1:8080';
+export const ORG = `http://${HOST}`;
+export const TOKEN_URL = `${ORG}/oauth2/v1/token`;
+const CREATED = { createdAtMs: Date.UTC(2024, 0, 1) };
+
+/** An org that has each status and each type of group once. The group Sales has users with every status. */
+export const WORLD: WorldInput = {
+  users: [
+    { id: '00uliz', primaryEmail: 'liz@example.com', givenName: 'Liz', familyName: 'Ng', isAdmin: true },
+    { id: '00ustaged', primaryEmail: 'staged@example.com', attributes: { status: 'STAGED' } },
+    { id: '00uprov', primaryEmail: 'prov@example.com', attributes: { status: 'PROVISIONED' } },
+    { id: '00urec', primaryEmail: 'rec@example.com', attributes: { status: 'RECOVERY' } },
+    { id: '00ulock', primaryEmail: 'lock@example.com', attributes: { status: 'LOCKED_OUT' } },
+    { id: '00uexp', primaryEmail: 'exp@example.com', attributes: { status: 'PASSWORD_EXPIRED' } },
+    { id: '00usus', primaryEmail: 'sus@example.com', suspended: true },
+    { id: '00udep', primaryEmail: 'dep@example.com', archived: true },
+    { id: '00uann', primaryEmail: 'ann@example.com', attributes: { login: 'ann@login.example' } },
+    { id: '00udel', primaryEmail: 'del@example.com', deletedAtMs: NOW_MS - 3_600_000 },
+  ].map((user) => ({ ...user, ...CREATED })),
+  groups: [
+    {
+      id: '00gsales',
+      name: 'Sales',
+      description: 'People who sell',
+      members: [
+        ...['00uliz', '00ustaged', '00uprov', '00urec', '00ulock', '00uexp', '00usus', '00udep'].map(
+          (member) => ({ member }),
+        ),
+      ],
+    },
+    {
+      id: '00gapp',
+      name: 'Engineering Users',
+      attributes: { type: 'APP_GROUP' },
+      members: [{ member: '00uann' }],
+    },
+    { id: '00gnone', name: 'Empty' },
+    {
+      id: '00gall',
+      name: 'Everyone',
+      attributes: { type: 'BUILT_IN' },
+      members: [{ member: 'all', kind: 'everyone' as const }],
+    },
+    { id: '00ggone', name: 'Gone', deletedAtMs: NOW_MS - 1_000 },
+  ].map((group) => ({ ...group, email: `${group.id}@group.example`, ...CREATED })),
+};
+
+interface Sent {
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}
+
+interface Options {
+  readonly world?: WorldInput;
+  readonly seed?: string;
+  readonly settings?: Partial<Settings>;
+  readonly orgUrl?: string;
+}
+
+/**
+ * Starts an Okta org whose clock the test sets, and returns functions that call it. The default settings have no
+ * difficulties.
+ */
+export function startOkta({ world = WORLD, seed = '1', settings = {}, orgUrl }: Options = {}) {
+  const clock = { ms: NOW_MS };
+  const defects: unknown[] = [];
+  const simulator = createDirectorySimulator({
+    dialect: okta({ clientKey: CUSTOMER_KEY, orgUrl }),
+    world,
+    seed,
+    clock: () => clock.ms,
+    settings: { ...CALM_SETTINGS, ...settings },
+    onDefect: (error) => defects.push(error),
+  });
+  onTestFinished(() => simulator.close());
+  const send = async (request: string, { headers = {}, body }: Sent = {}) => {
+    const [method = 'GET', url = ''] = request.split(' ');
+    const response = await simulator.app.inject({
+      method: method as 'GET',
+      url,
+      headers: {
+        host: HOST,
+        ...(body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const isJson = String(response.headers['content-type']).includes('json');
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      text: response.body,
+      json: isJson ? response.json() : undefined,
+    };
+  };
+  const control = (name: string, body: unknown = {}) => send(`POST /_simulator/${name}`, { body });
+  let apiToken: string | undefined;
+  /** Sends a GET with the API token. The path begins after `/api/v1/`, or is a whole link. */
+  const get = async (path: string) => {
+    apiToken ??= (await control('client')).json.apiToken as string;
+    const url = path.startsWith('http') ? path.slice(ORG.length) : `/api/v1/${path}`;
+    return send(`GET ${url}`, { headers: { authorization: `SSWS ${apiToken}` } });
+  };
+  const lines = simulator.dialect.describeCredentials(ORG);
+  const clientId = lines[0]?.replace('client id ', '') ?? '';
+  return { simulator, clock, defects, send, control, get, clientId };
+}
+
+export type Okta = ReturnType<typeof startOkta>;
+type Answered = Awaited<ReturnType<Okta['send']>>;
+
+/** Returns the address of the next page; undefined on the last page. */
+export function nextOf({ headers }: Pick<Answered, 'headers'>): string | undefined {
+  const links = [headers['link'] ?? []].flat();
+  return links.flatMap((link) => /^<([^>]+)>; rel="next"$/.exec(link)?.[1] ?? [])[0];
+}
+
+/** Reads all pages of a list. Returns the items, and the number of items of each page. */
+export async function readAll({ get }: Pick<Okta, 'get'>, path: string) {
+  const items: Record<string, string>[] = [];
+  const pages: number[] = [];
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const page: Answered = await get(next);
+    if (page.status !== 200) throw new Error(`page ${pages.length + 1} answers ${page.status}: ${page.text}`);
+    items.push(...page.json);
+    pages.push(page.json.length);
+    next = nextOf(page);
+    if (pages.length > 1_000) throw new Error('the listing does not end');
+  }
+  return { items, pages };
+}
+
+export const filtered = (path: string, filter: string) => `${path}?filter=${encodeURIComponent(filter)}`;
+
+const CLIENT_KEY = createPrivateKey(CUSTOMER_KEY);
+const PROOF_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+
+/** Returns a client assertion. `claims` and `header` replace some of the default values. */
+export async function assertionOf(
+  { clientId, clock }: Okta,
+  claims: Record<string, unknown> = {},
+  header: Record<string, unknown> = {},
+  key = CLIENT_KEY,
+): Promise<string> {
+  const kid = await calculateJwkThumbprint(await exportJWK(createPublicKey(CLIENT_KEY)));
+  const iat = Math.floor(clock.ms / 1_000);
+  const usual = { iss: clientId, sub: clientId, aud: TOKEN_URL, iat, exp: iat + 300, jti: randomUUID() };
+  return new SignJWT({ ...usual, ...claims }).setProtectedHeader({ alg: 'RS256', kid, ...header }).sign(key);
+}
+
+/** Returns a DPoP proof for an address. `claims` replaces some of the default claims. */
+export async function proofOf(
+  { clock }: Okta,
+  [method, url, token]: readonly [string, string, string?],
+  claims: Record<string, unknown> = {},
+  key = PROOF_KEY,
+): Promise<string> {
+  const ath = token === undefined ? {} : { ath: createHash('sha256').update(token).digest('base64url') };
+  const iat = Math.floor(clock.ms / 1_000);
+  return new SignJWT({ htm: method, htu: url, iat, jti: randomUUID(), ...ath, ...claims })
+    .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: await exportJWK(createPublicKey(key)) })
+    .sign(key);
+}
+
+interface SignInOptions {
+  readonly assertion?: string;
+  readonly proof?: string;
+  readonly form?: Record<string, string>;
+}
+
+/** Sends a request to the token endpoint. */
+export async function signIn(client: Okta, { assertion, proof, form = {} }: SignInOptions = {}) {
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    scope: 'okta.groups.read okta.users.read okta.logs.read',
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: assertion ?? (await assertionOf(client)),
+    ...form,
+  }).toString();
+  return client.send('POST /oauth2/v1/token', {
+    body,
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      ...(proof === undefined ? {} : { dpop: proof }),
+    },
+  });
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { filtered, NOW_MS, nextOf, type Okta, readAll, startOkta } from './fixture.ts';
+
+const time = (ms: number) => new Date(ms).toISOString();
+const LAG = { users: 0, groups: 0, members: 0, log: 180 };
+const typesIn = (items: readonly Record<string, string>[]) => items.map(({ eventType }) => eventType);
+
+/** Polls once: follows next links until a page is empty. Returns the events, and the link for the next poll. */
+async function poll({ get }: Okta, start: string) {
+  const events: Record<string, string>[] = [];
+  for (let link = start; ; ) {
+    const page = await get(link);
+    expect(page.status).toBe(200);
+    const next = nextOf(page);
+    if (next === undefined) throw new Error('a polling request has no next link');
+    events.push(...page.json);
+    if (page.json.length === 0) return { events, next };
+    link = next;
+  }
+}
+
+describe('the log of the simulated Okta org', () => {
+  it('has an event with its targets for each change', async () => {
+    const client = startOkta();
+    await client.control('changes', [
+      { kind: 'addMember', group: '00gnone', member: '00uann' },
+      { kind: 'removeMember', group: '00gsales', member: '00uliz' },
+      { kind: 'addGroup', group: { id: '00gnew', email: 'new@group.example', name: 'New' } },
+      { kind: 'changeGroup', group: '00gnew', name: 'Newer' },
+      { kind: 'deleteGroup', group: '00gapp' },
+      { kind: 'suspendUser', user: '00uann' },
+      { kind: 'unsuspendUser', user: '00uann' },
+      { kind: 'archiveUser', user: '00uann' },
+      { kind: 'unarchiveUser', user: '00uann' },
+      { kind: 'changeUser', user: '00uann', attributes: { status: 'ACTIVE' } },
+      { kind: 'changeUser', user: '00uann', givenName: 'Anne' },
+      { kind: 'addUser', user: { id: '00unew', primaryEmail: 'new@example.com' } },
+      { kind: 'deleteUser', user: '00unew' },
+    ]);
+    const { events } = await poll(client, 'logs');
+    expect(typesIn(events)).toEqual([
+      'group.user_membership.add',
+      'group.user_membership.remove',
+      'group.lifecycle.create',
+      'group.profile.update',
+      'group.lifecycle.delete',
+      'user.lifecycle.suspend',
+      'user.lifecycle.unsuspend',
+      'user.lifecycle.deactivate',
+      'user.lifecycle.reactivate',
+      'user.lifecycle.activate',
+      'user.account.update_profile',
+      'user.lifecycle.create',
+      'user.lifecycle.delete.initiated',
+      'user.lifecycle.delete.completed',
+    ]);
+    expect(events[0]?.['target']).toEqual([
+      {
+        id: '00uann',
+        type: 'User',
+        alternateId: 'ann@login.example',
+        displayName: expect.any(String),
+        detailEntry: null,
+      },
+      { id: '00gnone', type: 'UserGroup', alternateId: 'unknown', displayName: 'Empty', detailEntry: null },
+    ]);
+  });
+
+  it('a polling request always has a next link, which shows new events later', async () => {
+    const client = startOkta();
+    const first = await poll(client, `logs?since=${time(NOW_MS)}`);
+    expect(first.events).toEqual([]);
+    client.clock.ms += 60_000;
+    await client.control('changes', { kind: 'deleteGroup', group: '00gapp' });
+    const second = await poll(client, first.next);
+    expect(typesIn(second.events)).toEqual(['group.lifecycle.delete']);
+    expect((await poll(client, second.next)).events).toEqual([]);
+  });
+
+  it.each(['1', '2', '3', '4'])(
+    'polling shows every event at least once, although events are stored late and twice (seed %s)',
+    async (seed) => {
+      const settings = { lagSeconds: LAG, repeatedItems: 0.2, pageSizes: 'random' } as const;
+      const client = startOkta({ seed, settings });
+      let { next } = await poll(client, 'logs?limit=5');
+      const seen: Record<string, string>[] = [];
+      for (let step = 0; step < 40; step += 1) {
+        client.clock.ms += 10_000;
+        const kind = step % 2 === 0 ? 'addMember' : 'removeMember';
+        if (step < 20) await client.control('changes', { kind, group: '00gnone', member: '00uann' });
+        const polled = await poll(client, next);
+        seen.push(...polled.events);
+        next = polled.next;
+      }
+      expect(new Set(seen.map(({ uuid }) => uuid)).size).toBe(20);
+      expect(seen.length).toBeGreaterThan(20);
+      const published = seen.map((event) => event['published'] ?? '');
+      expect(published).not.toEqual(published.toSorted());
+    },
+  );
+
+  it('since bounds the time of storage in a polling request, and the time of publication in a bounded request', async () => {
+    const client = startOkta({ settings: { lagSeconds: LAG } });
+    await client.control('changes', { kind: 'deleteGroup', group: '00gapp' });
+    client.clock.ms += 180_000;
+    const afterChange = time(NOW_MS + 1);
+    const { events } = await poll(client, `logs?since=${afterChange}`);
+    expect(typesIn(events)).toEqual(['group.lifecycle.delete']);
+    const until = time(client.clock.ms);
+    expect((await client.get(`logs?since=${afterChange}&until=${until}`)).json).toEqual([]);
+    const bounded = await client.get(`logs?since=${time(NOW_MS)}&until=${until}`);
+    expect(typesIn(bounded.json)).toEqual(['group.lifecycle.delete']);
+    expect(nextOf(bounded)).toBeUndefined();
+  });
+
+  it('a bounded request has an end, and descending order shows the newest event first', async () => {
+    const client = startOkta();
+    for (const group of ['00gapp', '00gnone', '00gsales']) {
+      await client.control('changes', { kind: 'deleteGroup', group });
+      client.clock.ms += 1_000;
+    }
+    const targets = (items: readonly Record<string, string>[]) =>
+      items.map(({ target }) => (target as unknown as { id: string }[])[0]?.id);
+    const bounds = `since=${time(NOW_MS)}&until=${time(client.clock.ms)}`;
+    const ascending = await readAll(client, `logs?${bounds}&limit=2`);
+    expect([targets(ascending.items), ascending.pages]).toEqual([
+      ['00gapp', '00gnone', '00gsales'],
+      [2, 1],
+    ]);
+    const descending = await readAll(client, 'logs?sortOrder=DESCENDING&limit=2');
+    expect(targets(descending.items)).toEqual(['00gsales', '00gnone', '00gapp']);
+  });
+
+  it('filters by type and target, keeps 90 days, and shows seven days by default', async () => {
+    const client = startOkta();
+    await client.control('changes', [
+      { kind: 'deleteGroup', group: '00gapp' },
+      { kind: 'suspendUser', user: '00uann' },
+    ]);
+    const found = async (filter: string) => typesIn((await client.get(filtered('logs', filter))).json);
+    expect(await found('eventType sw "group." or eventType eq "x"')).toEqual(['group.lifecycle.delete']);
+    expect(await found('target.id eq "00uann"')).toEqual(['user.lifecycle.suspend']);
+    const since = time(NOW_MS - 1_000);
+    client.clock.ms += 8 * 86_400_000;
+    expect((await client.get('logs')).json).toEqual([]);
+    expect((await client.get(`logs?since=${since}`)).json).toHaveLength(2);
+    client.clock.ms += 83 * 86_400_000;
+    expect((await client.get(`logs?since=${since}`)).json).toEqual([]);
+  });
+
+  it('follows a next link even if its since is older than 180 days', async () => {
+    const client = startOkta({ settings: { pageTokenLifetimeSeconds: 1e9 } });
+    const { next } = await poll(client, `logs?since=${time(NOW_MS)}`);
+    client.clock.ms += 200 * 86_400_000;
+    expect((await poll(client, next)).events).toEqual([]);
+  });
+
+  it.each([
+    ['logs?since=yesterday', 'E0000001'],
+    ['logs?limit=1001', 'E0000001'],
+    ['logs?sortOrder=UP', 'E0000001'],
+    [`logs?since=${time(NOW_MS - 181 * 86_400_000)}`, 'E0000053'],
+    [filtered('logs', 'eventType eqq "x"'), 'E0000053'],
+    [filtered('logs', 'published gt "2026-01-01T00:00:00Z"'), 'E0000053'],
+  ])('refuses %s with %s', async (path, code) => {
+    const { status, json } = await startOkta().get(path);
+    expect([status, json.errorCode]).toEqual([400, code]);
+  });
+});
