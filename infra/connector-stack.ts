@@ -25,7 +25,7 @@ import type { DeployableKey } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
 import { Operators } from './operators.ts';
-import { grant, grantNotify, grantWebIdentity, PERMISSIONS, type Resources } from './permissions.ts';
+import { grant, grantNotify, grantSignatures, grantWebIdentity, PERMISSIONS, type Resources } from './permissions.ts';
 import { Scim } from './scim.ts';
 import { isEmulated, type Settings } from './settings.ts';
 import { closeTo, Sources } from './sources.ts';
@@ -207,6 +207,7 @@ function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undef
   if (worker === undefined || queue === undefined) return undefined;
   const { function: target, role } = worker;
   grantWebIdentity(role, settings.directoryAudiences);
+  grantSignatures(role, settings.directoryKeys);
   target.addEnvironment(ENVIRONMENT.eventsQueueUrl, queue.queueUrl);
   target.addEnvironment(ENVIRONMENT.directoryMinutes, String(settings.directoryMinutes));
   // The administrator of the directory must trust this role.

@@ -28,6 +28,7 @@ const minutes = (most: number) => number.pipe(z.int().min(1).max(most));
 /** The full ARN of a role or user. A wildcard or a whole account would let more principals grant access to groups. */
 const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/;
 
+const KMS_KEY_ARN = /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/;
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/;
 
 const Producers = list
@@ -67,6 +68,10 @@ export const StageSettings = z
             .regex(/^[^*?]+$/, 'expected an audience without wildcards'),
         ),
       )
+      .default([]),
+    // The function may sign with these keys in the name of the applications that read directories.
+    directoryKeys: list
+      .pipe(z.array(z.string().regex(KMS_KEY_ARN, 'expected the ARN of a key in KMS')))
       .default([]),
     alarmEmail: z.email().optional(),
     notify: list

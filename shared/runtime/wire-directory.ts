@@ -1,6 +1,7 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';
 import { Agent } from 'undici';
+import { createKmsSign, signedAsRole } from '../aws/kms.ts';
 import { createDirectorySecrets } from '../aws/secrets.ts';
 import { createWebIdentity } from '../aws/web-identity.ts';
 import { ENVIRONMENT, readerQueueName } from '../contract/names.ts';
@@ -31,7 +32,14 @@ export function wireDirectory(): Base & {
   const queue = readerQueueName(config.prefix);
   const secrets = createDirectorySecrets(new SecretsManagerClient({}), config.prefix);
   const webIdentity = createWebIdentity(new STSClient({}));
-  const world = { dispatcher: new Agent(), clock: systemClock, random: systemRandom, sleep, webIdentity };
+  const world = {
+    dispatcher: new Agent(),
+    clock: systemClock,
+    random: systemRandom,
+    sleep,
+    webIdentity,
+    kmsSign: createKmsSign({ signed: signedAsRole, fetch }),
+  };
   return {
     ...base,
     ports: {

@@ -23,6 +23,7 @@ const directoriesWith = (read: () => Promise<unknown>) =>
       random: () => 0.5,
       sleep: async () => {},
       webIdentity: async () => 'none',
+      kmsSign: async () => new Uint8Array(),
     },
   );
 
