@@ -8,12 +8,14 @@ import type { OpenDialect } from './engine/dialect.ts';
 import { CALM_SETTINGS, REALISTIC_SETTINGS } from './engine/settings.ts';
 import { createDirectorySimulator, type DirectorySimulator } from './engine/simulator.ts';
 import type { WorldInput } from './engine/world.ts';
+import { entra } from './entra/dialect.ts';
+import { entraWorld } from './entra/generate.ts';
 import { generateDirectory } from './generate.ts';
 import { google } from './google/dialect.ts';
 import { okta } from './okta/dialect.ts';
 import { oktaWorld } from './okta/world.ts';
 
-const HELP = `Usage: npm run directory -- google|okta [options]
+const HELP = `Usage: npm run directory -- google|entra|okta [options]
 
 A vendor's directory API over a generated company, on 127.0.0.1 only.
 
@@ -21,7 +23,8 @@ A vendor's directory API over a generated company, on 127.0.0.1 only.
   --people N     people of the directory (default 50)
   --groups N     groups of the directory (default 10)
   --seed S       seed (default 1); the same seed gives the same directory and the same difficulties
-  --key FILE     keep the client's private key in this file; a key that is there already stays valid
+  --key FILE     keep the client's private key in this file;
+                 a key that is there already stays valid
   --calm         no lag, no failures, full pages
   --help         this text
 
@@ -56,6 +59,15 @@ const DIRECTORIES: Readonly<Record<string, Kind>> = {
     keyLine: 'service account key ',
     keyName: 'the key of a service account as JSON',
     worldOf: (world) => world,
+  },
+  entra: {
+    open(key) {
+      if (key !== undefined) throw new UsageError('--key: the application of Entra ID has no key');
+      return entra();
+    },
+    keyLine: 'no key',
+    keyName: 'no key',
+    worldOf: (world, seed) => entraWorld(world, seed),
   },
   okta: {
     open: (key) => okta({ clientKey: key === undefined ? undefined : pemOf(key) }),

@@ -25,7 +25,14 @@ import type { DeployableKey } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
 import { Operators } from './operators.ts';
-import { grant, grantNotify, grantSignatures, grantWebIdentity, PERMISSIONS, type Resources } from './permissions.ts';
+import {
+  grant,
+  grantNotify,
+  grantSignatures,
+  grantWebIdentity,
+  PERMISSIONS,
+  type Resources,
+} from './permissions.ts';
 import { Scim } from './scim.ts';
 import { isEmulated, type Settings } from './settings.ts';
 import { closeTo, Sources } from './sources.ts';

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { LOCAL_KINDS, type LocalKind } from './directory/open-directory.ts';
 import { onceFile } from './local-file.ts';
 import { UsageError } from './usage.ts';
 
@@ -14,7 +15,7 @@ export interface StartOptions {
   readonly world: string | undefined;
   readonly empty: boolean;
   /** The kind of directory to start. groupsync then reads this directory, and no events are published. */
-  readonly directory: 'google' | undefined;
+  readonly directory: LocalKind | undefined;
   readonly setting: readonly (readonly [key: string, value: unknown])[];
   readonly awsPort: number;
   readonly sqsPort: number;
@@ -36,6 +37,7 @@ Examples:
   npm start -- --empty --data .groupsync/data     nothing at first; keeps its state for the next start
   npm start -- --events mine.jsonl --world mine.json --once
   npm start -- --directory google                 the example company, read from a directory through its API
+  npm start -- --directory entra --once           the same, read from Entra ID
   npm start -- --setting guard=null --setting drift=report
   npm start --silent -- --once --json | jq .groups
 `;
@@ -104,7 +106,7 @@ export function commandLine(): Command {
       new Option(
         '--directory <kind>',
         'start a directory with the groups of the events and read it, instead of publishing them',
-      ).choices(['google']),
+      ).choices(LOCAL_KINDS),
     )
     .option('--setting <key=value>', 'a connection setting, the value as JSON (repeatable)', collectSetting)
     .addOption(portOption('--aws-port <n>', 'port of DynamoDB, Secrets Manager, Lambda and Scheduler'))

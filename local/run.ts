@@ -51,7 +51,8 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
     const { world, events } = readInputs(options, data?.exampleEndMs ?? startedMs);
     const platform = await openPlatform({ world, dataFile: data?.platform, port: options.platformPort });
     closers.push(platform.close);
-    const directory = options.directory && (await openDirectory(worldOfEvents(events, Date.now())));
+    const directory =
+      options.directory && (await openDirectory(options.directory, worldOfEvents(events, Date.now())));
     closers.push(() => directory?.close());
     const { print } = dependencies.takeOutput(logPath(options.localFile));
     const output = { printLine: (line: string) => void process.stderr.write(`${line}\n`) };

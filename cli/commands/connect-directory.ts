@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { DirectoryPreview, DirectoryStepRow, nullable } from '../../shared/contract/answers.ts';
 import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
+import { fixOfStep, guidePageOf, takeoverOptionsOf } from '../../shared/operate/directory/guides/index.ts';
 import { comparePlatform, previewDirectory } from '../../shared/operate/directory/preview.ts';
-import { fixOfStep } from '../../shared/operate/doctor/directory.ts';
-import { shellWord } from '../../shared/operate/names.ts';
 import { observeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
@@ -11,7 +10,8 @@ import { DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
 import { EXIT, HintedError } from '../io.ts';
 import { plural } from '../output/words.ts';
-import { type DirectoryOptions, type NamedDirectory, namedDirectory } from './directory-source.ts';
+import { type NamedDirectory, namedDirectory } from './directory-source.ts';
+import type { DirectoryOptions } from './directory-vendors.ts';
 
 /** Previews a directory and, after confirmation, stores its key and the setting `directory`. */
 export async function connectDirectory(
@@ -34,7 +34,7 @@ export async function connectDirectory(
   for (const line of previewLines(preview)) out.note(line);
   if (others.length > 0) {
     out.answer(document(false), () => out.line(othersLine(others)));
-    out.note(`next: groupsync directory takeover ${optionsLine(options)}`);
+    out.note(`next: groupsync directory takeover --directory ${takeoverOptionsOf(setting)}`);
     return EXIT.failed;
   }
   if (!(await context.confirm(`Read this directory for the connection ${name}?`))) return EXIT.failed;
@@ -55,11 +55,11 @@ const previewByKey = (
   ports: ToolPorts,
 ): Promise<DirectoryPreview> =>
   present()
-    .then((directory) => previewDirectory(connection, directory, setting, ports))
+    .then((directory) => previewDirectory(connection, directory, ports))
     .catch((error: Error) => {
       if (!(error instanceof DirectoryError)) throw error;
       throw new HintedError(
-        `nothing was stored: ${error.message}; docs/read-google.md`,
+        `nothing was stored: ${error.message}; ${guidePageOf(setting.kind)}`,
         'groupsync directory status',
       );
     });
@@ -85,7 +85,10 @@ async function previewByFunction(
   const answer = await ports.functions
     .run('directory', { connection: name, preview: setting })
     .catch((cause: Error) => {
-      throw new HintedError(`nothing was stored: ${cause.message}; docs/read-google.md`, 'groupsync doctor');
+      throw new HintedError(
+        `nothing was stored: ${cause.message}; ${guidePageOf(setting.kind)}`,
+        'groupsync doctor',
+      );
     });
   const [{ steps, trial }] = Tried.parse(answer).reports;
   if (trial !== null) return comparePlatform(connection, trial, ports);
@@ -96,10 +99,6 @@ async function previewByFunction(
     'groupsync doctor',
   );
 }
-
-/** Options for `directory takeover`. They need a key, because that command reads the directory itself. */
-const optionsLine = ({ directory, administrator = '' }: DirectoryOptions): string =>
-  `--directory ${directory} --administrator ${shellWord(administrator)} --key FILE`;
 
 function previewLines({ listed, selected, sample, adoptable }: DirectoryPreview): readonly string[] {
   const lines = [`${plural(listed, 'group')} in the directory, ${selected} selected`];

@@ -1,4 +1,3 @@
-import type { TextOptions } from '@clack/prompts';
 import type { Command } from 'commander';
 import type { AdoptionPlan, Inspection, MatchPreview } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
@@ -9,12 +8,14 @@ import { inspectCredential } from '../../shared/operate/connect/inspect.ts';
 import { refuseLoopback } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
-import { EXIT, type Io, Stopped, UsageError } from '../io.ts';
+import { prompt, readHidden } from '../hidden-text.ts';
+import { EXIT, UsageError } from '../io.ts';
 import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { connectDirectory } from './connect-directory.ts';
-import { type DirectoryOptions, directoryOptions, keylessOptions } from './directory-source.ts';
+import { directoryOptions, keylessOptions } from './directory-source.ts';
+import type { DirectoryOptions } from './directory-vendors.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 import { settleMemberIdField } from './member-id.ts';
 
@@ -44,6 +45,8 @@ export function addConnect(program: Command, act: Act): void {
         'connect default --base-url https://platform.example --token-stdin --yes < token-file',
         'connect acme --observe                      plan only',
         'connect acme --directory google --administrator admin@acme.example --key key.json',
+        'connect acme --directory entra --tenant acme.example --client-id 11111111-2222-4333-8444-555555555555 --federated',
+        'connect acme --directory okta --directory-url https://acme.okta.com --client-id 0oa1gjh63g214q0Hq0g4 --key key.json',
         'connect acme --directory google --administrator admin@acme.example --provider //iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/aws/providers/aws --service-account groupsync@acme.iam.gserviceaccount.com',
       ),
     )
@@ -128,36 +131,13 @@ async function promptUrl({ io }: Context): Promise<string> {
   return (await prompt(io, 'text', address)).trim();
 }
 
-/** @throws Stopped at Ctrl-C */
-async function prompt(io: Io, kind: 'text' | 'password', question: TextOptions): Promise<string> {
-  const clack = await import('@clack/prompts');
-  const answer = await clack[kind]({ ...question, input: io.stdin, output: io.stderr });
-  if (clack.isCancel(answer)) throw new Stopped();
-  return answer;
-}
-
-const MAX_TOKEN = 65_536;
-
 /** Reads the token from standard input or a hidden prompt. Other users of the machine could read an argument. */
-async function readToken({ io }: Context, { tokenStdin }: ConnectOptions): Promise<string> {
-  if (tokenStdin !== true) {
-    if (io.stdin.isTTY !== true)
-      throw new UsageError('without a terminal, pass the token on standard input with --token-stdin');
-    return nonEmptyToken(await prompt(io, 'password', { message: 'Token of the OAuth application' }));
-  }
-  let token = '';
-  for await (const chunk of io.stdin) {
-    token += String(chunk);
-    if (token.length > MAX_TOKEN) throw new UsageError('standard input is too long for a token');
-  }
-  return nonEmptyToken(token);
-}
-
-function nonEmptyToken(text: string): string {
-  const token = text.trim();
-  if (token === '') throw new UsageError('expected a token, got nothing');
-  return token;
-}
+const readToken = ({ io }: Context, { tokenStdin }: ConnectOptions): Promise<string> =>
+  readHidden(io, {
+    title: 'Token of the OAuth application',
+    option: '--token-stdin',
+    isPiped: tokenStdin === true,
+  });
 
 async function presentToken(ports: ToolPorts, { baseUrl }: ConnectionSettings, token: string) {
   try {

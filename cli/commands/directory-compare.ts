@@ -3,14 +3,15 @@ import { compareDirectory } from '../../shared/operate/directory/compare.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
-import { chosenDirectory, type DirectoryOptions, withHint } from './directory-source.ts';
+import { chosenDirectory, withHint } from './directory-source.ts';
+import type { DirectoryOptions } from './directory-vendors.ts';
 
 /** Prints the changes on the platform that a first run of the reader would cause. */
 export async function compare(context: Context, options: DirectoryOptions): Promise<number> {
   const { out } = context;
-  const { connection, directory, ports } = await chosenDirectory(context, options);
+  const { connection, kind, directory, ports } = await chosenDirectory(context, options);
   out.note(`reading the directory of ${connection.name} and the platform …`);
-  const comparison = await withHint(compareDirectory(connection, directory, ports));
+  const comparison = await withHint(compareDirectory(connection, directory, ports), kind);
   const { groups, changes, unmanaged, unmanagedCount } = comparison;
   out.answer(comparison, () => {
     out.line(totalsLine(comparison));

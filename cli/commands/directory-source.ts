@@ -1,62 +1,61 @@
 import { Option } from 'commander';
 import { parseJson } from '../../shared/contract/json.ts';
-import type { DirectorySetting } from '../../shared/contract/settings.ts';
+import {
+  DIRECTORY_KINDS,
+  type DirectoryKind,
+  type DirectorySetting,
+  hasStoredSecret,
+} from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
+import { guidePageOf, placeholdersOf } from '../../shared/operate/directory/guides/index.ts';
 import { planSettings, type SettingsPlan } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type Directory, DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
+import { readHidden } from '../hidden-text.ts';
 import { HintedError, UsageError } from '../io.ts';
 import { utf8Chunks } from '../text-file.ts';
-
-/** Options that describe a directory which the connection does not read yet. */
-export interface DirectoryOptions {
-  readonly directory?: string;
-  readonly administrator?: string;
-  readonly key?: string;
-  readonly provider?: string;
-  readonly serviceAccount?: string;
-  readonly directoryUrl?: string;
-}
+import { type DirectoryOptions, type SecretSource, VENDOR_OPTIONS } from './directory-vendors.ts';
 
 export const directoryOptions = (): readonly Option[] => [
-  new Option('--directory <kind>', 'a directory that the connection does not read yet').choices(['google']),
-  new Option('--administrator <address>', 'in whose name the directory is read'),
-  new Option('--key <file>', "key file of the directory's service account"),
-  new Option('--directory-url <url>', 'another server with the same API, such as a simulator'),
+  new Option('--directory <kind>', 'a directory that the connection does not read yet').choices(
+    DIRECTORY_KINDS,
+  ),
+  new Option('--administrator <address>', 'Google: in whose name the directory is read'),
+  new Option(
+    '--key <file>',
+    "Google: key file of the directory's service account; Okta: file with the private key as JWK",
+  ),
+  new Option('--tenant <id>', 'Entra ID: the tenant'),
+  new Option('--client-id <id>', 'Entra ID, Okta: the application that reads'),
+  new Option(
+    '--secret-stdin',
+    'read the client secret (Entra ID) or the API token (Okta) from standard input',
+  ),
+  new Option(
+    '--directory-url <url>',
+    'Okta: address of the organisation; else another server with the same API, such as a simulator',
+  ),
 ];
-
-const KEY_OPTIONS = '--administrator ADDRESS and --key FILE';
-const EXPECTED =
-  '--directory: expected --administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS';
 
 /** Only `connect` has these options: without a key, only the deployed function can read the directory. */
 export const keylessOptions = (): readonly Option[] => [
-  new Option('--provider <name>', 'workload identity provider, to sign in without a stored key'),
-  new Option('--service-account <address>', 'the service account that reads, with --provider'),
+  new Option('--provider <name>', 'Google: workload identity provider, to sign in without a stored key'),
+  new Option('--service-account <address>', 'Google: the service account that reads, with --provider'),
+  new Option('--key-arn <arn>', 'Okta: key in KMS that signs in as the application, without a stored key'),
+  new Option('--federated', 'Entra ID: sign in with a federated credential, without a stored secret'),
+  new Option(
+    '--audience <name>',
+    'Entra ID: audience of the federated credential, if it is not the usual one',
+  ),
 ];
-
-/** Converts the options to the setting `directory`. @throws UsageError */
-function settingOf(options: DirectoryOptions): object {
-  const { directory: kind, administrator, key, provider, serviceAccount, directoryUrl: baseUrl } = options;
-  const isFederated = provider !== undefined && serviceAccount !== undefined;
-  const isHalf = (provider === undefined) !== (serviceAccount === undefined);
-  const hasOneCredential = isFederated !== (key !== undefined) && !isHalf;
-  if (administrator === undefined || !hasOneCredential) throw new UsageError(EXPECTED);
-  return {
-    kind,
-    administrator,
-    ...(isFederated && { federation: { provider, serviceAccount } }),
-    ...(baseUrl !== undefined && { baseUrl }),
-  };
-}
 
 /** A directory that the connection does not read yet. */
 export interface NamedDirectory {
   readonly plan: SettingsPlan;
   readonly setting: DirectorySetting;
-  /** Content of the key file; undefined if the deployed function signs in as its role. */
+  /** The secret as it is stored; undefined if the deployed function signs in as its role. */
   readonly key: unknown;
   /** The connection with this directory in its settings. */
   readonly connection: Connection;
@@ -70,45 +69,63 @@ export async function namedDirectory(
   options: DirectoryOptions,
 ): Promise<NamedDirectory> {
   const { ports } = await context.connected(name);
-  const plan = await planSettings(name, [{ key: 'directory', value: settingOf(options) }], ports);
+  const described = VENDOR_OPTIONS[options.directory ?? 'google'](options);
+  const plan = await planSettings(name, [{ key: 'directory', value: described.setting }], ports);
   const setting = plan.next.directory;
   if (setting === null) throw new UsageError('--directory: expected a kind of directory, got null');
-  const key = options.key === undefined ? undefined : await readKey(context, options.key);
+  const key = described.secret && (await readSecret(context, described.secret));
   const connection: Connection = { ...plan.connection, settings: plan.next };
   return { plan, setting, key, connection, present: () => ports.directoryApplicants.present(setting, key) };
 }
 
-/** Returns the directory that the options describe; without options, the one that the connection reads. */
-export async function chosenDirectory(
-  context: Context,
-  options: DirectoryOptions,
-): Promise<{ readonly connection: Connection; readonly directory: Directory; readonly ports: ToolPorts }> {
-  const { ports, found } = await context.connected();
-  if (options.directory !== undefined) {
-    if (options.key === undefined) throw new UsageError(`--directory: expected ${KEY_OPTIONS} too`);
-    const { connection, present } = await namedDirectory(context, found.name, options);
-    return { connection, directory: await withHint(present()), ports };
-  }
-  if (found.settings.directory === null) {
-    throw new UsageError(`${found.name} reads no directory: expected --directory KIND, ${KEY_OPTIONS}`);
-  }
-  if (found.settings.directory.federation !== undefined) {
-    throw new UsageError(
-      `${found.name} reads its directory without a key, as only the deployed function can: expected --directory KIND, ${KEY_OPTIONS}`,
-    );
-  }
-  return { connection: found, directory: await withHint(ports.directoryApplicants.stored(found)), ports };
+export interface ChosenDirectory {
+  readonly connection: Connection;
+  readonly kind: DirectoryKind;
+  readonly directory: Directory;
+  readonly ports: ToolPorts;
 }
 
+/** Returns the directory that the options describe; without options, the one that the connection reads. */
+export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
+  const { ports, found } = await context.connected();
+  if (options.directory !== undefined) {
+    const { connection, setting, key, present } = await namedDirectory(context, found.name, options);
+    if (key === undefined) throw new UsageError(`--directory: expected ${placeholdersOf(setting.kind)}`);
+    const { kind } = setting;
+    return { connection, kind, directory: await withHint(present(), kind), ports };
+  }
+  const { directory: setting } = found.settings;
+  if (setting === null) {
+    throw new UsageError(`${found.name} reads no directory: expected ${examplesOfDirectories()}`);
+  }
+  if (!hasStoredSecret(setting)) {
+    throw new UsageError(
+      `${found.name} reads its directory without a key, as only the deployed function can: expected --directory ${placeholdersOf(setting.kind)}`,
+    );
+  }
+  const { kind } = setting;
+  const directory = await withHint(ports.directoryApplicants.stored(found), kind);
+  return { connection: found, kind, directory, ports };
+}
+
+const examplesOfDirectories = (): string =>
+  DIRECTORY_KINDS.map((kind) => `--directory ${placeholdersOf(kind)}`).join(', or ');
+
 /** Turns an error of the directory into a message with the next command, because the command itself was correct. */
-export const withHint = <Answer>(asked: Promise<Answer>): Promise<Answer> =>
+export const withHint = <Answer>(asked: Promise<Answer>, kind: DirectoryKind): Promise<Answer> =>
   asked.catch((error: Error) => {
     if (!(error instanceof DirectoryError)) throw error;
     throw new HintedError(
-      `nothing was changed: ${error.message}; docs/read-google.md`,
+      `nothing was changed: ${error.message}; ${guidePageOf(kind)}`,
       'groupsync directory status',
     );
   });
+
+async function readSecret(context: Context, source: SecretSource): Promise<unknown> {
+  if (source.kind === 'file') return readKey(context, source.file);
+  const { field, title, isPiped } = source;
+  return { [field]: await readHidden(context.io, { title, option: '--secret-stdin', isPiped }) };
+}
 
 async function readKey({ io }: Context, file: string): Promise<unknown> {
   let text = '';

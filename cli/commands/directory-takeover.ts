@@ -1,9 +1,11 @@
 import type { TakeoverPlan } from '../../shared/contract/answers.ts';
+import { placeholdersOf } from '../../shared/operate/directory/guides/index.ts';
 import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
-import { chosenDirectory, type DirectoryOptions, withHint } from './directory-source.ts';
+import { chosenDirectory, withHint } from './directory-source.ts';
+import type { DirectoryOptions } from './directory-vendors.ts';
 
 export interface TakeoverOptions extends DirectoryOptions {
   readonly dryRun?: boolean;
@@ -12,8 +14,8 @@ export interface TakeoverOptions extends DirectoryOptions {
 /** After confirmation, moves the groups of other sources to the reader. */
 export async function takeover(context: Context, options: TakeoverOptions): Promise<number> {
   const { out } = context;
-  const { connection, directory, ports } = await chosenDirectory(context, options);
-  const plan = await withHint(planTakeover(connection, directory, ports));
+  const { connection, kind, directory, ports } = await chosenDirectory(context, options);
+  const plan = await withHint(planTakeover(connection, directory, ports), kind);
   const { groups, unmapped } = plan;
   const unchanged = { connection: connection.name, observing: connection.observing, ...plan, busy: [] };
   if (groups.length === 0 || options.dryRun === true) {
@@ -34,7 +36,7 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
   out.note(
     isConnected
       ? 'next: groupsync directory read'
-      : 'next: groupsync connect --directory google --administrator ADDRESS --key FILE',
+      : `next: groupsync connect --directory ${placeholdersOf(kind)}`,
   );
   return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;
 }

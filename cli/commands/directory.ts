@@ -6,6 +6,7 @@ import {
   type DirectoryStatus,
 } from '../../shared/contract/answers.ts';
 import { groupId } from '../../shared/domain/ids.ts';
+import { guidePages } from '../../shared/operate/directory/guides/index.ts';
 import { readDirectoryGroups, readDirectoryStatus } from '../../shared/operate/directory/status.ts';
 import { formatSource } from '../../shared/operate/status.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
@@ -14,8 +15,9 @@ import { EXIT, HintedError } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { compare } from './directory-compare.ts';
-import { type DirectoryOptions, directoryOptions } from './directory-source.ts';
+import { directoryOptions } from './directory-source.ts';
 import { takeover } from './directory-takeover.ts';
+import type { DirectoryOptions } from './directory-vendors.ts';
 
 const Skipped = z.object({ connection: z.string(), skipped: z.string() });
 const Answer = z.object({ reports: z.tuple([z.union([DirectoryReadReport, Skipped])]) });
@@ -63,7 +65,7 @@ async function status({ out, connected }: Context): Promise<number> {
   const report = await readDirectoryStatus(found, ports);
   const { kind, states, differing, freshness, stopped } = report;
   out.answer(report, () => {
-    if (kind === null) out.line('this connection reads no directory; setup: docs/read-google.md');
+    if (kind === null) out.line(`this connection reads no directory; setup: ${guidePages()}`);
     else for (const line of statusLines(report, kind, out.paint.red)) out.line(line);
   });
   const isLate = freshness?.late === true || stopped !== null;

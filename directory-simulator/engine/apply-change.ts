@@ -3,12 +3,23 @@ import type { Change } from './changes.ts';
 import type { Directory, Group, LogEntry, Membership, User } from './directory.ts';
 import { resolveMember } from './world.ts';
 
+/** The rules of a vendor for changes. */
+export interface ChangeRules {
+  /** If true, a group may contain itself through other groups. */
+  readonly allowsCycles: boolean;
+  /** If true, deleted users and groups keep their memberships, which count again after a restore. */
+  readonly keepsMemberships: boolean;
+}
+
+const STRICT_RULES: ChangeRules = { allowsCycles: false, keepsMemberships: false };
+
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
 type Noted = Partial<Omit<LogEntry, 'seq' | 'atMs' | 'change' | 'via' | 'actorEmail'>>;
 type Apply<Kind extends Change['kind']> = (
   directory: Directory,
   atMs: number,
   change: ChangeOf<Kind>,
+  rules: ChangeRules,
 ) => Noted;
 
 /** For each kind, the function that makes the change. It returns the data of the log entry that depend on the kind. */
@@ -28,30 +39,31 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
       familyName: change.familyName ?? before.familyName,
       orgUnitPath: change.orgUnitPath ?? before.orgUnitPath,
       isAdmin: change.isAdmin ?? before.isAdmin,
-      attributes: { ...before.attributes, ...change.attributes },
+      vendorFields: { ...before.vendorFields, ...change.vendorFields },
     };
     directory.putUser(atMs, user);
-    const { attributes } = change;
+    const { vendorFields } = change;
     const noted = { user: before, oldValue: before.primaryEmail, newValue: user.primaryEmail };
-    return attributes === undefined ? noted : { ...noted, attributes };
+    return vendorFields === undefined ? noted : { ...noted, vendorFields };
   },
   suspendUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { suspended: true }),
   unsuspendUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { suspended: false }),
   archiveUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { archived: true }),
   unarchiveUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { archived: false }),
-  deleteUser(directory, atMs, { user: key }) {
+  deleteUser(directory, atMs, { user: key }, { keepsMemberships }) {
     const user = userOf(directory, atMs, key);
     directory.putUser(atMs, { ...user, deletedAtMs: atMs });
-    endMembershipsOf(directory, atMs, user.id);
+    if (!keepsMemberships) endMembershipsOf(directory, atMs, user.id);
     return { user };
   },
   undeleteUser(directory, atMs, { user: id }) {
-    const user = directory
-      .viewAt(atMs)
-      .users()
-      .find((one) => one.id === id && one.deletedAtMs !== null);
-    if (user === undefined) throw notFound('deleted user', id);
+    const user = deletedUserOf(directory, atMs, id);
     directory.putUser(atMs, { ...user, deletedAtMs: null });
+    return { user };
+  },
+  purgeUser(directory, atMs, { user: id }) {
+    const user = deletedUserOf(directory, atMs, id);
+    directory.putUser(atMs, { ...user, purgedAtMs: atMs });
     return { user };
   },
   addGroup(directory, atMs, { group: { members, ...given } }) {
@@ -70,21 +82,27 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
       email: change.email ?? before.email,
       aliases: change.aliases ?? aliasesAfterRename(before.aliases, before.email, change.email),
       description: change.description ?? before.description,
-      attributes: { ...before.attributes, ...change.attributes },
+      vendorFields: { ...before.vendorFields, ...change.vendorFields },
     };
     directory.putGroup(atMs, group);
     return { group: before, oldValue: before.name, newValue: group.name };
   },
-  deleteGroup(directory, atMs, { group: key }) {
+  deleteGroup(directory, atMs, { group: key }, { keepsMemberships }) {
     const group = groupOf(directory, atMs, key);
     directory.putGroup(atMs, { ...group, deletedAtMs: atMs });
-    endMembershipsOf(directory, atMs, group.id);
+    if (!keepsMemberships) endMembershipsOf(directory, atMs, group.id);
     return { group };
   },
-  addMember(directory, atMs, { group: key, member, memberKind, role }) {
+  undeleteGroup(directory, atMs, { group: id }) {
+    const group = directory.viewAt(atMs).storedGroup(id);
+    if (group === undefined || group.deletedAtMs === null) throw notFound('deleted group', id);
+    directory.putGroup(atMs, { ...group, deletedAtMs: null });
+    return { group };
+  },
+  addMember(directory, atMs, { group: key, member, memberKind, role }, { allowsCycles }) {
     const group = groupOf(directory, atMs, key);
     const membership = resolveMember(directory, atMs, { member, kind: memberKind, role });
-    refuseCycle(directory, atMs, group.id, membership);
+    if (!allowsCycles) refuseCycle(directory, atMs, group.id, membership);
     directory.putMembership(atMs, group.id, membership);
     return { group, member: memberOf(directory, atMs, membership), role };
   },
@@ -107,9 +125,14 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
  * Makes a change and adds it to the log.
  * @throws {ApiError} 404 for an unknown user, group or member; 400 for a group that would contain itself
  */
-export function applyChange(directory: Directory, atMs: number, change: Change): void {
+export function applyChange(
+  directory: Directory,
+  atMs: number,
+  change: Change,
+  rules: ChangeRules = STRICT_RULES,
+): void {
   const apply = APPLY[change.kind] as Apply<Change['kind']>;
-  const noted = apply(directory, atMs, change as never);
+  const noted = apply(directory, atMs, change as never, rules);
   const administrator = directory
     .viewAt(atMs)
     .users()
@@ -121,6 +144,14 @@ export function applyChange(directory: Directory, atMs: number, change: Change):
 function userOf(directory: Directory, atMs: number, key: string): User {
   const user = directory.viewAt(atMs).user(key);
   if (user === undefined) throw notFound('user', key);
+  return user;
+}
+
+function deletedUserOf(directory: Directory, atMs: number, id: string): User {
+  const user = directory.viewAt(atMs).storedUser(id);
+  if (user === undefined || user.deletedAtMs === null || user.purgedAtMs !== null) {
+    throw notFound('deleted user', id);
+  }
   return user;
 }
 

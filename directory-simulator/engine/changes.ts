@@ -5,8 +5,6 @@ import { MemberKindName, WorldGroup, WorldMember, WorldUser } from './world.ts';
 const By = { via: z.enum(['console', 'groups']).default('console'), actor: z.string().optional() };
 
 const key = z.string().min(1).describe('An id, a primary address or an alias.');
-/** The given attributes are set. The other attributes stay. */
-const attributes = z.record(z.string(), z.unknown()).optional();
 const ofUser = <const Kind extends string>(kind: Kind) =>
   z.strictObject({ kind: z.literal(kind), user: key, ...By });
 
@@ -22,7 +20,7 @@ export const Change = z.discriminatedUnion('kind', [
     familyName: z.string().optional(),
     orgUnitPath: z.string().optional(),
     isAdmin: z.boolean().optional(),
-    attributes,
+    vendorFields: WorldUser.shape.vendorFields.optional(),
     ...By,
   }),
   ofUser('suspendUser'),
@@ -30,8 +28,10 @@ export const Change = z.discriminatedUnion('kind', [
   ofUser('archiveUser'),
   ofUser('unarchiveUser'),
   ofUser('deleteUser'),
-  /** The key is the id of a deleted user. The memberships of the user are not restored. */
+  /** The key is the id of a deleted user. */
   ofUser('undeleteUser'),
+  /** The key is the id of a deleted user, who then cannot be restored any more. */
+  ofUser('purgeUser'),
   z.strictObject({ kind: z.literal('addGroup'), group: WorldGroup, ...By }),
   z.strictObject({
     kind: z.literal('changeGroup'),
@@ -40,10 +40,12 @@ export const Change = z.discriminatedUnion('kind', [
     email: z.string().optional(),
     aliases: z.array(z.string()).optional(),
     description: z.string().optional(),
-    attributes,
+    vendorFields: WorldGroup.shape.vendorFields.optional(),
     ...By,
   }),
   z.strictObject({ kind: z.literal('deleteGroup'), group: key, ...By }),
+  /** The key is the id of a deleted group. */
+  z.strictObject({ kind: z.literal('undeleteGroup'), group: key, ...By }),
   z.strictObject({
     kind: z.literal('addMember'),
     group: key,

@@ -64,7 +64,9 @@ export function registerControls(app: FastifyInstance, controls: Controls): void
       });
       scope.post('/changes', (request) => {
         const changes = parse(z.array(Change), listOf(request.body), 'body');
-        for (const change of changes) applyChange(simulation.directory(), simulation.clock(), change);
+        for (const change of changes) {
+          applyChange(simulation.directory(), simulation.clock(), change, dialect.changeRules);
+        }
         return { changed: changes.length };
       });
       scope.post('/counts', (request) => setCount(simulation, parse(WrongCount, request.body, 'body')));
@@ -115,7 +117,13 @@ function faultOf(dialect: Dialect, { error: name, ...fault }: z.infer<typeof Nam
     const known = Object.keys(dialect.errors).join(', ');
     throw badRequest(`body.error: expected one of ${known}, got ${JSON.stringify(name)}`);
   }
-  return { ...fault, status: error.status, body: error.body };
+  const retryAfter = fault.retryAfter ?? error.headers['retry-after'];
+  return {
+    ...fault,
+    status: error.status,
+    body: error.body,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  };
 }
 
 function parse<T extends z.ZodType>(schema: T, value: unknown, root: string): z.infer<T> {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
+import type { ChangeRules } from './apply-change.ts';
 import type { View } from './directory.ts';
 import type { LagKind } from './settings.ts';
 import type { Simulation } from './simulation.ts';
@@ -92,6 +93,8 @@ export interface Dialect {
   readonly errors: Readonly<Record<string, () => DirectoryError>>;
   /** The names of the errors that the setting `failures` causes. */
   readonly randomFailures: readonly string[];
+  /** The vendor's rules for changes. By default, groups never contain themselves, and deletion ends memberships. */
+  readonly changeRules?: ChangeRules;
   /** Checks sign-in, scopes and quota. `url` is the address of the request. @throws {DirectoryError} */
   admit(endpoint: Endpoint, headers: IncomingHttpHeaders, url: string): void;
   /** Returns headers of every answer of an endpoint, also of errors and faults. */

@@ -1,7 +1,7 @@
 import { createTimeline, type Timeline } from './timeline.ts';
 
-/** Properties of a user or group that only some dialects know. Each dialect documents the names that it reads. */
-export type Attributes = Readonly<Record<string, unknown>>;
+/** Properties that only one vendor has, by the vendor's name. The dialect decides their meaning. */
+export type VendorFields = Readonly<Record<string, unknown>>;
 
 /** A person of the customer. Each dialect shows suspended, archived and deleted people in its own way. */
 export interface User {
@@ -14,9 +14,11 @@ export interface User {
   readonly isAdmin: boolean;
   readonly suspended: boolean;
   readonly archived: boolean;
-  readonly attributes: Attributes;
   readonly createdAtMs: number;
   readonly deletedAtMs: number | null;
+  /** When an administrator ended the time in which a deleted user can be restored; null if none did. */
+  readonly purgedAtMs: number | null;
+  readonly vendorFields: VendorFields;
 }
 
 export interface Group {
@@ -25,13 +27,23 @@ export interface Group {
   readonly aliases: readonly string[];
   readonly name: string;
   readonly description: string;
-  readonly attributes: Attributes;
   readonly createdAtMs: number;
   readonly deletedAtMs: number | null;
+  readonly vendorFields: VendorFields;
 }
 
-/** `everyone` is one member that represents all users of the customer. */
-export type MemberKind = 'user' | 'group' | 'externalUser' | 'externalGroup' | 'everyone';
+/**
+ * `everyone` is one member that represents all users of the customer. Only some vendors have devices and service
+ * principals as members.
+ */
+export type MemberKind =
+  | 'user'
+  | 'group'
+  | 'externalUser'
+  | 'externalGroup'
+  | 'everyone'
+  | 'device'
+  | 'servicePrincipal';
 
 export interface Membership {
   readonly memberId: string;
@@ -54,8 +66,8 @@ export interface LogEntry {
   readonly role?: string;
   readonly oldValue?: string;
   readonly newValue?: string;
-  /** The attributes that the change sets. */
-  readonly attributes?: Attributes;
+  /** The properties of the vendor that the change sets. */
+  readonly vendorFields?: VendorFields;
 }
 
 /** The latest change of one membership. The change may be its end. */
@@ -67,10 +79,16 @@ export interface MembershipChange {
 
 /** The directory at one time. A key is an id, a primary address or an alias. */
 export interface View {
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
   /** Returns all users, including deleted users. */
   users(): readonly User[];
   /** Returns all groups, including deleted groups. */
   groups(): readonly Group[];
+  /** Returns a user by its id, also if the user is deleted. */
+  storedUser(id: string): User | undefined;
+  /** Returns a group by its id, also if the group is deleted. */
+  storedGroup(id: string): Group | undefined;
   /** Returns a user that is not deleted. */
   user(key: string): User | undefined;
   /** Returns a group that is not deleted. */
@@ -169,8 +187,11 @@ function viewOf(stored: Stored, atMs: number): View {
   const isNamed = (key: string, id: string, addresses: readonly string[]) =>
     id === key || addresses.some((address) => address.toLowerCase() === key.toLowerCase());
   return {
+    atMs,
     users: () => valuesOf(stored.users),
     groups: () => valuesOf(stored.groups),
+    storedUser: (id) => stored.users.get(id)?.at(atMs),
+    storedGroup: (id) => stored.groups.get(id)?.at(atMs),
     user: (key) =>
       candidatesOf(stored.users, key).find(
         (user) => user.deletedAtMs === null && isNamed(key, user.id, [user.primaryEmail, ...user.aliases]),

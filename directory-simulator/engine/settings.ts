@@ -7,6 +7,12 @@ const LagSeconds = z.strictObject({
   groups: z.number().min(0),
   members: z.number().min(0),
   log: z.number().min(0),
+  /** The list of changes since a token. */
+  delta: z.number().min(0),
+  /** The number of members that a list shows. */
+  counts: z.number().min(0),
+  /** The members of groups whose members follow from a rule, in addition to the lag of the endpoint. */
+  dynamicMembers: z.number().min(0),
 });
 export type LagKind = keyof z.infer<typeof LagSeconds>;
 
@@ -26,6 +32,12 @@ export const Settings = z.strictObject({
   unknownFields: z.boolean(),
   /** How often a group is shown without the count of its members. */
   absentCounts: Probability,
+  /** The probability that a list of changes repeats changes of an earlier list. */
+  repeatedChanges: Probability,
+  /** The probability that a group's list of changes never shows the removal of a member who was deleted. */
+  unreportedDeletions: Probability,
+  /** If false, lists of members leave out service principals. */
+  listsServicePrincipals: z.boolean(),
   /** The probability that an indirect member is missing from a listing with indirect members. */
   missingDerivedMembers: Probability,
   /** How often a request fails with a quota error or a 5xx. */
@@ -33,6 +45,8 @@ export const Settings = z.strictObject({
   /** The limit per user; null for no limit. */
   queriesPerMinute: z.int().positive().nullable(),
   pageTokenLifetimeSeconds: z.number().positive(),
+  /** How long a token that lists later changes is valid. */
+  deltaTokenLifetimeSeconds: z.number().positive(),
   accessTokenLifetimeSeconds: z.number().positive(),
   /** The longest lag of an answer. Each request and each log entry has its own random lag. */
   lagSeconds: LagSeconds,
@@ -59,12 +73,16 @@ export const REALISTIC_SETTINGS: Settings = {
   emptyPages: 0.02,
   unknownFields: true,
   absentCounts: 0.05,
+  repeatedChanges: 0.2,
+  unreportedDeletions: 0.5,
+  listsServicePrincipals: false,
   missingDerivedMembers: 0.1,
   failures: 0.01,
   queriesPerMinute: 2_400,
   pageTokenLifetimeSeconds: 3 * 86_400,
+  deltaTokenLifetimeSeconds: 7 * 86_400,
   accessTokenLifetimeSeconds: 3_600,
-  lagSeconds: { users: 30, groups: 30, members: 60, log: 180 },
+  lagSeconds: { users: 30, groups: 30, members: 60, log: 180, delta: 300, counts: 120, dynamicMembers: 600 },
   lostLogEntries: 0.02,
   dpop: 'everywhere',
   loggedIdentifier: 'email',
@@ -79,9 +97,12 @@ export const CALM_SETTINGS: Settings = {
   emptyPages: 0,
   unknownFields: false,
   absentCounts: 0,
+  repeatedChanges: 0,
+  unreportedDeletions: 0,
+  listsServicePrincipals: true,
   missingDerivedMembers: 0,
   failures: 0,
-  lagSeconds: { users: 0, groups: 0, members: 0, log: 0 },
+  lagSeconds: { users: 0, groups: 0, members: 0, log: 0, delta: 0, counts: 0, dynamicMembers: 0 },
   lostLogEntries: 0,
   dpop: 'off',
 };

@@ -9,6 +9,8 @@ const MEMBER_KINDS = [
   'externalUser',
   'externalGroup',
   'everyone',
+  'device',
+  'servicePrincipal',
 ] as const satisfies readonly MemberKind[];
 
 export const WorldUser = z.strictObject({
@@ -21,15 +23,16 @@ export const WorldUser = z.strictObject({
   isAdmin: z.boolean().default(false),
   suspended: z.boolean().default(false),
   archived: z.boolean().default(false),
-  attributes: z.record(z.string(), z.unknown()).default({}),
   createdAtMs: z.number().default(0),
   deletedAtMs: z.number().nullable().default(null),
+  purgedAtMs: z.number().nullable().default(null),
+  vendorFields: z.record(z.string(), z.unknown()).default({}),
 });
 
 export const MemberKindName = z.enum(MEMBER_KINDS);
 
 export const WorldMember = z.strictObject({
-  /** The id or address of a user or group of the directory, or the address of an external member. */
+  /** The id or address of a user or group, the id of a device, or the address of an external member. */
   member: z.string().min(1),
   /**
    * The kind of the member. If it is missing, the member's user or group decides. A member who is neither is an
@@ -45,9 +48,9 @@ export const WorldGroup = z.strictObject({
   aliases: z.array(z.string()).default([]),
   name: z.string().default(''),
   description: z.string().default(''),
-  attributes: z.record(z.string(), z.unknown()).default({}),
   createdAtMs: z.number().default(0),
   deletedAtMs: z.number().nullable().default(null),
+  vendorFields: z.record(z.string(), z.unknown()).default({}),
   members: z.array(WorldMember).default([]),
 });
 
@@ -94,8 +97,13 @@ export function resolveMember(
 ) {
   const view = directory.viewAt(atMs);
   if (kind === 'everyone') return { memberId: directory.customerId, kind, role, externalEmail: null };
+  if (kind === 'device' || kind === 'servicePrincipal') {
+    return { memberId: member, kind, role, externalEmail: null };
+  }
   const isExternal = kind === 'externalUser' || kind === 'externalGroup';
-  const user = isExternal || kind === 'group' ? undefined : view.user(member);
+  // A deleted user may keep memberships, but only an explicit kind names one.
+  const deleted = kind === 'user' ? view.storedUser(member) : undefined;
+  const user = isExternal || kind === 'group' ? undefined : (view.user(member) ?? deleted);
   if (user !== undefined) return { memberId: user.id, kind: 'user' as const, role, externalEmail: null };
   const group = isExternal || kind === 'user' ? undefined : view.group(member);
   if (group !== undefined) return { memberId: group.id, kind: 'group' as const, role, externalEmail: null };

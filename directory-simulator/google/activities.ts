@@ -63,6 +63,8 @@ const MEMBER_TYPES: Readonly<Record<MemberKind, string>> = {
   group: 'group',
   externalGroup: 'group',
   everyone: 'other',
+  device: 'other',
+  servicePrincipal: 'other',
 };
 
 const moderation =

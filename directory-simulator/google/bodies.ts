@@ -61,6 +61,8 @@ const TYPES = {
   group: 'GROUP',
   externalGroup: 'GROUP',
   everyone: 'CUSTOMER',
+  device: 'OTHER',
+  servicePrincipal: 'OTHER',
 } as const;
 
 /** Returns a member as `members.list` shows it. External members have no status, and `CUSTOMER` has no address. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod';
 import type { Dialect, DialectControl, Endpoint, OpenDialect } from '../engine/dialect.ts';
+import { createQuota, type Quota } from '../engine/quota.ts';
 import {
   authError,
   forbidden,
@@ -9,6 +10,7 @@ import {
   invalidInput,
   notFound,
   RANDOM_FAILURES,
+  userRateLimitExceeded,
 } from './errors.ts';
 import {
   createFederation,
@@ -21,7 +23,6 @@ import {
 import { groupMethods } from './groups.ts';
 import type { GivenKeys } from './keys.ts';
 import { memberMethods } from './members.ts';
-import { createQuota, type Quota } from './quota.ts';
 import { reportMethods } from './reports.ts';
 import { READ_ALL } from './scopes.ts';
 import { serviceAccountKey } from './service-account-key.ts';
@@ -34,7 +35,7 @@ export const google =
   (simulation) => {
     const signIn = createSignIn(simulation, given);
     const federation = createFederation();
-    const quota = createQuota(simulation);
+    const quota = createQuota(simulation, userRateLimitExceeded);
     const endpoints = [
       ...userMethods(simulation),
       ...groupMethods(simulation),

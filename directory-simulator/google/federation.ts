@@ -1,18 +1,15 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import * as z from 'zod';
 import { type DialectControl, DirectoryError, endpoint } from '../engine/dialect.ts';
+import { type Claims, JwtError, signJwt, verifyJwt } from '../engine/jwt.ts';
+import { ISSUER, ROLE_ARN, webIdentityRequest, webIdentityToken } from '../engine/web-identity.ts';
 import { oauthError } from './errors.ts';
-import { type Claims, JwtError, signJwt, verifyJwt } from './jwt.ts';
 import { SIGN_SCOPES } from './scopes.ts';
 import { SERVICE_ACCOUNT, type SignIn } from './sign-in.ts';
 
 /** The full name of the provider in the workload identity pool. */
 export const PROVIDER =
   '//iam.googleapis.com/projects/104276000001/locations/global/workloadIdentityPools/groupsync/providers/aws';
-/** The issuer of the simulated AWS account's web identity tokens. */
-export const ISSUER = 'https://00000000-0000-4000-8000-000000000001.tokens.sts.global.api.aws';
-/** The only identity that may sign for the service account. */
-export const ROLE_ARN = 'arn:aws:iam::111122223333:role/groupsync-directory';
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
@@ -160,12 +157,7 @@ export const permissionDenied = () =>
     "Permission 'iam.serviceAccounts.signJwt' denied on resource (or it may not exist).",
   );
 
-const WebIdentity = z.strictObject({
-  subject: z.string().default(ROLE_ARN),
-  audience: z.string().default(`https:${PROVIDER}`),
-  durationSeconds: z.int().min(60).max(3_600).default(300),
-  algorithm: z.enum(['RS256', 'ES384']).default('ES384'),
-});
+const WebIdentity = webIdentityRequest({ audience: `https:${PROVIDER}`, algorithm: 'ES384' });
 
 const Trust = z.strictObject({
   issuer: z.string().optional(),
@@ -179,10 +171,8 @@ export const federationControls = (signIn: SignIn, federation: Federation): read
     name: 'web-identity',
     body: WebIdentity,
     handle(body) {
-      const { subject, audience, durationSeconds, algorithm } = WebIdentity.parse(body);
-      const iat = Math.floor(signIn.simulation.clock() / 1_000);
-      const claims = { iss: federation.issuer, sub: subject, aud: audience, iat, exp: iat + durationSeconds };
-      return { token: signJwt(signIn.keys.webIdentity(algorithm), claims) };
+      const issuing = { issuer: federation.issuer, nowMs: signIn.simulation.clock() };
+      return { token: webIdentityToken(signIn.keys, { ...WebIdentity.parse(body), ...issuing }) };
     },
   },
   {

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { type Endpoint, endpoint } from '../engine/dialect.ts';
+import { type Claims, JwtError, verifyJwt } from '../engine/jwt.ts';
 import type { Simulation } from '../engine/simulation.ts';
 import { type AccessTokens, createAccessTokens } from './access-tokens.ts';
 import { oauthError } from './errors.ts';
-import { type Claims, JwtError, verifyJwt } from './jwt.ts';
 import { createKeys, type GivenKeys, type Keys } from './keys.ts';
 import { READ_ALL } from './scopes.ts';
 

@@ -73,8 +73,8 @@ export const userMethods = (simulation: Simulation) => [
   }),
 ];
 
-const isRestorable = ({ deletedAtMs }: User, nowMs: number) =>
-  deletedAtMs !== null && nowMs - deletedAtMs <= DELETED_FOR_MS;
+const isRestorable = ({ deletedAtMs, purgedAtMs }: User, nowMs: number) =>
+  deletedAtMs !== null && purgedAtMs === null && nowMs - deletedAtMs <= DELETED_FOR_MS;
 
 /**
  * Parses the part of the search language that a reader may need: clauses that are separated by spaces and must all be

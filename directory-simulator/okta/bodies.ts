@@ -14,7 +14,7 @@ export function userBody(view: View, user: User, orgUrl: string) {
   const created = shownTime(user.createdAtMs);
   const status = statusOf(user);
   const wasActivated = status !== 'STAGED';
-  const further = user.attributes['profile'];
+  const further = user.vendorFields['profile'];
   return {
     id: user.id,
     status,

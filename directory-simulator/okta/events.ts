@@ -98,7 +98,8 @@ export function eventsOf(
   return kinds.map((kind) => eventOf(kind, [userTarget(user)]));
 }
 
-const updateOf = ({ attributes }: LogEntry): Kind => STATUS_EVENTS[String(attributes?.['status'])] ?? UPDATE;
+const updateOf = ({ vendorFields }: LogEntry): Kind =>
+  STATUS_EVENTS[String(vendorFields?.['status'])] ?? UPDATE;
 
 const eventOf = (
   [eventType, displayMessage, legacyEventType]: Kind,

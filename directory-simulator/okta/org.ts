@@ -1,7 +1,7 @@
 import type { Group, User, View } from '../engine/directory.ts';
 
 /**
- * The attributes that this dialect reads.
+ * The vendor fields that this dialect reads.
  *
  * User: `status`, the status unless the user is suspended or archived; `login`, if it differs from the address;
  * `profile`, further fields of the profile. Group: `type`.
@@ -19,13 +19,13 @@ export const GROUP_TYPES = ['OKTA_GROUP', 'APP_GROUP', 'BUILT_IN'] as const;
 const textOf = (value: unknown, otherwise: string) => (typeof value === 'string' ? value : otherwise);
 
 /** Returns the status of a user. An archived user of the engine is deprovisioned. */
-export function statusOf({ archived, suspended, attributes }: User): string {
+export function statusOf({ archived, suspended, vendorFields }: User): string {
   if (archived) return 'DEPROVISIONED';
-  return suspended ? 'SUSPENDED' : textOf(attributes['status'], 'ACTIVE');
+  return suspended ? 'SUSPENDED' : textOf(vendorFields['status'], 'ACTIVE');
 }
 
-export const loginOf = ({ attributes, primaryEmail }: User) => textOf(attributes['login'], primaryEmail);
-export const typeOf = ({ attributes }: Group) => textOf(attributes['type'], 'OKTA_GROUP');
+export const loginOf = ({ vendorFields, primaryEmail }: User) => textOf(vendorFields['login'], primaryEmail);
+export const typeOf = ({ vendorFields }: Group) => textOf(vendorFields['type'], 'OKTA_GROUP');
 export const displayNameOf = ({ givenName, familyName, primaryEmail }: User) =>
   `${givenName} ${familyName}`.trim() || primaryEmail;
 

@@ -37,7 +37,7 @@ function userOf(user: UserInput, index: number, random: SeededRandom): UserInput
   const mailbox = user.primaryEmail.split('@', 1)[0] ?? '';
   return {
     ...user,
-    attributes: {
+    vendorFields: {
       status,
       ...(random.chance(0.1) ? { login: `${mailbox}@login.example` } : {}),
       ...(random.chance(0.3)
@@ -64,7 +64,7 @@ function groupOf(
   return {
     ...group,
     id: idOf('00g', random),
-    attributes: { type: index % 8 === 7 ? 'APP_GROUP' : 'OKTA_GROUP' },
+    vendorFields: { type: index % 8 === 7 ? 'APP_GROUP' : 'OKTA_GROUP' },
     createdAtMs: CREATED_MS + random.below(1_000) * DAY_MS,
     members: people,
   };
@@ -76,7 +76,7 @@ const everyone = (random: SeededRandom): GroupInput => ({
   email: 'everyone@built-in.okta.example',
   name: 'Everyone',
   description: 'All users in your organization',
-  attributes: { type: 'BUILT_IN' },
+  vendorFields: { type: 'BUILT_IN' },
   createdAtMs: CREATED_MS,
   members: [{ member: 'everyone', kind: 'everyone' }],
 });

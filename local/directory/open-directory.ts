@@ -1,24 +1,47 @@
-import * as z from 'zod';
-import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
+import type { OpenDialect } from '../../directory-simulator/engine/dialect.ts';
+import {
+  createDirectorySimulator,
+  type DirectorySimulator,
+} from '../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
-import { google } from '../../directory-simulator/google/dialect.ts';
-import { ADMINISTRATOR } from './world-of-events.ts';
+import type { DirectoryKind, DirectorySetting } from '../../shared/contract/settings.ts';
+import { entraDirectory } from './entra.ts';
+import { googleDirectory } from './google.ts';
+import { oktaDirectory } from './okta.ts';
 
 /** A running directory simulator, with the setting and the secret that a connection needs to read it. */
-export interface OpenDirectory {
+export interface OpenDirectory extends Access {
   readonly url: string;
-  /** Value of the setting `directory`. */
-  readonly setting: { readonly kind: 'google'; readonly administrator: string; readonly baseUrl: string };
-  /** Content of the directory's secret. */
-  readonly key: Readonly<Record<string, unknown>>;
   readonly close: () => Promise<void>;
 }
 
-const KeyFile = z.record(z.string(), z.unknown());
+export interface Access {
+  /** Value of the setting `directory`. */
+  readonly setting: DirectorySetting;
+  /** Content of the directory's secret. */
+  readonly key: Readonly<Record<string, unknown>>;
+}
 
-export async function openDirectory(world: WorldInput): Promise<OpenDirectory> {
+/** How a simulator of one vendor is started and read. */
+export interface LocalVendor {
+  readonly dialect: () => OpenDialect;
+  readonly accessTo: (simulator: DirectorySimulator, url: string) => Promise<Access>;
+}
+
+/** The vendors that `npm start -- --directory` starts. */
+const VENDORS = {
+  google: googleDirectory,
+  entra: entraDirectory,
+  okta: oktaDirectory,
+} satisfies Record<DirectoryKind, LocalVendor>;
+
+export type LocalKind = keyof typeof VENDORS;
+export const LOCAL_KINDS = Object.keys(VENDORS) as readonly LocalKind[];
+
+export async function openDirectory(kind: LocalKind, world: WorldInput): Promise<OpenDirectory> {
+  const vendor: LocalVendor = VENDORS[kind];
   const simulator = createDirectorySimulator({
-    dialect: google({}),
+    dialect: vendor.dialect(),
     world,
     seed: '1',
     clock: Date.now,
@@ -26,17 +49,7 @@ export async function openDirectory(world: WorldInput): Promise<OpenDirectory> {
   });
   try {
     const { url } = await simulator.listen();
-    const answer = await simulator.app.inject({
-      method: 'POST',
-      url: '/_simulator/service-account-key',
-      payload: { url },
-    });
-    return {
-      url,
-      setting: { kind: 'google', administrator: ADMINISTRATOR, baseUrl: url },
-      key: KeyFile.parse(answer.json()),
-      close: () => simulator.close(),
-    };
+    return { url, ...(await vendor.accessTo(simulator, url)), close: () => simulator.close() };
   } catch (error) {
     await simulator.close();
     throw error;

@@ -4,7 +4,7 @@ import type { DirectoryChange, DirectoryEvent, Member, SnapshotPart } from '../.
 import type { GroupId, MemberId } from '../../shared/domain/ids.ts';
 import type { EventLine } from '../event-files.ts';
 
-const DOMAIN = 'acme.example';
+export const DOMAIN = 'acme.example';
 export const ADMINISTRATOR = `directory-admin@${DOMAIN}`;
 
 interface Group {

@@ -40,8 +40,11 @@ export const createKmsSign =
     const request = { url, region, headers, body };
     const { status, text } = await send(request, await signed(request), fetch);
     const json = parseJson(text);
-    const answer = (json.ok ? json.value : undefined) as { Signature?: unknown; __type?: unknown } | undefined;
-    if (status === 200 && typeof answer?.Signature === 'string') return Buffer.from(answer.Signature, 'base64');
+    const answer = (json.ok ? json.value : undefined) as
+      | { Signature?: unknown; __type?: unknown }
+      | undefined;
+    if (status === 200 && typeof answer?.Signature === 'string')
+      return Buffer.from(answer.Signature, 'base64');
     // The error may be a full name: `com.amazonaws.kms#NotFoundException`.
     const reason = String(answer?.__type ?? `HTTP ${status}`).replace(/^.*#/, '');
     const isRefused = status >= 400 && status < 500 && status !== 429 && !/Throttling/.test(reason);
@@ -54,7 +57,8 @@ const failureOf = (kind: 'denied' | 'unavailable', reason: string) =>
 /** @param keyArn `arn:PARTITION:kms:REGION:ACCOUNT:key/ID` */
 function endpointOf(keyArn: string) {
   const [arn, partition, service, region = '', , resource = ''] = keyArn.split(':');
-  const isKey = arn === 'arn' && service === 'kms' && /^[a-z0-9-]+$/.test(region) && resource.startsWith('key/');
+  const isKey =
+    arn === 'arn' && service === 'kms' && /^[a-z0-9-]+$/.test(region) && resource.startsWith('key/');
   if (!isKey) throw new DirectoryError('denied', 'signature: expected the ARN of a key in KMS');
   const suffix = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
   return { host: `kms.${region}.${suffix}`, region };

@@ -107,24 +107,60 @@ const GroupPolicy = object('an object {match, mode, drift?}', {
 /** A name defined by the vendor. Its form is not checked. */
 const vendorName = (what: string) => textThat(what, (text) => text.length > 0 && text.length <= 1_000);
 
+/** The settings that the directories of all vendors have. */
+const OF_EVERY_DIRECTORY = {
+  /** Whether the reader corrects a group of another source that differs from the directory. */
+  corrects: trueOrFalse.optional(),
+};
+/** Another server with the same API, such as a simulator. */
+const otherServer = BaseUrl.optional();
+
+const GoogleSource = object('an object {kind, administrator, federation?, baseUrl?, corrects?}', {
+  kind: z.literal('google'),
+  /** The account in whose name the directory is read (domain-wide delegation). */
+  administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
+  /** Sign-in with the role of the function, without a stored secret. If absent, a key is stored. */
+  federation: object('an object {provider, serviceAccount}', {
+    /** Full name in the workload identity pool: `//iam.googleapis.com/projects/…`. */
+    provider: vendorName('the full name of a workload identity provider'),
+    serviceAccount: vendorName('the address of a service account'),
+  }).optional(),
+  baseUrl: otherServer,
+  ...OF_EVERY_DIRECTORY,
+});
+
+const EntraSource = object('an object {kind, tenant, clientId, federation?, baseUrl?, corrects?}', {
+  kind: z.literal('entra'),
+  tenant: vendorName('the id or domain of a tenant'),
+  /** The id of the application that reads. */
+  clientId: vendorName('the client id of an application'),
+  /** Sign-in with the role of the function, without a stored secret. If absent, a client secret is stored. */
+  federation: object('an object {audience}', {
+    audience: vendorName('the audience of a federated credential'),
+  }).optional(),
+  baseUrl: otherServer,
+  ...OF_EVERY_DIRECTORY,
+});
+
+const OktaSource = object('an object {kind, orgUrl, clientId?, keyArn?, corrects?}', {
+  kind: z.literal('okta'),
+  /** The address of the organisation. Every request is sent to this host. */
+  orgUrl: BaseUrl,
+  /** The id of the application that reads. If absent, an API token is stored. */
+  clientId: vendorName('the client id of an application').optional(),
+  /** The KMS key that signs in as the application. If absent, the private key of the application is stored. */
+  keyArn: vendorName('the ARN of a KMS key').optional(),
+  ...OF_EVERY_DIRECTORY,
+});
+
+export const DIRECTORY_KINDS = ['google', 'entra', 'okta'] as const;
+export type DirectoryKind = (typeof DIRECTORY_KINDS)[number];
+
 /** A directory that groupsync reads through its API. */
-export const DirectorySource = object(
-  'an object {kind, administrator, federation?, baseUrl?, corrects?}, or null for none',
-  {
-    kind: oneOf(['google']),
-    /** The account in whose name the directory is read (Google: domain-wide delegation). */
-    administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
-    /** Sign-in with the role of the function, without a stored secret. If absent, a key is stored. */
-    federation: object('an object {provider, serviceAccount}', {
-      /** Full name in the workload identity pool: `//iam.googleapis.com/projects/…`. */
-      provider: vendorName('the full name of a workload identity provider'),
-      serviceAccount: vendorName('the address of a service account'),
-    }).optional(),
-    /** Another server with the same API, such as a simulator. */
-    baseUrl: BaseUrl.optional(),
-    /** Whether the reader corrects a group of another source that differs from the directory. */
-    corrects: trueOrFalse.optional(),
-  },
+export const DirectorySource = z.discriminatedUnion(
+  'kind',
+  [GoogleSource, EntraSource, OktaSource],
+  expecting(`an object with the kind ${DIRECTORY_KINDS.join(', ')}, or null for none`),
 );
 
 /** Minutes; at most thirty days. */
@@ -216,6 +252,12 @@ export const ConnectionSettings = object('an object of connection settings', {
   }).prefault({}),
 });
 export type DirectorySetting = NonNullable<z.infer<typeof ConnectionSettings>['directory']>;
+/** Returns whether the reader signs in with a stored secret. Otherwise it signs in with the role of the function. */
+export const hasStoredSecret = (setting: DirectorySetting): boolean =>
+  setting.kind === 'okta' ? setting.keyArn === undefined : setting.federation === undefined;
+
+/** The settings of one vendor's directory. */
+export type DirectoryOf<Kind extends DirectoryKind> = Extract<DirectorySetting, { readonly kind: Kind }>;
 export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;
 
 /** The connection's match rules in the order in which they are tried. */

@@ -1,18 +1,28 @@
-import type { DirectorySetting } from '../contract/settings.ts';
+import type { DirectoryKind, DirectorySetting } from '../contract/settings.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type Directories, type Directory, DirectoryError } from '../sync/ports/directory.ts';
 import { type DirectorySecrets, SecretError } from '../sync/ports/secrets.ts';
+import { entra } from './entra/vendor.ts';
 import type { DirectoryWorld } from './exchange.ts';
-import { type Credential, federatedCredential, keyCredential } from './google/credential.ts';
-import { createGoogleDirectory } from './google/directory.ts';
-import { examineGoogle } from './google/examine.ts';
-import { hostsOf } from './google/hosts.ts';
-import { ServiceAccountKey } from './google/schemas.ts';
+import { google } from './google/vendor.ts';
+import { okta } from './okta/vendor.ts';
+import { attempt, stepOf } from './steps.ts';
+import type { Vendor } from './vendor.ts';
+
+/** The vendors whose directories groupsync reads. */
+const VENDORS: { readonly [Kind in DirectoryKind]: Vendor<Kind> } = {
+  google,
+  entra,
+  okta,
+};
+
+const vendorOf = <Kind extends DirectoryKind>(setting: { readonly kind: Kind }): Vendor<Kind> =>
+  VENDORS[setting.kind];
 
 /** Opens the directory of a connection with the credential of its secret, or with the AWS role of the function. */
 export function createDirectories(secrets: DirectorySecrets, world: DirectoryWorld): Directories {
-  const readKey = (name: ConnectionName) => () =>
+  const secretOf = (name: ConnectionName) => () =>
     secrets.read(name).catch((cause: unknown) => {
       if (!(cause instanceof SecretError)) throw cause;
       throw new DirectoryError('denied', cause.message, { cause });
@@ -20,20 +30,15 @@ export function createDirectories(secrets: DirectorySecrets, world: DirectoryWor
   return {
     async open(connection) {
       const setting = settingOf(connection);
-      const credential = await credentialOf(setting, readKey(connection.name), world);
-      return createGoogleDirectory({ ...setting, credential }, world);
+      return vendorOf(setting).open(setting, secretOf(connection.name), world);
     },
 
     async examine(connection) {
       const setting = settingOf(connection);
-      try {
-        const credential = await credentialOf(setting, readKey(connection.name), world);
-        return await examineGoogle({ ...setting, credential }, world);
-      } catch (error) {
-        if (!(error instanceof DirectoryError)) throw error;
-        const { kind, message, reason } = error;
-        return [{ step: 'credential', failure: { kind, message, reason } }];
-      }
+      const examined = await attempt(() =>
+        vendorOf(setting).examine(setting, secretOf(connection.name), world),
+      );
+      return 'value' in examined ? examined.value : [stepOf('credential', examined)];
     },
   };
 }
@@ -43,29 +48,9 @@ function settingOf({ name, settings: { directory } }: Connection): DirectorySett
   throw new DirectoryError('denied', `connection ${name}: expected the setting directory, got null`);
 }
 
-/** @throws DirectoryError `denied` if the key is not a key file; the message does not show the key */
-export async function openDirectory(
+/** @throws DirectoryError `denied` if the secret is not one of the vendor; the message does not show the secret */
+export const openDirectory = (
   setting: DirectorySetting,
-  key: unknown,
+  secret: unknown,
   world: DirectoryWorld,
-): Promise<Directory> {
-  return createGoogleDirectory(
-    { ...setting, credential: await credentialOf(setting, async () => key, world) },
-    world,
-  );
-}
-
-async function credentialOf(
-  { federation, baseUrl }: DirectorySetting,
-  readKey: () => Promise<unknown>,
-  world: DirectoryWorld,
-): Promise<Credential> {
-  if (federation !== undefined) {
-    const { sts: stsUrl, iam: iamUrl } = hostsOf(baseUrl);
-    return federatedCredential({ ...federation, stsUrl, iamUrl }, world);
-  }
-  const parsed = ServiceAccountKey.safeParse(await readKey());
-  if (parsed.success) return keyCredential(parsed.data);
-  const fields = 'type, client_email, private_key_id and private_key';
-  throw new DirectoryError('denied', `expected the key file of a service account with ${fields}`);
-}
+): Promise<Directory> => vendorOf(setting).open(setting, async () => secret, world);

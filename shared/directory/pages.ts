@@ -6,6 +6,9 @@ export interface ListAnswer<Item> extends DirectoryPage<Item> {
   readonly next: string | undefined;
 }
 
+/** The reason of the error for a list that does not end. */
+export const ENDLESS = 'endless';
+
 /** A limit above the largest list: 1,000,000 members in pages of 200 are 5,000 pages. */
 export const MAX_PAGES = 20_000;
 
@@ -25,9 +28,11 @@ export async function* pagesOf<Item>(
     const { next, ...shown } = await ask(cursor);
     yield shown;
     if (next === undefined) return;
-    if (seen.has(next)) throw new DirectoryError('odd', `${what}: page ${page} repeats an earlier cursor`);
+    if (seen.has(next)) throw endless(`${what}: page ${page} repeats an earlier cursor`);
     seen.add(next);
     cursor = next;
   }
-  throw new DirectoryError('odd', `${what}: expected the end within ${maxPages} pages`);
+  throw endless(`${what}: expected the end within ${maxPages} pages`);
 }
+
+const endless = (message: string) => new DirectoryError('odd', message, { reason: ENDLESS });

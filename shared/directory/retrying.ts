@@ -4,10 +4,13 @@ import type { DirectoryWorld } from './exchange.ts';
 const MAX_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 16_000;
+/** The longest time that the directory may ask for. */
+const LONGEST_ASKED_MS = 60_000;
 
 /**
- * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the last
- * attempt fails too, the error is thrown, and a later run tries again.
+ * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the directory
+ * names a time, no retry is earlier. If the last attempt fails too, or the time is too long for a run, the error is
+ * thrown, and a later run tries again.
  */
 export async function retrying<Result>(
   world: Pick<DirectoryWorld, 'random' | 'sleep'>,
@@ -18,11 +21,13 @@ export async function retrying<Result>(
       return await call();
     } catch (error) {
       if (!isTransient(error) || attempt === MAX_ATTEMPTS) throw error;
+      const earliestMs = error.retryAfterMs ?? 0;
+      if (earliestMs > LONGEST_ASKED_MS) throw error;
       const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
-      await world.sleep(Math.ceil(world.random() * longestMs));
+      await world.sleep(earliestMs + Math.ceil(world.random() * longestMs));
     }
   }
 }
 
-const isTransient = (error: unknown): boolean =>
+const isTransient = (error: unknown): error is DirectoryError =>
   error instanceof DirectoryError && (error.kind === 'busy' || error.kind === 'unavailable');

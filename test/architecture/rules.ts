@@ -179,6 +179,16 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
   },
   {
+    files: 'directory-simulator/entra/*',
+    mayImport: [
+      'directory-simulator/entra/*',
+      'directory-simulator/engine/*',
+      'local/platform/seeded-random.ts',
+    ],
+    packages: ['zod', 'node:*'],
+    fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
+  },
+  {
     files: 'directory-simulator/engine/*',
     mayImport: ['directory-simulator/engine/*', ...SIMULATOR_SERVER],
     packages: ['zod', 'fastify', 'node:*'],

@@ -5,7 +5,10 @@ const KEY = 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234
 
 const answering = (status: number, body: unknown) => {
   const fetch = vi.fn<typeof globalThis.fetch>(async () => new Response(JSON.stringify(body), { status }));
-  const sign = createKmsSign({ fetch, signed: async ({ headers }) => ({ ...headers, authorization: 'signed' }) });
+  const sign = createKmsSign({
+    fetch,
+    signed: async ({ headers }) => ({ ...headers, authorization: 'signed' }),
+  });
   return { fetch, sign };
 };
 
@@ -31,7 +34,10 @@ describe('signature with a key in KMS', () => {
     [400, 'ThrottlingException', 'unavailable'],
     [500, 'KMSInternalException', 'unavailable'],
   ])('reports %s %s as %s, without the text of the error', async (status, name, kind) => {
-    const { sign } = answering(status, { __type: `com.amazonaws.kms#${name}`, message: 'role arn:aws:iam::1' });
+    const { sign } = answering(status, {
+      __type: `com.amazonaws.kms#${name}`,
+      message: 'role arn:aws:iam::1',
+    });
     await expect(sign(KEY, Buffer.from('message'))).rejects.toMatchObject({
       kind,
       reason: name,

@@ -44,12 +44,29 @@ it('the directory command serves an Okta org, and keeps the private key of its c
   expect(await started.exit).toMatchObject({ code: 0, stderr: '' });
 });
 
+it('the directory command serves Entra ID with a client secret and an access token', async () => {
+  const started = run('entra', '--people', '20', '--groups', '3', '--calm');
+  const [address = '', tenant, clientId, secret, token = ''] = await listening(started);
+  expect(tenant).toMatch(/^tenant [0-9a-f-]{36}$/);
+  expect([clientId, secret]).toEqual([
+    'client id 11111111-aaaa-4000-8000-000000000001',
+    'client secret simulated-client-secret',
+  ]);
+  const url = `${address.replace('listening on ', '')}/v1.0/groups`;
+  const headers = { authorization: `Bearer ${token.replace('access token ', '')}` };
+  const answer = (await (await fetch(url, { headers })).json()) as { value: unknown[] };
+  expect(answer.value).toHaveLength(3);
+  started.signal('SIGTERM');
+  expect(await started.exit).toMatchObject({ code: 0, stderr: '' });
+});
+
 it.each([
   ['no directory', [], 'google'],
   ['an unknown directory', ['yahoo'], 'yahoo'],
   ['an invalid number', ['google', '--people', 'many'], '--people'],
   ['an unknown flag', ['google', '--colour', 'red'], '--colour'],
   ['a key file without a JWK', ['okta', '--key', 'package.json'], '--key'],
+  ['a key for Entra ID', ['entra', '--key', 'package.json'], '--key'],
   ['a key file without a key', ['google', '--key', 'package.json'], '--key'],
 ])('the directory command answers %s with one line on stderr and exit code 2', async (_, args, named) => {
   const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);

@@ -1,5 +1,9 @@
 import { onTestFinished } from 'vitest';
-import { CALM_SETTINGS, type Settings } from '../../directory-simulator/engine/settings.ts';
+import {
+  CALM_SETTINGS,
+  changedSettings,
+  type PartialSettings,
+} from '../../directory-simulator/engine/settings.ts';
 import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
 import { google } from '../../directory-simulator/google/dialect.ts';
@@ -53,7 +57,7 @@ interface Sent {
 interface Options {
   readonly world?: WorldInput;
   readonly seed?: string;
-  readonly settings?: Partial<Settings>;
+  readonly settings?: PartialSettings;
 }
 
 /**
@@ -68,7 +72,7 @@ export function startGoogle({ world = WORLD, seed = '1', settings = {} }: Option
     world,
     seed,
     clock: () => clock.ms,
-    settings: { ...CALM_SETTINGS, ...settings },
+    settings: changedSettings(CALM_SETTINGS, settings),
     onDefect: (error) => defects.push(error),
   });
   onTestFinished(() => simulator.close());

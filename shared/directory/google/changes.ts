@@ -20,7 +20,10 @@ const USER_PARAMETERS = new Set(['USER_EMAIL']);
 
 /** Reads which groups and users the Reports API names. It makes two calls if nothing has changed. */
 export async function changesSince(api: Api, cursor: string, nowMs: number): Promise<DirectoryChanges> {
-  const startTime = new Date(Math.min(Number(cursor), nowMs) - OVERLAP_MS).toISOString();
+  const sinceMs = Number(cursor);
+  // The connection read another directory before.
+  if (Number.isNaN(sinceMs)) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
+  const startTime = new Date(Math.min(sinceMs, nowMs) - OVERLAP_MS).toISOString();
   const ofAdministrators = await activitiesOf(api, 'admin', startTime);
   const ofGroups = await activitiesOf(api, 'groups_enterprise', startTime);
   return {

@@ -2,9 +2,10 @@ import { importPKCS8, SignJWT } from 'jose';
 import * as z from 'zod';
 import { parseJson } from '../../contract/json.ts';
 import { DirectoryError } from '../../sync/ports/directory.ts';
+import { Token } from '../access-tokens.ts';
 import { type DirectoryRequest, type DirectoryWorld, exchange } from '../exchange.ts';
 import { refusal } from './refusal.ts';
-import { type ServiceAccountKey, SignedJwt, Token } from './schemas.ts';
+import { type ServiceAccountKey, SignedJwt } from './schemas.ts';
 
 /** The claims of a service account that requests an access token (RFC 7523). Times are seconds since 1970. */
 export interface Claims {

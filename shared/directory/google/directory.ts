@@ -9,6 +9,7 @@ import {
 } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
 import { pagesOf } from '../pages.ts';
+import { unlessMissing } from '../steps.ts';
 import { type Api, createApi } from './api.ts';
 import { changesSince, cursorAt } from './changes.ts';
 import type { Credential } from './credential.ts';
@@ -65,8 +66,10 @@ export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWo
     },
     user: (userKey) => findUser(api, userKey),
     deletedUsers: () => deletedUserPages(api),
+    tryUsers: async () => void (await findUser(api, administrator)),
     changesSince: (cursor) => changesSince(api, cursor, world.clock()),
-    cursorAt,
+    cursorAt: async (nowMs) => cursorAt(nowMs),
+    lagMs: 0,
   };
 }
 
@@ -99,15 +102,6 @@ const deletedUserPages = (api: Api) =>
     const items = body.items.map((user) => ({ ...userOf(user), isActive: false }));
     return { items, next: body.next, asOfMs };
   });
-
-export async function unlessMissing<Found>(read: () => Promise<Found>): Promise<Found | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof DirectoryError && error.kind === 'missing') return undefined;
-    throw error;
-  }
-}
 
 function groupOf({ id, email, name, directMembersCount = '' }: z.infer<typeof Group>): DirectoryGroup {
   const userCount = /^\d{1,15}$/.test(directMembersCount) ? Number(directMembersCount) : undefined;

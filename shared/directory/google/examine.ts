@@ -1,28 +1,12 @@
-import { DirectoryError, type DirectoryStep, type DirectoryStepName } from '../../sync/ports/directory.ts';
+import type { DirectoryStep } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
+import { attempt, firstOf, stepOf, unlessMissing } from '../steps.ts';
 import { type Api, createApi } from './api.ts';
 import { changesSince, cursorAt } from './changes.ts';
 import type { Federation } from './credential.ts';
-import { findUser, type GoogleOptions, groupPages, memberPages, SCOPES, unlessMissing } from './directory.ts';
+import { findUser, type GoogleOptions, groupPages, memberPages, SCOPES } from './directory.ts';
 import { hostsOf } from './hosts.ts';
 import { claimsOf, createAccessTokens, type SignInOptions } from './sign-in.ts';
-
-type Outcome<Value> = { readonly value: Value } | { readonly failure: NonNullable<DirectoryStep['failure']> };
-
-async function attempt<Value>(run: () => Promise<Value>): Promise<Outcome<Value>> {
-  try {
-    return { value: await run() };
-  } catch (error) {
-    if (!(error instanceof DirectoryError)) throw error;
-    const { kind, message, reason } = error;
-    return { failure: { kind, message, reason } };
-  }
-}
-
-const stepOf = (step: DirectoryStepName, outcome: Outcome<unknown>): DirectoryStep => ({
-  step,
-  failure: 'failure' in outcome ? outcome.failure : undefined,
-});
 
 /**
  * Tries each step of reading a Google directory: the calls of the sign-in, the administrator, and then each right. Each
@@ -83,8 +67,3 @@ const CALLS: Readonly<Record<keyof typeof SCOPES, Call>> = {
   users: (api, { administrator }) => findUser(api, administrator),
   reports: (api, _, world) => changesSince(api, cursorAt(world.clock()), world.clock()),
 };
-
-async function firstOf<Page>(pages: AsyncIterable<Page>): Promise<Page | undefined> {
-  for await (const page of pages) return page;
-  return undefined;
-}

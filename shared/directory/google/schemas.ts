@@ -74,9 +74,6 @@ export const ApiError = z.object({
   }),
 });
 
-/** RFC 6749, section 5.1. */
-export const Token = z.object({ access_token: filled, expires_in: z.number().positive() });
-export type Token = Readonly<z.infer<typeof Token>>;
 /** Answer of signJwt (IAM Credentials). */
 export const SignedJwt = z.object({ signedJwt: filled });
 /** RFC 6749, section 5.2. */

@@ -51,7 +51,10 @@ export async function examineOkta(
 ): Promise<readonly DirectoryStep[]> {
   const limits = createRateLimits(world);
   if ('apiToken' in credential) {
-    const api = createApi({ orgUrl, authorization: apiTokenAuthorization(credential.apiToken), limits }, world);
+    const api = createApi(
+      { orgUrl, authorization: apiTokenAuthorization(credential.apiToken), limits },
+      world,
+    );
     return [{ step: 'credential', failure: undefined }, ...(await examineRights(() => api, world))];
   }
   const { signer, isKms } = credential;
@@ -85,5 +88,7 @@ const examineRights = (
   world: DirectoryWorld,
 ): Promise<readonly DirectoryStep[]> =>
   Promise.all(
-    RIGHTS.map(async (right) => stepOf(right, await attempt(() => CALLS[right](apiOf(right), world.clock())))),
+    RIGHTS.map(async (right) =>
+      stepOf(right, await attempt(() => CALLS[right](apiOf(right), world.clock()))),
+    ),
   );

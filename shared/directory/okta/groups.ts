@@ -1,13 +1,16 @@
 import * as z from 'zod';
 import { groupId } from '../../domain/ids.ts';
 import type { DirectoryGroup, DirectoryPage } from '../../sync/ports/directory.ts';
+import { unlessMissing } from '../steps.ts';
 import { type Api, pathOf } from './api.ts';
 import { type List, listPages, PAGE_SIZE } from './lists.ts';
 import { Group } from './schemas.ts';
-import { unlessMissing } from '../steps.ts';
 
 /** The list of all groups, or of the groups that a filter names. */
-export const groupList = (query: { readonly filter?: string; readonly expand?: string }): List<typeof Group> => ({
+export const groupList = (query: {
+  readonly filter?: string;
+  readonly expand?: string;
+}): List<typeof Group> => ({
   operation: 'listGroups',
   path: pathOf(['groups'], { ...query, limit: PAGE_SIZE }),
   item: Group,

@@ -57,7 +57,8 @@ export async function pollLog(api: Api, next: string | undefined, first: string)
   }
 }
 
-const filterOf = (path: string): string | null => new URL(path, 'https://okta.invalid').searchParams.get('filter');
+const filterOf = (path: string): string | null =>
+  new URL(path, 'https://okta.invalid').searchParams.get('filter');
 
 export const readPage = (api: Api, path: string) =>
   api.list({ operation: 'listLogEvents', path, body: Events, isFixed: true });

@@ -14,9 +14,7 @@ export const Group = z.object({
   lastUpdated: Time,
   lastMembershipUpdated: Time,
   profile: z.object({ name: filled }),
-  _embedded: z
-    .object({ stats: z.object({ usersCount: z.int().min(0).nullish() }).nullish() })
-    .nullish(),
+  _embedded: z.object({ stats: z.object({ usersCount: z.int().min(0).nullish() }).nullish() }).nullish(),
 });
 
 /** A user. */

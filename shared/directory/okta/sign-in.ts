@@ -63,7 +63,8 @@ export function createSignIn(options: SignInOptions, world: DirectoryWorld, limi
   const asksForProof = (answer: DirectoryAnswer): boolean => {
     const hasNonce = keepNonce(answer);
     const reason = answer.status === 400 ? reasonOf(answer) : undefined;
-    const isRepeated = reason === 'use_dpop_nonce' ? hasNonce : reason === 'invalid_dpop_proof' && !needsProof;
+    const isRepeated =
+      reason === 'use_dpop_nonce' ? hasNonce : reason === 'invalid_dpop_proof' && !needsProof;
     needsProof ||= isRepeated;
     return isRepeated;
   };
@@ -98,7 +99,10 @@ export function createSignIn(options: SignInOptions, world: DirectoryWorld, limi
 
 export const tokenUrlOf = (orgUrl: string): string => `${orgUrl}/oauth2/v1/token`;
 
-export function claimsOf({ orgUrl, clientId }: Pick<SignInOptions, 'orgUrl' | 'clientId'>, nowMs: number): Claims {
+export function claimsOf(
+  { orgUrl, clientId }: Pick<SignInOptions, 'orgUrl' | 'clientId'>,
+  nowMs: number,
+): Claims {
   const iat = Math.floor(nowMs / 1_000);
   return {
     iss: clientId,

@@ -1,13 +1,16 @@
 import type * as z from 'zod';
 import { memberId } from '../../domain/ids.ts';
 import type { DirectoryUser } from '../../sync/ports/directory.ts';
+import { unlessMissing } from '../steps.ts';
 import { type Api, pathOf } from './api.ts';
 import { type List, PAGE_SIZE } from './lists.ts';
 import { User } from './schemas.ts';
-import { unlessMissing } from '../steps.ts';
 
 /** A list of users. Without a filter, the list of all users lacks those who are deprovisioned. */
-export const userList = (query: { readonly filter?: string; readonly limit?: string }): List<typeof User> => ({
+export const userList = (query: {
+  readonly filter?: string;
+  readonly limit?: string;
+}): List<typeof User> => ({
   operation: 'listUsers',
   path: pathOf(['users'], { limit: PAGE_SIZE, ...query }),
   item: User,

@@ -53,7 +53,7 @@ export async function tryDirectory(
   const { steps } = await examineDirectory(wanted, ports);
   if (steps.some(({ problem }) => problem !== null)) return { steps, trial: null };
   const directory = await ports.directories.open(wanted);
-  return { steps, trial: await readTrial(wanted, directory, setting, ports) };
+  return { steps, trial: await readTrial(wanted, directory, ports) };
 }
 
 /** Tries the steps of reading the directory of a connection. */
@@ -79,10 +79,9 @@ const rowOfStep = ({ step, failure }: DirectoryStep): DirectoryStepRow => ({
 export async function previewDirectory(
   connection: Connection,
   directory: Directory,
-  setting: DirectorySetting,
   ports: DirectoryToolPorts,
 ): Promise<DirectoryPreview> {
-  return comparePlatform(connection, await readTrial(connection, directory, setting, ports), ports);
+  return comparePlatform(connection, await readTrial(connection, directory, ports), ports);
 }
 
 /** The preview of a directory that was tried, with the platform groups that its groups would adopt. */
@@ -97,13 +96,12 @@ export async function comparePlatform(
 async function readTrial(
   connection: Connection,
   directory: Directory,
-  { administrator }: DirectorySetting,
   ports: TryPorts,
 ): Promise<DirectoryTrial> {
   const { listed, selected } = await listDirectory(directory, connection);
   // Reading users and reports needs separate rights.
-  await directory.user(administrator);
-  await directory.changesSince(directory.cursorAt(ports.clock()));
+  await directory.tryUsers();
+  await directory.changesSince(await directory.cursorAt(ports.clock()));
   const sample: DirectoryPreview['sample'][number][] = [];
   for (const { group } of selected.slice(0, SAMPLE)) {
     const users = await usersOf(group.id, { connection, directory, listed });

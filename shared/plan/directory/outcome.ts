@@ -2,7 +2,7 @@ import type { MemberId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { type Difference, type GroupRead, isEqual } from './read.ts';
 
-/** The minimum time between two reads that confirm each other. */
+/** The minimum time between two reads that confirm each other, in a directory without lag. */
 export const CONFIRMED_AFTER_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
 /**
@@ -46,7 +46,7 @@ export function outcomeOf(
   read: GroupRead,
   difference: Difference,
   known: Pick<ReaderGroup, 'shortMs' | 'emptyMs'>,
-  nowMs: number,
+  { nowMs, lagMs }: { readonly nowMs: number; readonly lagMs: number },
 ): ReadOutcome {
   const { added, removed, isNamed } = difference;
   if (read.isShort) {
@@ -56,7 +56,7 @@ export function outcomeOf(
   }
   if (isEqual(difference)) return { kind: 'equal' };
   const isEmptied = read.members.size === 0 && removed.length > 0;
-  if (isEmptied && !isConfirmed(known.emptyMs, nowMs)) return { kind: 'again', because: 'empty' };
+  if (isEmptied && !isConfirmed(known.emptyMs, nowMs - lagMs)) return { kind: 'again', because: 'empty' };
   if (added.length + removed.length === 0 && !isNamed) return { kind: 'again', because: 'superseded' };
   if (read.members.size <= LARGEST_SNAPSHOT) return { kind: 'snapshot', members: [...read.members] };
   return { kind: 'changes', isNamed, added, removed, isShort: false };

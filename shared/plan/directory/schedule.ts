@@ -21,23 +21,27 @@ export interface WholeRead {
   readonly stampMs: number;
   readonly below: readonly GroupId[];
   readonly nowMs: number;
+  /** For this time after a reported change, a read may show the state before the change. */
+  readonly lagMs: number;
   /** A random number from 0 up to 1. */
   readonly spread: number;
 }
 
 /**
- * Returns the reader's item of a group after a whole read. If two reads, at least ten minutes apart, agree with desired
- * state, the next read is the daily read. If events were sent, the next read checks whether they took effect.
+ * Returns the reader's item of a group after a whole read. If two reads, at least ten minutes and the lag of the directory
+ * apart, agree with desired state, the next read is the daily read. If events were sent, the next read checks whether
+ * they took effect. A read within the lag does not disprove that the group was deleted.
  */
 export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
-  const { group, reportedMs, sentMs, shortMs } = known;
-  const { outcome, address, asOfMs, stampMs, below, nowMs } = read;
+  const { group, reportedMs, deletedMs, sentMs, shortMs } = known;
+  const { outcome, address, asOfMs, stampMs, below, nowMs, lagMs } = read;
   const base: ReaderGroup = {
     group,
     address,
-    dueMs: nowMs + CONFIRMED_AFTER_MS,
+    dueMs: nowMs + CONFIRMED_AFTER_MS + lagMs,
     readMs: asOfMs,
     ...(reportedMs !== undefined && { reportedMs }),
+    ...(deletedMs !== undefined && asOfMs - deletedMs < lagMs && { deletedMs }),
     ...(sentMs !== undefined && { sentMs }),
     ...(below.length > 0 && { below }),
   };
@@ -52,11 +56,12 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   return isEmpty ? { ...kept, emptyMs: known.emptyMs ?? nowMs } : kept;
 }
 
-function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, spread }: WholeRead) {
+function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs, spread }: WholeRead) {
   const firstMs = agreedMs ?? asOfMs;
-  const isSettled = asOfMs - firstMs >= CONFIRMED_AFTER_MS;
+  const confirmedAfterMs = CONFIRMED_AFTER_MS + lagMs;
+  const isSettled = asOfMs - firstMs >= confirmedAfterMs;
   const rollingMs = Math.ceil((nowMs + ROLLING_MS + spread * ROLLING_SPREAD_MS) / HOUR_MS) * HOUR_MS;
-  const dueMs = isSettled ? rollingMs : firstMs + CONFIRMED_AFTER_MS;
+  const dueMs = isSettled ? rollingMs : firstMs + confirmedAfterMs;
   return { agreedMs: firstMs, dueMs: Math.max(dueMs, nowMs + SOON_MS) };
 }
 

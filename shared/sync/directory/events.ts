@@ -83,6 +83,10 @@ export function changeMessages(group: GroupRefName, changes: Changes, origin: Or
   return eventsOf(drafts, origin, 'c').map((event) => JSON.stringify(event));
 }
 
+/** Returns the message after which the user is a member of no group. */
+export const userDeletionMessage = (user: MemberId, origin: Origin): string =>
+  JSON.stringify(eventsOf([['user.deleted', { user: { id: user } }]], origin, 'd')[0]);
+
 export function deletionMessage(group: GroupId, origin: Origin): string {
   return JSON.stringify(eventsOf([['group.deleted', { group: { id: group } }]], origin, 'd')[0]);
 }

@@ -3,13 +3,13 @@ import { type ReaderHealth, readerHealthOf } from '../../domain/source.ts';
 import { afterFailure, isShortForLong, isUnreadable } from '../../plan/directory/schedule.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import type { Connection } from '../ports/connections.ts';
-import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
+import { type Directory, DirectoryError, type ReaderPosition } from '../ports/directory.ts';
 import type { Lease } from '../ports/reconcile.ts';
 import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
 import { LeaseLostError, noteAnswer, othersOf, storeGroup } from './context.ts';
 import { endMissing, ListingError, takeListing } from './listing.ts';
 import { createMemberQuestions } from './member-questions.ts';
-import { takePushed, takeReports } from './reports.ts';
+import { type TakenReports, takePushed, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
 
@@ -158,9 +158,10 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
   const { directory, ports, connection, lease } = run;
   const nowMs = ports.clock();
   await takePushed(run);
-  const reported =
-    position === undefined ? { cursor: directory.cursorAt(nowMs) } : await takeReports(run, position);
-  const isListingDue = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS || isListingCheaper(run);
+  const { isReset = false, ...reported } =
+    position === undefined ? await firstReports(directory, nowMs) : await takeReports(run, position);
+  const isListingDue =
+    isReset || nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS || isListingCheaper(run);
   if (isListingDue) await takeListing(run);
   const listedMs = isListingDue ? nowMs : position?.listedMs;
   const next = { ...reported, ...(listedMs !== undefined && { listedMs }) };
@@ -169,6 +170,10 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
   }
   await noteAnswer(run);
 }
+
+const firstReports = async (directory: Directory, nowMs: number): Promise<TakenReports> => ({
+  cursor: await directory.cursorAt(nowMs),
+});
 
 /** The number of groups on one page of the list. Reading a due group that no page has shown costs one extra call. */
 const LISTED_AT_ONCE = 200;

@@ -38,7 +38,7 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   const read = { name, members: new Set(whole.users.keys()), isShort: whole.isShort };
   const nowMs = ports.clock();
   const difference = differenceOf(read, stored, stamp);
-  const outcome = outcomeOf(read, difference, known, nowMs);
+  const outcome = outcomeOf(read, difference, known, { nowMs, lagMs: directory.lagMs });
   if (!maySend(run, known)) {
     report.read += 1;
     await noteAnswer(run);
@@ -74,7 +74,7 @@ interface Done {
   readonly nowMs: number;
 }
 
-function nextOf(known: ReaderGroup, { ports }: ReaderRun, done: Done): ReaderGroup {
+function nextOf(known: ReaderGroup, { ports, directory }: ReaderRun, done: Done): ReaderGroup {
   const { outcome, whole, news, stampMs, nowMs } = done;
   const next = afterRead(known, {
     outcome,
@@ -83,6 +83,7 @@ function nextOf(known: ReaderGroup, { ports }: ReaderRun, done: Done): ReaderGro
     stampMs,
     below: whole.below,
     nowMs,
+    lagMs: directory.lagMs,
     spread: ports.random(),
   });
   const { name } = whole.group;

@@ -4,6 +4,7 @@ import {
   DirectoryError,
   type DirectoryGroup,
   type DirectoryUser,
+  type MemberPage,
 } from '../ports/directory.ts';
 import type { ListedGroup } from './context.ts';
 import type { MemberQuestions } from './member-questions.ts';
@@ -14,7 +15,7 @@ export interface WholeGroup {
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
   /** Groups that were read as members of the group, directly or within other groups. */
   readonly below: readonly GroupId[];
-  /** Whether a list had fewer users than the directory counts, or lacked a nested group. */
+  /** Whether a list had fewer users or groups than the directory counts, or lacked a nested group. */
   readonly isShort: boolean;
   /** The time at which the oldest page was requested. */
   readonly asOfMs: number;
@@ -50,7 +51,7 @@ export async function readWhole(
   const below: DirectoryGroup[] = [];
   const visited = new Set<GroupId>([group.id]);
   for (let next: DirectoryGroup | undefined = group; next !== undefined; next = below[read.length - 1]) {
-    const direct = await readDirect(directory, next);
+    const direct = await readDirect(directory, next, nested);
     read.push(direct);
     if (nested === 'ignore') break;
     const children = direct.groups.filter((child) => !visited.has(child));
@@ -81,19 +82,21 @@ interface DirectMembers {
   readonly asOfMs: number;
 }
 
-async function readDirect(directory: Directory, { id, userCount }: DirectoryGroup): Promise<DirectMembers> {
+async function readDirect(
+  directory: Directory,
+  { id, userCount = 0 }: DirectoryGroup,
+  nested: Reading['nested'],
+): Promise<DirectMembers> {
   const users = new Map<MemberId, DirectoryUser>();
   const groups = new Set<GroupId>();
+  // If a count is absent, the number is unknown. Every number of members is then enough.
+  const counted = { users: userCount, groups: 0 };
   let asOfMs = Number.POSITIVE_INFINITY;
-  for await (const page of directory.membersOf(id)) {
+  for await (const page of directory.membersOf(id, nested)) {
     asOfMs = Math.min(asOfMs, page.asOfMs);
+    noteCounts(counted, page);
     for (const member of page.items) {
-      if (member.kind === 'everyone') {
-        throw new DirectoryError(
-          'odd',
-          `group ${id} has every user of the company as a member: not supported`,
-        );
-      }
+      if (member.kind === 'everyone') throw everyoneIn(id);
       if (member.kind === 'group') groups.add(member.id);
       else users.set(member.user.id, member.user);
     }
@@ -101,10 +104,17 @@ async function readDirect(directory: Directory, { id, userCount }: DirectoryGrou
   if (asOfMs === Number.POSITIVE_INFINITY) {
     throw new DirectoryError('odd', `members of group ${id}: expected at least one page, got none`);
   }
-  // If the count is absent, the number of users is unknown, and not 0.
-  const isShort = userCount !== undefined && users.size < userCount;
+  const isShort = users.size < counted.users || groups.size < counted.groups;
   return { users, groups: [...groups], isShort, asOfMs };
 }
+
+function noteCounts(counted: { users: number; groups: number }, { userCount, groupCount }: MemberPage): void {
+  counted.users = Math.max(counted.users, userCount ?? 0);
+  counted.groups = Math.max(counted.groups, groupCount ?? 0);
+}
+
+const everyoneIn = (id: GroupId): DirectoryError =>
+  new DirectoryError('odd', `group ${id} has every user of the company as a member: not supported`);
 
 interface Outer {
   readonly outer: GroupId;

@@ -47,8 +47,11 @@ export interface Directory {
    * @returns undefined if the directory has no such group
    */
   group(key: string): Promise<DirectoryGroup | undefined>;
-  /** The direct members, page by page. A member may be on several pages. */
-  membersOf(group: GroupId): AsyncIterable<DirectoryPage<DirectoryMember>>;
+  /**
+   * The direct members, page by page. A member may be on several pages.
+   * @param nested `ignore` if the caller does not need groups among the members, which may cost further calls
+   */
+  membersOf(group: GroupId, nested?: 'flatten' | 'ignore'): AsyncIterable<MemberPage>;
   /**
    * Whether the group has this direct member. The member is requested by its id, because a list may have ended too
    * early. Returns false if there is no such group.
@@ -59,12 +62,22 @@ export interface Directory {
    * @returns undefined if the directory has no such user
    */
   user(key: string): Promise<DirectoryUser | undefined>;
-  /** Users that were deleted and can be restored, page by page. They are inactive. */
-  deletedUsers(): AsyncIterable<DirectoryPage<DirectoryUser>>;
+  /**
+   * Users that were deleted and can be restored, page by page. They are inactive. Absent if the directory reports each
+   * deletion by the user's id.
+   */
+  deletedUsers?(): AsyncIterable<DirectoryPage<DirectoryUser>>;
+  /**
+   * Reads any user, to test the right to read users.
+   * @throws DirectoryError `denied` without this right
+   */
+  tryUsers(): Promise<void>;
   /** The changes that the directory reports since `cursor`. Reports may be late, and changes may be missing. */
   changesSince(cursor: string): Promise<DirectoryChanges>;
-  /** The cursor for changes from `nowMs` on. */
-  cursorAt(nowMs: number): string;
+  /** The cursor for changes from `nowMs` on. A directory may give a cursor for changes from its present time on. */
+  cursorAt(nowMs: number): Promise<string>;
+  /** For this time after a reported change, answers may show the state before the change. In milliseconds. */
+  readonly lagMs: number;
 }
 
 export interface DirectoryPage<Item> {
@@ -73,9 +86,18 @@ export interface DirectoryPage<Item> {
   readonly asOfMs: number;
 }
 
+/** A page of direct members. */
+export interface MemberPage extends DirectoryPage<DirectoryMember> {
+  /** The directory's count of members that are users; undefined if the page has no count. */
+  readonly userCount?: number | undefined;
+  /** The directory's count of members that are groups; undefined if the page has no count. */
+  readonly groupCount?: number | undefined;
+}
+
 export interface DirectoryGroup {
   readonly id: GroupId;
   readonly name: string;
+  /** The address of the group, or its id if it has no address. */
   readonly address: string;
   /** The directory's count of direct members that are users; undefined if the directory returns no count. */
   readonly userCount: number | undefined;
@@ -103,12 +125,16 @@ export interface DirectoryChange {
   readonly atMs: number;
   /** Whether the group or user was deleted. */
   readonly isDeletion: boolean;
+  /** Whether a deleted user cannot be restored. */
+  readonly isFinal?: boolean;
 }
 
 export interface DirectoryChanges {
   readonly groups: readonly DirectoryChange[];
   readonly users: readonly DirectoryChange[];
   readonly cursor: string;
+  /** Whether the directory does not know the given cursor any more. Any group and any user may have changed. */
+  readonly isReset?: boolean;
 }
 
 /**
@@ -127,16 +153,24 @@ export class DirectoryError extends Error {
   readonly kind: DirectoryErrorKind;
   /** The vendor's error code, such as `unauthorized_client`. */
   readonly reason: string | undefined;
+  /** The time after which the directory accepts a further call, in milliseconds. undefined: the directory named none. */
+  readonly retryAfterMs: number | undefined;
 
   constructor(
     kind: DirectoryErrorKind,
     message: string,
-    { reason, ...options }: ErrorOptions & { readonly reason?: string | undefined } = {},
+    { reason, retryAfterMs, ...options }: DirectoryErrorOptions = {},
   ) {
     super(message, options);
     this.kind = kind;
     this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
   }
+}
+
+interface DirectoryErrorOptions extends ErrorOptions {
+  readonly reason?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
 }
 
 export type DirectoryStepName = DirectoryStepRow['step'];

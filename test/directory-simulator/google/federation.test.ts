@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { PROVIDER, ROLE_ARN } from '../../../directory-simulator/google/federation.ts';
-import { signJwt } from '../../../directory-simulator/google/jwt.ts';
+import { signJwt } from '../../../directory-simulator/engine/jwt.ts';
+import { ROLE_ARN } from '../../../directory-simulator/engine/web-identity.ts';
+import { PROVIDER } from '../../../directory-simulator/google/federation.ts';
 import { CLOUD_PLATFORM, READ_ALL } from '../../../directory-simulator/google/scopes.ts';
 import { SERVICE_ACCOUNT } from '../../../directory-simulator/google/sign-in.ts';
 import { JWT_BEARER } from '../assertion.ts';

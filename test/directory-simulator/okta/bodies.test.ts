@@ -48,7 +48,7 @@ describe('bodies of the simulated Okta org', () => {
     await client.control('changes', {
       kind: 'changeUser',
       user: '00uliz',
-      attributes: { profile: { costCenter: 'CC-1' } },
+      vendorFields: { profile: { costCenter: 'CC-1' } },
     });
     expect((await client.get('users/00uliz')).json.profile).toMatchObject({ costCenter: 'CC-1' });
   });

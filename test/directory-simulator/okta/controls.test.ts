@@ -60,11 +60,11 @@ describe('a generated Okta org', () => {
     const generated = generateDirectory({ people: 80, groups: 20, seed: '7', nowMs: NOW_MS });
     const { users = [], groups = [] } = oktaWorld(generated, seededRandom('7'));
     expect(users.every(({ id }) => /^00u\w{17}$/.test(id))).toBe(true);
-    expect(new Set(users.map(({ attributes }) => attributes?.['status'])).size).toBe(6);
+    expect(new Set(users.map(({ vendorFields }) => vendorFields?.['status'])).size).toBe(6);
     expect(users.map(({ primaryEmail }) => primaryEmail)).toEqual(
       generated.users?.map((user) => user.primaryEmail),
     );
-    const types = groups.map(({ attributes }) => attributes?.['type']);
+    const types = groups.map(({ vendorFields }) => vendorFields?.['type']);
     expect(new Set(types)).toEqual(new Set(['BUILT_IN', 'APP_GROUP', 'OKTA_GROUP']));
     const kinds = new Set(groups.flatMap(({ members = [] }) => members.map(({ kind }) => kind)));
     expect(kinds).toEqual(new Set(['everyone', 'user']));

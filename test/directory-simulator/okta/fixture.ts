@@ -17,14 +17,14 @@ const CREATED = { createdAtMs: Date.UTC(2024, 0, 1) };
 export const WORLD: WorldInput = {
   users: [
     { id: '00uliz', primaryEmail: 'liz@example.com', givenName: 'Liz', familyName: 'Ng', isAdmin: true },
-    { id: '00ustaged', primaryEmail: 'staged@example.com', attributes: { status: 'STAGED' } },
-    { id: '00uprov', primaryEmail: 'prov@example.com', attributes: { status: 'PROVISIONED' } },
-    { id: '00urec', primaryEmail: 'rec@example.com', attributes: { status: 'RECOVERY' } },
-    { id: '00ulock', primaryEmail: 'lock@example.com', attributes: { status: 'LOCKED_OUT' } },
-    { id: '00uexp', primaryEmail: 'exp@example.com', attributes: { status: 'PASSWORD_EXPIRED' } },
+    { id: '00ustaged', primaryEmail: 'staged@example.com', vendorFields: { status: 'STAGED' } },
+    { id: '00uprov', primaryEmail: 'prov@example.com', vendorFields: { status: 'PROVISIONED' } },
+    { id: '00urec', primaryEmail: 'rec@example.com', vendorFields: { status: 'RECOVERY' } },
+    { id: '00ulock', primaryEmail: 'lock@example.com', vendorFields: { status: 'LOCKED_OUT' } },
+    { id: '00uexp', primaryEmail: 'exp@example.com', vendorFields: { status: 'PASSWORD_EXPIRED' } },
     { id: '00usus', primaryEmail: 'sus@example.com', suspended: true },
     { id: '00udep', primaryEmail: 'dep@example.com', archived: true },
-    { id: '00uann', primaryEmail: 'ann@example.com', attributes: { login: 'ann@login.example' } },
+    { id: '00uann', primaryEmail: 'ann@example.com', vendorFields: { login: 'ann@login.example' } },
     { id: '00udel', primaryEmail: 'del@example.com', deletedAtMs: NOW_MS - 3_600_000 },
   ].map((user) => ({ ...user, ...CREATED })),
   groups: [
@@ -41,14 +41,14 @@ export const WORLD: WorldInput = {
     {
       id: '00gapp',
       name: 'Engineering Users',
-      attributes: { type: 'APP_GROUP' },
+      vendorFields: { type: 'APP_GROUP' },
       members: [{ member: '00uann' }],
     },
     { id: '00gnone', name: 'Empty' },
     {
       id: '00gall',
       name: 'Everyone',
-      attributes: { type: 'BUILT_IN' },
+      vendorFields: { type: 'BUILT_IN' },
       members: [{ member: 'all', kind: 'everyone' as const }],
     },
     { id: '00ggone', name: 'Gone', deletedAtMs: NOW_MS - 1_000 },

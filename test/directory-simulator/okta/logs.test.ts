@@ -32,7 +32,7 @@ describe('the log of the simulated Okta org', () => {
       { kind: 'unsuspendUser', user: '00uann' },
       { kind: 'archiveUser', user: '00uann' },
       { kind: 'unarchiveUser', user: '00uann' },
-      { kind: 'changeUser', user: '00uann', attributes: { status: 'ACTIVE' } },
+      { kind: 'changeUser', user: '00uann', vendorFields: { status: 'ACTIVE' } },
       { kind: 'changeUser', user: '00uann', givenName: 'Anne' },
       { kind: 'addUser', user: { id: '00unew', primaryEmail: 'new@example.com' } },
       { kind: 'deleteUser', user: '00unew' },

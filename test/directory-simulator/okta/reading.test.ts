@@ -128,7 +128,7 @@ describe('users of the simulated Okta org', () => {
     client.clock.ms += 5_000;
     await client.control('changes', [
       { kind: 'archiveUser', user: '00uliz' },
-      { kind: 'changeUser', user: '00uann', attributes: { status: 'LOCKED_OUT' } },
+      { kind: 'changeUser', user: '00uann', vendorFields: { status: 'LOCKED_OUT' } },
     ]);
     const changed = filtered('users', `lastUpdated gt "${time(NOW_MS)}"`);
     expect(await idsOf(client, changed)).toEqual(['00uann', '00uliz']);

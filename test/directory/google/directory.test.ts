@@ -179,7 +179,7 @@ describe('sign-in to a Google directory', () => {
 describe('changes that Google reports', () => {
   it('each reported group or user is named by id or address, with the time of its latest report', async () => {
     const { directory, control, clock } = await openGoogle();
-    const cursor = directory.cursorAt(clock.ms);
+    const cursor = await directory.cursorAt(clock.ms);
     clock.ms += 60_000;
     await control('changes', [
       { kind: 'addMember', group: 'g-emea', member: 'u-sue' },
@@ -190,14 +190,14 @@ describe('changes that Google reports', () => {
     const { groups, users, cursor: next } = await directory.changesSince(cursor);
     expect(groups.map(({ key }) => key).sort()).toEqual(['emea@example.com', 'sales@example.com']);
     expect(users).toEqual([{ key: 'ann@example.com', atMs: NOW_MS + 60_000, isDeletion: false }]);
-    expect(next).toBe(directory.cursorAt(clock.ms));
+    expect(next).toBe(await directory.cursorAt(clock.ms));
   });
 
   it('reports are requested with an overlap, because entries appear late', async () => {
     const { directory, control, clock } = await openGoogle();
     await control('changes', { kind: 'addMember', group: 'g-emea', member: 'u-sue' });
     clock.ms += 20 * 60_000;
-    const { groups } = await directory.changesSince(directory.cursorAt(clock.ms));
+    const { groups } = await directory.changesSince(await directory.cursorAt(clock.ms));
     expect(groups).toEqual([{ key: 'emea@example.com', atMs: NOW_MS, isDeletion: false }]);
   });
 
@@ -209,7 +209,7 @@ describe('changes that Google reports', () => {
     const again = { id: 'g-new', email: 'emea@example.com', name: 'EMEA' };
     await control('changes', { kind: 'addGroup', group: again });
     clock.ms += 1_000;
-    const { groups } = await directory.changesSince(directory.cursorAt(clock.ms));
+    const { groups } = await directory.changesSince(await directory.cursorAt(clock.ms));
     expect(groups.map(({ key, isDeletion }) => [key, isDeletion]).sort()).toEqual([
       ['emea@example.com', false],
       ['none@example.com', true],
@@ -218,7 +218,7 @@ describe('changes that Google reports', () => {
 
   it('reading the reports takes two calls', async () => {
     const { directory, requests, clock } = await openGoogle();
-    await directory.changesSince(directory.cursorAt(clock.ms));
+    await directory.changesSince(await directory.cursorAt(clock.ms));
     const calls = (await requests()).filter(({ path }) => path.startsWith('/admin/'));
     expect(calls).toHaveLength(2);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PROVIDER, ROLE_ARN } from '../../../directory-simulator/google/federation.ts';
+import { ROLE_ARN } from '../../../directory-simulator/engine/web-identity.ts';
+import { PROVIDER } from '../../../directory-simulator/google/federation.ts';
 import { READ_ALL } from '../../../directory-simulator/google/scopes.ts';
 import { SERVICE_ACCOUNT } from '../../../directory-simulator/google/sign-in.ts';
 import { federatedCredential } from '../../../shared/directory/google/credential.ts';

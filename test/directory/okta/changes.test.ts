@@ -79,7 +79,9 @@ describe('changes that Okta reports', () => {
   });
 
   it('each event of the log is read once, however late it is stored', async () => {
-    const { takeChanges, control, clock } = await openPolled({ settings: { lagSeconds: { users: 0, groups: 0, members: 0, log: 7_200 } } });
+    const { takeChanges, control, clock } = await openPolled({
+      settings: { lagSeconds: { users: 0, groups: 0, members: 0, log: 7_200 } },
+    });
     const deleted: string[] = [];
     for (let index = 0; index < 20; index += 1) {
       const id = `00gtemp${index}`;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { groupId } from '../../../shared/domain/ids.ts';
 import type { DirectoryMember } from '../../../shared/sync/ports/directory.ts';
-import { allOf } from '../google/reader.ts';
 import { NOW_MS } from '../../directory-simulator/okta/fixture.ts';
+import { allOf } from '../google/reader.ts';
 import { DIFFICULT, openOkta } from './reader.ts';
 
 const SALES = groupId('00gsales');
@@ -70,15 +70,22 @@ describe('members of an Okta group', () => {
     const { directory } = await openOkta({
       world: {
         users: [
-          { id: '00uann', primaryEmail: 'ann@example.com', attributes: { login: 'ann@login.example' } },
-          { id: '00uBot', primaryEmail: 'x@example.com', attributes: { login: 'bot@login.example', profile: { email: null } } },
+          { id: '00uann', primaryEmail: 'ann@example.com', vendorFields: { login: 'ann@login.example' } },
+          {
+            id: '00uBot',
+            primaryEmail: 'x@example.com',
+            vendorFields: { login: 'bot@login.example', profile: { email: null } },
+          },
         ],
       },
     });
     const attributesOf = async (id: string) =>
       Object.fromEntries((await directory.user(id))?.attributes ?? []);
     expect(await attributesOf('00uann')).toEqual({ email: 'ann@example.com', userName: 'ann@login.example' });
-    expect(await attributesOf('00uBot')).toEqual({ email: 'bot@login.example', userName: 'bot@login.example' });
+    expect(await attributesOf('00uBot')).toEqual({
+      email: 'bot@login.example',
+      userName: 'bot@login.example',
+    });
     expect(await directory.user('00uNobody')).toBeUndefined();
   });
 
@@ -87,7 +94,9 @@ describe('members of an Okta group', () => {
       id: `00u${index}`,
       primaryEmail: `u${index}@example.com`,
     }));
-    const groups = [{ id: '00gBig', email: 'g@x', name: 'Big', members: users.map(({ id }) => ({ member: id })) }];
+    const groups = [
+      { id: '00gBig', email: 'g@x', name: 'Big', members: users.map(({ id }) => ({ member: id })) },
+    ];
     for (const seed of ['1', '2', '3']) {
       const { directory } = await openOkta({
         seed,

@@ -19,7 +19,10 @@ describe('next pages of Okta', () => {
   it.each([
     ['in headers of their own', [self, next(`${PATH}?after=1%2C2&limit=200`)]],
     ['in one header', [`${self}, ${next(`${PATH}?after=1%2C2&limit=200`)}`]],
-    ['with other parameters and without quotation marks', [self, `<${ORG_URL}${PATH}?after=1%2C2&limit=200>; title="x"; rel=next`]],
+    [
+      'with other parameters and without quotation marks',
+      [self, `<${ORG_URL}${PATH}?after=1%2C2&limit=200>; title="x"; rel=next`],
+    ],
   ])('the links are found %s', (_, headers) => {
     expect(nextPage('list', headers, `${ORG_URL}${PATH}?limit=200`)).toBe(`${PATH}?after=1%2C2&limit=200`);
   });
@@ -48,7 +51,10 @@ describe('next pages of Okta', () => {
   });
 
   it('an empty list of groups does not prove that a group is gone', async () => {
-    const times = { lastUpdated: '2026-11-20T10:00:00.000Z', lastMembershipUpdated: '2026-11-20T10:00:00.000Z' };
+    const times = {
+      lastUpdated: '2026-11-20T10:00:00.000Z',
+      lastMembershipUpdated: '2026-11-20T10:00:00.000Z',
+    };
     const { directory } = openScripted([
       { headers: { link: self } },
       { body: { id: '00g1', profile: { name: 'Sales' }, ...times } },

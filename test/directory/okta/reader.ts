@@ -63,7 +63,8 @@ export async function openOkta({ credential = 'key', ...options }: Options = {})
     },
     webIdentity: async () => 'none',
     kmsSign: async (keyArn, message) => {
-      if (keyArn !== keyArnOf(key.kid)) throw new Error(`expected the key ${keyArnOf(key.kid)}, got ${keyArn}`);
+      if (keyArn !== keyArnOf(key.kid))
+        throw new Error(`expected the key ${keyArnOf(key.kid)}, got ${keyArn}`);
       return sign('sha256', message, createPrivateKey(CUSTOMER_KEY));
     },
   };

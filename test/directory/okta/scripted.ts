@@ -44,7 +44,12 @@ export function openScripted(answers: readonly Scripted[]) {
   }
   const authorization = apiTokenAuthorization('token');
   const limits = createRateLimits(world);
-  return { directory: createOktaDirectory({ orgUrl: ORG_URL, authorization, limits }, world), paths, waits, clock };
+  return {
+    directory: createOktaDirectory({ orgUrl: ORG_URL, authorization, limits }, world),
+    paths,
+    waits,
+    clock,
+  };
 }
 
 export const self = `<${ORG_URL}/self>; rel="self"`;

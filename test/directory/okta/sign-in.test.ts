@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openOkta, type OpenedOkta } from './reader.ts';
+import { type OpenedOkta, openOkta } from './reader.ts';
 
 const TOKEN_PATH = '/oauth2/v1/token';
 
@@ -70,7 +70,12 @@ describe('sign-in to an Okta organisation', () => {
 
   it.each([
     ['a key that is not registered', 'keys', { keys: [] }, 'invalid_client'],
-    ['a scope that is not granted', 'scopes', { scopes: ['okta.groups.read', 'okta.users.read'] }, 'missing_scope'],
+    [
+      'a scope that is not granted',
+      'scopes',
+      { scopes: ['okta.groups.read', 'okta.users.read'] },
+      'missing_scope',
+    ],
     ['no granted scope', 'scopes', { scopes: [] }, 'consent_required'],
   ])('is denied with %s', async (_, name, body, reason) => {
     const okta = await openOkta();

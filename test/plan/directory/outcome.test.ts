@@ -21,7 +21,10 @@ interface Case {
 }
 
 const decide = ({ members = [ANN], isShort = false, difference = {}, ...known }: Case) =>
-  outcomeOf({ name: 'Sales', members: new Set(members), isShort }, { ...NONE, ...difference }, known, NOW_MS);
+  outcomeOf({ name: 'Sales', members: new Set(members), isShort }, { ...NONE, ...difference }, known, {
+    nowMs: NOW_MS,
+    lagMs: 0,
+  });
 
 describe('outcome of a read', () => {
   it('a read without a difference has the outcome equal', () => {

@@ -24,6 +24,7 @@ const read = (known: typeof NEW, outcome: ReadOutcome, minute: number) =>
     stampMs: START_MS + (minute - 1) * MINUTE_MS,
     below: [],
     nowMs: START_MS + minute * MINUTE_MS,
+    lagMs: 0,
     spread: 0.5,
   });
 const dueAfterMinutes = ({ dueMs }: typeof NEW) => (dueMs - START_MS) / MINUTE_MS;

@@ -81,7 +81,9 @@ function lyingDirectory(truth: Truth, lies: Lie[], nowMs: () => number): Directo
       yield page([]);
     },
     changesSince: async () => ({ groups: [], users: [], cursor: '1' }),
-    cursorAt: () => '1',
+    tryUsers: async () => {},
+    cursorAt: async () => '1',
+    lagMs: 0,
   };
 }
 

@@ -38,7 +38,9 @@ function countingDirectory(members: ReadonlyMap<string, Set<string>>, nowMs: () 
       yield page([]);
     },
     changesSince: async () => ({ groups: [], users: [], cursor: '1' }),
-    cursorAt: () => '1',
+    tryUsers: async () => {},
+    cursorAt: async () => '1',
+    lagMs: 0,
   };
   return { directory, asked };
 }

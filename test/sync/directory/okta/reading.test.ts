@@ -6,9 +6,7 @@ import { kindsOf } from '../fixture.ts';
 import { openOktaReader, organisation, settledOkta } from './fixture.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
-const EIGHT = organisation(
-  Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']])),
-);
+const EIGHT = organisation(Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']])));
 
 describe('reader of an Okta organisation', () => {
   it('a quiet run makes three calls besides the sign-in', async () => {

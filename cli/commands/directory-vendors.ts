@@ -1,0 +1,105 @@
+import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import { UsageError } from '../io.ts';
+
+/** Options that describe a directory which the connection does not read yet. */
+export interface DirectoryOptions {
+  readonly directory?: DirectoryKind;
+  readonly directoryUrl?: string;
+  readonly key?: string;
+  readonly secretStdin?: boolean;
+  readonly administrator?: string;
+  readonly provider?: string;
+  readonly serviceAccount?: string;
+  readonly tenant?: string;
+  readonly clientId?: string;
+  readonly federated?: boolean;
+  readonly audience?: string;
+  readonly keyArn?: string;
+}
+
+/** The source of a directory's secret: a file with JSON, or one line of text that is stored in this field. */
+export type SecretSource =
+  | { readonly kind: 'file'; readonly file: string }
+  | {
+      readonly kind: 'text';
+      readonly field: string;
+      /** The name of the text in a prompt. */
+      readonly title: string;
+      /** Whether the text is on standard input. */
+      readonly isPiped: boolean;
+    };
+
+export interface DescribedDirectory {
+  /** The value of the setting `directory`. */
+  readonly setting: object;
+  /** undefined if the deployed function signs in as its role. */
+  readonly secret: SecretSource | undefined;
+}
+
+/** The audience that Microsoft recommends for federated credentials. */
+const ENTRA_AUDIENCE = 'api://AzureADTokenExchange';
+
+const GOOGLE_EXPECTED =
+  '--directory: expected --administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS';
+const ENTRA_EXPECTED =
+  '--directory entra: expected --tenant ID and --client-id ID, and the client secret on standard input with --secret-stdin, or --federated';
+const OKTA_EXPECTED =
+  '--directory okta: expected --directory-url URL, and --client-id ID with --key FILE or --key-arn ARN, or an API token on standard input with --secret-stdin';
+
+function google(options: DirectoryOptions): DescribedDirectory {
+  const { administrator, key, provider, serviceAccount, directoryUrl: baseUrl } = options;
+  const isFederated = provider !== undefined && serviceAccount !== undefined;
+  const isHalf = (provider === undefined) !== (serviceAccount === undefined);
+  const hasOneCredential = isFederated !== (key !== undefined) && !isHalf;
+  if (administrator === undefined || !hasOneCredential) throw new UsageError(GOOGLE_EXPECTED);
+  const setting = {
+    kind: 'google',
+    administrator,
+    ...(isFederated && { federation: { provider, serviceAccount } }),
+    ...(baseUrl !== undefined && { baseUrl }),
+  };
+  return { setting, secret: key === undefined ? undefined : { kind: 'file', file: key } };
+}
+
+function entra(options: DirectoryOptions): DescribedDirectory {
+  const { tenant, clientId, federated = false, secretStdin = false, directoryUrl: baseUrl } = options;
+  if (tenant === undefined || clientId === undefined || (federated && secretStdin)) {
+    throw new UsageError(ENTRA_EXPECTED);
+  }
+  const setting = {
+    kind: 'entra',
+    tenant,
+    clientId,
+    ...(federated && { federation: { audience: options.audience ?? ENTRA_AUDIENCE } }),
+    ...(baseUrl !== undefined && { baseUrl }),
+  };
+  return {
+    setting,
+    secret: federated
+      ? undefined
+      : { kind: 'text', field: 'clientSecret', title: 'Client secret', isPiped: secretStdin },
+  };
+}
+
+function okta(options: DirectoryOptions): DescribedDirectory {
+  const { directoryUrl: orgUrl, clientId, key, keyArn, secretStdin = false } = options;
+  const hasOneCredential =
+    clientId === undefined
+      ? key === undefined && keyArn === undefined
+      : !secretStdin && (key === undefined) !== (keyArn === undefined);
+  if (orgUrl === undefined || !hasOneCredential) throw new UsageError(OKTA_EXPECTED);
+  const setting = {
+    kind: 'okta',
+    orgUrl,
+    ...(clientId !== undefined && { clientId }),
+    ...(keyArn !== undefined && { keyArn }),
+  };
+  if (keyArn !== undefined) return { setting, secret: undefined };
+  if (key !== undefined) return { setting, secret: { kind: 'file', file: key } };
+  return { setting, secret: { kind: 'text', field: 'apiToken', title: 'API token', isPiped: secretStdin } };
+}
+
+/** How the options describe a directory of each vendor. */
+export const VENDOR_OPTIONS: Readonly<
+  Record<DirectoryKind, (options: DirectoryOptions) => DescribedDirectory>
+> = { google, entra, okta };

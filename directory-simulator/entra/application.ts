@@ -1,0 +1,90 @@
+import type { KeyObject } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Simulation } from '../engine/simulation.ts';
+import { createWebIdentityKeys, ISSUER, ROLE_ARN, type WebIdentityKeys } from '../engine/web-identity.ts';
+import { READ_ALL } from './rights.ts';
+
+/** The application registration, which an administrator of the customer configures. */
+export const CLIENT_ID = '11111111-aaaa-4000-8000-000000000001';
+/** The audience that Microsoft recommends for federated credentials. */
+export const AUDIENCE = 'api://AzureADTokenExchange';
+const FIRST_SECRET = 'simulated-client-secret';
+
+/** A federated credential: issuer, subject and audience must be equal to those of the token. */
+export interface Federation {
+  issuer: string;
+  subject: string;
+  audience: string;
+  /** The public keys of an issuer outside the simulator. If there are none, the simulated AWS account is the issuer. */
+  issuerKeys: readonly KeyObject[];
+}
+
+interface AccessToken {
+  readonly roles: readonly string[];
+  readonly expiresAtMs: number;
+}
+
+export interface Application {
+  readonly simulation: Simulation;
+  readonly keys: WebIdentityKeys;
+  readonly tokens: Map<string, AccessToken>;
+  /** The number of all tokens that were issued. */
+  issued: number;
+  roles: readonly string[];
+  clientSecret: string;
+  federation: Federation;
+}
+
+const firstState = () => ({
+  roles: READ_ALL,
+  clientSecret: FIRST_SECRET,
+  federation: { issuer: ISSUER, subject: ROLE_ARN, audience: AUDIENCE, issuerKeys: [] },
+});
+
+export const createApplication = (simulation: Simulation): Application => ({
+  simulation,
+  keys: createWebIdentityKeys(),
+  tokens: new Map(),
+  issued: 0,
+  ...firstState(),
+});
+
+/** Restores the configuration of the start. The keys stay. */
+export function resetApplication(application: Application): void {
+  application.tokens.clear();
+  Object.assign(application, firstState());
+}
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/**
+ * Issues an access token with the present roles of the application. It has the form of a JWT, but clients must not read
+ * it.
+ */
+export function issueToken(application: Application): string {
+  const { simulation, tokens, roles } = application;
+  application.issued += 1;
+  const nowMs = simulation.clock();
+  const expiresAtMs = nowMs + simulation.settings().accessTokenLifetimeSeconds * 1_000;
+  const claims = {
+    aud: 'https://graph.microsoft.com',
+    appid: CLIENT_ID,
+    tid: simulation.directory().customerId,
+    roles,
+    exp: Math.floor(expiresAtMs / 1_000),
+  };
+  const signature = simulation.random(`access-token/${application.issued}`).hex(64);
+  const text = `${encode({ typ: 'JWT', alg: 'RS256' })}.${encode(claims)}.${signature}${application.issued}`;
+  tokens.set(text, { roles, expiresAtMs });
+  return text;
+}
+
+/** Returns the roles of the request's access token; undefined without a valid token. */
+export function rolesOf(
+  { simulation, tokens }: Application,
+  { authorization = '' }: IncomingHttpHeaders,
+): readonly string[] | undefined {
+  const [, text = ''] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
+  const token = tokens.get(text);
+  return token !== undefined && token.expiresAtMs > simulation.clock() ? token.roles : undefined;
+}

@@ -1,0 +1,159 @@
+import type { Group, User, View } from '../engine/directory.ts';
+import type { Simulation } from '../engine/simulation.ts';
+import { badRequest } from './errors.ts';
+import { type DirectMember, isHidden, type Life, lifeOfGroup, lifeOfUser, membersOf } from './objects.ts';
+import { DEFAULT_USER, groupProperties, type Properties, userProperties } from './properties.ts';
+import type { Round } from './state-tokens.ts';
+
+/** One object of a list of changes. An object may have several entries, each with some of its members. */
+export interface Entry {
+  readonly key: string;
+  readonly body: Properties;
+}
+
+export interface Tracking {
+  readonly simulation: Simulation;
+  readonly round: Round;
+  /** True if an entry shows only the properties that have changed (`Prefer: return=minimal`). */
+  readonly isMinimal: boolean;
+  readonly showsHidden: boolean;
+}
+
+/** The directory at the beginning of the round, undefined for the whole directory, and at its end. */
+interface Views {
+  readonly before: View | undefined;
+  readonly after: View;
+}
+
+/** Returns all entries of a round. They depend only on the round, so that each page can be made again. */
+export function entriesOf(tracking: Tracking): readonly Entry[] {
+  const { simulation, round } = tracking;
+  const { fromMs, toMs, ids, resource } = round;
+  const directory = simulation.directory();
+  const after = directory.viewAt(toMs);
+  const views = { before: fromMs === null ? undefined : directory.viewAt(fromMs), after };
+  if (resource === 'users') {
+    const users = after.users().filter(({ id }) => ids === null || ids.includes(id));
+    return users.flatMap((user) => userEntries(tracking, views, user));
+  }
+  const groups = after.groups().filter(({ id }) => ids === null || ids.includes(id));
+  return groups.flatMap((group) => groupEntries(tracking, views, group));
+}
+
+function userEntries(tracking: Tracking, { before, after }: Views, user: User): readonly Entry[] {
+  const { domain } = tracking.simulation.directory();
+  const earlier = before?.storedUser(user.id);
+  const life = lifeOfUser(user, after.atMs);
+  const lifeBefore = earlier === undefined ? undefined : lifeOfUser(earlier, before?.atMs ?? 0);
+  if (life !== 'live') return removedEntry(user.id, lifeBefore, life);
+  const properties = tracked(userProperties(user, domain), tracking, DEFAULT_USER, 'user');
+  const known = lifeBefore === 'live' && earlier !== undefined ? userProperties(earlier, domain) : undefined;
+  const changed = changedProperties(properties, known);
+  if (changed.length === 0) return [];
+  return [{ key: user.id, body: shownProperties(tracking, properties, { changed, known, id: user.id }) }];
+}
+
+function groupEntries(tracking: Tracking, views: Views, group: Group): readonly Entry[] {
+  const { before, after } = views;
+  const earlier = before?.storedGroup(group.id);
+  const life = lifeOfGroup(group, after.atMs);
+  const lifeBefore = earlier === undefined ? undefined : lifeOfGroup(earlier, before?.atMs ?? 0);
+  if (life !== 'live') return removedEntry(group.id, lifeBefore, life);
+  const all = groupProperties(group);
+  const properties = tracked(all, tracking, Object.keys(all), 'group');
+  const known = lifeBefore === 'live' && earlier !== undefined ? groupProperties(earlier) : undefined;
+  const changed = changedProperties(properties, known);
+  const members = memberChanges(tracking, known === undefined ? { after, before: undefined } : views, group);
+  if (changed.length === 0 && members.length === 0) return [];
+  const shown = shownProperties(tracking, properties, { changed, known, id: group.id });
+  if (members.length === 0) return [{ key: group.id, body: shown }];
+  return parts(tracking, group.id, members).map((part, index) => ({
+    key: `${group.id}/${index}`,
+    body: { ...shown, 'members@delta': part },
+  }));
+}
+
+/** Returns the entry of an object that is deleted or gone: `changed` if it can be restored, otherwise `deleted`. */
+function removedEntry(id: string, before: Life | undefined, life: 'deleted' | 'gone'): readonly Entry[] {
+  if (before === life) return [];
+  const reason = life === 'deleted' ? 'changed' : 'deleted';
+  return [{ key: id, body: { id, '@removed': { reason } } }];
+}
+
+/** Returns the tracked properties. `members` is a relationship, and not among them. */
+function tracked(all: Properties, { round }: Tracking, usual: readonly string[], type: string): Properties {
+  const wanted = round.select?.filter((name) => name !== 'members') ?? usual;
+  return Object.fromEntries(
+    ['id', ...wanted].map((name) => {
+      if (Object.hasOwn(all, name)) return [name, all[name]];
+      throw badRequest(`Could not find a property named '${name}' on type 'microsoft.graph.${type}'.`);
+    }),
+  );
+}
+
+/** Returns the names of the properties that differ. Of an object that is new, all differ. */
+const changedProperties = (properties: Properties, known: Properties | undefined) =>
+  Object.keys(properties).filter(
+    (name) => known === undefined || JSON.stringify(properties[name]) !== JSON.stringify(known[name]),
+  );
+
+interface Difference {
+  readonly changed: readonly string[];
+  readonly known: Properties | undefined;
+  readonly id: string;
+}
+
+/** Leaves out properties that never had a value. A property that lost its value is shown as null. */
+function shownProperties({ isMinimal }: Tracking, properties: Properties, difference: Difference) {
+  const { changed, known, id } = difference;
+  const shown = Object.entries(properties).filter(([name, value]) => {
+    if (isMinimal && !changed.includes(name)) return false;
+    return value !== null || (known !== undefined && changed.includes(name));
+  });
+  return { ...Object.fromEntries(shown), id };
+}
+
+/** Returns added and removed members, or all members of a group that is new in the round. */
+function memberChanges(tracking: Tracking, { before, after }: Views, group: Group): readonly Properties[] {
+  const { round, simulation, showsHidden } = tracking;
+  if (round.select !== null && !round.select.includes('members')) return [];
+  if (isHidden(group) && !showsHidden) return [];
+  const now = membersOf(simulation, after, group);
+  if (before === undefined) {
+    return now.map((member) => memberEntry(member, !member.isLive));
+  }
+  const isShown = (member: DirectMember) => member.isLive || isUnreported(simulation, group, member);
+  const former = membersOf(simulation, before, group).filter(isShown);
+  const present = now.filter(isShown);
+  const idsOf = (members: readonly DirectMember[]) => new Set(members.map(({ id }) => id));
+  const formerIds = idsOf(former);
+  const presentIds = idsOf(present);
+  return [
+    ...present.filter(({ id }) => !formerIds.has(id)).map((member) => memberEntry(member, false)),
+    ...former.filter(({ id }) => !presentIds.has(id)).map((member) => memberEntry(member, true)),
+  ];
+}
+
+/** Returns whether the changes of a group never show that this member was deleted. */
+const isUnreported = (simulation: Simulation, group: Group, { id }: DirectMember) =>
+  simulation.random(`unreported/${group.id}/${id}`).chance(simulation.settings().unreportedDeletions);
+
+const memberEntry = ({ id, kind }: DirectMember, isRemoved: boolean): Properties => ({
+  '@odata.type': `#microsoft.graph.${kind}`,
+  id,
+  ...(isRemoved ? { '@removed': { reason: 'deleted' } } : {}),
+});
+
+/** The most members of one entry. */
+const MOST_MEMBERS = 1_000;
+/** The most members of one entry with random sizes of pages. */
+const MOST_RANDOM_MEMBERS = 40;
+
+/** Divides the members of a group into several entries, which may be on different pages. */
+function parts({ simulation, round }: Tracking, id: string, members: readonly Properties[]) {
+  const isRandom = simulation.settings().pageSizes === 'random';
+  const random = simulation.random(`parts/${id}/${round.toMs}`);
+  const size = isRandom ? 1 + random.below(MOST_RANDOM_MEMBERS) : MOST_MEMBERS;
+  const starts = Array.from({ length: Math.ceil(members.length / size) }, (_, index) => index * size);
+  return starts.map((start) => members.slice(start, start + size));
+}

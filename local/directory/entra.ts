@@ -1,0 +1,22 @@
+import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
+import { entra } from '../../directory-simulator/entra/dialect.ts';
+import type { LocalVendor } from './open-directory.ts';
+import { DOMAIN } from './world-of-events.ts';
+
+const CLIENT_SECRET = 'local-client-secret';
+
+export const entraDirectory: LocalVendor = {
+  dialect: () => entra(),
+
+  async accessTo({ app }, url) {
+    await app.inject({
+      method: 'POST',
+      url: '/_simulator/client-secret',
+      payload: { secret: CLIENT_SECRET },
+    });
+    return {
+      setting: { kind: 'entra', tenant: DOMAIN, clientId: CLIENT_ID, baseUrl: url },
+      key: { clientSecret: CLIENT_SECRET },
+    };
+  },
+};

@@ -1,0 +1,101 @@
+import * as z from 'zod';
+import { parseJson } from '../../contract/json.ts';
+import { type DirectoryChange, type DirectoryChanges, DirectoryError } from '../../sync/ports/directory.ts';
+import { ENDLESS } from '../pages.ts';
+import { type Graph, listPages } from './graph.ts';
+import { Change } from './schemas.ts';
+
+const DAY_MS = 86_400_000;
+/** A link to changes is valid for seven days ("Use delta query", token duration). */
+const LONGEST_MS = 6 * DAY_MS;
+/** Only changed properties are shown. The reader needs only the ids. */
+const HEADERS = { prefer: 'return=minimal' };
+
+/** The links to the changes since a time. */
+const Cursor = z.object({ groups: z.string(), users: z.string(), atMs: z.number() });
+type Cursor = Readonly<z.infer<typeof Cursor>>;
+
+/** Properties whose changes are reported. `members` is a relationship of groups. */
+const TRACKED = {
+  groups: 'displayName,mail,members',
+  users: 'accountEnabled,mail,userPrincipalName',
+} as const;
+type Resource = keyof typeof TRACKED;
+
+/** Errors after which only a full read is right ("Use delta query", synchronization reset). */
+const RESETS = new Set(['syncStateNotFound', 'resyncRequired', ENDLESS]);
+
+/**
+ * Reads which groups and users have changed. It makes two calls if nothing has changed. If the directory does not accept
+ * the links any more, the result is a reset with a new cursor, which begins before the reset.
+ */
+export async function changesSince(graph: Graph, cursor: string): Promise<DirectoryChanges> {
+  const nowMs = graph.clock();
+  const known = readCursor(cursor);
+  if (known === undefined || nowMs - known.atMs > LONGEST_MS) return reset(graph);
+  try {
+    const groups = await readChanges(graph, 'groups', known.groups);
+    const users = await readChanges(graph, 'users', known.users);
+    return {
+      groups: changesOf(groups.entries, nowMs),
+      users: changesOf(users.entries, nowMs),
+      cursor: textOf({ groups: groups.link, users: users.link, atMs: nowMs }),
+    };
+  } catch (error) {
+    if (error instanceof DirectoryError && RESETS.has(error.reason ?? '')) return reset(graph);
+    throw error;
+  }
+}
+
+const reset = async (graph: Graph): Promise<DirectoryChanges> => ({
+  groups: [],
+  users: [],
+  cursor: await cursorNow(graph),
+  isReset: true,
+});
+
+/** Returns the cursor for changes from the present time on. */
+export async function cursorNow(graph: Graph): Promise<string> {
+  const atMs = graph.clock();
+  const linkOf = async (resource: Resource) => {
+    const query = { $select: TRACKED[resource], $deltatoken: 'latest' };
+    return (await readChanges(graph, resource, graph.url([resource, 'delta'], query))).link;
+  };
+  return textOf({ groups: await linkOf('groups'), users: await linkOf('users'), atMs });
+}
+
+const textOf = (cursor: Cursor): string => JSON.stringify(cursor);
+
+/** Returns undefined if the text is not a cursor of this directory, because the connection read another one before. */
+function readCursor(text: string): Cursor | undefined {
+  const json = parseJson(text);
+  return json.ok ? Cursor.safeParse(json.value).data : undefined;
+}
+
+type Entry = z.infer<typeof Change>;
+
+/** Reads a round of changes. Only the link to later changes marks its end. */
+async function readChanges(graph: Graph, resource: Resource, url: string) {
+  const operation = `${resource}.delta`;
+  const entries: Entry[] = [];
+  let link: string | undefined;
+  const listing = { operation, url: graph.ownLink(operation, url), item: Change, headers: HEADERS };
+  for await (const { items, deltaLink } of listPages(graph, listing)) {
+    entries.push(...items);
+    link = deltaLink;
+  }
+  if (link !== undefined) return { entries, link };
+  throw new DirectoryError('odd', `${operation}: expected a link to the next page or to later changes`);
+}
+
+/** An object may have several entries, without an order. If one of them is a removal, the object is read to check it. */
+function changesOf(entries: readonly Entry[], nowMs: number): readonly DirectoryChange[] {
+  const byKey = new Map<string, DirectoryChange>();
+  for (const { id: key, '@removed': removed } of entries) {
+    const before = byKey.get(key);
+    const isDeletion = before?.isDeletion === true || removed !== undefined;
+    const isFinal = before?.isFinal === true || removed?.reason === 'deleted';
+    byKey.set(key, { key, atMs: nowMs, isDeletion, ...(isFinal && { isFinal }) });
+  }
+  return [...byKey.values()];
+}

@@ -1,0 +1,46 @@
+import type { DirectoryStep } from '../../sync/ports/directory.ts';
+import type { DirectoryWorld } from '../exchange.ts';
+import { attempt, firstOf, stepOf } from '../steps.ts';
+import { cursorNow } from './changes.ts';
+import { type EntraOptions, groupPages, userPages } from './directory.ts';
+import { createGraph, type Graph } from './graph.ts';
+import { hostsOf } from './hosts.ts';
+import { userMemberPages } from './members.ts';
+import { createAccessTokens } from './sign-in.ts';
+
+/** One call of the reader for each right. Only the first page of a list is read. */
+const CALLS = {
+  groups: (graph) => firstOf(groupPages(graph)),
+  async members(graph) {
+    const [group] = (await firstOf(groupPages(graph)))?.items ?? [];
+    return group && firstOf(userMemberPages(graph, group.id));
+  },
+  users: (graph) => firstOf(userPages(graph)),
+  reports: (graph) => cursorNow(graph),
+} satisfies Readonly<Record<string, (graph: Graph) => Promise<unknown>>>;
+
+/** Tries each step of reading an Entra directory: the calls of the sign-in, and then each right. */
+export async function examineEntra(
+  { baseUrl, ...account }: EntraOptions,
+  world: DirectoryWorld,
+): Promise<readonly DirectoryStep[]> {
+  const hosts = hostsOf(baseUrl);
+  const proven = await examineCredential(account.credential, world);
+  if (proven.failure !== undefined) return [proven];
+  const tokens = createAccessTokens({ ...account, loginUrl: hosts.login }, world);
+  const signed = stepOf('token exchange', await attempt(() => tokens.current()));
+  if (signed.failure !== undefined) return [proven, signed];
+  const graph = createGraph(hosts.graph, tokens, world);
+  const rights = Object.entries(CALLS) as readonly [keyof typeof CALLS, (typeof CALLS)['groups']][];
+  const steps = rights.map(async ([right, call]) => stepOf(right, await attempt(() => call(graph))));
+  return [proven, signed, ...(await Promise.all(steps))];
+}
+
+/** A client secret is checked by the sign-in. A federated credential needs a token of AWS first. */
+const examineCredential = async (
+  credential: EntraOptions['credential'],
+  world: DirectoryWorld,
+): Promise<DirectoryStep> =>
+  credential.kind === 'secret'
+    ? { step: 'credential', failure: undefined }
+    : stepOf('web identity', await attempt(() => world.webIdentity(credential.audience)));

@@ -1,0 +1,84 @@
+import type * as z from 'zod';
+import { DirectoryError } from '../../sync/ports/directory.ts';
+import type { AccessTokens } from '../access-tokens.ts';
+import type { DirectoryWorld } from '../exchange.ts';
+import { type ListAnswer, pagesOf } from '../pages.ts';
+import { createSignedCalls, type SignedCalls, urlOf } from '../signed-calls.ts';
+import { graphRefusal } from './refusal.ts';
+import { listOf } from './schemas.ts';
+
+/** Microsoft Graph v1.0 of one tenant. */
+export interface Graph {
+  readonly call: SignedCalls;
+  readonly tokens: AccessTokens;
+  readonly clock: () => number;
+  /** Returns the URL of a path below the version. */
+  url(path: readonly string[], query?: Readonly<Record<string, string>>): string;
+  /**
+   * Returns a link of an answer.
+   * @throws DirectoryError `odd` if the link leads to another host: the token must not be sent there
+   */
+  ownLink(operation: string, link: string): string;
+}
+
+export function createGraph(graphUrl: string, tokens: AccessTokens, world: DirectoryWorld): Graph {
+  const base = `${graphUrl}/v1.0`;
+  const call = createSignedCalls(
+    tokens,
+    (operation, answer, body) => graphRefusal(operation, answer, body, world.clock()),
+    world,
+  );
+  return {
+    call,
+    tokens,
+    clock: world.clock,
+    url: (path, query) => urlOf(base, path, query),
+    ownLink(operation, link) {
+      const parsed = URL.parse(link);
+      if (parsed?.origin === new URL(base).origin && parsed.username + parsed.password === '') return link;
+      throw new DirectoryError('odd', `${operation}: expected a link to the configured host`);
+    },
+  };
+}
+
+export interface Listing<Item extends z.ZodType> {
+  /** The name of the method in errors. */
+  readonly operation: string;
+  readonly url: string;
+  readonly item: Item;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One page of a Graph list. */
+export interface GraphPage<Item> {
+  readonly items: readonly Item[];
+  readonly asOfMs: number;
+  /** The count of the whole list; only the first page may have it. */
+  readonly count: number | undefined;
+  /** The link to the changes after this list. Only the last page of a list of changes has it. */
+  readonly deltaLink: string | undefined;
+}
+
+/** Reads a list to its end. Each page but the last has a link to the next page, also a page without items. */
+export function listPages<Item extends z.ZodType>(
+  graph: Graph,
+  { operation, url, item, headers = {} }: Listing<Item>,
+): AsyncGenerator<GraphPage<z.infer<Item>>> {
+  const schema = listOf(item);
+  const pages = pagesOf(operation, async (link): Promise<GraphAnswer<z.infer<Item>>> => {
+    const request = { operation, url: link ?? url, headers, body: schema };
+    const { body, asOfMs } = await graph.call(request);
+    const next = body['@odata.nextLink'];
+    const deltaLink = body['@odata.deltaLink'];
+    return {
+      items: body.value as readonly z.infer<Item>[],
+      asOfMs,
+      count: body['@odata.count'],
+      deltaLink: deltaLink && graph.ownLink(operation, deltaLink),
+      next: next && graph.ownLink(operation, next),
+    };
+  });
+  return pages as AsyncGenerator<GraphPage<z.infer<Item>>>;
+}
+
+type GraphAnswer<Item> = ListAnswer<Item> & GraphPage<Item>;

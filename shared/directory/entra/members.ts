@@ -1,0 +1,85 @@
+import { groupId } from '../../domain/ids.ts';
+import { DirectoryError, type MemberPage } from '../../sync/ports/directory.ts';
+import { unlessMissing } from '../steps.ts';
+import { type Graph, listPages } from './graph.ts';
+import { MAX_PAGE, USER_PROPERTIES, userOf } from './objects.ts';
+import { GroupVisibility, NestedGroup, User } from './schemas.ts';
+
+/** The header that a count needs ("Advanced query capabilities on Microsoft Entra ID objects"). */
+const COUNTED = { consistencylevel: 'eventual' };
+const READ_HIDDEN = 'Member.Read.Hidden';
+const HIDDEN = 'HiddenMembership';
+
+/** Lists the direct members that are users. Devices and service principals are left out. */
+export async function* userMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
+  const operation = 'groups.members.users';
+  const query = { $select: USER_PROPERTIES, $top: MAX_PAGE, $count: 'true' };
+  const url = graph.url(['groups', group, 'members', 'microsoft.graph.user'], query);
+  let isEmpty = true;
+  for await (const page of listPages(graph, { operation, url, item: User, headers: COUNTED })) {
+    isEmpty &&= page.items.length === 0;
+    yield {
+      items: page.items.map((user) => ({ kind: 'user', user: userOf(operation, user) })),
+      asOfMs: page.asOfMs,
+      userCount: page.count,
+    };
+  }
+  if (isEmpty) await refuseHidden(graph, group);
+}
+
+/** Lists the direct members that are groups. */
+export async function* groupMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
+  const operation = 'groups.members.groups';
+  const query = { $select: 'id', $top: MAX_PAGE, $count: 'true' };
+  const url = graph.url(['groups', group, 'members', 'microsoft.graph.group'], query);
+  for await (const page of listPages(graph, { operation, url, item: NestedGroup, headers: COUNTED })) {
+    yield {
+      items: page.items.map(({ id }) => ({ kind: 'group', id: groupId(id) })),
+      asOfMs: page.asOfMs,
+      groupCount: page.count,
+    };
+  }
+}
+
+/** Searches a second list, because Graph has no request for one member of a group. */
+export async function hasNestedGroup(graph: Graph, group: string, member: string): Promise<boolean> {
+  const found = await unlessMissing(async () => {
+    for await (const { items } of groupMemberPages(graph, group)) {
+      if (items.some((item) => item.kind === 'group' && item.id === member)) return true;
+    }
+    return false;
+  });
+  return found ?? false;
+}
+
+/**
+ * Refuses a group with hidden membership. Without the right to read it, such a group looks like a group without members.
+ * @throws DirectoryError `odd` for this group, unless the access token has the right
+ */
+async function refuseHidden(graph: Graph, group: string): Promise<void> {
+  if (rolesIn(await graph.tokens.current()).includes(READ_HIDDEN)) return;
+  const url = graph.url(['groups', group], { $select: 'id,visibility' });
+  const { body } = await graph.call({ operation: 'groups.get', url, body: GroupVisibility });
+  if (body.visibility !== HIDDEN) return;
+  throw new DirectoryError(
+    'odd',
+    `the membership of the group is hidden: expected the right ${READ_HIDDEN}`,
+    {
+      reason: READ_HIDDEN,
+    },
+  );
+}
+
+/**
+ * Returns the roles in an access token. Microsoft may change the form of these tokens. The result is then empty, and a
+ * group with hidden membership is refused while it shows no members.
+ */
+function rolesIn(token: string): readonly unknown[] {
+  try {
+    const [, payload = ''] = token.split('.');
+    const { roles } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { roles?: unknown };
+    return Array.isArray(roles) ? roles : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,43 @@
+import type * as z from 'zod';
+import { groupId, memberId } from '../../domain/ids.ts';
+import { DirectoryError, type DirectoryGroup, type DirectoryUser } from '../../sync/ports/directory.ts';
+import type { Group, User } from './schemas.ts';
+
+/** The largest page of groups, users and members ("List groups", "List group members": $top). */
+export const MAX_PAGE = '999';
+export const GROUP_PROPERTIES = 'id,displayName,mail';
+export const USER_PROPERTIES = 'id,mail,userPrincipalName,accountEnabled';
+
+/** Graph counts the members with their first page, so a group has no count of its own. */
+export const groupOf = ({ id, displayName, mail }: z.infer<typeof Group>): DirectoryGroup => ({
+  id: groupId(id),
+  name: displayName || id,
+  address: mail || id,
+  userCount: undefined,
+});
+
+/**
+ * Returns a user. The address is `mail`, or the user principal name of a user without a mailbox. The principal name of a
+ * guest is not an address that the guest knows.
+ * @throws DirectoryError `denied` if the application may not read users. Whether the user is active is then unknown
+ */
+export function userOf(
+  operation: string,
+  { id, mail, userPrincipalName, accountEnabled }: z.infer<typeof User>,
+): DirectoryUser {
+  if (typeof userPrincipalName !== 'string' || typeof accountEnabled !== 'boolean') {
+    const reason = 'User.Read.All';
+    throw new DirectoryError(
+      'denied',
+      `${operation}: users without properties: the right ${reason} is missing`,
+      {
+        reason,
+      },
+    );
+  }
+  const attributes = new Map([
+    ['email', mail || userPrincipalName],
+    ['userName', userPrincipalName],
+  ]);
+  return { id: memberId(id), attributes, isActive: accountEnabled };
+}

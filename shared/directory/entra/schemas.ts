@@ -1,0 +1,54 @@
+import * as z from 'zod';
+
+/*
+ * The properties of Microsoft Graph v1.0 that the reader uses. A property without a value is null, or absent in a list of
+ * changes.
+ */
+
+const filled = z.string().min(1);
+const nullable = z.string().nullish();
+
+/** Resource type group. */
+export const Group = z.object({
+  id: filled,
+  displayName: nullable,
+  mail: nullable,
+});
+
+export const GroupVisibility = z.object({ id: filled, visibility: nullable });
+
+/**
+ * Resource type user. All properties but `id` are null if the application may not read users ("Limited information
+ * returned for inaccessible member objects").
+ */
+export const User = z.object({
+  id: filled,
+  mail: nullable,
+  userPrincipalName: nullable,
+  accountEnabled: z.boolean().nullish(),
+});
+
+export const NestedGroup = z.object({ id: filled });
+
+/** An object in a list of changes. `changed`: it can be restored. `deleted`: it cannot. */
+export const Change = z.object({
+  id: filled,
+  '@removed': z.object({ reason: z.string().nullish() }).optional(),
+});
+
+/**
+ * Returns the schema of one page of a list. A page must have its context. Otherwise the JSON of a proxy could be read as
+ * an empty list.
+ */
+export const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    '@odata.context': filled,
+    '@odata.count': z.number().int().nonnegative().optional(),
+    '@odata.nextLink': filled.optional(),
+    '@odata.deltaLink': filled.optional(),
+    error: z.undefined().optional(),
+    value: z.array(item),
+  });
+
+/** The secret of the connection. */
+export const ClientSecret = z.object({ clientSecret: filled });

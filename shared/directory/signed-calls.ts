@@ -1,0 +1,77 @@
+import type * as z from 'zod';
+import { parseJson } from '../contract/json.ts';
+import { DirectoryError } from '../sync/ports/directory.ts';
+import type { AccessTokens } from './access-tokens.ts';
+import { type DirectoryAnswer, type DirectoryWorld, exchange } from './exchange.ts';
+import { retrying } from './retrying.ts';
+
+export interface SignedCall<Body extends z.ZodType> {
+  /** The name of the method in the vendor's reference. Errors show this name, and not the URL. */
+  readonly operation: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Body;
+}
+
+export interface ApiAnswer<Body> {
+  readonly body: Body;
+  readonly asOfMs: number;
+}
+
+export type SignedCalls = <Body extends z.ZodType>(
+  call: SignedCall<Body>,
+) => Promise<ApiAnswer<z.infer<Body>>>;
+
+/** Returns the error for an answer other than 200. `body` is undefined if the answer is not JSON. */
+export type RefusalOf = (operation: string, answer: DirectoryAnswer, body: unknown) => DirectoryError;
+
+/** Reads JSON with an access token, and retries calls that may succeed later. */
+export function createSignedCalls(
+  tokens: AccessTokens,
+  refusalOf: RefusalOf,
+  world: DirectoryWorld,
+): SignedCalls {
+  const send = async ({ url, operation, headers = {} }: SignedCall<z.ZodType>) => {
+    const token = await tokens.current();
+    const signed = { ...headers, authorization: `Bearer ${token}` };
+    return { token, answer: await exchange({ method: 'GET', url, operation, headers: signed }, world) };
+  };
+  /** Sends the request again with a new token after a 401, because an API may refuse a token before it expires. */
+  const sendWithFreshToken = async (call: SignedCall<z.ZodType>) => {
+    const { token, answer } = await send(call);
+    if (answer.status !== 401) return answer;
+    tokens.refused(token);
+    return (await send(call)).answer;
+  };
+  return (call) =>
+    retrying(world, async () => {
+      const answer = await sendWithFreshToken(call);
+      const json = parseJson(answer.text);
+      if (answer.status !== 200) throw refusalOf(call.operation, answer, json.ok ? json.value : undefined);
+      // The body was cut off in transit. A retry can read the whole body.
+      if (!json.ok) throw new DirectoryError('unavailable', `${call.operation}: ${json.message}`);
+      return { body: parsed(call, json.value), asOfMs: answer.asOfMs };
+    });
+}
+
+function parsed<Body extends z.ZodType>({ operation, body }: SignedCall<Body>, value: unknown) {
+  const result = body.safeParse(value);
+  if (result.success) return result.data as z.infer<Body>;
+  const issue = result.error.issues[0];
+  const place = issue?.path.join('.') ?? '';
+  throw new DirectoryError('odd', `${operation}: ${place === '' ? 'body' : place}: ${issue?.message}`);
+}
+
+/** Returns the URL of a path below `baseUrl`. Parameters without a value are left out. */
+export function urlOf(
+  baseUrl: string,
+  path: readonly string[],
+  query: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const search = new URLSearchParams(given);
+  const target = `${baseUrl}/${path.map(encodeURIComponent).join('/')}`;
+  return search.size === 0 ? target : `${target}?${search}`;
+}

@@ -1,0 +1,21 @@
+import type { DirectoryKind, DirectoryOf } from '../contract/settings.ts';
+import type { Directory, DirectoryStep } from '../sync/ports/directory.ts';
+import type { DirectoryWorld } from './exchange.ts';
+
+/** Reads the stored secret of the connection. Only a sign-in that needs the secret calls this function. */
+export type ReadSecret = () => Promise<unknown>;
+
+/** The reader of the directories of one vendor. */
+export interface Vendor<Kind extends DirectoryKind> {
+  /** @throws DirectoryError `denied` if there is no usable credential; the message does not show the credential */
+  open(setting: DirectoryOf<Kind>, readSecret: ReadSecret, world: DirectoryWorld): Promise<Directory>;
+  /**
+   * Tries each step of reading. After the failure of a step that the later steps need, no further step is tried.
+   * @throws DirectoryError `denied` if there is no usable credential
+   */
+  examine(
+    setting: DirectoryOf<Kind>,
+    readSecret: ReadSecret,
+    world: DirectoryWorld,
+  ): Promise<readonly DirectoryStep[]>;
+}

@@ -1,0 +1,63 @@
+import type { DirectoryOf } from '../../../contract/settings.ts';
+import { shellWord } from '../../names.ts';
+import { connectCommand, fixOfWebIdentity, type Guide } from './guide.ts';
+
+const PAGE = 'docs/read-entra.md';
+
+/** The application permission of each right. */
+const PERMISSIONS: Readonly<Record<string, string>> = {
+  groups: 'GroupMember.Read.All',
+  members: 'GroupMember.Read.All',
+  users: 'User.Read.All',
+  reports: 'GroupMember.Read.All and User.Read.All',
+};
+
+export const entraGuide: Guide<'entra'> = {
+  page: PAGE,
+  placeholders: 'entra --tenant ID --client-id ID --secret-stdin',
+
+  optionsOf({ tenant, clientId, federation }) {
+    const credential = federation === undefined ? '--secret-stdin' : '--federated';
+    return `entra --tenant ${shellWord(tenant)} --client-id ${shellWord(clientId)} ${credential}`;
+  },
+
+  takeoverOptionsOf: ({ federation: _, ...setting }) => entraGuide.optionsOf(setting),
+
+  fixOf({ step, reason }, setting, connection) {
+    switch (step) {
+      case 'credential':
+        return `${PAGE}, step 3: store the client secret again:\n${connectCommand(connection, entraGuide.optionsOf(setting))}`;
+      case 'web identity':
+        return fixOfWebIdentity(`${PAGE}, step 1`, reason);
+      case 'token exchange':
+        return fixOfSignIn(reason, setting);
+      default:
+        return `${PAGE}, step 2: give the application the permission ${PERMISSIONS[step]} of Microsoft Graph (Application, not Delegated), and grant admin consent. It may take a few minutes`;
+    }
+  },
+
+  fixOfBusy: () =>
+    'wait a few minutes: Microsoft Graph limits calls or is not available. If it lasts, another program may use the same application',
+};
+
+/** The fixes by the code of the token endpoint ("Microsoft Entra authentication and authorization error codes"). */
+function fixOfSignIn(reason: string | null, { tenant, clientId, federation }: DirectoryOf<'entra'>): string {
+  switch (reason) {
+    case 'AADSTS90002':
+      return `${PAGE}, step 1: there is no tenant ${tenant}: expected the directory (tenant) id`;
+    case 'AADSTS700016':
+      return `${PAGE}, step 1: the tenant has no application ${clientId}: expected the application (client) id`;
+    case 'AADSTS7000215':
+      return `${PAGE}, step 1: the secret is not the value of a client secret of the application. The value is not the secret id`;
+    case 'AADSTS7000222':
+      return `${PAGE}, step 1: the client secret has expired: create another one`;
+    case 'AADSTS700211':
+      return `${PAGE}, step 1: the federated credential must have the issuer of this AWS account:\naws iam get-outbound-web-identity-federation-info`;
+    case 'AADSTS700212':
+      return `${PAGE}, step 1: the federated credential must have the audience ${federation?.audience}`;
+    case 'AADSTS700213':
+      return `${PAGE}, step 1: the federated credential must have the role of the function as subject: the output DirectoryRoleArn of the stack`;
+    default:
+      return `${PAGE}, step 1: tenant, client id and credential must belong to one application`;
+  }
+}

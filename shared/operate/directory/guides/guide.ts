@@ -1,0 +1,29 @@
+import type { DirectoryStepRow } from '../../../contract/answers.ts';
+import type { DirectoryKind, DirectoryOf } from '../../../contract/settings.ts';
+
+/** The instructions for the directories of one vendor. */
+export interface Guide<Kind extends DirectoryKind> {
+  /** The document that describes the setup. */
+  readonly page: string;
+  /** Returns the options of `connect` that describe this directory, for a shell. */
+  optionsOf(setting: DirectoryOf<Kind>): string;
+  /** Returns such options for `directory takeover`. That command reads the directory itself, so it needs a secret. */
+  takeoverOptionsOf(setting: DirectoryOf<Kind>): string;
+  /** Options with placeholders, for a directory that is not known yet. */
+  readonly placeholders: string;
+  /** Returns the fix for a step that does not work. A line that begins with a command can be pasted. */
+  fixOf(failed: DirectoryStepRow, setting: DirectoryOf<Kind>, connection: string): string;
+  /** Returns the fix for a call that can succeed later. */
+  fixOfBusy(reason: string | null): string;
+}
+
+export const connectCommand = (connection: string, options: string): string =>
+  `groupsync connect ${connection} --directory ${options}`;
+
+/** Returns the fix if AWS STS refuses a token. `step` names the place in the document. */
+export function fixOfWebIdentity(step: string, reason: string | null): string {
+  if (reason?.startsWith('OutboundWebIdentityFederationDisabled') === true) {
+    return `${step}: the AWS account issues no tokens for other clouds yet:\naws iam enable-outbound-web-identity-federation`;
+  }
+  return `${step}: deploy with the audience of the provider in the setting directoryAudiences (docs/deploy.md)`;
+}

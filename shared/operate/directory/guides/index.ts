@@ -1,0 +1,33 @@
+import type { DirectoryStepRow } from '../../../contract/answers.ts';
+import type { DirectoryKind, DirectorySetting } from '../../../contract/settings.ts';
+import { entraGuide } from './entra.ts';
+import { googleGuide } from './google.ts';
+import type { Guide } from './guide.ts';
+import { oktaGuide } from './okta.ts';
+
+const GUIDES: { readonly [Kind in DirectoryKind]: Guide<Kind> } = {
+  google: googleGuide,
+  entra: entraGuide,
+  okta: oktaGuide,
+};
+
+const guideOf = <Kind extends DirectoryKind>({ kind }: { readonly kind: Kind }): Guide<Kind> => GUIDES[kind];
+
+/** Returns the documents that describe the setup of a directory, for a connection that reads none. */
+export const guidePages = (): string =>
+  Object.values(GUIDES)
+    .map(({ page }) => page)
+    .join(', ');
+
+export const guidePageOf = (kind: DirectoryKind): string => GUIDES[kind].page;
+export const placeholdersOf = (kind: DirectoryKind): string => GUIDES[kind].placeholders;
+
+/** Returns the options of `directory takeover` that describe this directory, for a shell. */
+export const takeoverOptionsOf = (setting: DirectorySetting): string =>
+  guideOf(setting).takeoverOptionsOf(setting);
+
+/** Returns the fix for a step that does not work. A line that begins with a command can be pasted. */
+export function fixOfStep(failed: DirectoryStepRow, setting: DirectorySetting, connection: string): string {
+  const guide = guideOf(setting);
+  return failed.retries ? guide.fixOfBusy(failed.reason) : guide.fixOf(failed, setting, connection);
+}

@@ -1,0 +1,138 @@
+import { type MemberId, memberId } from '../../domain/ids.ts';
+import { afterReport } from '../../plan/directory/schedule.ts';
+import { stampTimeOf } from '../../plan/directory/stamp.ts';
+import { type DirectoryChange, DirectoryError, type DirectoryUser } from '../ports/directory.ts';
+import { originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
+import { userDeletionMessage, userMessages } from './events.ts';
+
+/**
+ * Takes the states of reported users.
+ * @returns the reports that no answer of the directory confirms yet. The next run takes them
+ */
+export async function takeUsers(
+  run: ReaderRun,
+  changes: readonly DirectoryChange[],
+): Promise<ReadonlySet<DirectoryChange>> {
+  const wanted = await withoutUnknown(run, changes);
+  const deletions = wanted.filter(({ isDeletion }) => isDeletion);
+  for (const change of wanted.filter(({ isDeletion }) => !isDeletion)) await takeUser(run, change);
+  for (const change of deletions.filter(isById)) await takeDeletedUser(run, change);
+  return takeListedDeletions(
+    run,
+    deletions.filter((change) => !isById(change)),
+  );
+}
+
+/** Ids of users contain no `@`, and addresses do. */
+const isById = ({ key }: DirectoryChange): boolean => !key.includes('@');
+
+/** Leaves out users that groupsync does not have. One read of the table saves a call for each of them. */
+async function withoutUnknown(
+  { connection, ports }: ReaderRun,
+  changes: readonly DirectoryChange[],
+): Promise<readonly DirectoryChange[]> {
+  const ids = changes.filter(isById).map(({ key }) => memberId(key));
+  if (ids.length === 0) return changes;
+  const known = await ports.users.read(connection.name, ids);
+  return changes.filter((change) => !isById(change) || known.has(memberId(change.key)));
+}
+
+/**
+ * Takes the state of a reported user. If an inactive user is active again, the user's groups are read again, because
+ * they may have changed meanwhile.
+ */
+async function takeUser(run: ReaderRun, { key, atMs }: DirectoryChange): Promise<void> {
+  const { directory, users, ports } = run;
+  const askedAtMs = ports.clock();
+  const user = await directory.user(key);
+  if (user === undefined || !(await isKnownUser(run, user))) return;
+  const comesBack = users.comesBack(user);
+  await sendUser(run, user, askedAtMs);
+  if (comesBack) await markGroupsOf(run, user.id, atMs);
+}
+
+/**
+ * Takes the state of a user whose deletion is reported by id. The user is inactive while a restoration is possible, and
+ * leaves all groups after that. If the directory still shows the user, its answer may lag, so the groups decide.
+ */
+async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: DirectoryChange): Promise<void> {
+  const { directory, ports, users } = run;
+  const id = memberId(key);
+  await users.read([id]);
+  const askedAtMs = ports.clock();
+  const user = await directory.user(key);
+  if (user === undefined && isFinal === true) {
+    await send(run, [userDeletionMessage(id, originAt(run, stampTimeOf(askedAtMs, undefined)))]);
+  } else {
+    await sendUser(run, user ?? { id, attributes: new Map(), isActive: false }, askedAtMs);
+  }
+  await markGroupsOf(run, id, atMs);
+}
+
+/**
+ * Takes the state of users whose deletion is reported by address. Memberships end with the user, and no log reports that. So the
+ * user becomes inactive, and the user's groups are read again. One list serves all users of a run.
+ * @returns the reports of users that the directory does not list as deleted yet. The next run takes them
+ */
+async function takeListedDeletions(
+  run: ReaderRun,
+  changes: readonly DirectoryChange[],
+): Promise<ReadonlySet<DirectoryChange>> {
+  const open = new Set(changes);
+  if (changes.length === 0) return open;
+  const byKey = new Map(changes.map((change) => [change.key.toLowerCase(), change]));
+  for (const { user, asOfMs } of await deletedUsersOf(run)) {
+    const address = user.attributes.get('email') ?? '';
+    const change = byKey.get(user.id) ?? byKey.get(address.toLowerCase());
+    if (change === undefined) continue;
+    open.delete(change);
+    if (!(await isKnownUser(run, user))) continue;
+    await sendUser(run, user, asOfMs);
+    await markGroupsOf(run, user.id, change.atMs);
+  }
+  return open;
+}
+
+/**
+ * Returns the deleted users, or none if the directory does not list them. An administrator may have no right to this
+ * list, and the daily read ends the memberships too. So an error of this list stops no run.
+ */
+async function deletedUsersOf({ directory }: ReaderRun) {
+  const found: { readonly user: DirectoryUser; readonly asOfMs: number }[] = [];
+  try {
+    for await (const { items, asOfMs } of directory.deletedUsers?.() ?? []) {
+      for (const user of items) found.push({ user, asOfMs });
+    }
+  } catch (error) {
+    if (!(error instanceof DirectoryError)) throw error;
+  }
+  return found;
+}
+
+/** Returns whether groupsync has the user. Only users of selected groups are stored. */
+async function isKnownUser({ connection, ports, users }: ReaderRun, { id }: DirectoryUser): Promise<boolean> {
+  const states = await ports.users.read(connection.name, [id]);
+  if (!states.has(id)) return false;
+  await users.read([id]);
+  return true;
+}
+
+/** Sends the user's attributes if they differ from the stored attributes. */
+async function sendUser(run: ReaderRun, user: DirectoryUser, asOfMs: number): Promise<void> {
+  const origin = originAt(run, stampTimeOf(asOfMs, undefined));
+  const stamp = stampOf(origin);
+  if (!run.users.isNews(user, stamp)) return;
+  await send(run, userMessages([user], origin));
+  run.users.noteSent(user, stamp);
+}
+
+/** Marks the user's groups as reported. */
+async function markGroupsOf(run: ReaderRun, id: MemberId, atMs: number): Promise<void> {
+  const { ports, connection } = run;
+  for await (const groups of ports.users.groupsOf(connection.name, id)) {
+    for (const group of groups) {
+      const known = run.groups.get(group);
+      if (known !== undefined) await storeGroup(run, afterReport(known, atMs, ports.clock()));
+    }
+  }
+}

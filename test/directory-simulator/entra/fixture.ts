@@ -1,0 +1,188 @@
+import { onTestFinished } from 'vitest';
+import {
+  CALM_SETTINGS,
+  changedSettings,
+  type PartialSettings,
+} from '../../../directory-simulator/engine/settings.ts';
+import { createDirectorySimulator } from '../../../directory-simulator/engine/simulator.ts';
+import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
+import { CLIENT_ID } from '../../../directory-simulator/entra/application.ts';
+import { entra } from '../../../directory-simulator/entra/dialect.ts';
+
+export const NOW_MS = Date.UTC(2026, 10, 20, 10);
+export const DAY_MS = 86_400_000;
+export const TENANT = '22222222-bbbb-4000-8000-000000000002';
+export const SECRET = 'simulated-client-secret';
+const SCOPE = 'https://graph.microsoft.com/.default';
+
+/** A directory that has each kind of user, group and member once. */
+export const WORLD: WorldInput = {
+  customerId: TENANT,
+  domain: 'contoso.example',
+  users: [
+    { id: 'u-liz', primaryEmail: 'liz@contoso.example', givenName: 'Liz', familyName: 'Ng' },
+    { id: 'u-ann', primaryEmail: 'ann@contoso.example', givenName: 'Ann', aliases: ['a@contoso.example'] },
+    { id: 'u-sue', primaryEmail: 'sue@contoso.example', suspended: true },
+    { id: 'u-gus', primaryEmail: 'gus@partner.example', vendorFields: { userType: 'Guest' } },
+    { id: 'u-del', primaryEmail: 'del@contoso.example', deletedAtMs: NOW_MS - DAY_MS },
+    { id: 'u-old', primaryEmail: 'old@contoso.example', deletedAtMs: NOW_MS - 31 * DAY_MS },
+  ],
+  groups: [
+    {
+      id: 'g-sales',
+      email: 'sales@contoso.example',
+      name: 'Sales',
+      description: 'People who sell',
+      members: [
+        { member: 'u-liz' },
+        { member: 'u-sue' },
+        { member: 'u-gus' },
+        { member: 'u-del', kind: 'user' },
+        { member: 'g-emea' },
+        { member: 'd-laptop', kind: 'device' },
+        { member: 's-robot', kind: 'servicePrincipal' },
+      ],
+    },
+    { id: 'g-emea', email: 'emea@contoso.example', name: 'EMEA', members: [{ member: 'u-ann' }] },
+    {
+      id: 'g-team',
+      email: 'team@contoso.example',
+      name: 'Team',
+      vendorFields: { groupTypes: ['Unified'] },
+      members: [{ member: 'u-ann' }],
+    },
+    {
+      id: 'g-hidden',
+      email: 'hidden@contoso.example',
+      name: 'Hidden',
+      vendorFields: { groupTypes: ['Unified'], visibility: 'HiddenMembership' },
+      members: [{ member: 'u-liz' }],
+    },
+    {
+      id: 'g-rule',
+      email: 'rule@contoso.example',
+      name: 'Rule',
+      vendorFields: { groupTypes: ['DynamicMembership'] },
+    },
+    { id: 'g-none', email: 'none@contoso.example', name: 'Empty' },
+  ],
+};
+
+interface Sent {
+  readonly token?: string | null;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+interface Options {
+  readonly world?: WorldInput;
+  readonly seed?: string;
+  readonly settings?: PartialSettings;
+}
+
+/**
+ * Starts an Entra directory whose clock the test sets, and returns functions that call it. The default settings have no
+ * difficulties.
+ */
+export function startEntra({ world = WORLD, seed = '1', settings = {} }: Options = {}) {
+  const clock = { ms: NOW_MS };
+  const defects: unknown[] = [];
+  const simulator = createDirectorySimulator({
+    dialect: entra(),
+    world,
+    seed,
+    clock: () => clock.ms,
+    settings: changedSettings(CALM_SETTINGS, settings),
+    onDefect: (error) => defects.push(error),
+  });
+  onTestFinished(() => simulator.close());
+  const send = async (request: string, { token = null, body, headers = {} }: Sent = {}) => {
+    const [method = 'GET', url = ''] = request.split(/ (.*)/s);
+    const response = await simulator.app.inject({
+      method: method as 'GET',
+      url,
+      headers: {
+        host: '127.0.0.1',
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const isJson = String(response.headers['content-type']).includes('json');
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      text: response.body,
+      json: isJson ? response.json() : undefined,
+    };
+  };
+  /** Sends a form to the token endpoint. `changed` replaces fields of a request with the client secret. */
+  const signIn = (changed: Record<string, string | undefined> = {}, tenant = TENANT) => {
+    const usual = {
+      grant_type: 'client_credentials',
+      client_id: CLIENT_ID,
+      scope: SCOPE,
+      client_secret: SECRET,
+    };
+    const fields = Object.entries({ ...usual, ...changed }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as [string, string]],
+    );
+    return send(`POST /${tenant}/oauth2/v2.0/token`, {
+      body: new URLSearchParams(fields).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  };
+  let token: string | undefined;
+  /** Sends a GET to Graph with a token. The path may be the address of a next page. */
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    token ??= (await signIn()).json.access_token as string;
+    const local = path.startsWith('http') ? path.replace(/^http:\/\/[^/]+/, '') : `/v1.0/${path}`;
+    return send(`GET ${encodeURI(decodeURI(local))}`, { token, headers });
+  };
+  const control = async (name: string, body: unknown = {}) => send(`POST /_simulator/${name}`, { body });
+  /** Makes changes one second later, and lets another second pass. */
+  const change = async (...changes: unknown[]) => {
+    clock.ms += 1_000;
+    const answer = await control('changes', changes);
+    clock.ms += 1_000;
+    return answer;
+  };
+  const forgetToken = () => {
+    token = undefined;
+  };
+  return { simulator, clock, defects, send, signIn, get, control, change, forgetToken };
+}
+
+export type Entra = ReturnType<typeof startEntra>;
+
+export const EVENTUAL = { consistencylevel: 'eventual' };
+
+export interface Item {
+  readonly id: string;
+  readonly displayName?: string;
+  readonly '@odata.type'?: string;
+  readonly '@removed'?: { readonly reason: string };
+  readonly 'members@delta'?: readonly Item[];
+}
+
+/** Reads all pages of a list or of a round of changes. */
+export async function readAll({ get }: Entra, path: string, headers: Record<string, string> = {}) {
+  const items: Item[] = [];
+  const pages: number[] = [];
+  let next: string | undefined = path;
+  let deltaLink: string | undefined;
+  while (next !== undefined) {
+    const page: Awaited<ReturnType<typeof get>> = await get(next, headers);
+    if (page.status !== 200) throw new Error(`page ${pages.length + 1} answers ${page.status}: ${page.text}`);
+    items.push(...page.json.value);
+    pages.push(page.json.value.length);
+    next = page.json['@odata.nextLink'];
+    deltaLink = page.json['@odata.deltaLink'];
+    if (pages.length > 1_000) throw new Error('the listing does not end');
+  }
+  return { items, pages, deltaLink: deltaLink ?? '' };
+}
+
+export const idsOf = (items: readonly { readonly id: string }[]) =>
+  [...new Set(items.map(({ id }) => id))].toSorted();
