@@ -21,9 +21,9 @@ const snapshot = (id: string, members: readonly object[]) =>
     data: { group: { id, name: `Group ${id}` }, members },
   });
 
-it(
-  'npm start reads a directory through its API, brings its groups to the platform and ends',
-  async () => {
+it.each(['google', 'entra', 'okta'])(
+  'npm start reads a directory of the kind %s through its API, brings its groups to the platform and ends',
+  async (kind) => {
     const folder = temporaryFolder();
     const file = (name: string, text: string) => {
       writeFileSync(join(folder, name), text);
@@ -33,7 +33,7 @@ it(
     const members = [0, 1, 2].map(memberOf);
     const events = [snapshot('all', members), snapshot('some', members.slice(0, 2)), snapshot('none', [])];
     const args = [
-      ...['--once', '--json', '--directory', 'google', '--local-file', join(folder, 'local.json')],
+      ...['--once', '--json', '--directory', kind, '--local-file', join(folder, 'local.json')],
       ...['--world', file('world.json', JSON.stringify(world))],
       ...['--events', file('events.jsonl', events.join('\n'))],
     ];

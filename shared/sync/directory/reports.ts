@@ -26,10 +26,8 @@ export async function takeReports(
   { cursor, taken = [] }: ReaderPosition,
 ): Promise<TakenReports> {
   const changes = await run.directory.changesSince(cursor);
-  if (changes.isReset === true) {
-    await markAllReported(run);
-    return { cursor: changes.cursor, isReset: true };
-  }
+  const { isReset = false } = changes;
+  if (isReset) await markAllReported(run);
   const known = new Map(taken.map(({ key, atMs }) => [key, atMs]));
   const isNews = (kind: Kind) => (change: DirectoryChange) =>
     change.atMs > (known.get(digestOf(kind, change.key)) ?? 0);

@@ -41,10 +41,10 @@ async function withoutUnknown(
  * Takes the state of a reported user. If an inactive user is active again, the user's groups are read again, because
  * they may have changed meanwhile.
  */
-async function takeUser(run: ReaderRun, { key, atMs }: DirectoryChange): Promise<void> {
+async function takeUser(run: ReaderRun, { key, atMs, found }: DirectoryChange): Promise<void> {
   const { directory, users, ports } = run;
-  const askedAtMs = ports.clock();
-  const user = await directory.user(key);
+  const askedAtMs = found?.asOfMs ?? ports.clock();
+  const user = found?.user ?? (await directory.user(key));
   if (user === undefined || !(await isKnownUser(run, user))) return;
   const comesBack = users.comesBack(user);
   await sendUser(run, user, askedAtMs);

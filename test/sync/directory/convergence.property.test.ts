@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../simulate/random.ts';
 import { DIFFICULT } from '../../directory/google/reader.ts';
-import { company, openReader } from './fixture.ts';
+import { company, READERS } from './fixture.ts';
 
 const PEOPLE = ['a', 'b', 'c', 'd'];
 const GROUPS = ['rowing', 'chess', 'sport'];
@@ -13,11 +13,18 @@ function truth(state: Readonly<Record<string, readonly string[]>>, group: string
 }
 
 describe('directory with lag, failures and empty pages', () => {
-  it.each([1, 2, 3])(
-    'the reader removes no member who stays, and the platform ends equal to the directory (seed %i)',
-    async (seed) => {
+  it.each([
+    ['google', 1],
+    ['google', 2],
+    ['google', 3],
+    ['entra', 1],
+    ['entra', 2],
+    ['entra', 3],
+  ] as const)(
+    'the reader of %s removes no member who stays, and the platform ends equal to the directory (seed %i)',
+    async (vendor, seed) => {
       const state: Record<string, string[]> = { rowing: ['a', 'b'], chess: ['c'], sport: ['rowing', 'd'] };
-      const reader = await openReader({
+      const reader = await READERS[vendor]({
         world: company(state),
         directory: { ...DIFFICULT, failures: 0.05, emptyPages: 0.2 },
         settings: { nested: 'flatten' },
@@ -39,7 +46,7 @@ describe('directory with lag, failures and empty pages', () => {
       }
       // Only the daily read of each group finds changes that the directory does not report.
       await reader.pass(24 * 60 * 60_000);
-      await reader.passMinutes(90);
+      await reader.passMinutes(120);
       for (const group of GROUPS) {
         const users = truth(state, group).map((id) => `u-${id}`);
         expect(reader.shown(group)).toEqual([users]);

@@ -6,6 +6,7 @@ import type { ReaderPorts } from '../../../shared/sync/directory/context.ts';
 import { type ReadingOptions, readDirectory } from '../../../shared/sync/directory/run.ts';
 import type { Directory } from '../../../shared/sync/ports/directory.ts';
 import type { OutgoingEvent } from '../../../shared/sync/ports/queues.ts';
+import { openEntra } from '../../directory/entra/reader.ts';
 import { openGoogle } from '../../directory/google/reader.ts';
 import { story } from '../../support/engine/story.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
@@ -94,22 +95,18 @@ export async function readerOf(
   };
 }
 
-/** Creates a reader of a simulated Google directory. */
-export async function openReader({
-  world: input,
-  directory: difficulty = {},
-  settings = {},
-  seed = '1',
-}: Options) {
-  const google = await openGoogle({
-    world: input,
-    administrator: ADMIN.primaryEmail,
-    settings: difficulty,
-    seed,
-  });
-  const reader = await readerOf(() => google.directory, settings);
+/** A simulated directory that a reader reads. */
+interface Simulated {
+  readonly clock: { ms: number };
+  readonly directory: Directory;
+  readonly control: (name: string, body?: unknown) => Promise<unknown>;
+}
+
+/** Creates a reader of a simulated directory. */
+async function drive(simulated: Simulated, settings: Options['settings'] = {}) {
+  const reader = await readerOf(() => simulated.directory, settings);
   const syncClocks = () => {
-    google.clock.ms = Math.max(google.clock.ms, reader.world.nowMs());
+    simulated.clock.ms = Math.max(simulated.clock.ms, reader.world.nowMs());
   };
   const run = async (options: Partial<ReadingOptions> = {}) => {
     syncClocks();
@@ -117,12 +114,11 @@ export async function openReader({
   };
   return {
     ...reader,
-    google,
     run,
     /** Changes the directory at the current time. */
     async change(...changes: readonly object[]) {
       syncClocks();
-      await google.control('changes', changes);
+      await simulated.control('changes', changes);
     },
     /** Advances the clock, and runs the reader every five minutes and the engine in between. */
     async passMinutes(minutes: number) {
@@ -133,6 +129,22 @@ export async function openReader({
     },
   };
 }
+
+/** Creates a reader of a simulated Google directory. */
+export async function openReader({ world, directory: difficulty = {}, settings, seed = '1' }: Options) {
+  const administrator = ADMIN.primaryEmail;
+  const google = await openGoogle({ world, administrator, settings: difficulty, seed });
+  return { ...(await drive(google, settings)), google };
+}
+
+/** Creates a reader of a simulated Entra directory. */
+export async function openEntraReader({ world, directory: difficulty = {}, settings, seed = '1' }: Options) {
+  const entra = await openEntra({ world, settings: difficulty, seed });
+  return { ...(await drive(entra, settings)), entra };
+}
+
+/** The readers of all simulated vendors, for tests that hold for each of them. */
+export const READERS = { google: openReader, entra: openEntraReader };
 
 export type Reader = Awaited<ReturnType<typeof openReader>>;
 

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
+import { SECRET, TENANT } from '../directory-simulator/entra/fixture.ts';
+import { sixInSync } from '../support/operate/world.ts';
+import { entraWorldOf } from './directory-fixture.ts';
+
+type Check = { readonly name: string; readonly ok: boolean; readonly fix: string };
+
+describe('connect --directory entra', () => {
+  it('shows the groups, and stores the client secret of standard input and the setting', async () => {
+    const { connect, stored, setting, entra } = await entraWorldOf();
+    const { code, json, stderr } = await connect(`${SECRET}\n`, '--secret-stdin');
+    expect(stderr).toContain('6 groups in the directory, 6 selected');
+    expect(OUTPUT_SCHEMAS.connect.parse(json)).toMatchObject({ stored: true, kind: 'entra', listed: 6 });
+    expect(code).toBe(0);
+    expect(stored).toEqual([{ clientSecret: SECRET }]);
+    expect(await setting()).toEqual({
+      kind: 'entra',
+      tenant: TENANT,
+      clientId: CLIENT_ID,
+      baseUrl: entra.url,
+    });
+  });
+
+  it('with --federated the function tries the directory, and a stored secret is removed', async () => {
+    const { connect, stored, setting } = await entraWorldOf();
+    const { code, json } = await connect('', '--federated');
+    expect([code, json.stored, json.listed]).toEqual([0, true, 6]);
+    expect(stored).toEqual(['removed']);
+    expect(await setting()).toMatchObject({ federation: { audience: 'api://AzureADTokenExchange' } });
+  });
+
+  it('stores nothing with a wrong secret, and does not show it', async () => {
+    const { connect, stored, setting } = await entraWorldOf();
+    const { code, stdout, stderr } = await connect('wrong-one', '--secret-stdin');
+    expect(code).toBe(1);
+    expect(stderr).toContain('nothing was stored: token: the directory answered 401 (AADSTS7000215)');
+    expect(stderr).toContain('docs/read-entra.md');
+    expect(stdout + stderr).not.toContain('wrong-one');
+    expect([stored, await setting()]).toEqual([[], null]);
+  });
+
+  it('stores nothing without a right, and names the permission', async () => {
+    const { connect, stored, entra } = await entraWorldOf();
+    await entra.control('rights', { roles: ['GroupMember.Read.All'] });
+    const { code, stderr } = await connect('', '--federated');
+    expect(code).toBe(1);
+    expect(stderr).toContain('User.Read.All');
+    expect(stored).toEqual([]);
+  });
+
+  it('stores nothing while groups of another source exist, and names the command that takes them over', async () => {
+    const { connect, stored, setting } = await entraWorldOf(sixInSync);
+    const { code, json, stderr } = await connect(SECRET, '--secret-stdin');
+    expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
+    expect(stderr).toContain(
+      `directory takeover --directory entra --tenant ${TENANT} --client-id ${CLIENT_ID} --secret-stdin`,
+    );
+    expect([stored, await setting()]).toEqual([[], null]);
+  });
+
+  it('asks for tenant, client id and credential', async () => {
+    const { run, connect } = await entraWorldOf();
+    const without = await run('connect', 'default', '--directory', 'entra', '--federated');
+    const both = await connect(SECRET, '--federated', '--secret-stdin');
+    for (const { code, stderr } of [without, both]) {
+      expect([code, stderr]).toEqual([2, expect.stringContaining('expected --tenant ID and --client-id ID')]);
+    }
+    const piped = await connect('');
+    expect([piped.code, piped.stderr]).toEqual([2, expect.stringContaining('--secret-stdin')]);
+  });
+});
+
+describe('doctor of a connection that reads Entra ID', () => {
+  const checksOf = async ({ run }: Awaited<ReturnType<typeof entraWorldOf>>): Promise<readonly Check[]> =>
+    (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
+
+  it('tries each step of reading the directory', async () => {
+    const world = await entraWorldOf();
+    await world.connect('', '--federated');
+    const steps = ['web identity', 'token exchange', 'groups', 'members', 'users', 'reports'];
+    expect((await checksOf(world)).map(({ name, ok }) => [name, ok])).toEqual(
+      steps.map((step) => [`default: directory ${step}`, true]),
+    );
+  });
+
+  it('names the permission that is missing, and the federated credential that does not fit', async () => {
+    const world = await entraWorldOf();
+    await world.connect('', '--federated');
+    await world.entra.control('rights', { roles: ['User.Read.All'] });
+    const [groups] = (await checksOf(world)).filter(({ ok }) => !ok);
+    expect(groups).toMatchObject({
+      name: 'default: directory groups',
+      fix: expect.stringContaining('permission GroupMember.Read.All'),
+    });
+    await world.entra.control('federation', { subject: 'arn:aws:iam::111122223333:role/other' });
+    const [exchange] = (await checksOf(world)).filter(({ ok }) => !ok);
+    expect(exchange?.fix).toMatch(/^docs\/read-entra\.md, step 1: .* DirectoryRoleArn/);
+  });
+});

@@ -1,0 +1,309 @@
+import { describe, expect, it } from 'vitest';
+import { groupId } from '../../../shared/domain/ids.ts';
+import type { DirectoryMember } from '../../../shared/sync/ports/directory.ts';
+import { NOW_MS, TENANT } from '../../directory-simulator/entra/fixture.ts';
+import { allOf, DIFFICULT } from '../google/reader.ts';
+import { openEntra } from './reader.ts';
+
+const SALES = groupId('g-sales');
+const HIDDEN = groupId('g-hidden');
+const WITHOUT_HIDDEN = { roles: ['GroupMember.Read.All', 'User.Read.All'] };
+
+const describeMember = (member: DirectoryMember) => {
+  if (member.kind === 'everyone') return 'everyone';
+  if (member.kind === 'group') return `group ${member.id}`;
+  const { attributes, isActive } = member.user;
+  return `${attributes.get('email')} ${isActive ? 'on' : 'off'}`;
+};
+
+describe('groups of an Entra directory', () => {
+  it('groups are read with their names, and with the id of a group that has no address', async () => {
+    const { directory } = await openEntra();
+    const groups = await allOf(directory.groups());
+    expect(groups.map(({ id }) => id).sort()).toEqual([
+      'g-emea',
+      'g-hidden',
+      'g-none',
+      'g-rule',
+      'g-sales',
+      'g-team',
+    ]);
+    expect(groups.find(({ id }) => id === 'g-sales')).toEqual({
+      id: 'g-sales',
+      name: 'Sales',
+      address: 'g-sales',
+      userCount: undefined,
+    });
+    expect(groups.find(({ id }) => id === 'g-team')?.address).toBe('team@contoso.example');
+  });
+
+  it('a group is found by its id, and is undefined once it is deleted', async () => {
+    const { directory, change } = await openEntra();
+    expect((await directory.group('g-emea'))?.name).toBe('EMEA');
+    await change({ kind: 'deleteGroup', group: 'g-emea' });
+    expect(await directory.group('g-emea')).toBeUndefined();
+  });
+
+  it('a 404 without a Graph error does not prove that a group is gone', async () => {
+    const { directory, control } = await openEntra();
+    await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 404, body: '<html>' }]);
+    await expect(directory.group('g-emea')).rejects.toMatchObject({ kind: 'odd' });
+  });
+});
+
+describe('members of an Entra group', () => {
+  it('members are users and groups, without deleted users, devices and service principals', async () => {
+    const { directory } = await openEntra();
+    const members = await allOf(directory.membersOf(SALES));
+    expect(members.map(describeMember).sort()).toEqual([
+      'group g-emea',
+      'gus@partner.example on',
+      'liz@contoso.example on',
+      'sue@contoso.example off',
+    ]);
+  });
+
+  it('groups among the members cost no call if they are ignored', async () => {
+    const { directory, graphCalls } = await openEntra();
+    const members = await allOf(directory.membersOf(SALES, 'ignore'));
+    expect(members.map(describeMember)).not.toContain('group g-emea');
+    expect(await graphCalls()).toHaveLength(1);
+  });
+
+  it('the address of a user without a mailbox is the user principal name', async () => {
+    const user = { id: 'u-nom', primaryEmail: 'nom@contoso.example', vendorFields: { mail: null } };
+    const { directory } = await openEntra({ world: { customerId: TENANT, users: [user] } });
+    expect((await directory.user('u-nom'))?.attributes.get('email')).toBe('nom@contoso.example');
+  });
+
+  it('the principal name of a guest is not the address of the guest', async () => {
+    const { directory } = await openEntra();
+    expect([...((await directory.user('u-gus'))?.attributes ?? [])]).toEqual([
+      ['email', 'gus@partner.example'],
+      ['userName', 'gus_partner.example#EXT#@contoso.example'],
+    ]);
+  });
+
+  it('the first page of each kind has the count of this kind', async () => {
+    const { directory } = await openEntra();
+    const counts: unknown[] = [];
+    for await (const { userCount, groupCount } of directory.membersOf(SALES))
+      counts.push([userCount, groupCount]);
+    expect(counts).toEqual([
+      [3, undefined],
+      [undefined, 1],
+    ]);
+  });
+
+  it('all members are read despite small, empty and repeated pages, unknown fields and failures', async () => {
+    const users = Array.from({ length: 700 }, (_, n) => ({ id: `u${n}`, primaryEmail: `u${n}@c.example` }));
+    const groups = [{ id: 'g', email: 'g@c.example', members: users.map(({ id }) => ({ member: id })) }];
+    for (const seed of ['1', '2', '3']) {
+      const settings = { ...DIFFICULT, emptyPages: 0.3, repeatedItems: 0.5 };
+      const { directory } = await openEntra({ seed, settings, world: { customerId: TENANT, users, groups } });
+      const members = await allOf(directory.membersOf(groupId('g'), 'ignore'));
+      expect(new Set(members.map(describeMember)).size).toBe(700);
+    }
+  });
+
+  it('a nested group is found by a second list', async () => {
+    const { directory } = await openEntra();
+    expect(await directory.hasMember(SALES, groupId('g-emea'))).toBe(true);
+    expect(await directory.hasMember(SALES, groupId('g-team'))).toBe(false);
+    expect(await directory.hasMember(groupId('g-gone'), SALES)).toBe(false);
+  });
+
+  it('members of a deleted group are an error of the kind missing, and not an empty list', async () => {
+    const { directory } = await openEntra();
+    await expect(allOf(directory.membersOf(groupId('g-gone')))).rejects.toMatchObject({ kind: 'missing' });
+  });
+});
+
+describe('a group with hidden membership', () => {
+  it('is read with the right Member.Read.Hidden', async () => {
+    const { directory } = await openEntra();
+    expect((await allOf(directory.membersOf(HIDDEN))).map(describeMember)).toEqual([
+      'liz@contoso.example on',
+    ]);
+  });
+
+  it('is refused without the right Member.Read.Hidden, and not read as a group without members', async () => {
+    const { directory, control } = await openEntra();
+    await control('rights', WITHOUT_HIDDEN);
+    const failure = await allOf(directory.membersOf(HIDDEN)).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'odd', reason: 'Member.Read.Hidden' });
+    expect(await allOf(directory.membersOf(groupId('g-none')))).toEqual([]);
+  });
+
+  it('is read as empty only if the access token has the right', async () => {
+    const { directory, control } = await openEntra();
+    await control('changes', [{ kind: 'removeMember', group: 'g-hidden', member: 'u-liz' }]);
+    expect(await allOf(directory.membersOf(HIDDEN))).toEqual([]);
+    await control('rights', WITHOUT_HIDDEN);
+    await expect(allOf(directory.membersOf(HIDDEN))).rejects.toMatchObject({ kind: 'odd' });
+  });
+});
+
+const CONTEXT = '"@odata.context":"https://graph.microsoft.com/v1.0/$metadata#users"';
+const FAULTS: readonly (readonly [string, string, object])[] = [
+  ['an access token that is not valid', 'denied', { error: 'invalidAuthenticationToken' }],
+  ['a missing right', 'denied', { error: 'authorizationRequestDenied' }],
+  ['a limit of calls', 'busy', { error: 'tooManyRequests' }],
+  ['a failure of the server', 'unavailable', { error: 'serviceNotAvailable' }],
+  ['a gateway that ends the request', 'unavailable', { error: 'gatewayTimeout' }],
+  ['the page of a proxy', 'unavailable', { status: 200, body: '<html>Sign in</html>' }],
+  ['an incomplete body', 'unavailable', { status: 200, body: `{${CONTEXT},"value":[` }],
+  ['an empty object', 'odd', { status: 200, body: '{}' }],
+  ['a list without its context', 'odd', { status: 200, body: '{"value":[]}' }],
+  ['an error with the status 200', 'odd', { status: 200, body: `{${CONTEXT},"error":{},"value":[]}` }],
+  ['null in place of the list', 'odd', { status: 200, body: `{${CONTEXT},"value":null}` }],
+  ['a refused page token', 'odd', { error: 'expiredPageToken' }],
+  [
+    'a link to another host',
+    'odd',
+    { status: 200, body: `{${CONTEXT},"@odata.nextLink":"https://evil.example/v1.0/x","value":[]}` },
+  ],
+  [
+    'a user whose properties are hidden',
+    'denied',
+    { status: 200, body: `{${CONTEXT},"value":[{"id":"u","userPrincipalName":null,"accountEnabled":null}]}` },
+  ],
+];
+
+describe('failed read of members of an Entra group', () => {
+  it.each(FAULTS)(
+    'a failed read does not return an empty group: %s is an error of the kind %s',
+    async (_, kind, fault) => {
+      const { directory, control } = await openEntra();
+      await control('faults', [{ match: { path: '*/members/*' }, times: 10, ...fault }]);
+      const failure = await allOf(directory.membersOf(SALES)).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ name: 'DirectoryError', kind });
+      expect(String(failure)).not.toMatch(/@(?:contoso|partner)|eyJ|secret/);
+    },
+  );
+
+  it('a list that repeats a link is refused', async () => {
+    const { directory, control, url } = await openEntra();
+    const body = `{${CONTEXT},"@odata.nextLink":"${url}/v1.0/groups/g-sales/members/again","value":[]}`;
+    await control('faults', [{ match: { path: '*/members/*' }, times: 10, status: 200, body }]);
+    await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'odd', reason: 'endless' });
+  });
+
+  it('a read is repeated after the time that Retry-After names', async () => {
+    const { directory, control, waits } = await openEntra();
+    await control('faults', [{ match: { path: '*/members/*' }, times: 2, error: 'tooManyRequests' }]);
+    expect(await allOf(directory.membersOf(SALES, 'ignore'))).toHaveLength(3);
+    expect(waits.map((ms) => ms >= 10_000)).toEqual([true, true]);
+  });
+
+  it('a read does not wait for longer than a minute: the next run tries again', async () => {
+    const { directory, control, waits } = await openEntra();
+    const busy = { status: 429, retryAfter: 600 };
+    await control('faults', [{ match: { path: '*/members/*' }, times: 1, ...busy }]);
+    await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'busy' });
+    expect(waits).toEqual([]);
+  });
+
+  it('a redirect is not followed, because it could send the token to another host', async () => {
+    const { directory, control } = await openEntra();
+    await control('faults', [{ match: { path: '*/members/*' }, times: 10, status: 302 }]);
+    await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'odd' });
+  });
+});
+
+describe('changes that Entra ID reports', () => {
+  it('the groups and users are named by id, with deletions', async () => {
+    const { directory, change, clock } = await openEntra();
+    const cursor = await directory.cursorAt(NOW_MS);
+    await change(
+      { kind: 'addMember', group: 'g-emea', member: 'u-liz' },
+      { kind: 'deleteGroup', group: 'g-none' },
+      { kind: 'suspendUser', user: 'u-ann' },
+      { kind: 'deleteUser', user: 'u-sue' },
+    );
+    const { groups, users, cursor: next } = await directory.changesSince(cursor);
+    const atMs = clock.ms;
+    expect(groups.toSorted((a, b) => (a.key < b.key ? -1 : 1))).toContainEqual({
+      key: 'g-emea',
+      atMs,
+      isDeletion: false,
+    });
+    expect(groups).toContainEqual({ key: 'g-none', atMs, isDeletion: true, isFinal: true });
+    expect(users.toSorted((a, b) => (a.key < b.key ? -1 : 1))).toEqual([
+      { key: 'u-ann', atMs, isDeletion: false },
+      { key: 'u-sue', atMs, isDeletion: true },
+    ]);
+    await change({ kind: 'purgeUser', user: 'u-sue' });
+    expect((await directory.changesSince(next)).users).toEqual([
+      { key: 'u-sue', atMs: clock.ms, isDeletion: true, isFinal: true },
+    ]);
+  });
+
+  it('every change is reported despite small and empty pages, repeats and lag', async () => {
+    const { directory, change, clock } = await openEntra({
+      settings: { ...DIFFICULT, emptyPages: 0.3, failures: 0.05 },
+    });
+    let cursor = await directory.cursorAt(NOW_MS);
+    await change({ kind: 'addMember', group: 'g-emea', member: 'u-liz' });
+    const named = new Set<string>();
+    for (let run = 0; run < 4; run += 1) {
+      clock.ms += 5 * 60_000;
+      const changes = await directory.changesSince(cursor);
+      for (const { key } of changes.groups) named.add(key);
+      cursor = changes.cursor;
+    }
+    expect([...named]).toContain('g-emea');
+  });
+
+  it.each(['syncStateNotFound', 'resyncRequired'])(
+    'after %s the result is a reset with a new cursor',
+    async (error) => {
+      const { directory, control, change } = await openEntra();
+      const cursor = await directory.cursorAt(NOW_MS);
+      await control('delta-tokens/expire', { error });
+      const changes = await directory.changesSince(cursor);
+      expect(changes).toMatchObject({ groups: [], users: [], isReset: true });
+      await change({ kind: 'addMember', group: 'g-emea', member: 'u-liz' });
+      expect((await directory.changesSince(changes.cursor)).groups).toMatchObject([{ key: 'g-emea' }]);
+    },
+  );
+
+  it.each([
+    ['a cursor of another directory', '1700000000000'],
+    ['a cursor that is not text of this reader', '{"groups":1}'],
+  ])('%s is a reset', async (_, cursor) => {
+    const { directory } = await openEntra();
+    expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
+  });
+
+  it('a cursor of more than six days is a reset, because links expire after seven', async () => {
+    const { directory, clock } = await openEntra();
+    const cursor = await directory.cursorAt(NOW_MS);
+    clock.ms += 6.1 * 86_400_000;
+    expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
+  });
+
+  it('a stored link to another host gets no token', async () => {
+    const { directory } = await openEntra();
+    const links = { groups: 'https://evil.example/delta', users: 'https://evil.example/delta' };
+    const cursor = JSON.stringify({ ...links, atMs: NOW_MS });
+    await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'odd' });
+  });
+
+  it('a round without a link to later changes is refused', async () => {
+    const { directory, control } = await openEntra();
+    const cursor = await directory.cursorAt(NOW_MS);
+    await control('faults', [
+      { match: { path: '*/delta' }, times: 10, status: 200, body: `{${CONTEXT},"value":[]}` },
+    ]);
+    await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'odd' });
+  });
+
+  it('reading the changes takes two calls', async () => {
+    const { directory, graphCalls } = await openEntra();
+    const cursor = await directory.cursorAt(NOW_MS);
+    const before = (await graphCalls()).length;
+    await directory.changesSince(cursor);
+    expect((await graphCalls()).length - before).toBe(2);
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { DirectoryError, type DirectoryStep } from '../../../shared/sync/ports/directory.ts';
+import { FEDERATED, openEntra } from './reader.ts';
+
+const RIGHTS = ['groups', 'members', 'users', 'reports'];
+
+/** Returns each step by its name, with the reason of its failure if it failed. */
+const linesOf = (steps: readonly DirectoryStep[]) =>
+  steps.map(({ step, failure }) => (failure === undefined ? step : `${step}: ${failure.reason}`));
+
+const tokenCalls = async ({ requests }: Awaited<ReturnType<typeof openEntra>>) =>
+  (await requests()).filter(({ path }) => path.endsWith('/oauth2/v2.0/token')).length;
+
+describe('sign-in to an Entra directory', () => {
+  it.each([
+    ['a client secret', {}],
+    ['the role of the function', { credential: FEDERATED }],
+  ])('the directory is read with %s', async (_, account) => {
+    const entra = await openEntra({ account });
+    expect((await entra.directory.group('g-emea'))?.name).toBe('EMEA');
+    await entra.directory.group('g-sales');
+    expect(await tokenCalls(entra)).toBe(1);
+  });
+
+  it('requests a new token after it expires or is refused', async () => {
+    const entra = await openEntra();
+    await entra.directory.group('g-emea');
+    entra.clock.ms += 3_400_000;
+    await entra.directory.group('g-emea');
+    expect(await tokenCalls(entra)).toBe(2);
+    await entra.control('access-tokens/expire');
+    expect((await entra.directory.group('g-emea'))?.name).toBe('EMEA');
+    expect(await tokenCalls(entra)).toBe(3);
+  });
+
+  it.each([
+    ['a wrong secret', { credential: { kind: 'secret', clientSecret: 'other' } as const }, 'AADSTS7000215'],
+    ['an unknown application', { clientId: 'other' }, 'AADSTS700016'],
+    ['an unknown tenant', { tenant: 'other' }, 'AADSTS90002'],
+    [
+      'another audience',
+      { credential: { kind: 'federation', audience: 'api://other' } as const },
+      'AADSTS700212',
+    ],
+  ])('sign-in is denied with %s, and the message shows no credential', async (_, account, reason) => {
+    const { directory } = await openEntra({ account });
+    const failure = await directory.group('g-emea').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'denied', reason });
+    expect(String(failure)).not.toMatch(/other|eyJ/);
+  });
+
+  it('sign-in is repeated after a failure of the server', async () => {
+    const { directory, control } = await openEntra();
+    await control('faults', [{ match: { path: '*/token' }, times: 2, status: 503 }]);
+    expect((await directory.group('g-emea'))?.name).toBe('EMEA');
+  });
+});
+
+describe('the steps of reading an Entra directory', () => {
+  it('every step succeeds with a secret and with the role of the function', async () => {
+    const stored = await openEntra();
+    expect(linesOf(await stored.examine())).toEqual(['credential', 'token exchange', ...RIGHTS]);
+    const federated = await openEntra({ account: { credential: FEDERATED } });
+    expect(linesOf(await federated.examine())).toEqual(['web identity', 'token exchange', ...RIGHTS]);
+  });
+
+  it.each([
+    ['GroupMember.Read.All', ['groups', 'members', 'reports']],
+    ['User.Read.All', ['members', 'users', 'reports']],
+  ])('the examination names the calls that need %s if it is missing', async (right, names) => {
+    const { examine, control } = await openEntra();
+    const all = ['GroupMember.Read.All', 'User.Read.All', 'Member.Read.Hidden'];
+    await control('rights', { roles: all.filter((one) => one !== right) });
+    const failed = (await examine()).filter(({ failure }) => failure !== undefined);
+    expect(failed.map(({ step }) => step)).toEqual(names);
+    for (const { failure } of failed) expect(failure?.kind).toBe('denied');
+  });
+
+  it.each([
+    ['another issuer is trusted', { issuer: 'https://other.example' }, 'AADSTS700211'],
+    ['another role is trusted', { subject: 'arn:aws:iam::111122223333:role/other' }, 'AADSTS700213'],
+  ])('the examination names the step that fails if %s', async (_, trust, reason) => {
+    const { examine, world, control } = await openEntra({ account: { credential: FEDERATED } });
+    const token = await world.webIdentity('api://AzureADTokenExchange');
+    Object.assign(world, { webIdentity: async () => token });
+    await control('federation', trust);
+    expect(linesOf(await examine())).toEqual(['web identity', `token exchange: ${reason}`]);
+  });
+
+  it('the examination names the step that AWS refuses', async () => {
+    const { examine, world } = await openEntra({ account: { credential: FEDERATED } });
+    Object.assign(world, {
+      async webIdentity() {
+        throw new DirectoryError('denied', 'web identity: AWS STS answered AccessDenied', {
+          reason: 'AccessDenied',
+        });
+      },
+    });
+    expect(linesOf(await examine())).toEqual(['web identity: AccessDenied']);
+  });
+});

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../support/engine/world.ts';
+import { company, kindsOf, openEntraReader } from './fixture.ts';
+
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const PEOPLE = ['a', 'b', 'c', 'd'];
+const RIGHTS = ['GroupMember.Read.All', 'User.Read.All'];
+
+/** Creates an Entra directory whose groups are on the platform and in sync. */
+async function settled(
+  groups: Readonly<Record<string, readonly string[]>>,
+  { hidden = '', nested = 'ignore' }: { readonly hidden?: string; readonly nested?: string } = {},
+) {
+  const world = company(groups);
+  const shown = world.groups?.map((group) =>
+    group.id === hidden
+      ? { ...group, vendorFields: { groupTypes: ['Unified'], visibility: 'HiddenMembership' } }
+      : group,
+  );
+  const reader = await openEntraReader({ world: { ...world, groups: shown ?? [] }, settings: { nested } });
+  await reader.hire(...PEOPLE);
+  await reader.passMinutes(45);
+  reader.takeSent();
+  return reader;
+}
+
+describe('reader of Entra ID', () => {
+  it('brings groups to the platform, with disabled members left out', async () => {
+    const reader = await settled({ rowing: ['a', 'b'], none: [] });
+    expect([reader.shown('rowing'), reader.shown('none')]).toEqual([[['u-a', 'u-b']], [[]]]);
+    await reader.change({ kind: 'suspendUser', user: 'a' });
+    await reader.passMinutes(10);
+    expect(reader.shown('rowing')).toEqual([['u-b']]);
+    await reader.change({ kind: 'unsuspendUser', user: 'a' });
+    await reader.passMinutes(10);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it('reads a reported group again until two reads twenty minutes apart agree', async () => {
+    const reader = await settled({ rowing: ['a'] });
+    await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
+    await reader.passMinutes(5);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+    const reads: (number | undefined)[] = [];
+    for (let minute = 5; minute <= 65; minute += 5) {
+      await reader.passMinutes(5);
+      const { readMs } = (await reader.stored('rowing')) ?? {};
+      if (reads.at(-1) !== readMs) reads.push(readMs);
+    }
+    const gaps = reads.slice(1).map((readMs, n) => ((readMs ?? 0) - (reads[n] ?? 0)) / MINUTE_MS);
+    expect(gaps.length).toBeGreaterThanOrEqual(2);
+    for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(20);
+  });
+
+  it('sends a change that the list shows only minutes after the report', async () => {
+    const reader = await settled({ rowing: ['a'] });
+    await reader.entra.control('settings', { lagSeconds: { members: 600 } });
+    await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
+    await reader.passMinutes(65);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it('a quiet run makes two calls and one sign-in', async () => {
+    const reader = await settled({ rowing: ['a', 'b'], chess: ['c'] });
+    await reader.pass(5 * MINUTE_MS);
+    await reader.run();
+    const before = (await reader.entra.graphCalls()).length;
+    for (let run = 0; run < 3; run += 1) {
+      await reader.pass(5 * MINUTE_MS);
+      await reader.run();
+    }
+    expect((await reader.entra.graphCalls()).length - before).toBe(6);
+  });
+
+  it.each(['syncStateNotFound', 'resyncRequired'])(
+    'reads everything after %s, finds the lost change and removes nothing else',
+    async (error) => {
+      const reader = await settled({ rowing: ['a', 'b'], chess: ['c'] });
+      await reader.change({ kind: 'addMember', group: 'chess', member: 'd' });
+      await reader.entra.control('delta-tokens/expire', { error });
+      await reader.passMinutes(5);
+      expect(reader.takeSent().map(({ data }) => data.group?.id ?? data.user?.['id'])).toEqual([
+        'd',
+        'chess',
+      ]);
+      expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a', 'u-b']], [['u-c', 'u-d']]]);
+    },
+  );
+
+  it('reads everything after eight days without a run', async () => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    await reader.pass(8 * DAY_MS);
+    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+    await reader.passMinutes(5);
+    expect(reader.shown('rowing')).toEqual([['u-a']]);
+  });
+
+  it('reads every group at least daily, so that a change that no report names is found', async () => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    const cut = JSON.stringify({
+      '@odata.context': 'x',
+      '@odata.deltaLink': `${reader.entra.url}/v1.0/groups/delta?$deltatoken=latest`,
+      value: [],
+    });
+    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+    await reader.entra.control('faults', [
+      { match: { path: '*/groups/delta' }, times: 1, status: 200, body: cut },
+    ]);
+    await reader.passMinutes(10);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+    await reader.pass(DAY_MS);
+    await reader.passMinutes(5);
+    expect(reader.shown('rowing')).toEqual([['u-a']]);
+  });
+
+  it('flattens nested groups that contain each other', async () => {
+    const reader = await settled({ outer: ['a', 'inner'], inner: ['b', 'outer'] }, { nested: 'flatten' });
+    expect([reader.shown('outer'), reader.shown('inner')]).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
+    await reader.change({ kind: 'addMember', group: 'inner', member: 'c' });
+    await reader.passMinutes(5);
+    expect(reader.shown('outer')).toEqual([['u-a', 'u-b', 'u-c']]);
+  });
+
+  it('keeps the members of a group with hidden membership if the right to read it is lost', async () => {
+    const reader = await settled({ rowing: ['a', 'b'], chess: ['c'] }, { hidden: 'rowing' });
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+    await reader.entra.control('rights', { roles: RIGHTS });
+    await reader.run({ isFull: true });
+    await reader.passMinutes(30);
+    expect(reader.takeSent()).toEqual([]);
+    expect((await reader.stored('rowing'))?.problem).toContain('Member.Read.Hidden');
+  });
+
+  it('stops, and sends nothing, if the right to read users is lost', async () => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    await reader.entra.control('rights', { roles: ['GroupMember.Read.All'] });
+    await expect(reader.run({ isFull: true })).rejects.toMatchObject({ kind: 'denied' });
+    expect(reader.takeSent()).toEqual([]);
+  });
+});
+
+describe('deleted users and groups of Entra ID', () => {
+  it('a deleted user is inactive and leaves every group, and comes back with a restoration', async () => {
+    const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
+    await reader.change({ kind: 'deleteUser', user: 'a' });
+    await reader.passMinutes(45);
+    expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-b']], [[]]]);
+    const users = reader.takeSent().flatMap(({ data }) => (data.user === undefined ? [] : [data.user]));
+    expect(users).toEqual([{ id: 'a', 'scim:active': 'false' }]);
+    await reader.change({ kind: 'undeleteUser', user: 'a' });
+    await reader.passMinutes(45);
+    expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a', 'u-b']], [['u-a']]]);
+  });
+
+  it('a user whose deletion is final is deleted', async () => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    await reader.change({ kind: 'deleteUser', user: 'a' });
+    await reader.passMinutes(45);
+    reader.takeSent();
+    await reader.change({ kind: 'purgeUser', user: 'a' });
+    await reader.passMinutes(10);
+    expect(kindsOf(reader.takeSent())).toEqual(['user.deleted']);
+    expect(reader.shown('rowing')).toEqual([['u-b']]);
+  });
+
+  it('a reported deletion of a user that the directory still has removes nothing', async () => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    const lie = JSON.stringify({
+      '@odata.context': 'x',
+      '@odata.deltaLink': `${reader.entra.url}/v1.0/users/delta?$deltatoken=latest`,
+      value: [{ id: 'a', '@removed': { reason: 'deleted' } }],
+    });
+    await reader.entra.control('faults', [
+      { match: { path: '*/users/delta' }, times: 1, status: 200, body: lie },
+    ]);
+    await reader.passMinutes(45);
+    expect(reader.takeSent()).toEqual([]);
+  });
+
+  it('a deleted group is deleted, even if the list still shows it for a while', async () => {
+    const reader = await settled({ rowing: ['a'], chess: ['b'], sport: ['c'] });
+    await reader.entra.control('settings', { lagSeconds: { groups: 300, members: 300 } });
+    await reader.change({ kind: 'deleteGroup', group: 'rowing' });
+    await reader.passMinutes(45);
+    expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
+    expect(reader.shown('rowing')).toEqual([]);
+  });
+
+  it('a restored group is created again with its members', async () => {
+    const reader = await settled({ rowing: ['a', 'b'], chess: ['c'] }, { hidden: 'rowing' });
+    await reader.change({ kind: 'deleteGroup', group: 'rowing' });
+    await reader.passMinutes(30);
+    expect(reader.shown('rowing')).toEqual([]);
+    await reader.change({ kind: 'undeleteGroup', group: 'rowing' });
+    await reader.passMinutes(30);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+  });
+});
