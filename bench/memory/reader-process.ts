@@ -71,9 +71,6 @@ function portsOf({ nowMs, key, apiCallSeconds, requestSeconds }: ReaderTask) {
     webIdentity: async () => {
       throw new Error('this reader signs in with a key');
     },
-    kmsSign: async () => {
-      throw new Error('this reader signs in with a key');
-    },
   };
   const secrets: DirectorySecrets = { read: async () => key };
   let ids = 0;

@@ -117,7 +117,7 @@ function faultOf(dialect: Dialect, { error: name, ...fault }: z.infer<typeof Nam
     const known = Object.keys(dialect.errors).join(', ');
     throw badRequest(`body.error: expected one of ${known}, got ${JSON.stringify(name)}`);
   }
-  const retryAfter = fault.retryAfter ?? error.headers['retry-after'];
+  const retryAfter = fault.retryAfter ?? [error.headers['retry-after']].flat()[0];
   return {
     ...fault,
     status: error.status,

@@ -15,10 +15,11 @@ export interface DirectoryWorld {
    */
   readonly webIdentity: (audience: string) => Promise<string>;
   /**
-   * Signs with a private RSA key that stays in KMS (RSASSA-PKCS1-v1_5 with SHA-256).
-   * @throws DirectoryError `denied` if AWS refuses the request, or if the process does not run on AWS
+   * Signs with a private RSA key that stays in KMS (RSASSA-PKCS1-v1_5 with SHA-256). undefined: this process has no role
+   * that may sign.
+   * @throws DirectoryError `denied` if AWS refuses the request
    */
-  readonly kmsSign: (keyArn: string, message: Uint8Array) => Promise<Uint8Array>;
+  readonly kmsSign?: (keyArn: string, message: Uint8Array) => Promise<Uint8Array>;
 }
 
 export interface DirectoryRequest {

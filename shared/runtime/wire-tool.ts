@@ -159,8 +159,8 @@ export function bindingsOf(sdk: Sdk, prefix: string) {
   };
 }
 
-/** The directory trusts the role of the deployed function, or a key of this role, and not the operator. */
-const signInAsRole = async (): Promise<never> => {
+/** The provider of the directory trusts the role of the deployed function, and not the operator. */
+const webIdentity = async (): Promise<string> => {
   throw new DirectoryError('denied', 'only the deployed function can sign in without a stored secret');
 };
 
@@ -182,7 +182,7 @@ async function talkToPlatform({
     import('../directory/directories.ts'),
   ]);
   const dispatcher = new undici.Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
-  const all = { ...options, dispatcher, webIdentity: signInAsRole, kmsSign: signInAsRole };
+  const all = { ...options, dispatcher, webIdentity };
   return {
     dispatcher,
     platforms: createPlatforms(all),

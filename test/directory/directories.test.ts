@@ -23,7 +23,6 @@ const directoriesWith = (read: () => Promise<unknown>) =>
       random: () => 0.5,
       sleep: async () => {},
       webIdentity: async () => 'none',
-      kmsSign: async () => new Uint8Array(),
     },
   );
 

@@ -1,4 +1,4 @@
-import { importJWK, SignJWT } from 'jose';
+import { importJWK, type JWK, SignJWT } from 'jose';
 import { DirectoryError } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
 import type { PrivateJwk } from './schemas.ts';
@@ -30,7 +30,7 @@ export const keySigner = (jwk: PrivateJwk): Signer => ({
   async sign(claims) {
     const alg = jwk.alg ?? ALGORITHM_OF_CURVE[jwk.crv ?? ''] ?? 'RS256';
     try {
-      const key = await importJWK(jwk, alg);
+      const key = await importJWK(jwk as JWK, alg);
       return await new SignJWT({ ...claims }).setProtectedHeader({ alg, kid: jwk.kid }).sign(key);
     } catch {
       // The error has no `cause`, because its text may quote the key.
@@ -45,6 +45,9 @@ export const keySigner = (jwk: PrivateJwk): Signer => ({
  */
 export const kmsSigner = (keyArn: string, { kmsSign }: Pick<DirectoryWorld, 'kmsSign'>): Signer => ({
   async sign(claims) {
+    if (kmsSign === undefined) {
+      throw new DirectoryError('denied', 'signature: only the deployed function can sign with a key in KMS');
+    }
     const header = { alg: 'RS256', kid: keyIdOf(keyArn) };
     const input = [header, claims].map((part) => encode(JSON.stringify(part))).join('.');
     return `${input}.${encode(await kmsSign(keyArn, Buffer.from(input)))}`;

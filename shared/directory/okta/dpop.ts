@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { exportJWK, type GenerateKeyPairResult, generateKeyPair, type JWK, SignJWT } from 'jose';
 
 /** A key of this process that proves the possession of access tokens (RFC 9449). */
 export interface ProofKey {
@@ -21,7 +21,9 @@ const ALGORITHM = 'ES256';
 
 /** Creates a key. It is created at the first proof, because most organisations ask for none. */
 export function createProofKey(): ProofKey {
-  let pair: Promise<{ readonly privateKey: CryptoKey; readonly jwk: JWK }> | undefined;
+  let pair:
+    | Promise<{ readonly privateKey: GenerateKeyPairResult['privateKey']; readonly jwk: JWK }>
+    | undefined;
   const create = async () => {
     const { privateKey, publicKey } = await generateKeyPair(ALGORITHM);
     return { privateKey, jwk: await exportJWK(publicKey) };

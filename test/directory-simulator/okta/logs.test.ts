@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { CALM_SETTINGS } from '../../../directory-simulator/engine/settings.ts';
 import { filtered, NOW_MS, nextOf, type Okta, readAll, startOkta } from './fixture.ts';
 
 const time = (ms: number) => new Date(ms).toISOString();
-const LAG = { users: 0, groups: 0, members: 0, log: 180 };
+const LAG = { ...CALM_SETTINGS.lagSeconds, log: 180 };
 const typesIn = (items: readonly Record<string, string>[]) => items.map(({ eventType }) => eventType);
 
 /** Polls once: follows next links until a page is empty. Returns the events, and the link for the next poll. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CALM_SETTINGS } from '../../../directory-simulator/engine/settings.ts';
 import { filtered, NOW_MS, type Okta, readAll, startOkta } from './fixture.ts';
 
 const idsOf = async (client: Okta, path: string) =>
@@ -94,7 +95,7 @@ describe('groups of the simulated Okta org', () => {
   );
 
   it('shows an earlier state of members for a while, and the new state afterwards', async () => {
-    const client = startOkta({ settings: { lagSeconds: { users: 0, groups: 0, members: 60, log: 0 } } });
+    const client = startOkta({ settings: { lagSeconds: { ...CALM_SETTINGS.lagSeconds, members: 60 } } });
     await client.control('changes', { kind: 'addMember', group: '00gnone', member: '00uann' });
     expect(await idsOf(client, changedSince(NOW_MS - 1_000))).toEqual(['00gnone']);
     expect(await idsOf(client, 'groups/00gnone/users')).toEqual([]);

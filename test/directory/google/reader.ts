@@ -40,7 +40,6 @@ export async function openGoogle({ administrator = ADMIN, ...options }: Options 
       google.clock.ms += ms;
     },
     webIdentity: async (audience) => (await control('web-identity', { audience })).json.token,
-    kmsSign: async () => new Uint8Array(),
   };
   const account = { credential: keyCredential(key), administrator, baseUrl: url };
   const directory = createGoogleDirectory(account, world);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CALM_SETTINGS } from '../../../directory-simulator/engine/settings.ts';
 import { NOW_MS } from '../../directory-simulator/okta/fixture.ts';
 import { openOkta } from './reader.ts';
 import { next, openScripted, self } from './scripted.ts';
@@ -80,7 +81,7 @@ describe('changes that Okta reports', () => {
 
   it('each event of the log is read once, however late it is stored', async () => {
     const { takeChanges, control, clock } = await openPolled({
-      settings: { lagSeconds: { users: 0, groups: 0, members: 0, log: 7_200 } },
+      settings: { lagSeconds: { ...CALM_SETTINGS.lagSeconds, log: 7_200 } },
     });
     const deleted: string[] = [];
     for (let index = 0; index < 20; index += 1) {

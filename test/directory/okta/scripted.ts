@@ -30,7 +30,6 @@ export function openScripted(answers: readonly Scripted[]) {
       clock.ms += ms;
     },
     webIdentity: async () => 'none',
-    kmsSign: async () => new Uint8Array(),
   };
   for (const { status: statusCode = 200, body = [], headers = {} } of answers) {
     const data = typeof body === 'string' ? body : JSON.stringify(body);
