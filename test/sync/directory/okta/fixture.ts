@@ -1,9 +1,7 @@
 import type { Settings } from '../../../../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../../../../directory-simulator/engine/world.ts';
-import type { ReadingOptions } from '../../../../shared/sync/directory/run.ts';
 import { openOkta } from '../../../directory/okta/reader.ts';
-import { MINUTE_MS } from '../../../support/engine/world.ts';
-import { readerOf } from '../fixture.ts';
+import { drive } from '../fixture.ts';
 
 /** Returns an organisation of people a, b, c and d, with the given groups: `{rowing: ['a', 'b']}`. */
 export const organisation = (groups: Readonly<Record<string, readonly string[]>>): WorldInput => ({
@@ -26,31 +24,7 @@ interface Options {
 /** Creates a reader of a simulated Okta organisation, with the engine, the platform and one clock. */
 export async function openOktaReader({ world, directory = {}, settings = {}, seed = '1' }: Options) {
   const okta = await openOkta({ world, settings: directory, seed });
-  const reader = await readerOf(() => okta.directory, settings);
-  const syncClocks = () => {
-    okta.clock.ms = Math.max(okta.clock.ms, reader.world.nowMs());
-  };
-  const run = async (options: Partial<ReadingOptions> = {}) => {
-    syncClocks();
-    return reader.run(options);
-  };
-  return {
-    ...reader,
-    okta,
-    run,
-    /** Changes the directory at the current time. */
-    async change(...changes: readonly object[]) {
-      syncClocks();
-      await okta.control('changes', changes);
-    },
-    /** Advances the clock, and runs the reader every five minutes and the engine in between. */
-    async passMinutes(minutes: number) {
-      for (let minute = 0; minute < minutes; minute += 5) {
-        await run();
-        await reader.pass(5 * MINUTE_MS);
-      }
-    },
-  };
+  return { ...(await drive(okta, settings)), okta };
 }
 
 /** Creates an organisation whose groups are on the platform and in sync. */
