@@ -59,6 +59,8 @@ export default defineConfig({
     testTimeout: process.env['GROUPSYNC_RUNS'] === undefined ? 300_000 : 12 * 3_600_000,
     hookTimeout: 300_000,
     setupFiles: ['test/support/seed.ts'],
+    // The example of a CDK app imports the package by its name. In a checkout, the package is not built.
+    alias: { 'groupsync/infra': join(import.meta.dirname, 'test/infra/package-infra.ts') },
     env: {
       CDK_VALIDATION: 'false',
       AWS_REGION: 'us-east-1',

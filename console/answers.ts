@@ -103,7 +103,7 @@ export interface Home {
 
 export interface Live {
   readonly revision: string;
-  /** Number of dead letters of all connections; null if they cannot be counted. */
+  /** Number of dead-lettered messages of all connections; null if they cannot be counted. */
   readonly deadLetters: number | null;
   /** Number of holds of this connection that wait for a decision. */
   readonly holds: number;

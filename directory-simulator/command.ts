@@ -5,12 +5,13 @@ import * as z from 'zod';
 import { seededRandom } from '../local/platform/seeded-random.ts';
 import { UsageError } from '../local/usage.ts';
 import type { OpenDialect } from './engine/dialect.ts';
-import { CALM_SETTINGS, REALISTIC_SETTINGS } from './engine/settings.ts';
+import { CALM_SETTINGS, REALISTIC_SETTINGS, type Settings } from './engine/settings.ts';
 import { createDirectorySimulator, type DirectorySimulator } from './engine/simulator.ts';
 import type { WorldInput } from './engine/world.ts';
 import { entra } from './entra/dialect.ts';
-import { entraWorld } from './entra/generate.ts';
+import { REALISTIC_ENTRA_SETTINGS } from './entra/settings.ts';
 import { generateDirectory } from './generate.ts';
+import { entraWorld } from './generate-entra.ts';
 import { google } from './google/dialect.ts';
 import { okta } from './okta/dialect.ts';
 import { oktaWorld } from './okta/world.ts';
@@ -23,8 +24,8 @@ A vendor's directory API over a generated company, on 127.0.0.1 only.
   --people N     people of the directory (default 50)
   --groups N     groups of the directory (default 10)
   --seed S       seed (default 1); the same seed gives the same directory and the same difficulties
-  --key FILE     keep the client's private key in this file;
-                 a key that is there already stays valid
+  --key FILE     google and okta: store the client's private key in this file; a key that is there already
+                 stays valid
   --calm         no lag, no failures, full pages
   --help         this text
 
@@ -46,10 +47,12 @@ const KeyFile = z.looseObject({ private_key: z.string().startsWith('-----BEGIN P
 interface Kind {
   /** Returns the dialect. `key` is the content of the key file, as JSON. */
   open(key: unknown): OpenDialect;
-  /** The beginning of the line with the private key. */
-  readonly keyLine: string;
+  /** The beginning of the line with the private key; undefined if the directory has no such key. */
+  readonly keyLine: string | undefined;
   /** What the key file contains, for an error. */
-  readonly keyName: string;
+  readonly keyName: string | undefined;
+  /** The settings without `--calm`. */
+  readonly realistic: Settings;
   worldOf(world: WorldInput, seed: string): WorldInput;
 }
 
@@ -58,21 +61,21 @@ const DIRECTORIES: Readonly<Record<string, Kind>> = {
     open: (key) => google({ customerKey: key === undefined ? undefined : KeyFile.parse(key).private_key }),
     keyLine: 'service account key ',
     keyName: 'the key of a service account as JSON',
+    realistic: REALISTIC_SETTINGS,
     worldOf: (world) => world,
   },
   entra: {
-    open(key) {
-      if (key !== undefined) throw new UsageError('--key: the application of Entra ID has no key');
-      return entra();
-    },
-    keyLine: 'no key',
-    keyName: 'no key',
-    worldOf: (world, seed) => entraWorld(world, seed),
+    open: () => entra(),
+    keyLine: undefined,
+    keyName: undefined,
+    realistic: REALISTIC_ENTRA_SETTINGS,
+    worldOf: entraWorld,
   },
   okta: {
     open: (key) => okta({ clientKey: key === undefined ? undefined : pemOf(key) }),
     keyLine: 'client key ',
     keyName: 'a private key as JWK',
+    realistic: REALISTIC_SETTINGS,
     worldOf: (world, seed) => oktaWorld(world, seededRandom(`${seed}/okta`)),
   },
 };
@@ -129,13 +132,15 @@ function openSimulator(kind: Kind, values: Values): DirectorySimulator {
     world: kind.worldOf(world, seed),
     seed,
     clock: Date.now,
-    settings: values['calm'] === true ? CALM_SETTINGS : REALISTIC_SETTINGS,
+    settings: values['calm'] === true ? CALM_SETTINGS : kind.realistic,
     onDefect: (error) => console.error(error),
   });
 }
 
 /** @throws {UsageError} for a key file that exists but has no key */
 function openDialect(kind: Kind, file: string | boolean | undefined): OpenDialect {
+  if (file !== undefined && kind.keyName === undefined)
+    throw new UsageError('--key: only google and okta have a key');
   if (typeof file !== 'string' || !existsSync(file)) return kind.open(undefined);
   try {
     return kind.open(JSON.parse(readFileSync(file, 'utf8')));
@@ -161,7 +166,7 @@ interface Serving {
   readonly simulator: DirectorySimulator;
   readonly port: number;
   readonly keyFile: string | undefined;
-  readonly keyLine: string;
+  readonly keyLine: string | undefined;
 }
 
 async function serve({ simulator, port, keyFile, keyLine }: Serving): Promise<number> {
@@ -172,7 +177,7 @@ async function serve({ simulator, port, keyFile, keyLine }: Serving): Promise<nu
   try {
     const { url } = await simulator.listen({ port });
     const lines = simulator.dialect.describeCredentials(url).map((line) => {
-      if (keyFile === undefined || !line.startsWith(keyLine)) return line;
+      if (keyFile === undefined || keyLine === undefined || !line.startsWith(keyLine)) return line;
       writeFileSync(keyFile, `${line.slice(keyLine.length)}\n`, { mode: 0o600 });
       return `${keyLine}${keyFile}`;
     });

@@ -2,6 +2,7 @@ import '../shared/runtime/cold-start.ts';
 import type { Context } from 'aws-lambda';
 import { DirectoryInvocation } from '../shared/contract/invocation.ts';
 import { DEFAULT_CONNECTION } from '../shared/contract/names.ts';
+import { answerQuestion } from '../shared/operate/directory/answer.ts';
 import { examineDirectory, tryDirectory } from '../shared/operate/directory/preview.ts';
 import { requireConnection } from '../shared/operate/settings.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
@@ -14,6 +15,9 @@ import { once } from './frame/once.ts';
 const wired = once(wireDirectory);
 /** Reserved time. If the deadline comes while a group is being read, this group is still read to its end. */
 const RESERVE_MS = 120_000;
+
+/** After this time, an answer to an operator's command begins no further group. */
+const ANSWER_MS = 30_000;
 
 /** The maximum number of groups in a message. */
 const NAMED = 10;
@@ -38,7 +42,14 @@ export async function handler(
     acceptDeletions = false,
     examine = false,
     preview,
+    ask,
   } = DirectoryInvocation.parse(event ?? {});
+  if (ask !== undefined) {
+    const found = await requireConnection(connection ?? DEFAULT_CONNECTION, ports);
+    const untilMs = ports.clock() + ANSWER_MS;
+    const isTimeUp = () => ports.clock() >= untilMs;
+    return { reports: [await answerQuestion(found, ask, { directories: ports.directories, isTimeUp })] };
+  }
   if (preview !== undefined || examine) {
     const found = await requireConnection(connection ?? DEFAULT_CONNECTION, ports);
     const report =

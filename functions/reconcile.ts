@@ -1,6 +1,7 @@
 import '../shared/runtime/cold-start.ts';
 import type { Context } from 'aws-lambda';
-import { ReconcileInvocation } from '../shared/contract/invocation.ts';
+import { DecideInvocation, ReconcileInvocation } from '../shared/contract/invocation.ts';
+import { answerDecision, type DecisionAnswer } from '../shared/operate/decisions.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import { errorFields, loggable } from '../shared/runtime/logger.ts';
 import { runReconcile } from '../shared/runtime/run-reconcile.ts';
@@ -12,12 +13,17 @@ const wired = once(wireReconcile);
 /** Time that is reserved for recording the last page and answering. */
 const RESERVE_MS = 30_000;
 
-/** Runs one task for one connection or for all. Schedules and operators call it. */
+/** Runs one task for one connection or for all, or carries out an operator's decision. Schedules and people call it. */
 export async function handler(
   event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
-): Promise<{ readonly reports: readonly unknown[] }> {
-  const { ports, ...base } = wired();
+): Promise<{ readonly reports: readonly unknown[] } | DecisionAnswer> {
+  const { ports, deciding, ...base } = wired();
+  const decided = DecideInvocation.safeParse(event);
+  if (decided.success) {
+    const { decision, proof } = decided.data;
+    return answerDecision(decision, await deciding(decision, proof));
+  }
   const invocation = ReconcileInvocation.parse(event);
   const deadlineMs = ports.clock() + Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
   const { reports, failure } = await eachConnection(

@@ -2,7 +2,7 @@ import '../shared/runtime/cold-start.ts';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { endpointOf, reportScim } from '../shared/runtime/report.ts';
 import { wireScim } from '../shared/runtime/wire-scim.ts';
-import { handleScim } from '../shared/sync/scim/handle.ts';
+import { handleScim, refuseAddress } from '../shared/sync/scim/handle.ts';
 import type { HttpRequest } from '../shared/sync/scim/http.ts';
 import { once } from './frame/once.ts';
 
@@ -13,10 +13,10 @@ export async function handler(
   event: APIGatewayProxyEventV2,
   context: Context,
 ): Promise<APIGatewayProxyStructuredResultV2> {
-  const { ports, logger, metrics } = wired();
+  const { ports, admits, logger, metrics } = wired();
   const startedMs = ports.clock();
   const request = requestOf(event);
-  const report = await handleScim(request, ports);
+  const report = admits(request.source ?? '') ? await handleScim(request, ports) : refuseAddress();
   const { method, path } = request;
   const call = { method, endpoint: endpointOf(path), elapsedMs: ports.clock() - startedMs };
   reportScim(report, call, { logger: logger.with({ requestId: context.awsRequestId }), metrics });

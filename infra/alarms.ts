@@ -125,6 +125,12 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
       metric: 'CredentialUnauthorized',
     },
     {
+      heading: 'Credential holder leaves',
+      meaning:
+        'The person who installed the app on the platform has left, or leaves within 30 days. The credential ends with them.',
+      metric: 'CredentialHolderLeaving',
+    },
+    {
       heading: 'Credential not checked',
       meaning: 'The daily check has not found the credential of a connection good for two days.',
       metric: 'CredentialUncheckedSeconds',

@@ -60,6 +60,8 @@ export class AuditExport extends Construct {
       objectLockDefaultRetention: ObjectLockRetention.compliance(Duration.days(lockedDays)),
       encryption: BucketEncryption.KMS,
       encryptionKey: key,
+      // S3 then asks KMS once for many objects.
+      bucketKeyEnabled: true,
       versioned: true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       enforceSSL: true,

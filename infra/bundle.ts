@@ -1,17 +1,9 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildResult, buildSync } from 'esbuild';
-import type { FunctionKey, OptionalFunctionKey } from '../shared/contract/names.ts';
-import { FUNCTION_KEYS, OPTIONAL_FUNCTION_KEYS } from '../shared/contract/names.ts';
+import { DEPLOYABLE_KEYS, type DeployableKey, type FunctionCode } from './function-code.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-
-/** All functions that can be deployed, including the optional ones. */
-export const DEPLOYABLE_KEYS = [...FUNCTION_KEYS, ...OPTIONAL_FUNCTION_KEYS] as const;
-export type DeployableKey = FunctionKey | OptionalFunctionKey;
-
-/** One folder per function, each with an `index.mjs` that exports `handler`. */
-export type FunctionCode = Readonly<Record<DeployableKey, string>>;
 
 /** The handlers by path: infra never imports them. */
 export const HANDLERS: FunctionCode = byKey((key) => join(ROOT, `functions/${key}.ts`));

@@ -2,12 +2,19 @@ import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import {
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  RecursiveLoop,
+  Runtime,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { functionName } from '../shared/contract/names.ts';
 import { type AlarmConfig, addAlarm } from './alarms.ts';
-import type { DeployableKey } from './bundle.ts';
+import type { DeployableKey } from './function-code.ts';
 import type { Settings } from './settings.ts';
 
 export interface ConnectorFunctionProps {
@@ -70,6 +77,9 @@ export class ConnectorFunction extends Construct {
       role: this.role,
       logGroup,
       tracing: Tracing.ACTIVE,
+      // Lambda stops a function that causes its own calls 16 times in a row (Lambda developer guide, "Recursive loop
+      // detection"). Apply does so: it wakes a group again for a retry and for changes during a write.
+      recursiveLoop: name === 'apply' ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
     });
     this.#alarms(name, timeoutSeconds, props.alarmConfig);

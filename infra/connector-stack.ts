@@ -1,8 +1,8 @@
-import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { Annotations, Aspects, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Subscription, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -21,13 +21,14 @@ import { SCHEDULES } from '../shared/contract/topology.ts';
 import { VERSION } from '../shared/contract/version.ts';
 import { type AlarmConfig, HealthAlarms } from './alarms.ts';
 import { AuditExport } from './audit.ts';
-import type { DeployableKey } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { Dashboard } from './dashboard.ts';
+import type { DeployableKey } from './function-code.ts';
 import { Operators } from './operators.ts';
 import {
   grant,
   grantNotify,
+  grantSecretsKey,
   grantSignatures,
   grantWebIdentity,
   PERMISSIONS,
@@ -60,8 +61,19 @@ const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   directory: 1024,
 };
 
+/** The text that `groupsync deploy` prints too. */
+const NO_ALARM_TARGET =
+  'no alarm is delivered: set alarmEmail, or subscribe a target to the topic of the alarms';
+
 /** The whole connector of one stage. It only combines constructs. */
 export class ConnectorStack extends Stack {
+  /** The queue for directory events of all connections. */
+  readonly eventsQueue: Queue;
+  /** The topic that every alarm notifies. */
+  readonly alarmTopic: Topic;
+  /** Who may send events. */
+  protected readonly sources: Sources;
+
   constructor(scope: Construct, id: string, { settings, code, ...props }: ConnectorStackProps) {
     // An operator switches this protection off before `cdk destroy` (docs/deploy.md, "Remove"). Emulators refuse the
     // property.
@@ -74,6 +86,7 @@ export class ConnectorStack extends Stack {
     const { prefix } = settings;
     const key = encryptionKey(this, settings);
     const topic = alarmTopic(this, settings, key);
+    this.alarmTopic = topic;
     const alarmConfig: AlarmConfig = { prefix, topic, runbookUrl: settings.runbookUrl };
     const every = { settings, key, alarmConfig };
     const the = <Name extends DeployableKey>(name: Name, description: string) =>
@@ -122,6 +135,7 @@ export class ConnectorStack extends Stack {
     const { auditExportDays: lockedDays } = settings;
     const audit = lockedDays && new AuditExport(this, 'Audit', { ...every, table, undelivered, lockedDays });
 
+    this.eventsQueue = ingest.lane.queue;
     const queues = {
       events: ingest.lane.queue,
       eventsDlq: ingest.lane.deadLetters,
@@ -141,7 +155,11 @@ export class ConnectorStack extends Stack {
       ofSources: [...ofSources.values()],
       reader: readerQueue,
     };
-    for (const each of functions) equip(each, settings, resources);
+    const secretsKey = secretsKeyOf(settings, key);
+    for (const each of functions) {
+      equip(each, settings, resources);
+      equipForSecrets(each, secretsKey);
+    }
     const targets = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
     grantNotify(reconcile.worker.role, targets, resources);
     reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, targets.join(','));
@@ -161,7 +179,7 @@ export class ConnectorStack extends Stack {
     );
 
     const reader = equipReader(directory?.worker, readerQueue, settings);
-    new Sources(this, 'Sources', {
+    this.sources = new Sources(this, 'Sources', {
       settings,
       events: queues.events,
       ofSources,
@@ -169,7 +187,7 @@ export class ConnectorStack extends Stack {
       key,
       reader,
     });
-    new Operators(this, 'Operators', every);
+    new Operators(this, 'Operators', { ...every, secretsKey });
     new HealthAlarms(this, 'Health', settings, alarmConfig);
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 
@@ -206,7 +224,14 @@ function alarmTopic(stack: Stack, settings: Settings, key: IKey): Topic {
     }),
   );
   if (settings.alarmEmail !== undefined) topic.addSubscription(new EmailSubscription(settings.alarmEmail));
+  Aspects.of(stack).add({ visit: (node) => void (node === topic && warnWithoutTarget(topic)) });
   return topic;
+}
+
+/** Says while the stack is built that no person learns of an alarm. The topic itself is not enough. */
+function warnWithoutTarget(topic: Topic): void {
+  if (topic.node.findAll().some((child) => child instanceof Subscription)) return;
+  Annotations.of(topic).addWarningV2('groupsync:no-alarm-target', NO_ALARM_TARGET);
 }
 
 /** Configures the function that reads directories. @returns its role and its queue; undefined without that function */
@@ -220,6 +245,17 @@ function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undef
   // The administrator of the directory must trust this role.
   new CfnOutput(Stack.of(worker), 'DirectoryRoleArn', { value: role.roleArn });
   return { role: role.roleArn, queue };
+}
+
+const secretsKeyOf = ({ secretsKey }: Settings, { keyArn }: IKey): string | undefined =>
+  secretsKey === 'stage' ? keyArn : secretsKey;
+
+/** Lets a function use the key of secrets, if the settings name one. */
+function equipForSecrets({ name, function: target, role }: ConnectorFunction, key: string | undefined): void {
+  if (key === undefined) return;
+  grantSecretsKey(role, PERMISSIONS[name], key);
+  // The command line reads the key here.
+  if (name === 'ingest') target.addEnvironment(ENVIRONMENT.secretsKey, key);
 }
 
 /** Gives a function its rights and its environment. */

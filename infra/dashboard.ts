@@ -120,9 +120,10 @@ function waiting({ broken }: Metrics): IWidget[][] {
     ],
     [
       graph('Held by the guard', [broken('HoldsWaiting')]),
-      graph('Gate closed, seconds; credential refused', [
+      graph('Gate closed, seconds; credential refused, or its holder leaves', [
         broken('GateClosedSeconds'),
         broken('CredentialUnauthorized'),
+        broken('CredentialHolderLeaving'),
       ]),
       graph('Seconds since the feed was read, and since the credential was confirmed', [
         broken('FeedCursorAgeSeconds'),

@@ -18,7 +18,7 @@ import {
   testedAlarm,
 } from '../shared/contract/names.ts';
 import { TABLE } from '../shared/contract/topology.ts';
-import { asFound, keyStatements } from './permissions.ts';
+import { asFound, keyStatements, secretsKeyStatement } from './permissions.ts';
 import type { Settings } from './settings.ts';
 
 type Right = readonly [on: keyof ReturnType<typeof namesOf>, ...actions: string[]];
@@ -32,26 +32,24 @@ const LOOK: readonly Right[] = [
   // The environment of ingest shows which connection a source's queue belongs to.
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
-const DECIDE: readonly Right[] = [
-  ['table', 'dynamodb:BatchWriteItem', 'dynamodb:UpdateItem'],
-  ['apply', 'sqs:SendMessage'],
-];
 
 /** The permissions of each role for its commands, which `test/infra/commands.integration.test.ts` lists. */
 const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right[]>> = {
   viewer: LOOK,
-  approver: [...LOOK, ...DECIDE],
+  // The function carries the decision out and checks who decides. So an approver needs no write access to the table.
+  approver: [...LOOK, ['reconcile', 'lambda:InvokeFunction']],
   operator: [
     ...LOOK,
-    ...DECIDE,
-    ['table', 'dynamodb:PutItem', 'dynamodb:DeleteItem', 'dynamodb:Scan', 'dynamodb:DescribeTable'],
+    ['table', 'dynamodb:BatchWriteItem', 'dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'],
+    ['table', 'dynamodb:Scan', 'dynamodb:DescribeTable'],
+    ['apply', 'sqs:SendMessage'],
     ['table', 'dynamodb:DescribeTimeToLive', 'dynamodb:DescribeContinuousBackups'],
     ['events', 'sqs:SendMessage'],
     ['deadLetters', 'sqs:DeleteMessage'],
     ['runs', 'lambda:InvokeFunction'],
-    ['functions', 'lambda:GetFunctionConfiguration'],
+    ['functions', 'lambda:GetFunctionConfiguration', 'lambda:GetFunctionConcurrency'],
     ['scim', 'lambda:GetPolicy'],
-    ['anything', 'lambda:ListEventSourceMappings'],
+    ['anything', 'lambda:ListEventSourceMappings', 'lambda:GetAccountSettings'],
     ['schedules', 'scheduler:GetSchedule'],
     ['alarm', 'cloudwatch:SetAlarmState', 'cloudwatch:DescribeAlarmHistory'],
     ['topic', 'sns:ListSubscriptionsByTopic'],
@@ -60,12 +58,19 @@ const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right
   ],
 };
 
+interface OperatorsProps {
+  readonly settings: Settings;
+  readonly key: IKey;
+  /** ARN of the key of secrets; undefined: the key of Secrets Manager. */
+  readonly secretsKey: string | undefined;
+}
+
 /**
- * Three policies to attach to the roles of operators. Write access to the table covers everything stored in it, so a
- * third policy with write access would not protect more.
+ * Three policies to attach to the roles of people. Write access to the table covers everything stored in it, so only
+ * operators have it.
  */
 export class Operators extends Construct {
-  constructor(scope: Construct, id: string, { settings, key }: { settings: Settings; key: IKey }) {
+  constructor(scope: Construct, id: string, { settings, key, secretsKey }: OperatorsProps) {
     super(scope, id);
     const { partition, region, account } = Stack.of(this);
     const names = namesOf(settings);
@@ -83,12 +88,15 @@ export class Operators extends Construct {
             ([on, ...actions]) => new PolicyStatement({ actions, resources: names[on].map(arn) }),
           ),
           ...keyStatements(this, key),
+          ...(who === 'operator' && secretsKey !== undefined
+            ? [secretsKeyStatement(this, secretsKey, ['kms:Decrypt', 'kms:GenerateDataKey'])]
+            : []),
         ],
       });
       if (who !== 'operator') continue;
       const reasons = {
         [asFound('*')]:
-          'lambda:ListEventSourceMappings has no resource level (service authorization reference).',
+          'lambda:ListEventSourceMappings and lambda:GetAccountSettings have no resource level (service authorization reference).',
         [asFound(arn(names.secrets[0]))]: 'Connections come and go without a deployment.',
       };
       for (const [resource, reason] of Object.entries(reasons))
@@ -115,6 +123,7 @@ function namesOf({ prefix, sources }: Settings) {
     // Includes functions that may be missing: without the permission, AWS does not report that they are missing.
     functions: [...FUNCTION_KEYS, 'scim' as const].map(target),
     ingest: [target('ingest')],
+    reconcile: [target('reconcile')],
     runs: [target('reconcile'), target('people'), target('directory')],
     scim: [target('scim')],
     schedules: SCHEDULE_KEYS.map((key) => `scheduler:schedule/default/${scheduleName(prefix, key)}`),

@@ -7,7 +7,7 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { notifySecretName, QUEUE_KEYS, type QueueKey, WEBHOOK } from '../shared/contract/names.ts';
 import { TABLE, WEB_IDENTITY_SECONDS } from '../shared/contract/topology.ts';
-import type { DeployableKey } from './bundle.ts';
+import type { DeployableKey } from './function-code.ts';
 
 /** The calls that one function may make, by service. All other calls are refused. */
 export interface Permissions {
@@ -80,6 +80,21 @@ export interface Resources {
   readonly reader: IQueue | undefined;
   readonly key: IKey;
 }
+
+/** Lets a role that reads or writes secrets use their key, through Secrets Manager only. */
+export function grantSecretsKey(role: Role, { secrets }: Permissions, keyArn: string): void {
+  const actions = secretsKeyActions(secrets);
+  if (actions.length > 0) role.addToPolicy(secretsKeyStatement(role, keyArn, actions));
+}
+
+/** The statement about the key of secrets. Writing needs a data key (Secrets Manager user guide, "Secret encryption"). */
+export const secretsKeyStatement = (scope: Construct, keyArn: string, actions: readonly string[]) =>
+  keyBy(scope, { keyArn })('UseKeyOfSecrets', 'secretsmanager', [...actions]);
+
+const secretsKeyActions = (secrets: readonly string[]): readonly string[] => [
+  ...(secrets.length > 0 ? ['kms:Decrypt'] : []),
+  ...(secrets.includes('PutSecretValue') ? ['kms:GenerateDataKey'] : []),
+];
 
 /** Grants permissions to a function's role: every action by name, every resource by its own ARN. */
 export function grant(role: Role, permissions: Permissions, on: Resources): void {
@@ -223,7 +238,7 @@ export function grantExport(
 
 /** Lets a role use the key only through the service that stores the data, and not directly. */
 const keyBy =
-  (scope: Construct, { keyArn }: IKey) =>
+  (scope: Construct, { keyArn }: Pick<IKey, 'keyArn'>) =>
   (sid: string, service: string, actions: string[]) => {
     const via = `${service}.${Stack.of(scope).region}.amazonaws.com`;
     const conditions = { StringEquals: { 'kms:ViaService': via } };

@@ -13,8 +13,8 @@ import * as z from 'zod';
 import cdkJson from '../cdk.json' with { type: 'json' };
 import { DEFAULT_CONNECTION } from '../shared/contract/names.ts';
 import { VERSION } from '../shared/contract/version.ts';
-import { DEPLOYABLE_KEYS, type DeployableKey } from './bundle.ts';
 import { ConnectorStack } from './connector-stack.ts';
+import { DEPLOYABLE_KEYS, type DeployableKey } from './function-code.ts';
 import { type Json, type JsonObject, mergeTemplates } from './merge-templates.ts';
 import { readSettings, StageSettings } from './settings.ts';
 

@@ -12,7 +12,7 @@ import { MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { METRIC_DIMENSIONS } from '../shared/contract/metrics.ts';
-import { functionName, METRIC_NAMESPACE } from '../shared/contract/names.ts';
+import { ENVIRONMENT, functionName, METRIC_NAMESPACE } from '../shared/contract/names.ts';
 import { type AlarmConfig, addAlarm, stageMetric } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 
@@ -53,12 +53,14 @@ export class Scim extends Construct {
 
   constructor(scope: Construct, id: string, props: ScimProps) {
     super(scope, id);
+    const { scimConcurrency, scimAllowedIps } = props.settings;
     this.worker = new ConnectorFunction(this, 'Worker', {
       ...props,
       name: 'scim',
       timeoutSeconds: TIMEOUT_SECONDS,
-      reservedConcurrency: props.settings.scimConcurrency,
+      reservedConcurrency: scimConcurrency === 'none' ? undefined : scimConcurrency,
     });
+    this.worker.function.addEnvironment(ENVIRONMENT.scimAllowedIps, scimAllowedIps.join(','));
     this.api = new HttpApi(this, 'Api', {
       apiName: functionName(props.settings.prefix, 'scim'),
       description: 'SCIM 2.0 for identity providers',

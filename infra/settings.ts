@@ -28,7 +28,9 @@ const minutes = (most: number) => number.pipe(z.int().min(1).max(most));
 /** The full ARN of a role or user. A wildcard or a whole account would let more principals grant access to groups. */
 const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/;
 
-const KMS_KEY_ARN = /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/;
+const KEY_ARN =
+  /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/;
 
 const Producers = list
@@ -71,7 +73,7 @@ export const StageSettings = z
       .default([]),
     // The function may sign with these keys in the name of the applications that read directories.
     directoryKeys: list
-      .pipe(z.array(z.string().regex(KMS_KEY_ARN, 'expected the ARN of a key in KMS')))
+      .pipe(z.array(z.string().regex(KEY_ARN, 'expected the ARN of a key in KMS')))
       .default([]),
     alarmEmail: z.email().optional(),
     notify: list
@@ -104,15 +106,34 @@ export const StageSettings = z
     // region.
     scimRequestsPerSecond: number.pipe(z.int().min(25).max(10_000)).default(100),
     scimBurst: number.pipe(z.int().min(25).max(5_000)).default(200),
-    scimConcurrency: number.pipe(z.int().min(1).max(1_000)).optional(),
+    // Without a reservation, requests from the internet could use all executions of the account.
+    scimConcurrency: z.union([z.literal('none'), number.pipe(z.int().min(1).max(1_000))]).default(20),
+    // The list is an environment variable, and Lambda limits all of them together to 4 KB.
+    scimAllowedIps: list
+      .pipe(
+        z
+          .array(
+            z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
+              error: 'expected an IP address or a range such as 203.0.113.0/24',
+            }),
+          )
+          .max(60),
+      )
+      .default([]),
     // No principal can delete locked objects, so the maximum limits the effect of a typing error.
     auditExportDays: number.pipe(z.int().min(1).max(3_653)).optional(),
     keyArn: z
       .string()
       .regex(
-        /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
+        KEY_ARN,
         'expected the ARN of a KMS key, arn:aws:kms:<region>:<account>:key/<id>, with its id as KMS shows it; an alias is not accepted',
       )
+      .optional(),
+    // Secrets Manager's own key cannot be limited by a key policy.
+    secretsKey: z
+      .union([z.literal('stage'), z.string().regex(KEY_ARN)], {
+        error: 'expected stage, or the ARN of a KMS key in this account and region',
+      })
       .optional(),
     logRetentionDays: number
       .refine((days) => LOG_RETENTION_DAYS.includes(days), {
@@ -134,7 +155,7 @@ export type Settings = z.infer<typeof StageSettings> & { readonly stage: string 
 export type Context = (name: string) => unknown;
 
 /**
- * @param names all names in the context; a name that is neither a setting nor the CDK's own is refused
+ * @param names all names in the context; a name that is not a setting or a name of the CDK is refused
  * @throws SettingsError with one line per fault: which setting, what was expected
  */
 export function readSettings(context: Context, names: readonly string[] = []): Settings {

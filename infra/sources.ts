@@ -1,4 +1,4 @@
-import { Annotations, Stack } from 'aws-cdk-lib';
+import { Annotations, Lazy, Stack } from 'aws-cdk-lib';
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import { AnyPrincipal, ArnPrincipal, Effect, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -23,37 +23,29 @@ interface SourcesProps {
 
 /** Permits the senders of directory events: named roles and users, Okta's log stream, an SNS topic. */
 export class Sources extends Construct {
+  readonly #common: NamedProducers;
+
   constructor(scope: Construct, id: string, props: SourcesProps) {
     super(scope, id);
     const { settings } = props;
-    this.#namedProducersOnly(props, settings.producers);
+    this.#common = this.#namedProducers(props, settings.producers);
     for (const [source, events] of props.ofSources) {
-      this.#namedProducersOnly({ ...props, events }, settings.sources[source]?.producers ?? []);
+      this.#namedProducers({ ...props, events }, settings.sources[source]?.producers ?? []);
     }
     if (props.reader !== undefined) closeTo(props.reader.role, props.reader.queue);
     if (settings.oktaEventSource !== undefined) this.#oktaLogStream(props, settings.oktaEventSource);
     if (settings.snsTopicArn !== undefined) this.#topic(props, settings.snsTopicArn);
   }
 
-  /**
-   * The Allow statement permits principals of other accounts. The Deny statement refuses principals of this account
-   * whose own policies would let them send. A message in this queue grants access to groups, so a general permission
-   * for SQS must not be enough.
-   */
-  #namedProducersOnly({ events, key }: SourcesProps, producers: readonly string[]): void {
-    if (producers.length === 0) return;
-    const principals = producers.map((arn) => new ArnPrincipal(arn));
-    events.addToResourcePolicy(
-      new PolicyStatement({
-        sid: 'NamedProducers',
-        principals,
-        actions: ['sqs:SendMessage', 'sqs:GetQueueUrl'],
-        resources: [events.queueArn],
-      }),
-    );
-    closeTo(producers, events);
-    const viaQueues = { StringEquals: { 'kms:ViaService': `sqs.${Stack.of(this).region}.amazonaws.com` } };
-    this.#useKey(key, 'producers', { principals, conditions: viaQueues });
+  /** Lets these roles and users send to the common events queue, and refuses all that were not named. */
+  admit(producers: readonly string[]): void {
+    this.#common.admit(producers);
+  }
+
+  #namedProducers({ events, key }: SourcesProps, producers: readonly string[]): NamedProducers {
+    const named = new NamedProducers(events, (statement) => this.#useKey(key, 'producers', statement));
+    named.admit(producers);
+    return named;
   }
 
   /** Okta's log stream arrives on a separate partner bus. Only events about groups and users are forwarded. */
@@ -110,6 +102,43 @@ export class Sources extends Construct {
       `groupsync:key-policy-${who}`,
       `the policy of ${key.keyArn} (keyArn) must have this statement, or nothing can be sent: ${missing}`,
     );
+  }
+}
+
+/**
+ * The producers of one events queue. The Allow statement permits principals of other accounts. The Deny statement
+ * refuses principals of this account whose own policies would let them send. A message in this queue grants access to
+ * groups, so a general permission for SQS must not be enough.
+ */
+class NamedProducers {
+  readonly #events: Queue;
+  readonly #useKey: (statement: PolicyStatementProps) => void;
+  readonly #arns: string[] = [];
+  #allow: PolicyStatement | undefined;
+
+  constructor(events: Queue, useKey: (statement: PolicyStatementProps) => void) {
+    this.#events = events;
+    this.#useKey = useKey;
+  }
+
+  admit(producers: readonly string[]): void {
+    if (producers.length === 0) return;
+    this.#arns.push(...producers);
+    const principals = producers.map((arn) => new ArnPrincipal(arn));
+    if (this.#allow === undefined) this.#allow = this.#closed();
+    this.#allow.addPrincipals(...principals);
+    const via = `sqs.${Stack.of(this.#events).region}.amazonaws.com`;
+    this.#useKey({ principals, conditions: { StringEquals: { 'kms:ViaService': via } } });
+  }
+
+  /** Refuses all principals that are not named. Returns the statement that admits the named ones. */
+  #closed(): PolicyStatement {
+    const { queueArn } = this.#events;
+    const actions = ['sqs:SendMessage', 'sqs:GetQueueUrl'];
+    const allow = new PolicyStatement({ sid: 'NamedProducers', actions, resources: [queueArn] });
+    this.#events.addToResourcePolicy(allow);
+    closeTo(Lazy.list({ produce: () => this.#arns }), this.#events);
+    return allow;
   }
 }
 

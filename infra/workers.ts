@@ -205,7 +205,7 @@ export class ScheduledWorker extends Construct {
           roleArn: role.roleArn,
           input: JSON.stringify(task.payload),
           deadLetterConfig: { arn: undelivered.queueArn },
-          // Retries end before the next scheduled run, so that runs do not accumulate.
+          // Retries end before the next scheduled run. Otherwise runs would accumulate.
           retryPolicy: { maximumRetryAttempts: 3, maximumEventAgeInSeconds: task.everyMinutes * 60 },
         },
       }).node.addDependency(role);

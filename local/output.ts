@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import type { OpenDirectory } from './directory/open-directory.ts';
 import type { LocalFile } from './local-file.ts';
 import type { GroupReport } from './report.ts';
 import { groupsSummary, groupsTable } from './table.ts';
@@ -10,6 +11,8 @@ export interface RunResult {
   readonly address: LocalFile;
   /** URL of the console, if it runs. */
   readonly page?: string | undefined;
+  /** The simulated directory, if the stack reads one. */
+  readonly directory?: Pick<OpenDirectory, 'url' | 'tryCommand'> | undefined;
 }
 
 /**
@@ -22,7 +25,7 @@ export function jsonDocument({ converged, groups, elapsedMs, address }: RunResul
 }
 
 export function readableReport(
-  { converged, groups, elapsedMs, address, page }: RunResult,
+  { converged, groups, elapsedMs, address, page, directory }: RunResult,
   options: { readonly once: boolean; readonly localFile: string; readonly logPath: string },
 ): string {
   const seconds = (elapsedMs / 1000).toFixed(1);
@@ -30,7 +33,7 @@ export function readableReport(
     ? `converged after ${seconds} s`
     : `NOT converged after ${seconds} s; the handlers' log is in ${shown(options.logPath)}`;
   const lines = [groupsTable(groups), `${groupsSummary(groups)}; ${verdict}`];
-  if (!options.once) lines.push('', ...endpointLines(address, options, page));
+  if (!options.once) lines.push('', ...endpointLines(address, options, page), ...directoryLines(directory));
   return `${lines.join('\n')}\n`;
 }
 
@@ -49,5 +52,14 @@ const endpointLines = (
   `log         ${shown(options.logPath)}`,
   'Ctrl-C stops.',
 ];
+
+function directoryLines(directory: RunResult['directory']): string[] {
+  if (directory === undefined) return [];
+  const { url, tryCommand } = directory;
+  const lines = ['', `directory   ${url}, read every 15 seconds; other changes: docs/directory-simulator.md`];
+  return tryCommand === undefined
+    ? lines
+    : [...lines, 'To see a change, remove a member from a group:', tryCommand];
+}
 
 const shown = (path: string) => relative(process.cwd(), path) || path;

@@ -84,7 +84,7 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
     const hasPage = options.console && !options.once && !options.json;
     const page = hasPage ? await dependencies.startConsole?.(options.localFile) : undefined;
     closers.push(() => page?.stop());
-    if (options.once || outcome.converged) print(show({ ...result, page: page?.url }, options));
+    if (options.once || outcome.converged) print(show({ ...result, page: page?.url, directory }, options));
     if (options.once) return outcome.converged ? 0 : 1;
     if (!dependencies.signal.aborted) await once(dependencies.signal, 'abort');
     return 0;

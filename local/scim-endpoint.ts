@@ -24,10 +24,13 @@ export interface ScimEndpoint {
  */
 const MAX_HEAD_BYTES = 128 * 1024;
 
+/** The list of allowed addresses has no effect, because only this machine can reach the endpoint. */
+type Wired = Omit<ReturnType<typeof wireScim>, 'admits'>;
+
 /** Serves SCIM on this machine only, as API Gateway and the function `scim` do when deployed. */
 export async function startScim(
   { port, connection }: { readonly port: number; readonly connection: ConnectionName },
-  wired: ReturnType<typeof wireScim>,
+  wired: Wired,
 ): Promise<ScimEndpoint> {
   const { ports } = wired;
   const { token, kept } = await createToken(connection, { ...ports, randomHex });
@@ -51,7 +54,7 @@ export async function startScim(
 async function serve(
   incoming: IncomingMessage,
   response: ServerResponse,
-  { ports, logger, metrics }: ReturnType<typeof wireScim>,
+  { ports, logger, metrics }: Wired,
 ): Promise<void> {
   const startedMs = ports.clock();
   const body = await readBody(incoming);

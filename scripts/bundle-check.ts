@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Metafile } from 'esbuild';
-import { bundle, DEPLOYABLE_KEYS, type DeployableKey, HANDLERS } from '../infra/bundle.ts';
+import { bundle, HANDLERS } from '../infra/bundle.ts';
+import { DEPLOYABLE_KEYS, type DeployableKey } from '../infra/function-code.ts';
 import { ENVIRONMENT } from '../shared/contract/names.ts';
 import { baselineSource } from './bundle-check/baseline.ts';
 

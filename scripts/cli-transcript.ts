@@ -115,7 +115,7 @@ const STEPS: readonly Step[] = [
   { run: 'resume --yes' },
   { run: 'forget 00u-zoe --yes' },
   { run: 'audit' },
-  '## Dead letters',
+  '## Dead-lettered messages',
   { run: 'events send deadLetters.jsonl' },
   { wait: 3_000 },
   { run: 'dlq list' },

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleHandlers, DEPLOYABLE_KEYS } from '../infra/bundle.ts';
+import { bundleHandlers } from '../infra/bundle.ts';
+import { DEPLOYABLE_KEYS } from '../infra/function-code.ts';
 import { releaseTemplate, zipName } from '../infra/release-template.ts';
 import { VERSION } from '../shared/contract/version.ts';
 import { zipOf } from './zip.ts';

@@ -41,7 +41,7 @@ const SCIM_MEMBERS = 8;
 const SCIM_GROUPS = 4;
 
 /**
- * Draws the employees. A few have no address or no user, or are not active. See messages.ts for the ids `h` and `q`.
+ * Draws the employees. A few lack the address or the user, or are inactive. See messages.ts for the ids `h` and `q`.
  */
 export function drawPeople(
   random: Random,

@@ -19,10 +19,7 @@ interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
   readonly endMs: number;
 }
 
-/**
- * Draws the faults of one connection: those of its platform and of AWS, the actions of other clients, and the actions
- * of operators.
- */
+/** Draws for one connection: faults of its platform and of AWS, actions of other clients, and actions of operators. */
 export function drawFaults(random: Random, town: Town, scene: Scene): readonly Happening[] {
   const { name: connection } = town;
   const isFirst = scene.towns[0] === town;
@@ -266,7 +263,7 @@ function drawOperators(
   };
   const company = () => (random.chance(0.5) ? town.company : random.pick(towns).company);
   const role = () => random.pick(town.people).role;
-  /** Returns the actions of one routine: one action, or two, of which the second comes later. */
+  /** Returns the actions of one routine: one action, or two actions at different times. */
   const routines: Readonly<Record<Routine, (group: string) => readonly OperatorAction[]>> = {
     pause: (group) => [
       { kind: 'pause', group },

@@ -30,8 +30,8 @@ export interface Return {
 }
 
 /**
- * Draws a connection that is removed and connected again under another name, and both times. Only a connection without
- * a SCIM client is drawn, whose company has no other connection. @returns undefined if no connection returns
+ * Draws a connection that is removed and connected again under another name, and the time of both. The connection has
+ * no SCIM client, and its company has no other connection. @returns undefined if no connection returns
  */
 export function drawReturn(random: Random, towns: readonly Town[], endMs: number): Return | undefined {
   if (!random.chance(RETURNS)) return undefined;

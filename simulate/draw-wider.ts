@@ -71,7 +71,7 @@ const within = (atMs: number, endMs: number) => Math.max(0, Math.min(atMs, endMs
 
 const NUMBERED = ['n0', 'n1', 'n2', 'n3'];
 
-/** Employees without an address. Only the second match rule, by employee number, finds them. */
+/** Employees without an address, who match only by the second rule (employee number). */
 export const numberedPeople = (connection: string): readonly PersonSpec[] =>
   NUMBERED.map((id) => ({
     role: roleOf(connection, id),

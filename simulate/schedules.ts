@@ -26,7 +26,7 @@ const UNCOUNTED = { emit() {} };
 /**
  * The schedules of the deployed functions (shared/contract/topology.ts). Each starts at its own minute. A run that
  * would find the same state as the last successful run is skipped, for `leftOutMs` at most. If a fault may affect the
- * run, it is skipped for `soonMs` at most.
+ * run, the limit is `soonMs`.
  */
 const RHYTHMS = {
   people: { everyMs: HOUR_MS, firstMs: INDEX_LATE_MS + 2_000, leftOutMs: 11 * HOUR_MS, soonMs: 4 * HOUR_MS },

@@ -96,8 +96,7 @@ export class MemoryTable implements Table {
   readonly widest = new Map<string, number>();
   readonly #table = new Map<string, Partition>();
   /**
-   * Copies of the index, of which each read uses another one. So one read may show a change that the next read does not
-   * show.
+   * Copies of the index. Each read uses another copy, so one read may show a change that the next read does not show.
    */
   readonly #replicas: readonly Map<string, Partition>[];
   #indexReads = 0;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
-import type { DeployableKey } from '../../infra/bundle.ts';
+import type { DeployableKey } from '../../infra/function-code.ts';
 import { loadParts } from '../../local/load-parts.ts';
 import { DEFAULT_CONNECTION, secretName } from '../../shared/contract/names.ts';
 import { type RecordedCall, startRecording } from '../emulated/recorder.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DirectoryPreview, DirectoryStepRow, nullable } from '../../shared/contract/answers.ts';
 import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
-import { fixOfStep, guidePageOf, takeoverOptionsOf } from '../../shared/operate/directory/guides/index.ts';
+import { connectOptionsOf, fixOfStep, guidePageOf } from '../../shared/operate/directory/guides/index.ts';
 import { comparePlatform, previewDirectory } from '../../shared/operate/directory/preview.ts';
 import { observeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings } from '../../shared/operate/settings.ts';
@@ -34,7 +34,7 @@ export async function connectDirectory(
   for (const line of previewLines(preview)) out.note(line);
   if (others.length > 0) {
     out.answer(document(false), () => out.line(othersLine(others)));
-    out.note(`next: groupsync directory takeover --directory ${takeoverOptionsOf(setting)}`);
+    out.note(`next: groupsync directory takeover --directory ${connectOptionsOf(setting)}`);
     return EXIT.failed;
   }
   if (!(await context.confirm(`Read this directory for the connection ${name}?`))) return EXIT.failed;

@@ -14,7 +14,7 @@ import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { connectDirectory } from './connect-directory.ts';
-import { directoryOptions, keylessOptions } from './directory-source.ts';
+import { directoryOptions } from './directory-source.ts';
 import type { DirectoryOptions } from './directory-vendors.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 import { settleMemberIdField } from './member-id.ts';
@@ -51,7 +51,7 @@ export function addConnect(program: Command, act: Act): void {
       ),
     )
     .action(act(connect));
-  for (const option of [...directoryOptions(), ...keylessOptions()]) command.addOption(option);
+  for (const option of directoryOptions()) command.addOption(option);
 }
 
 async function connect(context: Context, text: string | undefined, options: ConnectOptions): Promise<number> {

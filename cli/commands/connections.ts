@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { SettingRequestRow } from '../../shared/contract/answers.ts';
 import { settingKeys } from '../../shared/contract/change-setting.ts';
 import type { Finding } from '../../shared/contract/contract-report.ts';
-import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { eraseConnection } from '../../shared/operate/forget.ts';
 import { planningWith } from '../../shared/operate/people-now.ts';
@@ -188,7 +187,11 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
   for (const line of shown.map(requestLine)) out.note(line);
   const question = reject ? 'Reject these requests?' : 'Confirm these changes?';
   if (!(await context.confirm(question))) return EXIT.failed;
-  const { replanned } = await decideRequests(name, { isConfirmed: !reject, shown }, ports);
+  const { replanned } = await ports.decisions.settings({
+    connection: name,
+    isConfirmed: !reject,
+    shown: [...shown],
+  });
   out.answer({ outcome: action, requests: shown, replanned }, () =>
     out.line(
       reject

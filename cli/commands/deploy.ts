@@ -73,7 +73,18 @@ async function apply(
 ): Promise<boolean> {
   if (!(await context.confirm(`Deploy ${built.stack} in ${where} (${planSummary(plan)})?`))) return false;
   await cdk.deploy({ revertDrift, importExisting });
+  await protect(context, { cdk, built });
   return true;
+}
+
+/** A table that stays when the stack is deleted is also protected against `dynamodb:DeleteTable`. */
+async function protect({ out }: Context, { cdk, built }: Pick<OpenStage, 'cdk' | 'built'>): Promise<void> {
+  const isKept = built.resources.some(({ type, isKept }) => type === 'AWS::DynamoDB::Table' && isKept);
+  await cdk.protectTable(isKept).catch((error: Error) => {
+    out.note(
+      `warning: the deletion protection of the table was not changed: ${error.name}: ${error.message}`,
+    );
+  });
 }
 
 function report(

@@ -36,8 +36,10 @@ async function destroy(context: Context, options: DestroyOptions, command: Comma
     if (!(await context.confirm(`Destroy ${stage.built.stack} in ${stage.where}?`)))
       return report(context, stage, 'refused', { deleted, kept });
     // CloudFormation reads from the deployed template what stays. The deployment also ends the protection.
-    if (losesData) await stage.cdk.deploy({});
-    else if (deployed.isProtected) await stacks.unprotect(stage.built.stack);
+    if (losesData) {
+      await stage.cdk.deploy({});
+      await stage.cdk.protectTable(false);
+    } else if (deployed.isProtected) await stacks.unprotect(stage.built.stack);
     await stage.cdk.destroy();
     context.out.note('the secrets of its connections stay in Secrets Manager: docs/deploy.md, Remove');
     return report(context, stage, 'destroyed', { deleted, kept });

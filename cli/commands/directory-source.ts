@@ -7,16 +7,21 @@ import {
   hasStoredSecret,
 } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
-import { guidePageOf, placeholdersOf } from '../../shared/operate/directory/guides/index.ts';
+import { guidePageOf } from '../../shared/operate/directory/guides/index.ts';
+import {
+  directoryThroughFunction,
+  type ShownDirectory,
+} from '../../shared/operate/directory/through-function.ts';
 import { planSettings, type SettingsPlan } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import { type Directory, DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
 import { readHidden } from '../hidden-text.ts';
 import { HintedError, UsageError } from '../io.ts';
 import { utf8Chunks } from '../text-file.ts';
-import { type DirectoryOptions, type SecretSource, VENDOR_OPTIONS } from './directory-vendors.ts';
+import { type DirectoryOptions, describeDirectory, type SecretSource } from './directory-vendors.ts';
 
 export const directoryOptions = (): readonly Option[] => [
   new Option('--directory <kind>', 'a directory that the connection does not read yet').choices(
@@ -27,27 +32,23 @@ export const directoryOptions = (): readonly Option[] => [
     '--key <file>',
     "Google: key file of the directory's service account; Okta: file with the private key as JWK",
   ),
+  new Option('--provider <name>', 'Google: workload identity provider, to sign in without a stored key'),
+  new Option('--service-account <address>', 'Google: the service account that reads, with --provider'),
   new Option('--tenant <id>', 'Entra ID: the tenant'),
   new Option('--client-id <id>', 'Entra ID, Okta: the application that reads'),
   new Option(
     '--secret-stdin',
     'read the client secret (Entra ID) or the API token (Okta) from standard input',
   ),
-  new Option(
-    '--directory-url <url>',
-    'Okta: address of the organisation; else another server with the same API, such as a simulator',
-  ),
-];
-
-/** Only `connect` has these options: without a key, only the deployed function can read the directory. */
-export const keylessOptions = (): readonly Option[] => [
-  new Option('--provider <name>', 'Google: workload identity provider, to sign in without a stored key'),
-  new Option('--service-account <address>', 'Google: the service account that reads, with --provider'),
   new Option('--key-arn <arn>', 'Okta: key in KMS that signs in as the application, without a stored key'),
   new Option('--federated', 'Entra ID: sign in with a federated credential, without a stored secret'),
   new Option(
     '--audience <name>',
     'Entra ID: audience of the federated credential, if it is not the usual one',
+  ),
+  new Option(
+    '--directory-url <url>',
+    'Okta: address of the organisation; else another server with the same API, such as a simulator',
   ),
 ];
 
@@ -69,7 +70,7 @@ export async function namedDirectory(
   options: DirectoryOptions,
 ): Promise<NamedDirectory> {
   const { ports } = await context.connected(name);
-  const described = VENDOR_OPTIONS[options.directory ?? 'google'](options);
+  const described = describeDirectory(options.directory ?? 'google', options);
   const plan = await planSettings(name, [{ key: 'directory', value: described.setting }], ports);
   const setting = plan.next.directory;
   if (setting === null) throw new UsageError('--directory: expected a kind of directory, got null');
@@ -81,44 +82,42 @@ export async function namedDirectory(
 export interface ChosenDirectory {
   readonly connection: Connection;
   readonly kind: DirectoryKind;
-  readonly directory: Directory;
+  readonly directory: ShownDirectory;
   readonly ports: ToolPorts;
 }
 
-/** Returns the directory that the options describe; without options, the one that the connection reads. */
+/**
+ * Returns the directory that the options describe; without options, the one that the connection reads. Without a secret,
+ * the deployed function reads the directory.
+ */
 export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
   const { ports, found } = await context.connected();
   if (options.directory !== undefined) {
     const { connection, setting, key, present } = await namedDirectory(context, found.name, options);
-    if (key === undefined) throw new UsageError(`--directory: expected ${placeholdersOf(setting.kind)}`);
     const { kind } = setting;
-    return { connection, kind, directory: await withHint(present(), kind), ports };
+    const directory =
+      key === undefined
+        ? directoryThroughFunction({ ...ports, connection, setting })
+        : await withHint(present(), kind);
+    return { connection, kind, directory, ports };
   }
   const { directory: setting } = found.settings;
   if (setting === null) {
-    throw new UsageError(`${found.name} reads no directory: expected ${examplesOfDirectories()}`);
-  }
-  if (!hasStoredSecret(setting)) {
-    throw new UsageError(
-      `${found.name} reads its directory without a key, as only the deployed function can: expected --directory ${placeholdersOf(setting.kind)}`,
-    );
+    throw new UsageError(`${found.name} reads no directory: expected --directory KIND and its options`);
   }
   const { kind } = setting;
-  const directory = await withHint(ports.directoryApplicants.stored(found), kind);
+  const directory = hasStoredSecret(setting)
+    ? await withHint(ports.directoryApplicants.stored(found), kind)
+    : directoryThroughFunction({ ...ports, connection: found });
   return { connection: found, kind, directory, ports };
 }
-
-const examplesOfDirectories = (): string =>
-  DIRECTORY_KINDS.map((kind) => `--directory ${placeholdersOf(kind)}`).join(', or ');
 
 /** Turns an error of the directory into a message with the next command, because the command itself was correct. */
 export const withHint = <Answer>(asked: Promise<Answer>, kind: DirectoryKind): Promise<Answer> =>
   asked.catch((error: Error) => {
-    if (!(error instanceof DirectoryError)) throw error;
-    throw new HintedError(
-      `nothing was changed: ${error.message}; ${guidePageOf(kind)}`,
-      'groupsync directory status',
-    );
+    const isExpected = error instanceof DirectoryError || error instanceof FunctionFailed;
+    if (!isExpected) throw error;
+    throw new HintedError(`nothing was changed: ${error.message}; ${guidePageOf(kind)}`, 'groupsync doctor');
   });
 
 async function readSecret(context: Context, source: SecretSource): Promise<unknown> {

@@ -1,5 +1,4 @@
 import type { TakeoverPlan } from '../../shared/contract/answers.ts';
-import { placeholdersOf } from '../../shared/operate/directory/guides/index.ts';
 import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -36,7 +35,7 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
   out.note(
     isConnected
       ? 'next: groupsync directory read'
-      : `next: groupsync connect --directory ${placeholdersOf(kind)}`,
+      : `next: groupsync connect ${connection.name} --directory … with the same options`,
   );
   return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;
 }

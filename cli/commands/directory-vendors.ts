@@ -39,19 +39,12 @@ export interface DescribedDirectory {
 /** The audience that Microsoft recommends for federated credentials. */
 const ENTRA_AUDIENCE = 'api://AzureADTokenExchange';
 
-const GOOGLE_EXPECTED =
-  '--directory: expected --administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS';
-const ENTRA_EXPECTED =
-  '--directory entra: expected --tenant ID and --client-id ID, and the client secret on standard input with --secret-stdin, or --federated';
-const OKTA_EXPECTED =
-  '--directory okta: expected --directory-url URL, and --client-id ID with --key FILE or --key-arn ARN, or an API token on standard input with --secret-stdin';
-
-function google(options: DirectoryOptions): DescribedDirectory {
+function google(options: DirectoryOptions): DescribedDirectory | undefined {
   const { administrator, key, provider, serviceAccount, directoryUrl: baseUrl } = options;
   const isFederated = provider !== undefined && serviceAccount !== undefined;
   const isHalf = (provider === undefined) !== (serviceAccount === undefined);
   const hasOneCredential = isFederated !== (key !== undefined) && !isHalf;
-  if (administrator === undefined || !hasOneCredential) throw new UsageError(GOOGLE_EXPECTED);
+  if (administrator === undefined || !hasOneCredential) return undefined;
   const setting = {
     kind: 'google',
     administrator,
@@ -61,11 +54,9 @@ function google(options: DirectoryOptions): DescribedDirectory {
   return { setting, secret: key === undefined ? undefined : { kind: 'file', file: key } };
 }
 
-function entra(options: DirectoryOptions): DescribedDirectory {
+function entra(options: DirectoryOptions): DescribedDirectory | undefined {
   const { tenant, clientId, federated = false, secretStdin = false, directoryUrl: baseUrl } = options;
-  if (tenant === undefined || clientId === undefined || (federated && secretStdin)) {
-    throw new UsageError(ENTRA_EXPECTED);
-  }
+  if (tenant === undefined || clientId === undefined || (federated && secretStdin)) return undefined;
   const setting = {
     kind: 'entra',
     tenant,
@@ -81,13 +72,13 @@ function entra(options: DirectoryOptions): DescribedDirectory {
   };
 }
 
-function okta(options: DirectoryOptions): DescribedDirectory {
+function okta(options: DirectoryOptions): DescribedDirectory | undefined {
   const { directoryUrl: orgUrl, clientId, key, keyArn, secretStdin = false } = options;
   const hasOneCredential =
     clientId === undefined
       ? key === undefined && keyArn === undefined
       : !secretStdin && (key === undefined) !== (keyArn === undefined);
-  if (orgUrl === undefined || !hasOneCredential) throw new UsageError(OKTA_EXPECTED);
+  if (orgUrl === undefined || !hasOneCredential) return undefined;
   const setting = {
     kind: 'okta',
     orgUrl,
@@ -99,7 +90,34 @@ function okta(options: DirectoryOptions): DescribedDirectory {
   return { setting, secret: { kind: 'text', field: 'apiToken', title: 'API token', isPiped: secretStdin } };
 }
 
-/** How the options describe a directory of each vendor. */
-export const VENDOR_OPTIONS: Readonly<
-  Record<DirectoryKind, (options: DirectoryOptions) => DescribedDirectory>
-> = { google, entra, okta };
+interface VendorOptions {
+  /** Returns undefined if the options do not describe a directory. */
+  describe(options: DirectoryOptions): DescribedDirectory | undefined;
+  /** The options that the commands expect. */
+  readonly expected: string;
+}
+
+const VENDORS: Readonly<Record<DirectoryKind, VendorOptions>> = {
+  google: {
+    describe: google,
+    expected: '--administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS',
+  },
+  entra: {
+    describe: entra,
+    expected:
+      '--tenant ID and --client-id ID, and the client secret on standard input with --secret-stdin, or --federated',
+  },
+  okta: {
+    describe: okta,
+    expected:
+      '--directory-url URL, and --client-id ID with --key FILE or --key-arn ARN, or an API token on standard input with --secret-stdin',
+  },
+};
+
+/** Returns the directory that the options describe. @throws UsageError */
+export function describeDirectory(kind: DirectoryKind, options: DirectoryOptions): DescribedDirectory {
+  const { describe, expected } = VENDORS[kind];
+  const described = describe(options);
+  if (described === undefined) throw new UsageError(`--directory: expected ${expected}`);
+  return described;
+}

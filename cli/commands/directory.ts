@@ -6,6 +6,10 @@ import {
   type DirectoryStatus,
 } from '../../shared/contract/answers.ts';
 import { groupId } from '../../shared/domain/ids.ts';
+import {
+  recordAcceptedDeletions,
+  recordDeletedGroups,
+} from '../../shared/operate/directory/accept-deletions.ts';
 import { guidePages } from '../../shared/operate/directory/guides/index.ts';
 import { readDirectoryGroups, readDirectoryStatus } from '../../shared/operate/directory/status.ts';
 import { formatSource } from '../../shared/operate/status.ts';
@@ -138,8 +142,9 @@ const ACCEPT =
 /** The deployed function reads the directory, with its own permissions and lease. */
 async function read(context: Context, { full = false, acceptDeletions }: ReadOptions): Promise<number> {
   const { out, connection } = context;
-  const { ports } = await context.connected();
+  const { ports, found } = await context.connected();
   if (acceptDeletions === true && !(await context.confirm(ACCEPT))) return EXIT.failed;
+  if (acceptDeletions === true) await recordAcceptedDeletions(found.name, ports);
   out.note(`reading the directory of ${connection} …`);
   const ran = ports.functions
     .run('directory', { connection, full, acceptDeletions })
@@ -152,7 +157,8 @@ async function read(context: Context, { full = false, acceptDeletions }: ReadOpt
     out.answer(report, () => out.line(`not run: ${report.skipped}`));
     return EXIT.attention;
   }
-  const { read: whole, sent, failed, waiting } = report;
+  const { read: whole, sent, failed, waiting, deleted } = report;
+  if (acceptDeletions === true) await recordDeletedGroups(found.name, deleted, ports);
   out.answer(report, () => {
     out.line(
       `${plural(whole, 'group')} read, ${sent} sent, ${failed} failed, ${waiting} left for the next run`,

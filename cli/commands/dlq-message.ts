@@ -34,7 +34,7 @@ async function findOne(context: Context, id: string, options: QueueOption): Prom
   const [deadLetter] = await findDeadLetters([id], queuesOf(options), await context.ports());
   if (deadLetter !== undefined) return deadLetter;
   throw new NotFound(
-    `no dead letter has the id ${id}, or another consumer is processing it: groupsync dlq list`,
+    `no dead-lettered message has the id ${id}, or another consumer is processing it: groupsync dlq list`,
   );
 }
 
@@ -181,7 +181,7 @@ export async function discard(
   if (messages.length === 0) {
     if (ids.length > 0 || inFlightElsewhere > 0)
       throw new NotFound(
-        'none of these is a dead letter, or another consumer is processing them: groupsync dlq list',
+        'none of these is a dead-lettered message, or another consumer is processing them: groupsync dlq list',
       );
     out.answer({ discarded: 0, missing: 0 }, () => out.line('nothing to discard'));
     return EXIT.done;

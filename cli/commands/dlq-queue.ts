@@ -85,7 +85,7 @@ export async function surveyChosen(context: Context, selection: Selection, optio
   for (const id of selection.ids ?? []) {
     const fitting = survey.messages.filter((message) => isNamed(message, id) && message.id !== id);
     if (fitting.length > 1)
-      throw new NotFound(`"${id}" matches ${fitting.length} dead letters; use a longer prefix`);
+      throw new NotFound(`"${id}" matches ${fitting.length} messages; use a longer prefix`);
   }
   if (survey.causes.length > 0) context.out.noteTable(survey.causes, CAUSE_COLUMNS);
   return survey;
@@ -95,7 +95,9 @@ export async function surveyChosen(context: Context, selection: Selection, optio
 const reportElsewhere = ({ out }: Context) => {
   let note = out.note;
   return (messages: number, seconds: number): void => {
-    note(`another consumer is processing ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
+    note(
+      `another consumer is processing ${plural(messages, 'dead-lettered message')}: waiting for up to ${seconds} s`,
+    );
     note = () => {};
   };
 };
@@ -195,7 +197,8 @@ function print({ replayed, failed, failedAgain, because, ...report }: ReplayRepo
   const left = report.remaining - failed - failedAgain;
   out.line(`${plural(replayed, 'message')} replayed${report.cancelled ? ', then stopped' : ''}`);
   if (failedAgain > 0) out.line(out.paint.red(`${failedAgain} failed again: ${because}`));
-  if (failed > 0) out.line(out.paint.red(`${failed} could not be sent; they are still dead letters`));
+  if (failed > 0)
+    out.line(out.paint.red(`${failed} could not be sent; they are still in the dead-letter queue`));
   if (left > 0)
     out.line(
       `${left} remain: another consumer is processing them, or they were not reached. Run the command again`,

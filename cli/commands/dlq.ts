@@ -22,11 +22,13 @@ import {
 export function addDlq(program: Command, act: Act): void {
   const dlq = program
     .command('dlq')
-    .description('dead letters: messages that groupsync could not process')
+    .description('dead-lettered messages: messages that groupsync could not process')
     .addHelpText(...examples('dlq list', 'dlq replay --code unknown_connection'));
   dlq
     .command('list', { isDefault: true })
-    .description('list dead letters by cause, with counts and ages; superseded = newer state exists')
+    .description(
+      'list dead-lettered messages by cause, with counts and ages; superseded = newer state exists',
+    )
     .addOption(queueOption())
     .addOption(codeOption())
     .option('--group <group>', 'only messages of this group: id or name')
@@ -81,7 +83,7 @@ async function list(context: Context, { code, group, limit, ...options }: ListOp
   const survey = await surveyed(context, selection, options, limit);
   const names = await context.names({ groups: survey.messages.flatMap((message) => message.group ?? []) });
   out.answer(survey, () =>
-    survey.total === 0 ? out.line('no dead letters') : printSurvey(survey, names, context),
+    survey.total === 0 ? out.line('no dead-lettered messages') : printSurvey(survey, names, context),
   );
   return EXIT.done;
 }
@@ -114,7 +116,7 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
   if (selected > shown) out.line(`… and ${selected - shown} more; --json lists them`);
   const elsewhere =
     inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them in use by another consumer`;
-  out.line(`${plural(total, 'dead letter')}${elsewhere}${complete ? '' : '; there may be more'}`);
+  out.line(`${plural(total, 'dead-lettered message')}${elsewhere}${complete ? '' : '; there may be more'}`);
   for (const step of nextSteps(survey, idOf)) out.note(`next: ${step}`);
 }
 

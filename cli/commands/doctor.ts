@@ -102,7 +102,7 @@ const Answer = z.object({ reports: z.array(z.object({ notified: Notified })) });
 export function addNotify(program: Command, act: Act): void {
   const notify = program
     .command('notify')
-    .description('notifications about holds, blocked writes, dead letters and other alarms')
+    .description('notifications about holds, blocked writes, dead-lettered messages and other alarms')
     .addHelpText(...examples('notify list', '--connection acme notify test'));
   for (const [name, description] of [
     ['list', 'list notification targets: the setting notify of the stage (docs/deploy.md)'],

@@ -1,16 +1,10 @@
 import type { HeldMember } from '../../shared/contract/answers.ts';
 import { type GroupRef, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
 import { findOne, NotFound } from '../../shared/operate/find-group.ts';
-import {
-  type AllOrNone,
-  approveHold,
-  approveSome,
-  type HoldOutcome,
-  type HoldRequest,
-  rejectHold,
-} from '../../shared/operate/holds.ts';
+import type { HoldRequest } from '../../shared/operate/holds.ts';
 import { withId } from '../../shared/operate/names.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { DecidedHold } from '../../shared/sync/ports/decisions.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { canAsk } from '../output/ask.ts';
@@ -103,12 +97,9 @@ interface DecisionInput {
   readonly request: HoldRequest;
 }
 
-function decide(
-  { name, ref, users, request }: DecisionInput,
-  ports: ToolPorts,
-): Promise<HoldOutcome | AllOrNone> {
-  if (name === 'reject') return rejectHold(ref, request, ports);
-  return users.length === 0 ? approveHold(ref, request, ports) : approveSome(ref, users, request, ports);
+function decide({ name, ref, users, request }: DecisionInput, ports: ToolPorts): Promise<DecidedHold> {
+  const some = users.length === 0 ? {} : { users: [...users] };
+  return ports.decisions.hold({ ...ref, isApproved: name === 'approve', ...some, request });
 }
 
 const SHOWN = 20;
@@ -128,7 +119,7 @@ const ALL_OR_NONE = {
   some_were_rejected: 'an operator rejected some of these removals earlier',
 } as const;
 
-function formatOutcome(outcome: HoldOutcome | AllOrNone, name: string): string {
+function formatOutcome(outcome: DecidedHold, name: string): string {
   if (outcome.kind === 'all_or_none')
     return `nothing was changed; only all removals can be approved: ${ALL_OR_NONE[outcome.why]}`;
   if (outcome.kind === 'decided')

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { createQuery } from '../../shared/aws/query.ts';
 import { createSdk, type Sdk } from '../../shared/aws/sdk.ts';
 import { createStackClient, resourcesOf } from '../../shared/aws/stacks.ts';
+import { protectTable } from '../../shared/aws/table-protection.ts';
 import { HintedError, UsageError } from '../io.ts';
 import { type CdkPackages, fetchCdk, packagedCdk } from './fetch-cdk.ts';
 import type { Cdk, CdkOptions, DeploymentOptions, StackPlace } from './ports.ts';
@@ -18,6 +19,9 @@ interface Programs {
   readonly app: string;
   readonly env: Readonly<Record<string, string>>;
 }
+
+/** A warning of the app, as the CDK prints it. */
+const WARNING = /^WARNING (.*) \(Annotation\)$/;
 
 /** A command line for a shell. The space at its end stops the CDK from removing the first and the last quote. */
 const commandLine = (...words: readonly string[]) => `${words.map((word) => `"${word}"`).join(' ')} `;
@@ -82,7 +86,8 @@ function createCdk(programs: Programs, { cwd, env, region, profile, note }: CdkO
   return {
     async synth(settings) {
       const context = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-      await run(['synth', '--quiet', '--app', programs.app, '--output', out, ...context]);
+      const lines = await run(['synth', '--quiet', '--app', programs.app, '--output', out, ...context]);
+      for (const line of lines) if (WARNING.test(line)) note(line.replace(WARNING, 'warning: $1'));
       place = placeOf(out);
       const template = readFileSync(join(out, `${place.stack}.template.json`), 'utf8');
       return { ...place, resources: resourcesOf(template) };
@@ -106,6 +111,11 @@ function createCdk(programs: Programs, { cwd, env, region, profile, note }: CdkO
     },
     async destroy() {
       await run(['destroy', '--app', out, '--all', '--force'], { isShown: true });
+    },
+    async protectTable(isProtected) {
+      const { stack, region } = place ?? placeOf(out);
+      sdk ??= createSdk({ region, profile });
+      await protectTable(sdk, stack, isProtected);
     },
     async stacks() {
       sdk ??= createSdk({ region: (place ?? placeOf(out)).region, profile });

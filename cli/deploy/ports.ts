@@ -31,6 +31,8 @@ export interface Cdk {
   bootstrap(): Promise<void>;
   deploy(options: DeploymentOptions): Promise<void>;
   destroy(): Promise<void>;
+  /** Switches the deletion protection of the stage's table on or off. */
+  protectTable(isProtected: boolean): Promise<void>;
   /** CloudFormation, in the region of the built stack. */
   stacks(): Promise<StackClient>;
   /** Removes the built template. */

@@ -21,7 +21,7 @@ export const T = {
     groups: 'Groups',
     people: 'People',
     activity: 'Activity',
-    'dead-letters': 'Dead letters',
+    'dead-letters': 'Dead-lettered messages',
     connection: 'Connection',
   },
   live: { on: 'Live', gone: 'The console does not respond', retry: 'It is retried every second.' },

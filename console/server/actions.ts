@@ -11,14 +11,12 @@ import {
   platformUserId,
   roleId,
 } from '../../shared/domain/ids.ts';
-import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { discardDeadLetters, problemsOf, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
-import { approveHold, approveSome, rejectHold, rejectSome } from '../../shared/operate/holds.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
@@ -74,12 +72,8 @@ const decide = (isApproved: boolean) =>
     const ref = refOf(group, context);
     const decision = { reason, digest };
     const some = users?.map(platformUserId);
-    const [all, part] = isApproved
-      ? ([approveHold, approveSome] as const)
-      : ([rejectHold, rejectSome] as const);
-    const outcome = await (some === undefined
-      ? all(ref, decision, context.ports)
-      : part(ref, some, decision, context.ports));
+    const chosen = some === undefined ? {} : { users: some };
+    const outcome = await context.ports.decisions.hold({ ...ref, isApproved, ...chosen, request: decision });
     switch (outcome.kind) {
       case 'decided':
         return { digest };
@@ -163,7 +157,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   }),
   'decide-requests': action(
     z.object({ isConfirmed: z.boolean(), shown: z.array(SettingRequestRow).min(1) }),
-    (decision, { connection, ports }) => decideRequests(connection, decision, ports),
+    (decision, { connection, ports }) => ports.decisions.settings({ connection, ...decision }),
   ),
   validate: action(z.object({ id: text, body: text }), async ({ id, body }, context) => {
     const { message } = await context.session.known(id);
@@ -214,7 +208,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
 const MAX_PREVIEWED = 500;
 /** Maximum number of messages that one action discards. */
 const MAX_DISCARDED = 10_000;
-const GONE = 'this dead letter no longer exists, or another consumer is processing it';
+const GONE = 'this dead-lettered message no longer exists, or another consumer is processing it';
 
 async function settingsEffect(
   refs: readonly GroupRef[],

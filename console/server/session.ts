@@ -6,7 +6,7 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 export const BOTH_QUEUES = ['events', 'apply'] as const;
 const MAX_CACHED = 200;
 
-/** Runs reads of dead letters in sequence, because a read hides messages from other reads. */
+/** Runs reads of the dead-letter queues in sequence, because a read hides messages from other reads. */
 export function createSession(ports: ToolPorts) {
   let last: Promise<unknown> = Promise.resolve();
   const cache = new Map<string, DeadLetter>();
@@ -18,7 +18,7 @@ export function createSession(ports: ToolPorts) {
   async function find(id: string): Promise<DeadLetter> {
     const [deadLetter] = await inSequence(() => findDeadLetters([id], BOTH_QUEUES, ports));
     if (deadLetter === undefined)
-      throw new NotFound('this dead letter no longer exists, or another consumer is processing it');
+      throw new NotFound('this dead-lettered message no longer exists, or another consumer is processing it');
     if (cache.size === MAX_CACHED) cache.clear();
     cache.set(id, deadLetter);
     return deadLetter;

@@ -5,6 +5,8 @@ import { MemberKindName, WorldGroup, WorldMember, WorldUser } from './world.ts';
 const By = { via: z.enum(['console', 'groups']).default('console'), actor: z.string().optional() };
 
 const key = z.string().min(1).describe('An id, a primary address or an alias.');
+/** The given fields are set. The others stay. */
+const vendorFields = z.record(z.string(), z.unknown()).optional();
 const ofUser = <const Kind extends string>(kind: Kind) =>
   z.strictObject({ kind: z.literal(kind), user: key, ...By });
 
@@ -20,7 +22,7 @@ export const Change = z.discriminatedUnion('kind', [
     familyName: z.string().optional(),
     orgUnitPath: z.string().optional(),
     isAdmin: z.boolean().optional(),
-    vendorFields: WorldUser.shape.vendorFields.optional(),
+    vendorFields,
     ...By,
   }),
   ofUser('suspendUser'),
@@ -40,7 +42,7 @@ export const Change = z.discriminatedUnion('kind', [
     email: z.string().optional(),
     aliases: z.array(z.string()).optional(),
     description: z.string().optional(),
-    vendorFields: WorldGroup.shape.vendorFields.optional(),
+    vendorFields,
     ...By,
   }),
   z.strictObject({ kind: z.literal('deleteGroup'), group: key, ...By }),

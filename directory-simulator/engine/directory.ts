@@ -66,7 +66,7 @@ export interface LogEntry {
   readonly role?: string;
   readonly oldValue?: string;
   readonly newValue?: string;
-  /** The properties of the vendor that the change sets. */
+  /** The vendor fields that the change sets. */
   readonly vendorFields?: VendorFields;
 }
 

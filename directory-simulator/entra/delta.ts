@@ -2,24 +2,29 @@ import type { Endpoint } from '../engine/dialect.ts';
 import { listPage, PageTokenError } from '../engine/page.ts';
 import { addressOf, contextOf, type GraphCall, graphMethod } from './api.ts';
 import { type Application, rolesOf } from './application.ts';
-import { entriesOf } from './entries.ts';
 import { type DeltaErrorName, syncReset, unsupportedQuery } from './errors.ts';
 import { idsOf } from './filter.ts';
 import { type Query, queryOf, selectedSuffix } from './query.ts';
 import { GROUP_RIGHTS, READ_HIDDEN_MEMBERS, USER_RIGHTS } from './rights.ts';
+import { createRounds, type Rounds } from './rounds.ts';
 import { decodeToken, encodeToken, type Round, type StateToken, type Tracked } from './state-tokens.ts';
 
 /** The most objects on one page. The documents set no number. */
 const MOST_PER_PAGE = 100;
 
-/** Which state tokens are valid. */
+/** Which state tokens are valid, and the entries of recent rounds. */
 export interface DeltaState {
   generation: number;
   /** The error for a token of an earlier generation. */
   expiredWith: DeltaErrorName;
+  entriesOf: Rounds;
 }
 
-export const createDeltaState = (): DeltaState => ({ generation: 1, expiredWith: 'syncStateNotFound' });
+export const createDeltaState = (): DeltaState => ({
+  generation: 1,
+  expiredWith: 'syncStateNotFound',
+  entriesOf: createRounds(),
+});
 
 const RIGHTS = { users: USER_RIGHTS, groups: GROUP_RIGHTS };
 
@@ -43,12 +48,12 @@ interface Context {
 }
 
 function deltaAnswer(context: Context, call: GraphCall) {
-  const { application } = context;
+  const { application, state } = context;
   const { simulation } = application;
   const query = queryOf(call.query, ['$select', '$filter', '$skiptoken', '$deltatoken'], call.headers);
   if (query.deltaToken === 'latest') return latestAnswer(context, call, query);
   const { round, page } = requestedRound(context, call, query);
-  const entries = entriesOf({
+  const entries = state.entriesOf({
     simulation,
     round,
     isMinimal: /\breturn=minimal\b/i.test(String(call.headers['prefer'] ?? '')),

@@ -57,7 +57,7 @@ export const entra = (): OpenDialect => (simulation) => {
     ],
     reset() {
       resetApplication(application);
-      Object.assign(delta, createDeltaState());
+      Object.assign(delta, { ...createDeltaState(), generation: delta.generation + 1 });
     },
   } satisfies Dialect;
 };

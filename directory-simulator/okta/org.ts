@@ -1,7 +1,7 @@
 import type { Group, User, View } from '../engine/directory.ts';
 
 /**
- * The vendor fields that this dialect reads.
+ * The vendorFields that this dialect reads.
  *
  * User: `status`, the status unless the user is suspended or archived; `login`, if it differs from the address;
  * `profile`, further fields of the profile. Group: `type`.

@@ -5,6 +5,7 @@ import {
 } from '../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
 import type { DirectoryKind, DirectorySetting } from '../../shared/contract/settings.ts';
+import { shellWord } from '../../shared/operate/names.ts';
 import { entraDirectory } from './entra.ts';
 import { googleDirectory } from './google.ts';
 import { oktaDirectory } from './okta.ts';
@@ -12,6 +13,8 @@ import { oktaDirectory } from './okta.ts';
 /** A running directory simulator, with the setting and the secret that a connection needs to read it. */
 export interface OpenDirectory extends Access {
   readonly url: string;
+  /** A command that makes a change in this directory; undefined if no group has a member. */
+  readonly tryCommand: string | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -38,6 +41,16 @@ const VENDORS = {
 export type LocalKind = keyof typeof VENDORS;
 export const LOCAL_KINDS = Object.keys(VENDORS) as readonly LocalKind[];
 
+/** Returns a command that removes one member from the first group that has one. */
+function tryCommandOf({ groups = [] }: WorldInput, url: string): string | undefined {
+  for (const { id, members: [first] = [] } of groups) {
+    if (first === undefined) continue;
+    const change = JSON.stringify({ kind: 'removeMember', group: id, member: first.member });
+    return `curl -X POST ${url}/_simulator/changes -H 'content-type: application/json' -d ${shellWord(change)}`;
+  }
+  return undefined;
+}
+
 export async function openDirectory(kind: LocalKind, world: WorldInput): Promise<OpenDirectory> {
   const vendor: LocalVendor = VENDORS[kind];
   const simulator = createDirectorySimulator({
@@ -49,7 +62,8 @@ export async function openDirectory(kind: LocalKind, world: WorldInput): Promise
   });
   try {
     const { url } = await simulator.listen();
-    return { url, ...(await vendor.accessTo(simulator, url)), close: () => simulator.close() };
+    const access = await vendor.accessTo(simulator, url);
+    return { url, ...access, tryCommand: tryCommandOf(world, url), close: () => simulator.close() };
   } catch (error) {
     await simulator.close();
     throw error;

@@ -58,6 +58,14 @@ export const LATER_GROUPS = {
   'Product design': ['user-cleo', 'user-dan'],
 };
 
+/** One more event, for a deployment after the update. */
+export function lastEvents(time: string): readonly string[] {
+  const group = { id: 'g-eng' };
+  return [event('group.member.added', { group, members: [member('cleo')] }, { time, sequence: 7 })];
+}
+
+export const LAST_GROUPS = { ...LATER_GROUPS, Engineering: ['user-ann', 'user-cleo', 'user-dan'] };
+
 export async function send(clients: Clients, stage: StageOfStack, bodies: readonly string[]): Promise<void> {
   const QueueUrl = readOutputs(stage)(STACK_OUTPUTS.events);
   for (const MessageBody of bodies) await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));

@@ -4,6 +4,8 @@ import {
   DescribeTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import {
+  GetAccountSettingsCommand,
+  GetFunctionConcurrencyCommand,
   GetFunctionConfigurationCommand,
   GetPolicyCommand,
   InvokeCommand,
@@ -90,7 +92,9 @@ export function createDeployment(
       return url === undefined ? undefined : unlessMissing(() => readQueue(sdk, url));
     },
     table: () => unlessMissing(() => readTable(sdk, options)),
-    function: (key) => unlessMissing(() => readFunction(sdk, key, functionName(prefix, key))),
+    function: (key) =>
+      unlessMissing(() => readFunction(sdk, key, { name: functionName(prefix, key), isLocal })),
+    executions: async () => (isLocal ? undefined : ((await readExecutions(sdk)) ?? undefined)),
     schedule: (key) =>
       unlessMissing(async (): Promise<ScheduleFacts> => {
         const { State, ScheduleExpression = '' } = await sdk.scheduler.send(
@@ -113,6 +117,7 @@ async function readQueue(sdk: Sdk, url: string): Promise<QueueFacts> {
     inFlight: Number(found.ApproximateNumberOfMessagesNotVisible ?? 0),
     delayed: Number(found.ApproximateNumberOfMessagesDelayed ?? 0),
     redrivesTo: target?.slice(target.lastIndexOf(':') + 1),
+    key: found.KmsMasterKeyId,
   };
 }
 
@@ -136,13 +141,36 @@ async function readTable(sdk: Sdk, { tableName: TableName, isLocal }: Deployment
     );
     return backups?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED';
   });
-  return { ...described, timeToLive, recoverable };
+  const encryption = {
+    keyArn: Table?.SSEDescription?.KMSMasterKeyArn,
+    isKeyLost: Table?.SSEDescription?.InaccessibleEncryptionDateTime !== undefined,
+  };
+  return { ...described, timeToLive, recoverable, encryption };
 }
 
 export const configurationOf = (FunctionName: string, { lambda }: Sdk) =>
   lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
 
-async function readFunction(sdk: Sdk, key: FunctionKey, FunctionName: string): Promise<FunctionFacts> {
+/** Returns the reserved executions of a function; undefined if there are none or they cannot be read. */
+async function reservedOf(FunctionName: string, { lambda }: Sdk): Promise<number | undefined> {
+  const found = await unlessUnsupported(() =>
+    lambda.send(new GetFunctionConcurrencyCommand({ FunctionName })),
+  );
+  return found?.ReservedConcurrentExecutions;
+}
+
+const readExecutions = ({ lambda }: Sdk) =>
+  unlessUnsupported(async () => {
+    const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand({}));
+    const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = AccountLimit ?? {};
+    return limit === undefined || unreserved === undefined ? undefined : { limit, unreserved };
+  });
+
+async function readFunction(
+  sdk: Sdk,
+  key: FunctionKey,
+  { name: FunctionName, isLocal }: { readonly name: string; readonly isLocal: boolean },
+): Promise<FunctionFacts> {
   const { State = 'Unknown' } = await configurationOf(FunctionName, sdk);
   const hasSource = key === 'ingest' || key === 'apply';
   const sources = hasSource
@@ -153,7 +181,12 @@ async function readFunction(sdk: Sdk, key: FunctionKey, FunctionName: string): P
     : null;
   // A function may have several event sources. One that is not enabled is reported first.
   const source = sources?.find((one) => one.State !== 'Enabled') ?? sources?.[0];
-  return { state: State, eventSource: sources === null ? undefined : (source?.State ?? 'missing') };
+  const reserved = isLocal ? undefined : await reservedOf(FunctionName, sdk);
+  return {
+    state: State,
+    eventSource: sources === null ? undefined : (source?.State ?? 'missing'),
+    reserved,
+  };
 }
 
 const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
@@ -214,7 +247,7 @@ export function createScimServer(
       return unlessMissing(async () => {
         const { State = 'Unknown' } = await configurationOf(FunctionName, sdk);
         const policy = await unlessUnsupported(() => sdk.lambda.send(new GetPolicyCommand({ FunctionName })));
-        return { state: State, url: urlFrom(policy?.Policy) };
+        return { state: State, url: urlFrom(policy?.Policy), reserved: await reservedOf(FunctionName, sdk) };
       });
     },
 

@@ -59,6 +59,13 @@ export function createDirectorySecrets(client: SecretsManagerClient, prefix: str
   };
 }
 
+/** Where secrets are stored. */
+export interface SecretPlace {
+  readonly client: SecretsManagerClient;
+  /** Returns the ARN of the KMS key for new secrets; undefined: the key of Secrets Manager. */
+  readonly keyOf: () => Promise<string | undefined>;
+}
+
 /** The time in which a removed secret can be restored (Secrets Manager: 7 to 30 days). */
 const RECOVERY_DAYS = 7;
 
@@ -66,9 +73,17 @@ const RECOVERY_DAYS = 7;
  * Stores credentials in Secrets Manager. An existing secret gets a new version. A secret that is being deleted is
  * restored first.
  */
-async function putSecret(client: SecretsManagerClient, Name: string, SecretString: string): Promise<string> {
+async function putSecret(
+  { client, keyOf }: SecretPlace,
+  Name: string,
+  SecretString: string,
+): Promise<string> {
   try {
-    return (await client.send(new CreateSecretCommand({ Name, SecretString }))).VersionId ?? '';
+    const KmsKeyId = await keyOf();
+    const created = await client.send(
+      new CreateSecretCommand({ Name, SecretString, ...(KmsKeyId && { KmsKeyId }) }),
+    );
+    return created.VersionId ?? '';
   } catch (error) {
     if (isBeingDeleted(error)) {
       await client.send(new RestoreSecretCommand({ SecretId: Name }));
@@ -80,9 +95,9 @@ async function putSecret(client: SecretsManagerClient, Name: string, SecretStrin
 
 /** Stores the key of a connection's directory. */
 export const storeDirectoryKey =
-  (client: SecretsManagerClient, prefix: string) =>
+  (place: SecretPlace, prefix: string) =>
   async (connection: ConnectionName, key: unknown): Promise<void> => {
-    await putSecret(client, directorySecretName(prefix, connection), JSON.stringify(key));
+    await putSecret(place, directorySecretName(prefix, connection), JSON.stringify(key));
   };
 
 /** Removes the key of a connection's directory, if there is one. */
@@ -92,10 +107,10 @@ export const removeDirectoryKey =
     await removeSecret(client, directorySecretName(prefix, connection));
   };
 
-export function createVault(client: SecretsManagerClient, prefix: string): CredentialVault {
+export function createVault(place: SecretPlace, prefix: string): CredentialVault {
+  const { client } = place;
   return {
-    store: (connection, token) =>
-      putSecret(client, secretName(prefix, connection), JSON.stringify({ token })),
+    store: (connection, token) => putSecret(place, secretName(prefix, connection), JSON.stringify({ token })),
 
     async remove(connection) {
       const isRemoved = await removeSecret(client, secretName(prefix, connection));

@@ -393,6 +393,7 @@ export const DirectoryReadReport = z.object({
   reported: count.describe('Changes that the directory reported.'),
   read: count.describe('Groups that were read whole.'),
   sent: count.describe('Groups that differed, and for which events were sent.'),
+  deleted: z.array(text).describe('Groups whose deletion was sent, at most a thousand of them.'),
   failed: count,
   waiting: count.describe('Groups that the next run reads.'),
   unreadable: z.array(text).describe('Groups that need an operator.'),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { connectionName, type GroupRef, groupId } from '../domain/ids.ts';
+import { AskedDirectory } from './directory-question.ts';
 import { DirectorySource } from './settings.ts';
 
 const named = z
@@ -24,6 +25,17 @@ export const ReconcileInvocation = z.lazy(() =>
 );
 export type ReconcileInvocation = z.infer<typeof ReconcileInvocation>;
 
+/** The payload with which the command line sends an operator's decision to `reconcile`. */
+export const DecideInvocation = z.lazy(() =>
+  z.object({
+    task: z.literal('decide'),
+    /** The decision in JSON. It stays a text, because the proof is about this text. */
+    decision: z.string().max(5_000_000),
+    /** Headers of a signed request that shows who decides. On an emulator: the name of the user. */
+    proof: z.record(z.string(), z.string()),
+  }),
+);
+
 export const PeopleInvocation = z.lazy(() => z.object({ connection }));
 
 /** The payload that the schedule and the command line send to `directory`. */
@@ -38,6 +50,8 @@ export const DirectoryInvocation = z.lazy(() =>
     examine: z.boolean().optional(),
     /** Try this directory instead of the one in the settings, and return a preview of its groups. */
     preview: DirectorySource.optional(),
+    /** Answer a question about a directory, and change nothing. */
+    ask: AskedDirectory.optional(),
   }),
 );
 

@@ -78,6 +78,8 @@ export const METRICS = {
   CredentialUnauthorized: level('Count'),
   /** Time since the daily check last confirmed the credential. Over a day means a missed or failed check. */
   CredentialUncheckedSeconds: level('Seconds'),
+  /** 1 if the person behind the credential has left or leaves within 30 days, else 0. */
+  CredentialHolderLeaving: level('Count'),
   /** Time since the activity feed was last read to its end. */
   FeedCursorAgeSeconds: level('Seconds'),
   /** How long events or SCIM requests have been overdue (`sources.expectEvery`); 0 if none is overdue. */

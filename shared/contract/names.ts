@@ -72,6 +72,10 @@ export const ENVIRONMENT = {
   directoryMinutes: 'GROUPSYNC_DIRECTORY_MINUTES',
   /** `webhook` and ARNs of topics, separated by commas. */
   notify: 'GROUPSYNC_NOTIFY',
+  /** ARN of the KMS key for the secrets of connections. */
+  secretsKey: 'GROUPSYNC_SECRETS_KEY',
+  /** IP addresses and ranges, separated by commas. */
+  scimAllowedIps: 'GROUPSYNC_SCIM_ALLOWED_IPS',
 } as const;
 
 /** Attributes of SQS messages that groupsync reads or writes. */

@@ -256,6 +256,14 @@ export type DirectorySetting = NonNullable<z.infer<typeof ConnectionSettings>['d
 export const hasStoredSecret = (setting: DirectorySetting): boolean =>
   setting.kind === 'okta' ? setting.keyArn === undefined : setting.federation === undefined;
 
+/** Returns the address that a directory's settings name, with its key; undefined for the address of the vendor. */
+export const addressOfDirectory = (
+  setting: DirectorySetting,
+): { readonly key: string; readonly url: string | undefined } =>
+  setting.kind === 'okta'
+    ? { key: 'directory.orgUrl', url: setting.orgUrl }
+    : { key: 'directory.baseUrl', url: setting.baseUrl };
+
 /** The settings of one vendor's directory. */
 export type DirectoryOf<Kind extends DirectoryKind> = Extract<DirectorySetting, { readonly kind: Kind }>;
 export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;

@@ -1,4 +1,5 @@
-import type { DirectoryKind, DirectorySetting } from '../contract/settings.ts';
+import { addressOfDirectory, type DirectoryKind, type DirectorySetting } from '../contract/settings.ts';
+import { isInternalUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type Directories, type Directory, DirectoryError } from '../sync/ports/directory.ts';
@@ -17,6 +18,19 @@ const VENDORS: { readonly [Kind in DirectoryKind]: Vendor<Kind> } = {
   okta,
 };
 
+/**
+ * Returns the world of a directory whose address is accepted.
+ * @throws DirectoryError `denied` for an internal address, if only public ones are allowed
+ */
+function checked(setting: DirectorySetting, world: DirectoryWorld): DirectoryWorld {
+  const { key, url } = addressOfDirectory(setting);
+  if (world.publicOnly !== true || url === undefined || !isInternalUrl(url)) return world;
+  throw new DirectoryError(
+    'denied',
+    `${key}: expected a public address, got one of this machine or of a private network`,
+  );
+}
+
 const vendorOf = <Kind extends DirectoryKind>(setting: { readonly kind: Kind }): Vendor<Kind> =>
   VENDORS[setting.kind];
 
@@ -30,13 +44,13 @@ export function createDirectories(secrets: DirectorySecrets, world: DirectoryWor
   return {
     async open(connection) {
       const setting = settingOf(connection);
-      return vendorOf(setting).open(setting, secretOf(connection.name), world);
+      return vendorOf(setting).open(setting, secretOf(connection.name), checked(setting, world));
     },
 
     async examine(connection) {
       const setting = settingOf(connection);
       const examined = await attempt(() =>
-        vendorOf(setting).examine(setting, secretOf(connection.name), world),
+        vendorOf(setting).examine(setting, secretOf(connection.name), checked(setting, world)),
       );
       return 'value' in examined ? examined.value : [stepOf('credential', examined)];
     },
@@ -49,8 +63,8 @@ function settingOf({ name, settings: { directory } }: Connection): DirectorySett
 }
 
 /** @throws DirectoryError `denied` if the secret is not one of the vendor; the message does not show the secret */
-export const openDirectory = (
+export const openDirectory = async (
   setting: DirectorySetting,
   secret: unknown,
   world: DirectoryWorld,
-): Promise<Directory> => vendorOf(setting).open(setting, async () => secret, world);
+): Promise<Directory> => vendorOf(setting).open(setting, async () => secret, checked(setting, world));

@@ -20,6 +20,8 @@ export interface DirectoryWorld {
    * @throws DirectoryError `denied` if AWS refuses the request
    */
   readonly kmsSign?: (keyArn: string, message: Uint8Array) => Promise<Uint8Array>;
+  /** Refuses addresses of this machine and of private networks, as a deployed function does. */
+  readonly publicOnly?: boolean | undefined;
 }
 
 export interface DirectoryRequest {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Frozen, number, text } from './forms.ts';
 
-const HoldDecision = z.lazy(() =>
+export const HoldDecision = z.lazy(() =>
   z.union([
     z.object({ kind: z.literal('waiting') }),
     z.object({ kind: z.enum(['approved', 'rejected']), by: text, reason: text, atMs: number }),

@@ -1,23 +1,17 @@
 import type { SettingRequestRow } from '../contract/answers.ts';
-import { differingSettings, parseSettings, type SettingDifference } from '../contract/change-setting.ts';
+import { differingSettings, parseSettings } from '../contract/change-setting.ts';
 import type { ConnectionName } from '../domain/ids.ts';
+import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
+import type { DecidedRequests } from '../sync/ports/decisions.ts';
 import { replanAll } from '../sync/wake.ts';
-import { doRecorded, journalOf } from './journal.ts';
+import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
 import { Refused } from './refused.ts';
 import { rowsOf } from './setting-requests.ts';
 import { altersPlans, requireConnection, type SettingsPorts } from './settings.ts';
 
-export type ConfirmPorts = Pick<
-  SettingsPorts,
-  'connections' | 'index' | 'desired' | 'audit' | 'caller' | 'clock' | 'newId'
->;
-
-export interface DecidedRequests {
-  readonly changed: readonly SettingDifference[];
-  /** Groups that are planned again. */
-  readonly replanned: number;
-}
+export type ConfirmPorts = JournalPorts &
+  Pick<SettingsPorts, 'connections' | 'index'> & { readonly desired: WakePorts['desired'] };
 
 /**
  * Confirms or rejects the open requests of a connection. The person who made a request cannot confirm it. Any operator

@@ -58,8 +58,8 @@ export async function membersHolding(
 
 /**
  * Finds a member of a connection by id, or by a value of the member's employee that a match rule compares (an address).
- * Otherwise it searches the members of every group. A member without groups is in no group's list. Such a member can be
- * found by a name only if it is a SCIM user: by its userName.
+ * Otherwise it searches the members of every group. A member without groups is found by a name only if the member is a
+ * SCIM user, by the userName.
  * @throws NotFound
  */
 export async function findMember(

@@ -37,7 +37,7 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
 }
 
 /**
- * Erases all stored data of a removed connection. Its name stays, so that no other company can use it. The record of
+ * Erases all stored data of a removed connection. Its name stays reserved: no other company can use it. The record of
  * this action stays too. If the connection is created again, earlier events are refused, because the tombstones of
  * removed members were erased. The erasure begins when every worker has noticed the removal of the connection. After a
  * crash, the erasure can be repeated.

@@ -93,7 +93,7 @@ function whyGone({ registers }: GroupState, register: StoredMember | undefined, 
   return withoutEvent('no_event');
 }
 
-/** A group stores one author: that of its latest event with an author. */
+/** A group stores one author: the author of its latest event that has one. */
 function signed({ author }: GroupRegisters, stamp: Stamp): HeldCause {
   if (author !== undefined && author.stamp > stamp) return { kind: 'unsigned_event' };
   return { kind: 'event', by: author?.stamp === stamp ? author.actor.by : undefined };

@@ -8,6 +8,7 @@ import { holdDigest } from '../sync/apply/load.ts';
 import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
+import type { AllOrNone, HoldOutcome, PartRejected } from '../sync/ports/decisions.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import type { HeldSet } from '../sync/ports/guard.ts';
 import { dirtyNow } from '../sync/wake.ts';
@@ -34,13 +35,6 @@ export interface HoldRequest {
   readonly decision?: HoldDecision | undefined;
 }
 
-export type HoldOutcome =
-  | { readonly kind: 'decided'; readonly hold: Hold }
-  /** The group has no hold. */
-  | { readonly kind: 'no_hold' }
-  /** The hold has other removals or another decision than the operator was shown. The operator must read it again. */
-  | { readonly kind: 'changed'; readonly hold: Hold | undefined };
-
 /**
  * Permits the removals of a hold, or the deletion of the group: this set or a subset of it, within seven days. Apply is
  * woken and writes the removals. This write ends the approval. The guard checks again the removals that joined the hold
@@ -52,17 +46,6 @@ export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPort
 /** Stops the removals of a hold until no plan contains them any more. */
 export const rejectHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'rejected', request, ports);
-
-/** Nothing was changed, because only all removals together can be approved. */
-export interface AllOrNone {
-  readonly kind: 'all_or_none';
-  readonly why: 'group_is_deleted' | 'some_were_rejected';
-}
-
-/** Nothing was changed: only all removals together can be rejected. */
-export interface PartRejected {
-  readonly kind: 'rejects_part';
-}
 
 /**
  * Rejects the removals of these users if they are all removals of the hold. A group stores one decision for its hold,

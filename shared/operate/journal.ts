@@ -22,9 +22,9 @@ export async function recordAction(ref: GroupRef, action: Action, ports: Journal
 }
 
 /**
- * Records an action and then does it. If a concurrent change prevents the action, the record is corrected. Only then
- * does the group's item refer to the record, because a record to which the item refers must not change. An action on an
- * unknown group is recorded in the connection's journal.
+ * Records an action and then does it. If a concurrent change prevents the action, the record is corrected. After that,
+ * the group's item gets a reference to the record, and the record must not change any more. An action on an unknown
+ * group is recorded in the connection's journal.
  */
 export async function doRecorded(
   ref: GroupRef,

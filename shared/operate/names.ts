@@ -60,8 +60,8 @@ export function shellWord(text: string): string {
 }
 
 /**
- * Formats the last words of a command. If a word begins with `-`, `--` is put before the words, so that the command
- * does not read the word as an option.
+ * Formats the last words of a command. If a word begins with `-`, `--` is put before the words. Otherwise the command
+ * would read the word as an option.
  */
 export const shellWords = (...words: readonly string[]): string =>
   [...(words.some((word) => /^-./s.test(word)) ? ['--'] : []), ...words.map(shellWord)].join(' ');

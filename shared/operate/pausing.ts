@@ -79,9 +79,9 @@ export async function pauseConnection(
 }
 
 /**
- * Opens the gate, for any reason for which it is closed, and ends the observing mode in which a connection may begin.
- * The requeue job drains the backlog at its limited rate. If the cause of a closed gate persists, the first failed call
- * closes the gate again.
+ * Opens the gate, for whatever reason it is closed, and ends the observing mode of the connection. The requeue job
+ * drains the backlog at its limited rate. If the cause of a closed gate persists, the first failed call closes the gate
+ * again.
  * @param seen the gate and the mode as the operator saw them
  * @returns false if there is no such connection
  * @throws Error if the connection was paused or set to observe since

@@ -104,7 +104,7 @@ const create = (name: string, { groups }: Platform): Promise<ObservedGroup | Pla
     return error;
   });
 
-/** Why the probe ended early. @throws any error that is neither a PlatformFailure nor an interruption */
+/** Why the probe ended early. @throws any error except a PlatformFailure or an interruption */
 function whyStopped(error: unknown, signal: AbortSignal): string {
   if (error instanceof PlatformFailure) return error.message;
   if (signal.aborted) return 'it was interrupted';
@@ -178,8 +178,8 @@ class ScopeRefused extends PlatformFailure {
 
 /**
  * The result depends on what the platform shows afterwards, never on the status alone. `honoured`: the write was
- * refused and nothing changed. `ignored`: the group changed, whatever the answer was. The same write with the current
- * version must have an effect, else the result is unknown.
+ * refused and nothing changed. `ignored`: the group changed, with any status. The same write with the current version
+ * must have an effect, else the result is unknown.
  */
 async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<string> {
   const current = await write(method, { name: `${group.name} ${method}`, users: [] }, group);

@@ -7,7 +7,7 @@ import {
   parseSettings,
   type SettingDifference,
 } from '../contract/change-setting.ts';
-import type { ConnectionSettings } from '../contract/settings.ts';
+import { addressOfDirectory, type ConnectionSettings } from '../contract/settings.ts';
 import { isInternalUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
@@ -63,13 +63,20 @@ export async function requireConnection(
  * @throws InvalidSettingError
  */
 export function refuseLoopback(
-  { baseUrl }: ConnectionSettings,
+  { baseUrl, directory }: Pick<ConnectionSettings, 'baseUrl' | 'directory'>,
   { allowsLoopback }: Pick<ToolPorts['deployment'], 'allowsLoopback'>,
 ): void {
-  if (allowsLoopback || !isInternalUrl(baseUrl)) return;
-  throw new InvalidSettingError([
-    `baseUrl: expected an address that AWS can reach, got ${baseUrl}; for the stack of npm start give --local`,
-  ]);
+  if (allowsLoopback) return;
+  const addresses = [
+    { key: 'baseUrl', url: baseUrl },
+    ...(directory === null ? [] : [addressOfDirectory(directory)]),
+  ];
+  for (const { key, url } of addresses) {
+    if (url === undefined || !isInternalUrl(url)) continue;
+    throw new InvalidSettingError([
+      `${key}: expected an address that AWS can reach, got ${url}; for the stack of npm start give --local`,
+    ]);
+  }
 }
 
 /** Returns the effects of a change of settings. Changes nothing. @throws InvalidSettingError, NotFound */
@@ -84,7 +91,8 @@ export async function planSettings(
   const differences = differingSettings(connection.settings, next);
   const differing = differences.map(({ key }) => key);
   const requested: readonly string[] = requestedKeys(connection.settings, next);
-  if (ports.deployment && differing.includes('baseUrl')) refuseLoopback(next, ports.deployment);
+  const isAddress = differing.includes('baseUrl') || differing.includes('directory');
+  if (ports.deployment && isAddress) refuseLoopback(next, ports.deployment);
   return {
     connection,
     next,
@@ -133,7 +141,7 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
  * Removes a connection, its credential and its SCIM tokens. Its groups stay on the platform, and their desired state
  * stays in the table. If the same company is connected again under the same name, the stored state is used. No other
  * company may have the name. The connection itself is removed last, so that after a crash the command can be repeated.
- * @throws Refused under four eyes, because a new connection would have neither four eyes nor the same guard
+ * @throws Refused under four eyes, because a new connection would have no four eyes and possibly a weaker guard
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
   const { company, settings } = await requireConnection(name, ports);

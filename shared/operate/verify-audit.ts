@@ -10,7 +10,7 @@ const LIFE_MS = 400 * 86_400_000;
  *
  *    item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
  *
- * A changed or removed entry is detected, except if all later entries and the item were changed too. If a worker dies
+ * A changed or removed entry is detected, unless all later entries and the item were changed too. If a worker dies
  * before another entry or the item names its entry, a change of that entry cannot be detected.
  */
 export async function verifyAudit(
@@ -18,7 +18,7 @@ export async function verifyAudit(
   { audit, clock }: { readonly audit: Pick<AuditLog, 'read' | 'head'>; readonly clock: () => number },
 ): Promise<AuditCheck> {
   const { named, found } = await readLinks(ref, audit);
-  // If an entry of the same time exists that nothing names, it is the missing entry with changed content.
+  // If nothing names an entry of the same time, that entry is the missing entry with changed content.
   const others = new Set([...found].filter((link) => !named.has(link)).map(atMsOf));
   const [first] = [...named]
     .filter((link) => !found.has(link) && atMsOf(link) > clock() - LIFE_MS)

@@ -80,8 +80,8 @@ export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: b
 const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: string]>> = {
   hold: ['groups held until an operator decides: {n}', 'holds'],
   gate: ['nothing is written, the gate to the platform is closed', 'doctor'],
-  failed: ['groups failed that wait for a person: {n}', 'groups --state failed'],
-  dead_letters: ['dead letters that wait for a person: {n}', 'dlq list'],
+  failed: ['failed groups that wait for an operator: {n}', 'groups --state failed'],
+  dead_letters: ['dead-lettered messages that wait for an operator: {n}', 'dlq list'],
   drift: ['differences on the platform, within the hour, that were only reported: {n}', 'drift'],
   credential: ['the daily check did not find the credential good', 'connections show'],
   source: ['sources from which nothing came for longer than expected: {n}', 'status'],

@@ -115,6 +115,8 @@ export interface SecretInUse {
   storedAtMs: number | undefined;
   /** True after the call `/me` accepted it. */
   wasAccepted: boolean;
+  /** The user that `/me` named. */
+  holder?: string;
 }
 
 export type RefreshCause = 'expired' | 'refused';

@@ -116,13 +116,14 @@ async function connect(
     }
   };
   const identify = async () => {
-    const { company } = await call(() => client.me());
+    const { company, id } = await call(() => client.me());
     if (company !== connection.company) {
       throw new PlatformFailure('unauthorized', 'wrong_company: the credential belongs to another company', {
         secretVersion: inUse.version,
       });
     }
     inUse.wasAccepted = true;
+    inUse.holder = id;
     refusals.accepted(connection.name);
   };
   await identify();
@@ -173,11 +174,15 @@ function platformOf(client: GroupClient, { call, identify, inUse, clock }: Opene
     get secretVersion() {
       return inUse.version;
     },
+    get holder() {
+      return inUse.holder;
+    },
     probe: () => failureIn(identify),
     employees: (wanted) => readableEmployees(client, wanted, call),
     employee: async (role, fields) => {
       const employee = await found(() => client.employees.get(role));
-      return employee && recordOf(employee, fields);
+      const { endDate } = employee ?? {};
+      return employee && { ...recordOf(employee, fields), ...(endDate && { endDate }) };
     },
     activity: (start) => feedPages(client, start, call),
     groups: {

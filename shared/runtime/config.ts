@@ -35,7 +35,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     const isRight = (text: string) => Number.isInteger(+text) && +text >= 0 && +text <= most;
     return Number(read(variable, `a whole number from 0 to ${most}`, isRight) ?? usual) * 1_000;
   };
-  const list = (variable: 'boundQueues' | 'notify', what: string, form: RegExp) =>
+  const list = (variable: 'boundQueues' | 'notify' | 'scimAllowedIps', what: string, form: RegExp) =>
     (read(variable, `${what}, separated by commas`, (text) => form.test(text)) ?? '').match(/[^,]+/g) ?? [];
   const minutes = (variable: 'directoryMinutes') => {
     const value = read(variable, 'a whole number from 1 to 60', (text) =>
@@ -58,6 +58,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     directoryMinutes: minutes('directoryMinutes'),
     /** Notification targets: `webhook` and ARNs of topics. */
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
+    /** ARN of the key for the secrets of connections; undefined: the key of Secrets Manager. */
+    secretsKey: read('secretsKey', 'the ARN of a key', (text) => /^arn:[\w:/-]+$/.test(text)),
+    /** IP addresses and ranges that may send SCIM requests. Empty: all. */
+    scimAllowedIps: list('scimAllowedIps', 'IP addresses and ranges', /^[\da-f:./,]*$/i),
+    /** Lambda sets the region. */
+    region: environment['AWS_REGION'] ?? '',
     /** True in AWS, false on the local stack. */
     isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
     /** True if an emulator of AWS answers the SDK. Its platform is then on the same machine. */

@@ -90,6 +90,7 @@ export function reportLevels(connection: string, levels: Levels, metrics: Metric
   emit('PendingMembers', levels.pendingMembers);
   emit('GateClosedSeconds', levels.gateClosedSeconds);
   emit('CredentialUnauthorized', levels.unauthorized ? 1 : 0);
+  emit('CredentialHolderLeaving', levels.holderLeaves ? 1 : 0);
   emit('CredentialUncheckedSeconds', levels.credentialUncheckedSeconds, USUAL.uncheckedSeconds);
   emit('SourceLateSeconds', levels.sourceLateSeconds);
   emit('ReaderLateSeconds', levels.readerLateSeconds);

@@ -39,6 +39,7 @@ export function wireDirectory(): Base & {
     sleep,
     webIdentity,
     kmsSign: createKmsSign({ signed: signedAsRole, fetch }),
+    publicOnly: config.isDeployed && !config.isEmulated,
   };
   return {
     ...base,

@@ -2,17 +2,21 @@ import { setFlagsFromString } from 'node:v8';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SNSClient } from '@aws-sdk/client-sns';
 import { Agent, buildConnector } from 'undici';
+import { verifyIdentity } from '../aws/identity-proof.ts';
 import { createNotifier } from '../aws/notifier.ts';
 import { createSecrets } from '../aws/secrets.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
+import type { DecisionPorts } from '../operate/decisions.ts';
 import { outcomeOf } from '../platform/call-outcome.ts';
 import { createPlatforms } from '../platform/platforms.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
 import { createMailbox } from '../queues/mailbox.ts';
+import { createConnectionStore } from '../store/connection-store.ts';
 import { createEraser } from '../store/eraser.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
 import { createCallRecord } from '../sync/call-record.ts';
 import type { ApplyPorts, ToolPorts } from '../sync/ports/bundles.ts';
+import type { AuditActor } from '../sync/ports/logs.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { errorFields } from './logger.ts';
@@ -91,20 +95,29 @@ export function wirePeople(): Base & { readonly ports: ReturnType<typeof wireSyn
 
 export function wireReconcile(): Base & {
   readonly ports: ReconcileTaskPorts & RecordsCalls & Pick<ToolPorts, 'eraser'>;
+  /** Returns the ports for the decision of a person. @throws if the proof does not show who the person is */
+  readonly deciding: (text: string, proof: Readonly<Record<string, string>>) => Promise<DecisionPorts>;
 } {
   const base = wireBase();
   const sync = wireSync(base);
   const { prefix, notify: targets, isDeployed, queueUrls } = base.config;
   const secrets = new SecretsManagerClient({});
   const { dispatcher } = sync;
+  const identify = identifier(base.config);
   const own = { sns: new SNSClient({}), secrets, dispatcher, isLocal: !isDeployed };
   const depth = async (name: 'events' | 'apply', url: string | undefined) => {
-    const queueUrl = async () => required(url, `the URL of the dead letters of ${name}`);
+    const queueUrl = async () => required(url, `the URL of the dead-letter queue of ${name}`);
     const { visible, inFlight } = await createMailbox(sync.sqs, { name, queueUrl }).counts();
     return visible + inFlight;
   };
   return {
     ...base,
+    deciding: async (text, proof) => {
+      const actor = await identify(text, proof);
+      // A decision must see the newest settings.
+      const connections = createConnectionStore(sync.table, { clock: systemClock, rememberMs: 0 });
+      return { ...sync, connections, caller: async () => actor };
+    },
     ports: {
       ...sync,
       eraser: createEraser(sync.table),
@@ -115,6 +128,14 @@ export function wireReconcile(): Base & {
     },
   };
 }
+
+/** An emulator has no STS that knows people, so the name in the proof counts there. */
+const identifier =
+  ({ prefix, region, isDeployed, isEmulated }: Base['config']) =>
+  async (text: string, proof: Readonly<Record<string, string>>): Promise<AuditActor> => {
+    if (!isDeployed || isEmulated) return { kind: 'operator', id: proof['user'] ?? 'unknown' };
+    return verifyIdentity(text, proof, { stage: prefix, region, nowMs: systemClock(), fetch });
+  };
 
 /** The ports of the local stack itself. It uses the same environment as the functions that it runs. */
 export const wireLocalStack = wirePeople;

@@ -4,15 +4,21 @@ import { createScimStore } from '../store/scim-store.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ScimPorts } from '../sync/scim/handle.ts';
 import { createRateLimiter } from '../sync/scim/limiter.ts';
+import { addressFilter } from './address-filter.ts';
 import { randomHex, systemClock } from './clock.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 /** The ports of the SCIM server: those of ingest, and the stores of SCIM resources and tokens. */
-export function wireScim(): Base & { readonly ports: ScimPorts } {
+export function wireScim(): Base & {
+  readonly ports: ScimPorts;
+  /** Whether an address may send requests. */
+  readonly admits: (address: string) => boolean;
+} {
   const base = wireBase();
   const state = wireState(base);
   return {
     ...base,
+    admits: addressFilter(base.config.scimAllowedIps),
     ports: {
       ...state,
       groups: createGroupStore(state.table),

@@ -7,6 +7,7 @@ import {
   createScimServer,
   queueUrlsByName,
 } from '../aws/deployment.ts';
+import { proveIdentity } from '../aws/identity-proof.ts';
 import { createQuery } from '../aws/query.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
 import {
@@ -21,6 +22,7 @@ import { readerBinding } from '../contract/decode.ts';
 import { functionName, type QueueKey, queueName, readerQueueName, tableName } from '../contract/names.ts';
 import type { DirectorySetting } from '../contract/settings.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
+import { createDecisions, type Prove } from '../operate/decisions.ts';
 import type { PlatformsOptions } from '../platform/oauth-secret.ts';
 import { createApplyQueue } from '../queues/apply-queue.ts';
 import { createMailbox } from '../queues/mailbox.ts';
@@ -93,6 +95,14 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     talking ??= talkToPlatform({ ...world, secrets, directorySecrets, leases: stores.leases });
     return talking;
   };
+  const secretPlace = {
+    client: sdk.secrets,
+    keyOf: async () => (await ingestConfig(sdk, prefix)).secretsKey,
+  };
+  const functions = createFunctions(sdk.lambda, prefix);
+  const isReal = local === undefined && target.emulator === undefined;
+  const prove: Prove = async (text) =>
+    isReal ? proveIdentity(text, prefix, sdk) : { user: (await caller()).id };
   const ports: ToolPorts = {
     ...stores,
     scim: createScimStore(table),
@@ -105,7 +115,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     directoryApplicants: {
       present: async (...args) => (await platform()).openDirectory(...args),
       stored: async (...args) => (await platform()).openStored(...args),
-      store: storeDirectoryKey(sdk.secrets, prefix),
+      store: storeDirectoryKey(secretPlace, prefix),
       remove: removeDirectoryKey(sdk.secrets, prefix),
     },
     applicants: {
@@ -120,8 +130,9 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
       apply: createMailbox(sdk.sqs, { name: 'apply', queueUrl: () => requireUrl('applyDlq') }),
     },
     events: createEventSender(sdk.sqs, () => requireUrl('events'), caller),
-    vault: createVault(sdk.secrets, prefix),
-    functions: createFunctions(sdk.lambda, prefix),
+    vault: createVault(secretPlace, prefix),
+    functions,
+    decisions: createDecisions(functions, prove),
     deployment,
     caller,
     ...world,
@@ -141,16 +152,19 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
 /** How soon an open console notices a new deployment. */
 const REMEMBER_BINDINGS_MS = 60_000;
 
+/** The environment of ingest has settings of the deployment that commands need. */
+async function ingestConfig(sdk: Sdk, prefix: string): Promise<Config> {
+  const { Environment } = await configurationOf(functionName(prefix, 'ingest'), sdk);
+  return readConfig(Environment?.Variables ?? {});
+}
+
 /**
  * Returns the bound connection of a queue, from the configuration of ingest. The configuration is read only for a message
  * that does not come from the common queue.
  */
 export function bindingsOf(sdk: Sdk, prefix: string) {
   let [asked, untilMs]: [Promise<Config['boundQueues']> | undefined, number] = [undefined, 0];
-  const ask = async () => {
-    const { Environment } = await configurationOf(functionName(prefix, 'ingest'), sdk);
-    return readConfig(Environment?.Variables ?? {}).boundQueues;
-  };
+  const ask = async () => (await ingestConfig(sdk, prefix)).boundQueues;
   return async (queue?: string, connection?: string) => {
     if (queue === undefined || queue === queueName(prefix, 'events')) return undefined;
     if (queue === readerQueueName(prefix)) return readerBinding(queue, connection);

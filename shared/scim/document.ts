@@ -71,8 +71,8 @@ export interface ListedMember {
 }
 
 /**
- * Returns members as clients see them. A member without a user resource has no `$ref`, because the URL would not exist.
- * Nested groups are few, so they always have type and `$ref`.
+ * Returns members as clients see them. Only members with a user resource have a `$ref`, because other members have no
+ * URL. Nested groups are few, so they always have type and `$ref`.
  * @param names names of the members that have a resource, by id; undefined if there are too many members
  */
 export function memberValues(

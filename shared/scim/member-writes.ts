@@ -6,9 +6,9 @@
  *     write   the registers of the members, and for a whole list the floor
  *     end     one update of the group's item: the id of the write is removed
  *
- * While a write is open, the version belongs to the list after the write, which no request can read yet. The response
- * to a read then has an entity tag with a digest of its content. No request can use that tag: it never leads to 304,
- * and If-Match with this tag is answered with 412.
+ * While a write is open, the version belongs to the list after the write. No request can read that list yet. The
+ * response to a read then has an entity tag with a digest of its content. No request can use that tag: it never leads
+ * to 304, and If-Match with this tag is answered with 412.
  *
  * A whole list that takes several writes is stored as two lists between begin and the first register: the list
  * before and the list after. Readers see the list before, with later changes, until the floor is written or the

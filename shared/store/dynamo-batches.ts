@@ -167,7 +167,7 @@ interface Gathering<Question, Answer> {
   /** @returns one answer for each question, in their order */
   readonly ask: (questions: readonly Question[]) => Promise<readonly Answer[]>;
   /**
-   * Whether one question may have caused the failure. Each question is then sent alone, so that the others do not fail.
+   * Whether one question may have caused the failure. Each question is then sent alone, so only the invalid one fails.
    */
   readonly mayBeOnesFault: (cause: unknown) => boolean;
 }

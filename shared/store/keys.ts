@@ -127,7 +127,7 @@ export const driftPrefix = (group: GroupId): string => `${DRIFT_PREFIX}${sha256(
 export const driftKey = ({ connection, group }: GroupRef, id: string): Key =>
   ofConnection(connection, `${driftPrefix(group)}${id}`);
 
-/** Claims of platform groups are spread over shards, so that no company has one hot partition. */
+/** The claims of a company's platform groups are spread over shards, because a single partition would be hot. */
 export const claimPartition = (company: string, shard: number): string => `L#${keyPart(company)}#${shard}`;
 export const claimKey = (company: string, platformId: string): Key => ({
   pk: claimPartition(company, shardOf(platformId)),

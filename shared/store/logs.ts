@@ -33,7 +33,7 @@ function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Ent
   return fits ? first : fitting(first, Math.floor(first.length / 2));
 }
 
-/** Limits a page, so that a request for the newest entries does not read a year of them. */
+/** Limits a page: a request for the newest entries must not read a year of entries. */
 const PAGE_SIZE = 100;
 const Head = z.lazy(() => z.object({ lastAudit: text.exactOptional(), lastAction: text.exactOptional() }));
 

@@ -22,8 +22,7 @@ const READS_IN_FLIGHT = 32;
  * A PERSON item is authoritative. P# items point from a value to the roles that may have it. PU# items point from a
  * user id to its roles. A pointer is written before its person, and deleted after that person has changed. So a search
  * finds all roles with the value, and sometimes a role that no longer has it. The PERSON item then decides. A pointer
- * contains the revision for which it was written, so that a slow refresh does not delete a pointer that a later refresh
- * needs.
+ * contains the revision for which it was written. So a slow refresh cannot delete a pointer of a later refresh.
  */
 export function createPeopleStore(table: Table, ahead = new Map<string, readonly RoleId[]>()): PeopleStore {
   const read = async (connection: ConnectionName, roles: readonly RoleId[]) => {

@@ -202,10 +202,7 @@ function joined(
 
 type NamedRegister = readonly [name: string, register: Register<string>];
 
-/**
- * Returns the attributes of a user together with those of a change. An erased user keeps no value that is older than
- * the erasure.
- */
+/** Returns the attributes of a user after a change. An erased user keeps no value that is older than the erasure. */
 function joinedAttributes({ attributes, erasedMs }: UserState, newAttributes: UserChange['attributes']) {
   const all = new Map<string, Register<string>>(attributes);
   for (const [name, register] of newAttributes) {

@@ -114,7 +114,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       return { ...pointer, head };
     },
 
-    /** A change is stored on the item, or in chunks like those of a head. */
+    /** A change is stored on the item, or in chunks like a large head. */
     async writeChange({ ref }: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer> {
       const lines = [...changeLines(change)];
       const text = lines.join('\n');

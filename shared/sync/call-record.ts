@@ -16,7 +16,7 @@ export interface CallRecord {
    */
   readonly gates: GateStore;
   count(connection: ConnectionName, outcome: CallOutcome): void;
-  /** Records the counts at the end of an invocation. In a healthy system this function neither reads nor writes. */
+  /** Records the counts at the end of an invocation. While all calls succeed, this function makes no request. */
   flush(): Promise<void>;
 }
 

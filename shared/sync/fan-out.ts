@@ -23,7 +23,7 @@ const FIRST_REVISION = 1;
  * Copies a changed user to the groups that the user may be in, and returns these groups. The caller marks these groups
  * dirty and wakes them before it ends the fan-out. Before that, every register gets the new copy, even a register
  * without a copy. Otherwise an apply that read the user before the change could still write the old copy there. For the
- * first revision no copy is written, because no register has a copy of a user without a revision.
+ * first revision no copy is written: registers have no copy of the user yet.
  *
  * The fan-out reaches every group of the user. The item IN# records that a user is in a group. A writer that makes a
  * member present writes IN# before the register, and wakes the group after the register. The fan-out comes after the

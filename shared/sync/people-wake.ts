@@ -99,8 +99,8 @@ async function followed(
 }
 
 /**
- * Whether a member follows its bound role, which has moved to another user, although the old user has another role that
- * may be a member. The member follows if only the new user has the values of the member. So the correction of a wrong
+ * Decides about a bound role that has moved to another user, while the old user still has a role that may be a member.
+ * The member follows the moved role if only the new user has the values of the member. So the correction of a wrong
  * merge separates the members again.
  */
 async function hasMovedWith(user: UserState, record: Person, input: MatchInput): Promise<boolean> {

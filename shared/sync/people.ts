@@ -68,14 +68,15 @@ function unreadFailure(failures: readonly PlatformFailure[]): PlatformFailure | 
 
 /**
  * Judges first bindings. A first binding uses the people index of the previous refresh, so the bound person may have
- * left since. The event of a newcomer with a leaver's address must have the same result before and after the refresh
- * that reports both. So the refresh after a first binding either undoes or proves the binding. A proven binding stays,
- * even if its person leaves.
+ * left since. A new employee may get the address of the employee who left. An event with this address must have the
+ * same result before and after the refresh that shows both changes. So the refresh after a first binding either undoes
+ * or proves the binding. A proven binding stays, even if its person leaves.
  *
  *     refresh    leaver ACTIVE ─────────────────────▶ leaver TERMINATED, newcomer ACTIVE ──▶ unbound, matched again
  *     event                     └▶ bound, unproven
  *
- * A binding whose own role has ended, while its user has another role that may be a member, is matched again first:
+ * The role of a binding may have ended while its user has another role that may be a member. Such a binding is matched
+ * again first:
  *
  *     the person who has the member's values now   | the binding
  *     ---------------------------------------------|------------------------------------------------------

@@ -118,8 +118,8 @@ async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone:
   // message.
   const reschedule = async (group: GroupSummary) => {
     const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextDueMs(group, ports) });
-    // A paused group is rescheduled without a message, so that the group does not delay others. The group is woken when
-    // its pause ends.
+    // A paused group would delay the others, so it is rescheduled without a message. The group is woken when its pause
+    // ends.
     if (isOurs && group.pausedAtMs === undefined) rescheduled.push(group.ref);
   };
   await mapConcurrently(WRITES_IN_FLIGHT, due, (group) =>

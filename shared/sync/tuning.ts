@@ -26,8 +26,8 @@ export const UNCERTAIN_MS = 900_000;
 export const LARGE_GROUP = 1_000;
 
 /**
- * The time that the end of a role waits for a later page with the user's next role. Compared with the hour between two
- * listings, this wait is short.
+ * The end of a role is saved after this wait, because a later page may have the user's next role. Compared with the
+ * hour between two listings, this wait is short.
  */
 export const ROLE_END_WAIT_MS = 60_000;
 
@@ -82,8 +82,8 @@ export const affordableAtMs = (dueMs: number, callsMs: readonly number[]): numbe
 const FIRST_UNDONE_BACKOFF_MS = 600_000;
 
 /**
- * Returns an exponential backoff. Half of the backoff is random, so that groups which failed together do not retry
- * together.
+ * Returns an exponential backoff. Half of the backoff is random: groups that failed together then retry at different
+ * times.
  */
 export function backoffMs(attempts: number, random: number, firstMs = FIRST_BACKOFF_MS, factor = 2): number {
   const full = Math.min(LONGEST_BACKOFF_MS, firstMs * factor ** Math.min(attempts, 20));

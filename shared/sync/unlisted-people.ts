@@ -31,7 +31,7 @@ interface Answers {
  * 4).
  *
  * The function reads only roles whose answer could remove a member from a group, and a limited number in each run. If
- * there are more roles, each hour reads another part, so that no role is skipped forever.
+ * there are more roles, each hour reads another part of them, so every role has its turn.
  * @throws PlatformFailure if the failure is not specific to the requested role
  */
 export async function askUnlisted(

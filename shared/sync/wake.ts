@@ -66,8 +66,8 @@ export interface UnwokenGroup {
  * Marks groups dirty, stores their wake-ups, and then sends a message for each wake-up that is new. If a message is
  * lost, the requeue job finds the dirty group. A message that is sent before the mark could find a clean group, and
  * would have no effect. A change of a group also marks the groups that contain it (`domain/nesting.ts`).
- * @param why `asked`: an operator requests the wake-up, so neither the window nor an earlier wake-up delays the
- *   message; `again`: the group has no new change, so the calls already made this hour still count towards its limit
+ * @param why `asked`: an operator requests the wake-up, so the message is sent immediately; `again`: the group has no
+ * new change, so the calls already made this hour still count towards its limit
  * @returns the groups that could not be marked or woken
  */
 export async function wakeGroups(

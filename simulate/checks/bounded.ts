@@ -31,8 +31,8 @@ const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
 };
 
 /**
- * Checks the cost of work: few calls for a change that the platform refuses, only scheduled calls for an idle
- * connection, and no read that grows with history.
+ * Checks the cost of work. A refused change causes few calls, and an idle connection makes only scheduled calls. The
+ * size of a read does not grow with the history.
  */
 export function createBounded(): Checker {
   const read = new Map<string, number>();

@@ -159,8 +159,7 @@ function boundOf({ observation: { seen, nowMs }, source, connection }: Scene): n
 }
 
 /**
- * Returns the time of the last fault or crash: the end of the last fault of the directory or of AWS, or the last crash
- * of a worker if that is later.
+ * Returns the later of two times: the end of the last fault of the directory or AWS, and the last crash of a worker.
  */
 function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): number {
   const faultsEndMs = START_MS + seen.run.days * DAY_MS;

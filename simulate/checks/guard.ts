@@ -19,7 +19,7 @@ const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
 /** The check compares with the limits of the last three checks, because workers learn a changed limit late. */
 const LIMITS_REMEMBERED = 3;
 
-/** Checks that no removals and no deletions above the guard's limits take effect without an approval. */
+/** Checks that removals and deletions above the guard's limits take effect only after an approval. */
 export function createGuard(): Checker {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
   const removals = new Map<

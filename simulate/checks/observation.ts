@@ -47,8 +47,7 @@ export interface ObservedConnection {
   /** Users whose removal waits for an operator's decision, was approved in the last two hours, or was rejected. */
   readonly held: (group: string) => ReadonlySet<string>;
   /**
-   * True if the deletion of the whole group waits for an operator's decision or was approved in the last two hours, or
-   * if an operator rejected a hold.
+   * True if a deletion of the whole group waits for a decision, was approved in the last two hours, or was rejected.
    */
   readonly isDeletionHeld: (group: string) => boolean;
   readonly expected: (group: string) => ExpectedUsers;

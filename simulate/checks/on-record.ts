@@ -39,8 +39,8 @@ const ACTIONS: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Checks that the audit contains every write and every operator action, with the correct cause, and that each record of
- * an external change names the actor of the feed.
+ * Checks that the audit contains every write and every operator action with the correct cause. Each record of an
+ * external change must name the actor of the feed.
  */
 export const createOnRecord = (): Checker => (observation) => {
   if (!observation.isEnd) return;

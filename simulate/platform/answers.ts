@@ -51,7 +51,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
       ? { ...refusal(written.status), isStale: written.isStale }
       : ofGroup(withoutSome(lagging(written.group, before)));
 
-  /** Returns the group as it was before the write. The version may be that of before or after the write. */
+  /** Returns the group as it was before the write. The version may be the version before or after the write. */
   const lagging = (group: HeldGroup, before: HeldGroup | undefined): HeldGroup => {
     if (before === undefined || before === group || !platformFaults.strikes('answers_lag')) return group;
     return { ...before, version: random.pick([before.version, group.version]) };

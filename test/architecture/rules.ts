@@ -169,19 +169,15 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
   },
   {
-    files: 'directory-simulator/okta/*',
-    mayImport: [
-      'directory-simulator/okta/*',
-      'directory-simulator/engine/*',
-      'local/platform/seeded-random.ts',
-    ],
+    files: 'directory-simulator/entra/*',
+    mayImport: ['directory-simulator/entra/*', 'directory-simulator/engine/*'],
     packages: ['zod', 'node:*'],
     fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
   },
   {
-    files: 'directory-simulator/entra/*',
+    files: 'directory-simulator/okta/*',
     mayImport: [
-      'directory-simulator/entra/*',
+      'directory-simulator/okta/*',
       'directory-simulator/engine/*',
       'local/platform/seeded-random.ts',
     ],

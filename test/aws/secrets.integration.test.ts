@@ -8,7 +8,10 @@ import { startFront } from '../local/support/front.ts';
 
 it('an earlier token that is stored again becomes the current token', async () => {
   const client = new SecretsManagerClient(await startFront(createSecretsManager()));
-  const [vault, name] = [createVault(client, 'groupsync'), connectionName('default')];
+  const [vault, name] = [
+    createVault({ client, keyOf: async () => undefined }, 'groupsync'),
+    connectionName('default'),
+  ];
   const current = async () => (await createSecrets(client, 'groupsync').read(name)).value;
   for (const token of ['first', 'second', 'first']) {
     await vault.store(name, token);
@@ -21,7 +24,10 @@ it('an earlier token that is stored again becomes the current token', async () =
 
 it('the key of a directory is read as JSON and removed with the connection', async () => {
   const client = new SecretsManagerClient(await startFront(createSecretsManager()));
-  const [vault, name] = [createVault(client, 'groupsync'), connectionName('acme')];
+  const [vault, name] = [
+    createVault({ client, keyOf: async () => undefined }, 'groupsync'),
+    connectionName('acme'),
+  ];
   const directories = createDirectorySecrets(client, 'groupsync');
   const Name = directorySecretName('groupsync', name);
   await expect(directories.read(name)).rejects.toThrow(`the secret ${Name} cannot be read`);
@@ -30,4 +36,13 @@ it('the key of a directory is read as JSON and removed with the connection', asy
   await vault.store(name, 'token');
   expect(await vault.remove(name)).toBe(true);
   await expect(directories.read(name)).rejects.toThrow(`the secret ${Name} cannot be read`);
+});
+
+it('a new secret is encrypted with the key of the settings', async () => {
+  const sent: object[] = [];
+  const send = async ({ input }: { input: object }) => ({ VersionId: String(sent.push(input)) });
+  const client = { send };
+  const keyOf = async () => 'arn:aws:kms:eu-west-1:111122223333:key/1';
+  await createVault({ client: client as never, keyOf }, 'groupsync').store(connectionName('acme'), 'token');
+  expect(sent).toMatchObject([{ KmsKeyId: 'arn:aws:kms:eu-west-1:111122223333:key/1' }]);
 });

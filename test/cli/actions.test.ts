@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { runCli } from '../support/cli/io.ts';
-import { calledBy } from '../support/engine/story.ts';
 import { temporaryFile } from '../support/folder.ts';
-import { added, group, removed, sixInSync } from '../support/operate/world.ts';
+import { added, group, portsAs, removed, sixInSync } from '../support/operate/world.ts';
 
 /** Creates a group whose removals are held. */
 async function heldWorld() {
@@ -11,7 +10,7 @@ async function heldWorld() {
   await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
   await world.apply('g');
   const { cli } = world;
-  const cliOfBob = (...args: string[]) => runCli(args, { ports: { ...world.ports, ...calledBy('Bob') } });
+  const cliOfBob = (...args: string[]) => runCli(args, { ports: portsAs('Bob', world.ports) });
   const ask = (args: string[], sees: string) =>
     runCli(args, { ports: world.ports, person: [{ sees, types: 'y\r' }] });
   const newest = async (...of: string[]) => {
@@ -199,7 +198,9 @@ describe('holds approve and holds reject for a decided hold', () => {
         },
       },
     };
-    const ran = await runCli(['holds', 'approve', 'g', '--reason', 'r', '--yes'], { ports: late });
+    const ran = await runCli(['holds', 'approve', 'g', '--reason', 'r', '--yes'], {
+      ports: portsAs('local:tester', late),
+    });
     expect(ran).toMatchObject({
       code: 3,
       stdout: expect.stringMatching(/another operator decided the hold: rejected by Bob/),

@@ -48,6 +48,7 @@ function cdkWith(diff: readonly string[], deployed?: DeployedStack) {
     bootstrap: called('bootstrap'),
     deploy: called('deploy'),
     destroy: called('destroy'),
+    protectTable: async (isProtected) => void calls.push(isProtected ? 'protect table' : 'unprotect table'),
     stacks: async () => ({
       read: async () => deployed,
       unprotect: async (name) => void calls.push(`unprotect ${name}`),
@@ -76,7 +77,25 @@ describe('groupsync deploy', () => {
       'their data and messages are LOST: Ingest/Lane/Queue IngestLaneQueue1A2B3C4D',
     ]);
     expect(stdout).toMatch(/^deployed groupsync-staging: 1 DELETED, 1 REPLACED, /);
-    expect(calls).toEqual(['synth {"scim":"true","stage":"staging"}', 'deploy']);
+    expect(calls).toEqual(['synth {"scim":"true","stage":"staging"}', 'deploy', 'protect table']);
+  });
+
+  it('the deployment succeeds with a warning if the table cannot be protected', async () => {
+    const { cdk } = cdkWith(UPGRADE);
+    const protectTable = async () => {
+      throw Object.assign(new Error('no permission'), { name: 'AccessDeniedException' });
+    };
+    const { code, stderr } = await runCli(['deploy', '--yes'], { cdk: { ...cdk, protectTable } });
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/protection of the table was not changed: AccessDenied/),
+    ]);
+  });
+
+  it('a table of a stage with retainData=false is not protected', async () => {
+    const { cdk, calls } = cdkWith(UPGRADE);
+    await runCli(['deploy', '--set', 'retainData=false', '--yes'], { cdk });
+    expect(calls.slice(1)).toEqual(['deploy', 'unprotect table']);
   });
 
   it('prints its plan as one document with --json', async () => {
@@ -125,7 +144,12 @@ describe('groupsync deploy', () => {
   it('bootstraps the CDK before the comparison if --bootstrap is given', async () => {
     const { cdk, calls } = cdkWith(UPGRADE);
     await runCli(['deploy', '--bootstrap', '--yes', '--prefix', 'p', '--region', 'eu-west-1'], { cdk });
-    expect(calls).toEqual(['synth {"prefix":"p","region":"eu-west-1"}', 'bootstrap', 'deploy']);
+    expect(calls).toEqual([
+      'synth {"prefix":"p","region":"eu-west-1"}',
+      'bootstrap',
+      'deploy',
+      'protect table',
+    ]);
   });
 
   it('prints changes made by hand and undoes them with --revert-drift, although the template is the same', async () => {
@@ -202,7 +226,7 @@ describe('groupsync destroy', () => {
     const { stderr } = await runCli(['destroy', '--delete-data', '--yes'], { cdk });
     expect(stderr).toContain('DELETED with its data: AWS::DynamoDB::Table Table');
     expect(stderr).toContain('kept: AWS::S3::Bucket AuditBucket');
-    expect(calls).toEqual(['synth {"retainData":"false"}', 'deploy', 'destroy']);
+    expect(calls).toEqual(['synth {"retainData":"false"}', 'deploy', 'unprotect table', 'destroy']);
   });
 
   it('destroys nothing without --yes if there is no terminal', async () => {

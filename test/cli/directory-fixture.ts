@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
+import type { DirectoryQuestion } from '../../shared/contract/directory-question.ts';
 import { DirectoryInvocation } from '../../shared/contract/invocation.ts';
 import { createDirectories, openDirectory } from '../../shared/directory/directories.ts';
 import type { DirectoryWorld } from '../../shared/directory/exchange.ts';
+import { answerQuestion } from '../../shared/operate/directory/answer.ts';
 import { examineDirectory, tryDirectory } from '../../shared/operate/directory/preview.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
@@ -27,11 +29,12 @@ interface Simulated {
 }
 
 /** The ports of a connection with a simulated directory. The function `directory` has no secret. */
-function portsWith(simulated: Simulated, world: Saved) {
+function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['directoryApplicants']['present']) {
   simulated.clock.ms = world.clock.ms;
   const stored: unknown[] = [];
+  const asked: DirectoryQuestion[] = [];
   const directoryApplicants: ToolPorts['directoryApplicants'] = {
-    present: async (setting, secret) => openDirectory(setting, secret, simulated.world),
+    present,
     stored: async () => simulated.directory,
     store: async (_: unknown, key: unknown) => void stored.push(key),
     remove: async () => void stored.push('removed'),
@@ -41,9 +44,14 @@ function portsWith(simulated: Simulated, world: Saved) {
   };
   const functions: ToolPorts['functions'] = {
     async run(_, event) {
-      const { preview } = DirectoryInvocation.parse(event);
+      const { preview, ask } = DirectoryInvocation.parse(JSON.parse(JSON.stringify(event)));
       const found = await requireConnection(world.connection.name, world.ports);
       const directories = createDirectories({ read }, simulated.world);
+      if (ask !== undefined) {
+        asked.push(ask.question);
+        const reply = await answerQuestion(found, ask, { directories, isTimeUp: () => false });
+        return JSON.parse(JSON.stringify({ reports: [reply] }));
+      }
       const report =
         preview === undefined
           ? await examineDirectory(found, { directories })
@@ -54,26 +62,32 @@ function portsWith(simulated: Simulated, world: Saved) {
   const deployment = { ...world.ports.deployment, allowsLoopback: true };
   const ports = { ...world.ports, directoryApplicants, functions, deployment };
   const connection = () => ports.connections.current('default' as never);
-  return { ports, stored, connection, setting: async () => (await connection())?.settings.directory };
+  return {
+    ports,
+    stored,
+    /** The questions of commands that the function has answered. */
+    asked,
+    connection,
+    setting: async () => (await connection())?.settings.directory,
+  };
 }
 
 /** Creates a connection, and a Google directory for it. The function `directory` has no key. */
 export async function worldOf(saved: () => Promise<Saved> = savedWorld) {
   const world = await saved();
   const google = await openGoogle();
-  const { ports, ...shown } = portsWith(google, world);
+  const { ports, ...shown } = portsWith(google, world, async () => google.directory);
   const key = join(temporaryFolder(), 'key.json');
   writeFileSync(key, JSON.stringify(google.key));
   const args = ['connect', 'default', '--directory', 'google', '--administrator', ADMIN, '--key', key];
-  const at = ['--directory-url', google.url];
   return {
     ...shown,
     google,
-    connect: (...more: string[]) => runCli([...args, ...at, '--yes', '--json', ...more], { ports }),
+    connect: (...more: string[]) => runCli([...args, '--yes', '--json', ...more], { ports }),
     run: (...given: string[]) => runCli(given, { ports }),
     world,
     /** Runs a command with the options that name the directory. */
-    named: (...given: string[]) => runCli([...given, ...args.slice(2), ...at, '--json'], { ports }),
+    named: (...given: string[]) => runCli([...given, ...args.slice(2), '--json'], { ports }),
   };
 }
 
@@ -81,7 +95,9 @@ export async function worldOf(saved: () => Promise<Saved> = savedWorld) {
 export async function entraWorldOf(saved: () => Promise<Saved> = savedWorld) {
   const world = await saved();
   const entra = await openEntra();
-  const { ports, ...shown } = portsWith(entra, world);
+  const { ports, ...shown } = portsWith(entra, world, (setting, secret) =>
+    openDirectory(setting, secret, entra.world),
+  );
   const application = ['--tenant', TENANT, '--client-id', CLIENT_ID];
   const args = ['connect', 'default', '--directory', 'entra', ...application];
   return {

@@ -58,23 +58,6 @@ describe('directory takeover', () => {
 });
 
 describe('directory groups --compare', () => {
-  it('asks for a key if the connection reads its directory without one', async () => {
-    const { run, world } = await worldOf(() =>
-      savedWorld({
-        directory: {
-          kind: 'google',
-          administrator: ADMIN,
-          federation: { provider: PROVIDER, serviceAccount: SERVICE_ACCOUNT.email },
-        },
-      }),
-    );
-    const { code, stderr } = await run('directory', 'groups', '--compare');
-    expect(code).toBe(2);
-    expect(stderr).toContain(`${world.connection.name} reads its directory without a key`);
-    const named = ['--directory', 'google', '--administrator', ADMIN];
-    expect((await run('directory', 'takeover', ...named)).stderr).toContain('and --key FILE too');
-  });
-
   it('prints what a first run would change, as its schema says', async () => {
     const { named, world } = await worldOf(() => savedWorld({ adoptExisting: 'byName' }));
     world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
@@ -83,5 +66,56 @@ describe('directory groups --compare', () => {
     expect(code).toBe(0);
     expect(totals).toMatchObject({ adopt: 1, create: 2, unreadable: 1, removed: 1 });
     expect(groups.find((one) => one.group === 'g-all')?.problem).toContain('every user');
+  });
+});
+
+const WITHOUT_KEY = [
+  ...['--directory', 'google', '--administrator', ADMIN],
+  ...['--provider', PROVIDER, '--service-account', SERVICE_ACCOUNT.email],
+];
+
+describe('directory that is read without a key', () => {
+  it('directory groups --compare shows the same with and without a key', async () => {
+    const saved = () => savedWorld({ adoptExisting: 'byName', nested: 'flatten' });
+    const { named, run, google, asked, world } = await worldOf(saved);
+    world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
+    const url = ['--directory-url', google.url, '--json'];
+    const withKey = await named('directory', 'groups', '--compare');
+    const without = await run('directory', 'groups', '--compare', ...WITHOUT_KEY, ...url);
+    expect(without.json).toEqual(withKey.json);
+    expect(without.code).toBe(0);
+    // One question for the members of several groups.
+    const questions = asked.filter((question) => 'membersOf' in question);
+    expect(questions.length).toBeLessThan(without.json.groups.length);
+  });
+
+  it('directory takeover shows the same groups with and without a key', async () => {
+    const { named, run, google } = await worldOf(sixInSync);
+    const url = ['--directory-url', google.url, '--json'];
+    const withKey = await named('directory', 'takeover', '--dry-run');
+    const without = await run('directory', 'takeover', '--dry-run', ...WITHOUT_KEY, ...url);
+    expect(without.json).toEqual(withKey.json);
+  });
+
+  it('directory groups --compare asks the function about the directory that the connection reads', async () => {
+    const federation = { provider: PROVIDER, serviceAccount: SERVICE_ACCOUNT.email };
+    const base = { kind: 'google', administrator: ADMIN, federation };
+    const { run, google, world } = await worldOf();
+    const setting = JSON.stringify({ ...base, baseUrl: google.url });
+    expect(
+      (await run('connections', 'set', world.connection.name, `directory=${setting}`, '--yes')).code,
+    ).toBe(0);
+    const { code, json } = await run('directory', 'groups', '--compare', '--json');
+    expect([code, json.totals.create]).toEqual([0, 3]);
+  });
+
+  it('a refused sign-in changes nothing, and the message names the failed call', async () => {
+    const { run, google } = await worldOf();
+    await google.control('federation', { allowedSubjects: [] });
+    const url = ['--directory-url', google.url];
+    const { code, stderr } = await run('directory', 'takeover', ...WITHOUT_KEY, ...url);
+    expect(code).toBe(1);
+    expect(stderr).toContain('nothing was changed: signJwt: the directory answered 403 (PERMISSION_DENIED)');
+    expect(stderr).toContain('groupsync doctor');
   });
 });

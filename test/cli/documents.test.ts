@@ -128,7 +128,7 @@ describe('documents of --json', () => {
       { group: 'h', state: 'failing', readAt: null, problem: failing.problem },
       { group: 'g', state: 'settled', problem: null },
     ]);
-    const counts = { groups: 2, reported: 0, read: 2, sent: 1, failed: 0, waiting: 0 };
+    const counts = { groups: 2, reported: 0, read: 2, sent: 1, deleted: [], failed: 0, waiting: 0 };
     const report = { connection: 'default', ...counts, unreadable: [] };
     const asked: unknown[] = [];
     const run = async (...given: unknown[]) => {

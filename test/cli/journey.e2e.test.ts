@@ -15,7 +15,7 @@ import { PATIENCE_MS } from '../support/patience.ts';
 /*
  * The first steps of a new operator with the command line, on a whole local stack in this process. At the end there are
  * five hundred dead-lettered messages of six causes. One cause is fixed, and the replay is killed. Every message must
- * then be applied, or be a dead letter again.
+ * then be applied, or be dead-lettered again.
  */
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];

@@ -12,9 +12,8 @@ import { createProgram } from '../../cli/program.ts';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
-import { calledBy } from '../support/engine/story.ts';
 import { temporaryFile, temporaryFolder } from '../support/folder.ts';
-import { group, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
+import { group, portsAs, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
 
 const commands = (command: Command, path: readonly string[] = []): string[][] => [
   [...path],
@@ -314,7 +313,7 @@ describe('connections set', () => {
     const { cli, ports } = world;
     const confirm = (by: string, ...more: string[]) =>
       runCli(['connections', 'confirm', 'default', '--yes', ...more], {
-        ports: { ...ports, ...calledBy(by) },
+        ports: portsAs(by, ports),
       });
     await cli('connections', 'set', 'default', 'fourEyes=true', '--yes');
     const set = await cli('connections', 'set', 'default', 'guard=null', 'drift=report', '--yes', '--json');

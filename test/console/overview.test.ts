@@ -5,8 +5,7 @@ import { createSession } from '../../console/server/session.ts';
 import { unresolved } from '../../console/server/unresolved.ts';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
-import { calledBy } from '../support/engine/story.ts';
-import { added, group, removed, savedWorld } from '../support/operate/world.ts';
+import { added, group, portsAs, removed, savedWorld } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
 const AT = '2026-11-20T10:00:00.000Z';
@@ -91,7 +90,7 @@ it('the overview reports why a replay stopped if no operator cancelled it', asyn
 it('a change that weakens four eyes is stored as a request until another operator confirms it', async () => {
   const { ports, connection } = await savedWorld();
   const ask = asking(ports, connection.name);
-  const asBob = asking({ ...ports, ...calledBy('bob') }, connection.name);
+  const asBob = asking(portsAs('bob', ports), connection.name);
   await ask('settings', { changes: [{ key: 'fourEyes', value: true }] });
   const weaker = { changes: [{ key: 'guard', value: null }] };
   expect(await ask('preview-settings', weaker)).toMatchObject({ requested: ['guard'], replans: false });

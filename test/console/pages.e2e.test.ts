@@ -148,7 +148,7 @@ describe('Groups page', () => {
   });
 });
 
-describe('Dead letters page', () => {
+describe('Dead-lettered messages page', () => {
   it('fixes a dead-lettered message in place, validates it while typing, and the member arrives', async () => {
     await on.send([
       nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),

@@ -14,7 +14,7 @@ const connectionTo = (directory: unknown) => ({
   observing: false,
   settings: ConnectionSettings.parse({ baseUrl: 'https://platform.test', directory }),
 });
-const directoriesWith = (read: () => Promise<unknown>) =>
+const directoriesWith = (read: () => Promise<unknown>, publicOnly = false) =>
   createDirectories(
     { read },
     {
@@ -23,6 +23,7 @@ const directoriesWith = (read: () => Promise<unknown>) =>
       random: () => 0.5,
       sleep: async () => {},
       webIdentity: async () => 'none',
+      publicOnly,
     },
   );
 
@@ -53,4 +54,19 @@ it.each([
     kind: 'denied',
     message: expect.stringContaining(message),
   });
+});
+
+it('a deployed function signs in at no directory on its own machine or in a private network', async () => {
+  const { key } = await openGoogle();
+  const deployed = directoriesWith(async () => key, true);
+  for (const baseUrl of ['https://169.254.169.254', 'https://10.1.2.3', 'http://127.0.0.1:1']) {
+    const connection = connectionTo({ kind: 'google', administrator: ADMIN, baseUrl });
+    await expect(deployed.open(connection)).rejects.toMatchObject({
+      kind: 'denied',
+      message: expect.stringContaining('expected a public address'),
+    });
+    expect(await deployed.examine(connection)).toMatchObject([
+      { step: 'credential', failure: { kind: 'denied' } },
+    ]);
+  }
 });

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/scim.ts';
+import { addressFilter } from '../../shared/runtime/address-filter.ts';
 import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
 import { createWorld } from '../sync/scim/support/server.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';
@@ -13,16 +14,19 @@ let world: ReturnType<typeof createWorld>;
 let base: ReturnType<typeof fakeBase>;
 let token: string;
 let broken: boolean;
+let reads: number;
 
 beforeEach(async () => {
   broken = false;
+  reads = 0;
   world = createWorld({
     before: async () => {
+      reads += 1;
       if (broken) throw new Error('the table is away');
     },
   });
   base = fakeBase();
-  wiring.wired = { ...base, ports: world.ports };
+  wiring.wired = { ...base, ports: world.ports, admits: addressFilter([]) };
   token = await world.newToken();
 });
 
@@ -65,6 +69,25 @@ it('the SCIM function refuses a body that is not UTF-8, so that no name is alter
     detail: expect.stringContaining('expected a body in UTF-8'),
   });
 });
+
+it.each([
+  ['/scim/v2/Users', '203.0.114.1', 403],
+  ['/scim/v2/oauth/token', '203.0.114.1', 403],
+  ['/scim/v2/Users', '2001:db8:1::1', 403],
+  ['/scim/v2/Users', '', 403],
+  ['/scim/v2/Users', '203.0.113.9', 200],
+  ['/scim/v2/Users', '::ffff:203.0.113.9', 200],
+  ['/scim/v2/Users', '2001:db8::1', 200],
+])(
+  'with allowed addresses, a request for %s from "%s" gets %i, and a refused one causes no read',
+  async (path, sourceIp, status) => {
+    wiring.wired = { ...base, ports: world.ports, admits: addressFilter(['203.0.113.0/24', '2001:db8::1']) };
+    reads = 0;
+    const requestContext = { domainName: 'api.acme.test', http: { method: 'GET', sourceIp } };
+    const answer = await send('GET', path, { requestContext } as Partial<APIGatewayProxyEventV2>);
+    expect([answer.statusCode, reads > 0]).toEqual([status, status === 200]);
+  },
+);
 
 it('the SCIM function counts requests, refusals and failures, and logs no id and no filter', async () => {
   await send('GET', '/scim/v2/Users/some-id', { rawQueryString: 'filter=secret' });

@@ -37,6 +37,18 @@ const sections = new Map(
     .map((section) => [headingSlug(section.slice(0, section.indexOf('\n')).trim()), section]),
 );
 
+describe('target of the alarms', () => {
+  const warnings = (given: Record<string, unknown>) =>
+    (synthesise(given).app.synth().stacks[0]?.messages ?? []).filter(({ entry }) =>
+      String(entry.data).includes('no alarm is delivered'),
+    );
+
+  it('the app warns that no alarm is delivered if no target is set, and not otherwise', () => {
+    expect(warnings({})).toHaveLength(1);
+    expect(warnings({ alarmEmail: 'ops@acme.test' })).toEqual([]);
+  });
+});
+
 describe('CloudWatch alarms', () => {
   it('the stack has exactly these alarms', () => {
     expect(alarms.map(nameOf).sort()).toEqual(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
+import { DEPLOYABLE_KEYS } from '../../infra/function-code.ts';
 import { PERMISSIONS, type Permissions } from '../../infra/permissions.ts';
 import { scimClient } from '../../scripts/deploy-check/scim-client.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
+import { DEPLOYABLE_KEYS } from '../../infra/function-code.ts';
 import { PERMISSIONS } from '../../infra/permissions.ts';
 import { listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
@@ -47,7 +47,7 @@ it('the audit role reads the stream and adds objects and failed calls, and can d
   ]);
 });
 
-it('reconcile may publish notifications and count dead letters when a notification target is set', () => {
+it('reconcile may publish notifications and count dead-lettered messages when a notification target is set', () => {
   const topic = 'arn:aws:sns:eu-west-1:111122223333:ops';
   const told = synthesise({ notify: ['webhook', 'alarms', topic] }).template;
   const before = grantsOf('ReconcileWorkerRole');

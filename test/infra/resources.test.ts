@@ -5,12 +5,14 @@ import { everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
 /**
- * Variables that not every function has: they are set only by the local stack, only for `reconcile`, or only for
- * `directory`.
+ * Variables that not every function has: they are set only by the local stack, only with `secretsKey`, only for `reconcile`, only for
+ * `directory`, or only for `scim`.
  */
 const NOT_OF_EVERY_FUNCTION = new Set<string>([
   ENVIRONMENT.createSettleSeconds,
   ENVIRONMENT.notify,
+  ENVIRONMENT.scimAllowedIps,
+  ENVIRONMENT.secretsKey,
   ENVIRONMENT.eventsQueueUrl,
   ENVIRONMENT.directoryMinutes,
 ]);
@@ -95,6 +97,15 @@ describe('Lambda functions', () => {
       expect(log.Properties.RetentionInDays).toBe(30);
     },
   );
+
+  it('only apply may cause its own calls, because it wakes a group again; Lambda stops all others', () => {
+    const loops = all('AWS::Lambda::Function').map(({ Properties }) => [
+      Properties.FunctionName,
+      Properties.RecursiveLoop,
+    ]);
+    expect(loops.filter(([, loop]) => loop === 'Allow')).toEqual([['groupsync-apply', 'Allow']]);
+    expect(loops.filter(([, loop]) => loop === 'Terminate')).toHaveLength(loops.length - 1);
+  });
 
   it('functions receive from their queues as the topology defines, and report failing messages one by one', () => {
     const mappings = all('AWS::Lambda::EventSourceMapping').map(({ Properties }) => Properties);

@@ -72,15 +72,16 @@ describe('SCIM endpoint', () => {
     expect(throttle({ scimRequestsPerSecond: '25', scimBurst: 50 })).toEqual([25, 50]);
   });
 
-  it('the SCIM function has reserved concurrency only if the settings define it', () => {
+  it('the SCIM function has 20 reserved executions by default, or the number of the settings, or none', () => {
     const own = (given: Record<string, unknown>) =>
       Object.values(
         resourcesOf(synthesise({ scim: true, ...given }).template, 'AWS::Lambda::Function'),
       ).flatMap(({ Properties: { FunctionName, ReservedConcurrentExecutions: reserved } }) =>
         reserved === undefined ? [] : [[FunctionName, reserved]],
       );
-    expect(own({})).toEqual([]);
-    expect(own({ scimConcurrency: '20' })).toEqual([['groupsync-scim', 20]]);
+    expect(own({})).toEqual([['groupsync-scim', 20]]);
+    expect(own({ scimConcurrency: '30' })).toEqual([['groupsync-scim', 30]]);
+    expect(own({ scimConcurrency: 'none' })).toEqual([]);
   });
 
   it('the access log contains only the id, address, route, method, status and latency of a request', () => {

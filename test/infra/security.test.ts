@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
+import { DEPLOYABLE_KEYS } from '../../infra/function-code.ts';
 import { type CfnResource, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const ROLE = 'arn:aws:iam::111122223333:role/directory';

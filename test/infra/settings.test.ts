@@ -28,6 +28,8 @@ describe('readSettings', () => {
       producers: [],
       sources: {},
       scim: false,
+      scimConcurrency: 20,
+      scimAllowedIps: [],
       scimRequestsPerSecond: 100,
       scimBurst: 200,
       logRetentionDays: 30,
@@ -106,6 +108,11 @@ describe('readSettings', () => {
       'a throttle below the requests of one identity provider',
       { scimRequestsPerSecond: 24 },
       'scimRequestsPerSecond',
+    ],
+    [
+      'a range of addresses without a length',
+      { scimAllowedIps: '203.0.113' },
+      'scimAllowedIps.0: expected an IP',
     ],
     ['a burst beyond the quota of an account', { scimBurst: '5001' }, 'scimBurst'],
     [

@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import cdkJson from '../../cdk.json' with { type: 'json' };
-import { DEPLOYABLE_KEYS, type DeployableKey, type FunctionCode } from '../../infra/bundle.ts';
 import { ConnectorStack } from '../../infra/connector-stack.ts';
+import { DEPLOYABLE_KEYS, type DeployableKey, type FunctionCode } from '../../infra/function-code.ts';
 import { readSettings } from '../../infra/settings.ts';
 
 /** Handlers that do nothing. The template does not depend on the code of the functions. */
-const code = Object.fromEntries(
+export const code = Object.fromEntries(
   DEPLOYABLE_KEYS.map((name) => [name, fileURLToPath(new URL(`fixture/${name}`, import.meta.url))]),
 ) as Record<DeployableKey, string> satisfies FunctionCode;
 

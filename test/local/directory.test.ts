@@ -1,6 +1,10 @@
-import { expect, it } from 'vitest';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { openDirectory } from '../../local/directory/open-directory.ts';
 import { worldOfEvents } from '../../local/directory/world-of-events.ts';
 import { exampleEvents } from '../../local/example.ts';
+import { readableReport } from '../../local/output.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 10);
 let minute = 0;
@@ -60,4 +64,21 @@ it('the directory of the bundled company has one user for every address', () => 
   const { users = [], groups = [] } = worldOfEvents(exampleEvents(NOW_MS), NOW_MS);
   expect(groups.length).toBeGreaterThan(30);
   expect(new Set(users.map(({ primaryEmail }) => primaryEmail)).size).toBe(users.length);
+});
+
+it('the simulated directory shows a command that makes a change in it', async () => {
+  const members = [member('a'), member('b')];
+  const lines = [line('group.snapshot', { group: group('g'), members })];
+  const directory = await openDirectory('google', worldOfEvents(lines, NOW_MS));
+  onTestFinished(directory.close);
+  const text = readableReport(
+    { converged: true, groups: [], elapsedMs: 1, address: {} as never, directory },
+    { once: false, localFile: 'local.json', logPath: 'log' },
+  );
+  expect(text).toContain(`directory   ${directory.url}`);
+  const command = text.split('\n').find((shown) => shown.startsWith('curl ')) ?? '';
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${command} --silent --fail --show-error`]);
+  expect(JSON.parse(stdout)).toBeDefined();
+  const state = await (await fetch(`${directory.url}/_simulator/state`)).json();
+  expect(JSON.stringify(state)).not.toContain('"member":"a"');
 });

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -108,6 +109,15 @@ it('the packaged app builds the stack in a folder that has only settings, with t
   const template = readFileSync(join(out, 'acme-2.template.json'), 'utf8');
   expect(template).toContain('"acme-2-scim"');
   expect(template).toContain('"GROUPSYNC_LOG_LEVEL":"warn"'.replace(':', ': '));
+});
+
+it('the example CDK app compiles against the types of the package without skipLibCheck', async () => {
+  const cwd = join(folder, 'cdk-app');
+  cpSync(join(home, 'examples/cdk-app'), cwd, { recursive: true });
+  for (const name of ['aws-cdk-lib', 'constructs', '@types/node', 'undici-types']) link(name);
+  const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', cwd];
+  const compiled = await startProcess(process.execPath, tsc, { cwd }).exit;
+  expect(compiled).toMatchObject({ code: 0, stdout: '' });
 });
 
 it('the packaged command prints help for every command', async () => {

@@ -58,7 +58,7 @@ describe('surveyDeadLetters', () => {
     expect(told[0]).toEqual([10, 24]);
   });
 
-  it('surveyDeadLetters with a patience of 0 counts messages that another consumer has received, and does not wait for them', async () => {
+  it('surveyDeadLetters with a patience of 0 counts messages of another consumer, and does not wait for them', async () => {
     const world = await worldWith(30);
     const theirs = await world.mailboxes.events.take(10, 300);
     const nowMs = world.clock.ms;
@@ -183,7 +183,7 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
   });
 
-  it('a crash of replayDeadLetters before a sending or a deletion loses no message, and the next run replays the rest', async () => {
+  it('a crash of replayDeadLetters before any call loses no message, and the next run replays the rest', async () => {
     for (const killAt of [1, 2, 3, 4, 5, 6, 9]) {
       const world = await worldWith(45);
       const everything = world.mailboxes.events.ids();
@@ -239,7 +239,7 @@ describe('replayDeadLetters', () => {
     expect(world.mailboxes.events.ids()).toHaveLength(25);
   });
 
-  it('a replayed message that is rejected again keeps the time of its first failure, and its number of failures rises', async () => {
+  it('a replayed message that fails again keeps the time of its first failure, and counts one more failure', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd1', body: '{', code: 'invalid_json' });
     const firstMs = world.clock.ms;

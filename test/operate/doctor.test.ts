@@ -11,6 +11,7 @@ import { added, applicantOf, group, removed, savedWorld } from '../support/opera
 
 const PREFIX = 'groupsync';
 const DAY_MS = 86_400_000;
+const KEY = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555';
 
 function soundDeployment(): Deployment {
   return {
@@ -23,16 +24,24 @@ function soundDeployment(): Deployment {
       visible: 0,
       inFlight: 0,
       delayed: 0,
+      key: KEY,
       redrivesTo: QUEUES[key].redrive && queueName(PREFIX, QUEUES[key].redrive.to),
     }),
     table: async () => {
       const { index, timeToLive } = TABLE;
-      return { active: true, indexes: [index.name], timeToLive, recoverable: true };
+      const encryption = { keyArn: KEY, isKeyLost: false };
+      return { active: true, indexes: [index.name], timeToLive, recoverable: true, encryption };
     },
     function: async (key) => ({
       state: 'Active',
       eventSource: key === 'ingest' || key === 'apply' ? 'Enabled' : undefined,
     }),
+    executions: async () => ({ limit: 1_000, unreserved: 980 }),
+    alarms: {
+      ring: async () => {},
+      actionsSince: async () => [],
+      subscriptionsOf: async () => ['arn:aws:sns:x'],
+    },
     schedule: async () => ({ enabled: true, expression: 'rate(1 minute)' }),
     scim: async () => undefined,
     statusOf: async () => 401,
@@ -125,7 +134,7 @@ describe('groupsync doctor', () => {
   };
   const served = (change: Partial<Deployment>) =>
     deployed(() => ({
-      scim: async () => ({ state: 'Active', url: 'https://scim.test/scim/v2' }),
+      scim: async () => ({ state: 'Active', url: 'https://scim.test/scim/v2', reserved: 20 }),
       ...change,
     }));
   const gate =
@@ -155,6 +164,70 @@ describe('groupsync doctor', () => {
     ],
     [/^table time to live: .*off.* fix: .*expiresAt/, table({ timeToLive: undefined })],
     [/^table index: .*no index.* fix: .*due/, table({ indexes: [] })],
+    [
+      /^table key: .*key of AWS.* fix: .*update-table/,
+      table({ encryption: { keyArn: undefined, isKeyLost: false } }),
+    ],
+    [
+      /^table key: .*uses arn:aws:kms:other\/2, and the queues use .* fix: .*update-table/,
+      table({ encryption: { keyArn: 'arn:aws:kms:other/2', isKeyLost: false } }),
+    ],
+    [
+      /^table key: DynamoDB cannot use the key.* fix: .*7 days/,
+      table({ encryption: { keyArn: KEY, isKeyLost: true } }),
+    ],
+    [
+      /^function apply: groupsync-apply has a reserved concurrency of 0.* fix: .*delete-function-concurrency/,
+      deployed((sound) => ({
+        function: async (key) => ({
+          state: 'Active',
+          eventSource: (await sound.function(key))?.eventSource,
+          ...(key === 'apply' && { reserved: 0 }),
+        }),
+      })),
+    ],
+    [
+      /^scim: groupsync-scim has a reserved concurrency of 0.* fix: .*delete-function-concurrency/,
+      served({ scim: async () => ({ state: 'Active', url: undefined, reserved: 0 }) }),
+    ],
+    [
+      /^scim executions: SCIM requests can use all 1000 executions.* fix: set scimConcurrency/,
+      served({ scim: async () => ({ state: 'Active', url: undefined }) }),
+    ],
+    [
+      /^scim executions: 20 are reserved for SCIM; 10 are left.* uses up to 1\d fix: lower scimConcurrency/,
+      served({
+        scim: async () => ({ state: 'Active', url: undefined, reserved: 20 }),
+        executions: async () => ({ limit: 30, unreserved: 10 }),
+      }),
+    ],
+    [
+      /^alarm target: 0 confirmed, 0 to be confirmed.* fix: .*alarmEmail/,
+      deployed(({ alarms }) => ({ alarms: { ...alarms, subscriptionsOf: async () => [] } as never })),
+    ],
+    [
+      /^alarm target: 0 confirmed, 1 to be confirmed.* fix: .*mail/,
+      deployed(({ alarms }) => ({
+        alarms: { ...alarms, subscriptionsOf: async () => ['PendingConfirmation'] } as never,
+      })),
+    ],
+    [
+      /^default: credential holder: the platform user user-ann; the employment ends on 2026-\d\d-\d\d fix: .*groupsync connect/,
+      async (world) => {
+        const lastDay = new Date(world.clock.ms + 9 * DAY_MS).toISOString().slice(0, 10);
+        const holder = { user: 'user-ann', lastDay };
+        await world.ports.health.write(world.connection.name, { checkedAtMs: 1, goodAtMs: 1, holder });
+      },
+    ],
+    [
+      /^default: credential: .*Contact the person who installed the app, .* the platform user is user-ann fix: /,
+      async (world) => {
+        const holder = { user: 'user-ann' };
+        await world.ports.health.write(world.connection.name, { checkedAtMs: 1, goodAtMs: 1, holder });
+        const refused = new PlatformFailure('unauthorized', 'GET /platform/api/me: 401', {});
+        await applicant({ me: () => Promise.reject(refused) })(world);
+      },
+    ],
     [/^table recovery: .*off.* fix: .*deploy/, table({ recoverable: false })],
     [
       /^function people: .*no function groupsync-people.* fix: .*region/,
@@ -371,7 +444,7 @@ describe('groupsync doctor', () => {
     });
   });
 
-  it('doctor reports a hold that waits for a decision as a problem, and a rejected hold not', async () => {
+  it('doctor reports a hold that waits for a decision as a problem, and does not report a rejected hold', async () => {
     const world = await soundWorld();
     const members = ['bea', 'cid', 'dora', 'emil', 'finn'];
     for (const member of members) await world.hire(member);

@@ -140,7 +140,7 @@ describe('erased company', () => {
     }
   });
 
-  it('a company that is connected again after its erasure rejects events from before the erasure, and accepts later events', async () => {
+  it('a company that is connected again after its erasure rejects events from before the erasure and accepts later ones', async () => {
     const world = await twoCompanies();
     const { ports, clock, publish, refOf } = world;
     const late = new Date(clock.ms).toISOString();
@@ -157,7 +157,7 @@ describe('erased company', () => {
 });
 
 describe('forgotten person', () => {
-  it('forget erases addresses and name from all items except the audit, even from an index item that a crash had left', async () => {
+  it('forget erases addresses and name from all items except the audit, even from an index item left by a crash', async () => {
     const { ports, table, cli } = await twoCompanies();
     const stray = pointerKey(pointerPartition(ACME, 'workEmail', 'archer@old.test'), roleId('r-ann'));
     await table.put({ ...stray, role: 'r-ann', revision: 1 });

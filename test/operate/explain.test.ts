@@ -92,7 +92,7 @@ describe('explain', () => {
     });
   });
 
-  it('explain finds a member by the exact id of a known user, although a longer id in the group begins with it', async () => {
+  it('explain finds a member by the exact id, although a longer id in the group begins with the same text', async () => {
     const { tell, explain } = await company();
     await tell({ add: ['ann10'], to: 'g' }, { add: ['ann'], to: 'h' }, { upsert: 'g' });
     expect(await explain('ann')).toMatchObject({ member: 'ann', present: false });

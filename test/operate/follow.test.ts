@@ -41,7 +41,7 @@ describe('groupsync sync', () => {
     expect([...world.platform.groups.keys()]).not.toEqual([id]);
   });
 
-  it('sync changes only the stored operator action of a group in sync, and restores a user that another client removed', async () => {
+  it('sync of a group in sync stores only the action, and restores a user that another client removed', async () => {
     const { world, id, sync } = await company();
     const [before] = await world.ports.groups.readMany([world.refOf('g')]);
     expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);

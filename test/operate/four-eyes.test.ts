@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
+import { answerDecision } from '../../shared/operate/decisions.ts';
 import { checkConnection } from '../../shared/operate/doctor/connection.ts';
 import { approveHold } from '../../shared/operate/holds.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
@@ -54,13 +55,24 @@ describe('hold made under four eyes', () => {
     expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
   });
 
-  it('the person who caused a hold cannot approve the hold even after two people have switched four eyes off', async () => {
+  it('the person who caused a hold cannot approve it even after two people have switched four eyes off', async () => {
     const { set, decide, stored, approve } = await held();
     await set('ann', 'fourEyes', false);
     await decide('bob', true);
     expect((await stored()).settings.fourEyes).toBe(false);
     await expect(approve('ann')).rejects.toThrow('other than ann');
     expect(await approve('bob')).toMatchObject({ kind: 'decided' });
+  });
+
+  it('the function that carries decisions out refuses the person who caused the hold, and accepts another person', async () => {
+    const { as, ref, state } = await held();
+    const decision = { about: 'hold', ...ref('g'), isApproved: true, request: WORD };
+    const send = (by: string) => answerDecision(JSON.stringify(decision), as(by));
+    expect(await send('ann')).toEqual({ refused: expect.stringContaining('other than ann') });
+    expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
+    expect(await send('bob')).toMatchObject({
+      outcome: { kind: 'decided', hold: { decision: { by: 'bob' } } },
+    });
   });
 
   it('a hold with more removals that replaces a hold under four eyes is also under four eyes', async () => {
@@ -147,7 +159,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect((await free.stored()).settings.guard).toBeNull();
   });
 
-  it('a request ends when its setting gets a value that needs no request, and a new request replaces an earlier one', async () => {
+  it('a request ends when its setting changes without a request, and a new request replaces an older one', async () => {
     const { set, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'guard.maxRemovedCount', 200);

@@ -34,7 +34,7 @@ async function company(guard: object = {}, settings: object = {}) {
 }
 
 describe('hold', () => {
-  it('a hold stops only the removals, while additions and the name of the same group are written', async () => {
+  it('a hold stops only removals: additions and the name of the same group are written', async () => {
     const { tell, shown, state, world } = await company();
     await tell({ snapshot: 'g', name: 'New', of: ['a', 'n'] });
     expect(shown('g')).toEqual([users(...EVERYBODY, 'n')]);
@@ -293,7 +293,7 @@ describe('hold', () => {
     }
   });
 
-  it('an approval with the digest from before a rejection is refused, even if the hold has got more removals since then', async () => {
+  it('an approval with the digest from before a rejection is refused, even after further removals', async () => {
     const { tell, state, ref, world, shown } = await company({ maxRemovedCount: 0 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const word = { ...WORD, digest: (await state('g'))?.hold?.digest };
@@ -349,7 +349,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
   });
 
-  it('a per_hour hold never approves itself: it expires after a week and its removals are held again', async () => {
+  it('a per_hour hold is never approved automatically: after a week it expires, and its removals are held again', async () => {
     const { tell, shown, state, ref, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold;
@@ -407,7 +407,7 @@ describe('hold', () => {
   });
 
   it.each(['waiting', 'rejected'])(
-    'a hold that is %s is kept when a wrong route ends the link of its group, and the group is linked again',
+    'a hold that is %s is kept when a wrong route ends the link, and the group is linked again',
     async (kind) => {
       const { tell, pass, shown, state, ref, world } = await company({ maxRemovedShare: 1, perHourCount: 3 });
       await tell({ snapshot: 'h', of: EVERYBODY });

@@ -191,7 +191,7 @@ describe('importCsv', () => {
     expect(report.errors).toEqual([{ line: 1, message: expect.stringMatching(/a column "Squad"/) }]);
   });
 
-  it('importCsv does not read the first row as a header if only the name of its group is a column name', async () => {
+  it('importCsv reads the first row as data if only its group name looks like a column name', async () => {
     const { events } = await run('g1,Mail,m1,a@x');
     expect(events.map(({ change }) => change)).toMatchObject([{ group: 'g1', name: 'Mail' }]);
   });

@@ -114,7 +114,7 @@ describe('adoption by an operator', () => {
     expect((await toolPorts.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('h'));
   });
 
-  it('an adoption is refused for an unknown, deleted or linked directory group, and for a missing or owned platform group', async () => {
+  it('an adoption needs a known, unlinked directory group that exists, and a platform group that exists and has no owner', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
     const adopt = (group: string, id: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
@@ -322,7 +322,7 @@ describe('released group', () => {
     ['first', ['h', 'g']],
     ['second', ['g', 'h']],
   ])(
-    'a group with the name of a deleted group adopts its platform group, although apply runs for it %s',
+    'a group with the name of a deleted group adopts the platform group if apply runs for it %s',
     async (_, order) => {
       const settings = { onGroupDeleted: 'release', adoptExisting: 'byName' } as const;
       const { tell, say, world, ref, state } = await company(settings);

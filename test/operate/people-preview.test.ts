@@ -26,7 +26,7 @@ async function pendingWorld() {
 }
 
 describe('preview of new match rules', () => {
-  it('a preview of new match rules counts the members that they match, even if the people index lacks the compared field', async () => {
+  it('a preview of new match rules counts the matched members, even if the people index lacks the compared field', async () => {
     const { cli, table } = await pendingWorld();
     const before = JSON.stringify([...table.items]);
     const { stderr } = await cli('connections', 'set', 'default', withNumber);
@@ -49,7 +49,7 @@ describe('preview of new match rules', () => {
 });
 
 describe('people refresh --dry-run', () => {
-  it('people refresh --dry-run counts the members who join and leave by the current list of employees, and stores nothing', async () => {
+  it('people refresh --dry-run counts joining and leaving members by the current list of employees, and stores nothing', async () => {
     const { cli, platform, table } = await pendingWorld();
     platform.employees = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay', 'zoe'].map((name) => ({
       role: `r-${name}`,

@@ -126,7 +126,7 @@ describe('write scopes of the platform simulator', () => {
     ['unknown groups', '*/groups/*', true],
     ['writes', '*/nowhere', false],
   ])(
-    'connect reports the write scopes as not known only if a GET of an unknown group is also answered 403: 403 for %s',
+    'connect reports unknown write scopes only if a GET of an unknown group also answers 403: 403 for %s',
     async (_, path, hides) => {
       const simulator = await simulatorWith({}, ['employees:name']);
       await simulator.break(

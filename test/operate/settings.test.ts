@@ -109,6 +109,20 @@ describe('changed setting', () => {
     }
   });
 
+  it('the address of a directory is refused for deployed functions if it is link-local or private', async () => {
+    const { toolPorts } = (await story()).world;
+    const tool = (allowsLoopback: boolean) => ({ ...toolPorts, deployment: { allowsLoopback } as never });
+    const directory = { kind: 'google', administrator: 'admin@acme.test' };
+    for (const baseUrl of ['https://169.254.169.254', 'https://10.1.2.3', 'http://127.0.0.1:1']) {
+      const change = [{ key: 'directory', value: { ...directory, baseUrl } }];
+      await expect(planSettings(CONNECTION, change, tool(false))).rejects.toThrow(
+        `directory.baseUrl: expected an address that AWS can reach, got ${baseUrl}`,
+      );
+      const { next } = await planSettings(CONNECTION, change, tool(true));
+      expect(next.directory).toMatchObject({ baseUrl });
+    }
+  });
+
   it('apply uses a setting that changes during its work, or leaves the group dirty', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     await change();

@@ -109,7 +109,7 @@ describe('notifications about findings', () => {
       'npx groupsync --prefix prod dlq list',
     ]);
     expect(noticeOf({ ...deadLetters, count: 5 }, 'prod').slice(0, 2)).toEqual([
-      'prod: dead letters that wait for a person: 5',
+      'prod: dead-lettered messages that wait for an operator: 5',
       names5,
     ]);
     expect(noticeOf({ ...deadLetters, names: [] }, 'prod')).toHaveLength(3);

@@ -23,8 +23,8 @@ async function send(...deadLetters: RejectedMessage[]) {
   return { refused, first, attributes, requests: sqs.requests };
 }
 
-describe('dead letter', () => {
-  it('a dead letter has the original body, and the reason as attributes', async () => {
+describe('dead-lettered message', () => {
+  it('a dead-lettered message has the original body, and the reason as attributes', async () => {
     const { first, attributes } = await send(deadLetter());
     expect(first?.MessageBody).toBe('{"a":1}');
     expect(attributes).toEqual({
@@ -36,13 +36,13 @@ describe('dead letter', () => {
     });
   });
 
-  it('a dead letter keeps connection and stamp of the original, so that a replay has the same effect', async () => {
+  it('a dead-lettered message keeps connection and stamp of the original, so that a replay has the same effect', async () => {
     const stamp = 'a stamp' as NonNullable<RejectedMessage['stamp']>;
     const { attributes } = await send(deadLetter({ connection: 'acme', stamp }));
     expect(attributes).toMatchObject({ connection: 'acme', stamp: 'a stamp' });
   });
 
-  it('the reason of a dead letter has at most 500 characters, no control character and no half of a surrogate pair', async () => {
+  it('a dead-letter reason has at most 500 characters, no control character and no half of a surrogate pair', async () => {
     const { attributes } = await send(
       deadLetter({ message: `a\u0000\u001b[31m\n\u0085\ufffeb${'x'.repeat(491)}🚀` }),
     );
@@ -53,18 +53,18 @@ describe('dead letter', () => {
     expect(Buffer.from(message, 'utf8').toString('utf8')).toBe(message);
   });
 
-  it('the body of a dead letter contains only characters that SQS accepts, and has the same content as JSON', async () => {
+  it('a dead-lettered body contains only characters that SQS accepts, and has the same content as JSON', async () => {
     const { first } = await send(deadLetter({ body: '{"a":"\ufffe"}' }));
     expect(first?.MessageBody).toBe('{"a":"\\ufffe"}');
     expect((await send(deadLetter({ body: '' }))).first?.MessageBody).toBe(' ');
   });
 
-  describe('dead letter of the maximum size', () => {
+  describe('dead-lettered message of the maximum size', () => {
     const MIB = 1_048_576;
     const ofSize = (length: number, over: Partial<RejectedMessage> = {}) =>
       deadLetter({ body: 'x'.repeat(length), ...over });
 
-    it('a dead letter of the maximum size is sent whole, alone in its request', async () => {
+    it('a dead-lettered message of the maximum size is sent whole, alone in its request', async () => {
       const { refused, requests } = await send(ofSize(MIB - 250), deadLetter({ messageId: 'm2' }));
       expect(refused).toEqual([]);
       expect(requests.map((entries) => entries.map(({ MessageBody = '' }) => MessageBody.length))).toEqual(
@@ -75,7 +75,7 @@ describe('dead letter', () => {
       ).toEqual(['invalid_event', 'invalid_event']);
     });
 
-    it('a dead letter of the maximum size has a shorter reason, but the whole body', async () => {
+    it('a dead-lettered message of the maximum size has a shorter reason, but the whole body', async () => {
       const { refused, attributes } = await send(ofSize(MIB - 400, { message: 'é'.repeat(500) }));
       expect(refused).toEqual([]);
       expect(attributes['errorMessage']).toMatch(/^é{10,100}$/);
@@ -91,7 +91,7 @@ describe('dead letter', () => {
       expect(requests.flat()).toHaveLength(1);
     });
 
-    it('a dead letter is sent with a shorter connection and id if SQS would refuse the original ones', async () => {
+    it('a dead-lettered message is sent with a shorter connection and id if SQS would refuse the original ones', async () => {
       const { refused, attributes } = await send(
         ofSize(MIB - 2_000, { connection: `a\u0000\ud800${'b'.repeat(600_000)}`, messageId: 'm\u0001' }),
       );
@@ -101,7 +101,7 @@ describe('dead letter', () => {
     });
   });
 
-  it('a dead letter that the queue rejects is reported', async () => {
+  it('a dead-lettered message that the queue rejects is reported', async () => {
     const { refused } = await send(deadLetter(), deadLetter({ messageId: 'm2', body: 'refused' }));
     expect(refused).toEqual(['m2']);
   });

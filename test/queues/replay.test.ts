@@ -19,7 +19,7 @@ const movedFrom = (queue: string) => ({
   Attributes: { DeadLetterQueueSourceArn: `arn:aws:sqs:eu-west-1:111122223333:${queue}` },
 });
 
-it('a replay deletes a dead letter again if the queue did not delete it, and reports a second failure', async () => {
+it('a mailbox retries messages that SQS failed to delete, and throws after the last attempt', async () => {
   const { of, client } = createQueues({ nowMs: () => 0, random: seededRandom(1) });
   const take = async (failures: number) => {
     for (let left = 8; left > 0; left -= 1) of.eventsDlq.send({ body: '{}' });
@@ -34,7 +34,7 @@ it('a replay deletes a dead letter again if the queue did not delete it, and rep
   await expect(take(9)).rejects.toThrow('1 messages could not be deleted: InternalError');
 });
 
-describe('replayed dead letter', () => {
+describe('replayed dead-lettered message', () => {
   it.each<[string, object, string, string?]>([
     ["refused, from a source's own queue", wrote('queue', OWN), OWN],
     [
@@ -55,7 +55,7 @@ describe('replayed dead letter', () => {
     ],
     ['with an impossible failure time', wrote('failedBefore', '-1 2999-01-01'), COMMON],
   ])(
-    'a dead letter is sent to the queue that it came from: %s',
+    'a dead-lettered message is replayed to the queue that it came from: %s',
     async (_, over, queue, past = '1 1970-01-01T00:00:00.000Z') => {
       const urls: string[] = [];
       const said: unknown[] = [];

@@ -19,6 +19,8 @@ describe('configuration of a function', () => {
       createSettleMs: 600_000,
       logLevel: 'info',
       notify: [],
+      region: '',
+      scimAllowedIps: [],
       isDeployed: false,
       isEmulated: false,
       queueUrls: { apply: undefined, eventsDlq: undefined, applyDlq: undefined },

@@ -115,7 +115,7 @@ export async function startLocalStack(options: LocalStackOptions) {
       }
       return outcome.groups;
     },
-    /** Ends the visibility timeouts of dead letters that a killed process has received. */
+    /** Ends the visibility timeouts of dead-lettered messages that a killed process has received. */
     endHolds() {
       for (const queue of (polled.mock.contexts as SqsQueue[]).filter(isDeadLetters))
         for (const held of queue.inflightMessages.values()) held.visibilityDeadline = 0;

@@ -35,7 +35,7 @@ describe('answer that shows the state before its own write', () => {
     ['a fetch shows the write immediately', 0],
     ['a fetch is also behind for half a minute', 30_000],
   ])(
-    'if the answer to a write shows the state before it, no new member is removed and no drift is recorded (%s)',
+    'a write answer that shows the state before the write removes no new member and causes no drift (%s)',
     async (_, getLagMs) => {
       const { tell, later, world, shown, state, drift, pending } = await company({ getLagMs });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -56,7 +56,7 @@ describe('answer that shows the state before its own write', () => {
   );
 
   it.each([0, 30_000])(
-    'if the answer to a creation shows an earlier state, no member of the group is removed (a fetch is %i ms behind)',
+    'a creation answer that shows an earlier state removes no member of the group (a fetch is %i ms behind)',
     async (getLagMs) => {
       const { tell, later, world, shown, drift } = await company({ getLagMs });
       world.platform.behind = (kind) => kind === 'create';
@@ -75,7 +75,7 @@ describe('answer that shows the state before its own write', () => {
     ['authoritative', 30_000, 'new version'],
     ['additive', 30_000, 'new version'],
   ] as const)(
-    'a removal and a rename take effect and are no drift if the answer shows the state before (%s, %i ms behind, %s)',
+    'a removal and a rename cause no drift if the answer shows an earlier state (%s, %i ms behind, %s)',
     async (membership, getLagMs, version) => {
       const { tell, later, world, shown, drift, state } = await company({ getLagMs }, { membership });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -92,7 +92,7 @@ describe('answer that shows the state before its own write', () => {
 });
 
 describe('user that the platform drops from an accepted write', () => {
-  it('a user that the platform drops is sent with each write, is pending, and causes at most eight writes in two days', async () => {
+  it('a dropped user is pending, is sent with each write, and causes at most eight writes in two days', async () => {
     const { tell, sweepAfter, world, shown, state, pending } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });

@@ -61,7 +61,7 @@ describe('binding of a member', () => {
     ['', 0],
     [' (large group, whose registers contain copies of the users)', LARGE_GROUP],
   ])(
-    'a newcomer with the address of a leaver is added, because the leaver is never bound%s',
+    'a new employee with the address of an ended employee is added, because the ended employee is never bound%s',
     async (_, size) => {
       const told = await story();
       const { world, tell, shown, member } = told;
@@ -165,7 +165,7 @@ describe('binding of a member', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('a member is bound to the only active person of an address, and to none if two are active', async () => {
+  it('a member is bound to the only active person with the address, and to no person if two are active', async () => {
     const told = await story();
     const { world, tell, shown } = told;
     await world.toolPorts.hire([person('old', 'ann', 'TERMINATED'), person('new', 'ann')]);
@@ -178,7 +178,7 @@ describe('binding of a member', () => {
     ]);
   });
 
-  it('a member becomes ambiguous when the address changes to that of another person, until an operator rebinds the member', async () => {
+  it('a member becomes ambiguous after a change to the address of another person, until an operator rebinds the member', async () => {
     const told = await story();
     const { world, tell, shown, member, role } = told;
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
@@ -299,7 +299,7 @@ describe('attributes of a user', () => {
     return { attributes: item?.['attributes'] as Record<string, { value: string }>, told, table };
   }
 
-  it('at most 32 attributes of a user are stored: first the matched ones, then the latest; the rest is reported', async () => {
+  it('at most 32 attributes of a user are stored: first those of match rules, then the latest; others are reported', async () => {
     const said = Array.from({ length: 1_000 }, (_, n): Said => ({ [`seen-${n}`]: [n + 2, 'x'.repeat(900)] }));
     const { attributes, told, table } = await kept([{ email: [1, 'ann@acme.test'] }, ...said]);
     expect(Object.keys(attributes).sort()).toEqual(
@@ -309,7 +309,7 @@ describe('attributes of a user', () => {
     expect(table.largest.bytes).toBeLessThan(33 * 1_024);
   });
 
-  it('an attribute value of more than 1 KB is dropped, and its older value too', async () => {
+  it('an attribute value of more than 1 KB is dropped, and the older value of the attribute too', async () => {
     const long: Said = { email: [2, `${'ä'.repeat(600)}@acme.test`] };
     const { attributes, told } = await kept([{ email: [1, 'ann@acme.test'] }, long]);
     expect(attributes).toMatchObject({ email: { value: '' } });

@@ -20,7 +20,7 @@ describe('answer about another group', () => {
     ['patch', {}],
     ['get', { lastError: { code: 'unavailable' } }],
   ] as const)(
-    'an answer about another group to a %s does not change the link, and the change of the directory is written later',
+    'an answer about another group to a %s keeps the link, and the directory change is written later',
     async (call, told) => {
       const { world, say, tell, work, state, shown, own, theirs } = await company();
       const { platform } = world;

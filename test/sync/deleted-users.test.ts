@@ -34,14 +34,14 @@ async function joinedAround(seconds: number, isLate: boolean) {
 }
 
 it.each([true, false])(
-  'a membership event that is older than the deletion of its user gives no access (arrives after it: %s)',
+  'a membership event from before the deletion of its user gives no access (arrives after the deletion: %s)',
   async (isLate) => {
     expect(await joinedAround(-1, isLate)).toEqual([['u-bob']]);
   },
 );
 
 it.each([true, false])(
-  'a membership event that is newer than the deletion of its user adds the user again (arrives after it: %s)',
+  'a membership event from after the deletion of its user adds the user again (arrives after the deletion: %s)',
   async (isLate) => {
     expect(await joinedAround(1, isLate)).toEqual([['u-ann', 'u-bob']]);
   },

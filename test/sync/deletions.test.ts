@@ -53,7 +53,7 @@ describe('deletion without an effect', () => {
     },
   );
 
-  it('a deletion is repeated without a new report if the platform answers 503 to the attempt of the next day', async () => {
+  it('a deletion whose next daily attempt is answered 503 is repeated without a new report', async () => {
     const { world, tell, shown, state, sweeps } = await company();
     let answer: number | undefined = 404;
     world.platform.failing = (kind) => (kind === 'delete' ? answer : undefined);
@@ -75,7 +75,7 @@ describe('lost deletion', () => {
     ['and the list is empty', true],
     ['and the list shows the group', false],
   ])(
-    'a deletion that was lost is sent again once the group is readable, after ten minutes in which it answers 404 %s',
+    'a deletion that was lost is sent again after the group was unreadable for ten minutes (404 %s)',
     async (_, hidesFromList) => {
       const { world, troubles, say, pass, shown, state, tell } = await company();
       let isWrong = false;
@@ -197,7 +197,7 @@ describe('adoption candidate that answers 404', () => {
     expect(shown('n')).toEqual([['u-a']]);
   });
 
-  it('an adoption candidate that answers 404 for hours prevents a second group, and error and explain name the candidate', async () => {
+  it('an adoption candidate that answers 404 for hours prevents a second group, and explain names the candidate', async () => {
     const { world, say, pass, state, ref } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.hidesFromList = false;

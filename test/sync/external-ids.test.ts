@@ -146,7 +146,7 @@ describe('two directory groups whose ids differ only by case', () => {
     ['one after the other', true],
     ['at the same time', false],
   ])(
-    'two directory groups whose ids differ only by case each have a platform group if the platform keeps case (%s)',
+    'two directory groups whose ids differ only by case get separate platform groups if the platform keeps case (%s)',
     async (_, isInTurn) => {
       const { world, tell, say, groups, state, actions } = await company((spokeId) => spokeId);
       if (isInTurn) await tell({ snapshot: 'g1', of: ['a'] });
@@ -172,7 +172,7 @@ describe('two directory groups whose ids differ only by case', () => {
     expect(world.platform.groups.get(theirs)?.users).toEqual(['u-b']);
   });
 
-  it('two directory groups whose ids differ only by case each have a platform group if the platform stores lower case', async () => {
+  it('two directory groups whose ids differ only by case get separate platform groups if the platform stores lower case', async () => {
     const { world, tell, groups, state, actions } = await company(lowerCase);
     await tell({ snapshot: 'g1', of: ['a'] });
     await tell({ snapshot: 'G1', of: ['b'], name: 'Other' });

@@ -4,13 +4,42 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { affordableAtMs } from '../../shared/sync/tuning.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { story } from '../support/engine/story.ts';
-import { HOUR_MS, MINUTE_MS, NO_FAULTS, takeEvents } from '../support/engine/world.ts';
+import { HOUR_MS, MINUTE_MS, NO_FAULTS, takeEvents, takeWoken } from '../support/engine/world.ts';
+import { nativeEvent } from '../support/events.ts';
 
 async function company(settings = {}) {
   const told = await story({ settings });
   await told.hire('a', 'b', 'c');
   return told;
 }
+
+describe('messages that apply sends to its own queue', () => {
+  it.each([
+    ['the platform fails', 500],
+    ['the platform throttles', 429],
+    ['the platform refuses the version token', 412],
+    ['the platform refuses the write', 422],
+    ['the write succeeds', undefined],
+  ])('one message causes at most one further message, and none without a delay, if %s', async (_, status) => {
+    const { tell, world, ref } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    world.platform.refusal = () => status;
+    const event = nativeEvent('group.member.added', { group: { id: 'g' }, members: [{ id: 'b' }] });
+    world.eventsQueue.send({ body: event });
+    await ingest(takeEvents(world), world.portsFor());
+    let [woken, runs] = [takeWoken(world).length, 0];
+    for (; woken > 0 && runs < 100; runs += 1) {
+      await applyGroup(ref('g'), world.portsFor());
+      // A message without a delay would be received here.
+      expect(takeWoken(world)).toEqual([]);
+      expect(world.applyQueue.messages.length).toBeLessThanOrEqual(1);
+      world.advance(10 * MINUTE_MS);
+      woken = takeWoken(world).length;
+    }
+    // A retry that is more than ten minutes ahead is left to the requeue job, which begins a new chain of calls.
+    expect(runs).toBeLessThan(16);
+  });
+});
 
 describe('write that the platform always refuses', () => {
   it('a refused write fails the group once, sends one dead-lettered message, and is tried again with the next change', async () => {
@@ -72,7 +101,7 @@ describe('user that the platform refuses', () => {
     ['authoritative', 37, 60, ['n12-bad', 'n2-bad', 'n30-bad']],
     ['additive', 39, 30, ['bad']],
   ])(
-    'a refused user delays no leaver and no other newcomer (%s, with %i newcomers)',
+    'a refused user delays no removal and no addition of other users (%s, with %i additions)',
     async (membership, count, most, bad) => {
       const { tell, world, state, shown, hire } = await company({ membership });
       const newcomers = Array.from({ length: count }, (_, n) => `n${n}`);
@@ -97,7 +126,7 @@ describe('user that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
   });
 
-  it('leavers stay in the group while the platform refuses a shown member, with about one attempt an hour, and are counted', async () => {
+  it('removals that another member of the group blocks are counted and tried about once an hour', async () => {
     const { say, pass, world, state, shown, hire, ref } = await company();
     await hire('d', 'bad');
     say({ snapshot: 'g', of: ['a', 'b', 'c', 'bad'] });
@@ -186,7 +215,7 @@ describe('platform that accepts no writes for two days', () => {
   );
 
   it.each(['unavailable_before', 'lost_before'] as const)(
-    'a group costs at most twelve calls an hour during an outage (%s)',
+    'a group causes at most twelve calls an hour during an outage (%s)',
     async (fault) => {
       const { tell, say, work, world, troubles, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -243,7 +272,7 @@ describe('platform that accepts no writes for two days', () => {
 });
 
 describe('failing read after a write', () => {
-  it('a failed read does not undo the write before it, and the removals of the write count in the guard', async () => {
+  it('a failed read after a write keeps the write, and the guard counts the removals of the write', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
     const { world, troubles, hire, tell, say, ref, state, shown } = await story({
       settings: { guard },
@@ -270,7 +299,7 @@ describe('failing read after a write', () => {
 
 describe('another client that never stops writing', () => {
   it.each([409, 412, 400])(
-    'if another client writes before each write, apply limits its attempts, waits, and keeps the added users (status %i)',
+    'apply limits its attempts and keeps added users if another client writes before each attempt (status %i)',
     async (staleStatus) => {
       const told = await story({
         platform: { staleStatus: staleStatus as 409 },
@@ -321,7 +350,7 @@ describe('user that the platform drops from a write', () => {
   });
 });
 
-it('a change by another client counts as external even if groupsync had to repeat a write of the same value before', async () => {
+it('a change by another client counts as external after groupsync has repeated a write of the same value', async () => {
   const { world, troubles, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   const faults = [true];
@@ -336,7 +365,7 @@ it('a change by another client counts as external even if groupsync had to repea
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
-it('a change by another client during a long outage counts as external, despite the earlier attempted writes', async () => {
+it('a change by another client during a long outage counts as external after failed writes of the same value', async () => {
   const { world, troubles, say, work, pass, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   troubles.platform = (call) => (call === 'patch' ? 'lost_before' : 'none');

@@ -25,7 +25,7 @@ async function company() {
 }
 
 describe('gate of a connection', () => {
-  it('the gate closes at a 401, which counts as no attempt of the group, and opens after a change of the secret', async () => {
+  it('the gate closes after a 401 without counting an attempt of the group, and opens after the secret changes', async () => {
     const { say, work, always, heal, gate, world, state, shown, audit } = await company();
     always('unauthorized');
     say({ snapshot: 'g', of: ['a'] });
@@ -147,7 +147,7 @@ describe('gate of a connection', () => {
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
   });
 
-  it('the gate stays open if two of several groups are answered 403, even if the probe reads one of the two', async () => {
+  it('the gate stays open if two of three groups answer 403, even if the probe reads one of these two', async () => {
     const { world, tell, work, say, gate, shown } = await company();
     await tell(...['g', 'h', 'i'].map((snapshot) => ({ snapshot, of: ['a'] })));
     world.platform.forbidden = (id) => ['g', 'h'].includes(world.platform.groups.get(id)?.spokeId ?? '');
@@ -163,7 +163,7 @@ describe('gate of a connection', () => {
     expect(['g', 'h'].map(shown)).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
   });
 
-  it('the gate stays open if only the list is answered 403, and groups that need no list are written', async () => {
+  it('the gate stays open if only the list answers 403, and groups that need no list are written', async () => {
     const { tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
@@ -223,7 +223,7 @@ describe('gate of a connection', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('the gate limits a Retry-After to a second at least and a quarter of an hour at most, and doubles waits up to an hour', async () => {
+  it('the gate limits Retry-After to 1 second to 15 minutes, and doubles its own waits up to an hour', async () => {
     const { world, ref, gate, say } = await company();
     say({ upsert: 'g' });
     for (const [retryAfterMs, waitMs] of [
@@ -343,7 +343,7 @@ describe.each([
     };
   }
 
-  it('a reader of the platform closes the gate at a 429, and sends no call while the gate is closed', async () => {
+  it('a reader of the platform closes the gate after a 429, and sends no call while the gate is closed', async () => {
     const { world, meets, outcome, calls, gate, say, state, ref } = await reading();
     meets(route, 'throttled');
     expect(await outcome()).toBeInstanceOf(PlatformFailure);
@@ -361,7 +361,7 @@ describe.each([
     expect(await outcome()).toBeUndefined();
   });
 
-  it('a reader of the platform closes the gate at a 401 if /me also answers 401, and sends no further call', async () => {
+  it('a reader of the platform closes the gate if the read and /me answer 401, and sends no further call', async () => {
     const { meets, outcome, calls, gate } = await reading();
     meets('all', 'unauthorized');
     expect(await outcome()).toMatchObject({ kind: 'unauthorized' });
@@ -382,7 +382,7 @@ describe.each([
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a reader of the platform continues to read while an operator has paused writes, and does not open the gate', async () => {
+  it('a reader of the platform reads while an operator has paused writes, and does not open the gate', async () => {
     const { world, meets, outcome, gate } = await reading();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     expect(await outcome()).toBeUndefined();
@@ -440,7 +440,7 @@ describe('groups that fail one after the other', () => {
   });
 
   it.each([400, 409, 422])(
-    'a closed gate opens if the platform only refuses the content of the group that is tried (status %i)',
+    'a closed gate opens if the platform refuses only the content of the tried group (status %i)',
     async (status) => {
       const { world, work, gate, refuse, changeAll } = await companyOfTwelve();
       refuse(() => true);

@@ -30,7 +30,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
 
 describe('user that the platform keeps after a removal', () => {
   it.each([{}, { membership: 'additive' }, { onGroupDeleted: 'empty' }])(
-    'a user that the platform keeps is shown as an error, and removed again until the removal takes effect (%o)',
+    'a user that the platform keeps is reported, and removed again until the removal takes effect (%o)',
     async (settings) => {
       const { world, say, tell, state, shown, pass } = await company(settings, { echoSpokeId: false });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -54,7 +54,7 @@ describe('user that the platform keeps after a removal', () => {
     },
   );
 
-  it('a user that the platform keeps does not use up the hourly limit of the guard, so other leavers still leave', async () => {
+  it('a user that the platform keeps does not use up the hourly limit of the guard for other removals', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 3 };
     const { world, say, tell, shown, state, pass } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] }, { snapshot: 'h', of: ['a', 'b', 'c'] });
@@ -89,7 +89,7 @@ describe('user that the platform keeps after a removal', () => {
 });
 
 describe('user that the platform adds to a new group by itself', () => {
-  it('a user that the platform adds to a new group is removed again, and the group is not in sync until then', async () => {
+  it('a group is not in sync until a user that the platform added to it is removed', async () => {
     const { world, say, tell, state, shown, pass } = await company();
     world.platform.installer = 'u-installer';
     await tell({ snapshot: 'g', of: ['a'] });
@@ -108,7 +108,7 @@ describe('user that the platform adds to a new group by itself', () => {
   });
 
   it.each([true, false])(
-    'a user that the platform adds to a new group is removed, even if the answer was lost (spokeId shown: %s)',
+    'a user that the platform adds to a new group is removed after a lost answer (spokeId shown: %s)',
     async (echoSpokeId) => {
       const { world, troubles, say, shown, pass } = await company({ drift: 'adopt' }, { echoSpokeId });
       world.platform.installer = 'u-installer';
@@ -127,7 +127,7 @@ describe('user that the platform adds to a new group by itself', () => {
   );
 
   it.each([{ membership: 'additive' }, { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }])(
-    'a user that the platform adds to a new group stays if external users may stay in the group (%o)',
+    'a user that the platform adds to a new group stays if the settings allow external users (%o)',
     async (settings) => {
       const { world, tell, state, shown } = await company(settings);
       world.platform.installer = 'u-installer';

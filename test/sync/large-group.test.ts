@@ -43,7 +43,7 @@ it('the audit lists as many users as an entry can hold, even with ids of the max
 });
 
 describe('large group', () => {
-  it('the view of 100,000 members is stored in small items, an addition writes two of them, and a lost item is replaced', async () => {
+  it('a view of 100,000 members is stored in small items, of which an addition writes two; lost items are replaced', async () => {
     const { world, ref } = await story();
     const { table } = world;
     const groups = createGroupStore(table);

@@ -100,7 +100,7 @@ describe('creation whose answer is lost', () => {
   );
 
   it.each([0, 2])(
-    'after a creation without an answer, apply waits and reports the reason while the list shows only %i managed groups',
+    'a creation without an answer waits, with the reason, while the list shows only %i managed groups',
     async (limit) => {
       const { state, shown } = await lostCreation({ isMade: false, limit });
       expect(shown('g')).toEqual([]);

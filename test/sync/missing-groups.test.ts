@@ -36,7 +36,7 @@ describe('platform that answers 404 for existing groups', () => {
     [41, 2],
     [101, 5],
   ])(
-    'if all but one of %i groups answer 404, at most %i groups an hour are created, and the others are linked again',
+    'if all but one of %i groups answer 404, at most %i are created again within an hour',
     async (count, most) => {
       const { world, names, say, pass, tell, waiting, state, hideAllButOne } = await company(count);
       const before = await hideAllButOne();

@@ -48,7 +48,7 @@ describe('platform with unique names', () => {
     expect(refusals(world.deadLetters)).toEqual([]);
   });
 
-  it('a swap of two names fails with name_in_use, and succeeds after one group had a third name in between', async () => {
+  it('a swap of two names fails with name_in_use, and succeeds if one group first gets a third name', async () => {
     const { world, say, work, tell, state, shown, name, ref } = await company(
       { uniqueNames: true },
       { guard: { minSize: 9, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 9 } },
@@ -191,7 +191,7 @@ describe('platform that accepts a new name and does not apply it', () => {
 
 describe('group that another client changes after each write', () => {
   it.each([true, false])(
-    'a group that another client changes after each write costs at most 12 calls an hour (versions compared: %s)',
+    'a group that another client changes after each write causes at most 12 calls an hour (versions compared: %s)',
     async (isCompared) => {
       const { world, troubles, tell, say, work, state } = await company({
         enforceVersionOnPatch: isCompared,

@@ -62,7 +62,7 @@ describe('malformed group of another client', () => {
 
 describe('malformed group of a lost POST', () => {
   it.each([true, false])(
-    'a creation without an answer is not repeated while its group is malformed, and keeps its user (spokeIds are shown: %s)',
+    'a creation without an answer is not repeated while its group is malformed (spokeIds are shown: %s)',
     async (echoSpokeId) => {
       const { tell, say, work, world, troubles, platform, state, shown } = await company({
         platform: { echoSpokeId },

@@ -193,7 +193,7 @@ describe('fetch that shows only some users', () => {
 });
 
 describe('adoption of a group if the fetch shows only some of its users', () => {
-  it('the guard holds the removal of users that the list shows and the fetch of the same version does not', async () => {
+  it('the guard holds the removal of users that only the list shows, and not the fetch of the same version', async () => {
     const { tell, shown, world, showOnlyFirst, state } = await company({
       adoptExisting: 'bySpokeId',
       guard: { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 },
@@ -213,7 +213,7 @@ describe('hidden users: users that groupsync added and that the platform does no
   const EVERYWHERE = ['create', 'put', 'patch', 'get'];
 
   it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
-    'the guard holds the removal of hidden users if the directory removes too many of them %i ms after the write',
+    'the guard holds removals of too many hidden users %i ms after the write that added them',
     async (ms) => {
       const { tell, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
       showOnlyFirst(...EVERYWHERE);
@@ -328,7 +328,7 @@ describe('member that another client added and that the platform drops at a writ
 
 describe('search for a refused user', () => {
   it.each(['u-c', 'u-d', 'u-e'])(
-    'every write of the search contains the member that no answer shows (refused user: %s)',
+    'every write of the search for a refused user contains the member that no answer shows (refused: %s)',
     async (refused) => {
       const { tell, hire, shown, world, sent } = await company();
       await hire('a', 'b', 'c', 'd', 'e');
@@ -356,7 +356,7 @@ describe('search for a refused user', () => {
 
 describe('list that shows only some users', () => {
   it.each(['restore', 'adopt'])(
-    'after a creation whose answer was lost, a list with only the first user causes no drift (drift policy %s)',
+    'a list with only the first user causes no drift after a creation without an answer (drift policy %s)',
     async (policy) => {
       const { tell, shown, world, showOnlyFirst, troubles, drift, sent } = await company({ drift: policy });
       let isLost = false;

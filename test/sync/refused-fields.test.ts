@@ -48,7 +48,7 @@ async function company(
 const isTooLong = ({ name = '' }: Sent) => name.length > 100;
 
 describe('name that the platform refuses', () => {
-  it.each([400, 409, 422])('a refused name blocks no leaver and no newcomer (%i)', async (status) => {
+  it.each([400, 409, 422])('a refused name blocks no removal and no addition (status %i)', async (status) => {
     const { tell, say, pass, shown, state, nameOnPlatform } = await company(isTooLong, { status });
     await tell({ upsert: 'g', name: LONG });
     say({ take: ['b'], from: 'g' }, { add: ['d'], to: 'g' });
@@ -70,7 +70,7 @@ describe('name that the platform refuses', () => {
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 
-  it('a refused name does not exclude a user that the platform dropped from an earlier write and accepts later', async () => {
+  it('a refused name does not exclude a user that the platform first dropped and later accepts', async () => {
     const { world, say, tell, pass, shown, state, sweepAfter } = await company(isTooLong);
     world.platform.refused.add('u-d');
     await tell({ add: ['d'], to: 'g' });
@@ -188,7 +188,7 @@ describe('name that the platform refuses', () => {
     });
   });
 
-  it('a name that another group has does not block a removal, even if the platform also refuses a new member', async () => {
+  it('a name of another group does not block a removal, even if the platform also refuses a new member', async () => {
     const { world, say, pass, shown, state } = await company((_, users) => users.includes('u-bad'), {
       platform: { uniqueNames: true },
     });

@@ -99,7 +99,7 @@ describe('user with several roles', () => {
     expect([shown('g'), writes(), pages]).toEqual([[['u-ann']], 0, 3]);
   });
 
-  it('a user leaves a minute after the last role has ended, once the rest of a long list shows no other role', async () => {
+  it('a user leaves a minute after the last role has ended if the list shows no other role', async () => {
     const { world, tell, shown, work } = await withAnn();
     const others = ['x', 'y', 'z'].map((role): PersonSpec => ({ role, email: `${role}@acme.test` }));
     world.platform.pageSize = () => 1;
@@ -131,7 +131,7 @@ describe('user with several roles', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('a user leaves when the platform no longer has the only active role', async () => {
+  it('a user leaves when the platform deletes the only active role', async () => {
     const { hour, shown } = await withAnn();
     await hour(...CONVERTED);
     await hour(ann('contractor', 'TERMINATED'));
@@ -181,7 +181,7 @@ describe('user with several roles', () => {
     expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
   });
 
-  it('a member matches a newcomer with the address in an active role, and not a user with the address in an ended role', async () => {
+  it('a member matches the user whose active role has the address, and not a user whose ended role has it', async () => {
     const { hour, tell, shown } = await company();
     const newcomer = ann('newcomer', 'ACTIVE', { userId: 'u-new' });
     await hour(ann('old', 'TERMINATED'), ann('other', 'ACTIVE', { email: 'x@acme.test' }), newcomer);
@@ -206,7 +206,7 @@ describe('user with several roles', () => {
     expect([shown('g'), await pending()]).toEqual([[['u-ann']], []]);
   });
 
-  it('a member keeps the user when one of two roles moves to another user, and follows an only role that moves', async () => {
+  it('a member stays with the user if one of two roles moves to another user, and follows a single role', async () => {
     const { hour, shown } = await withAnn();
     await hour(ann('contractor'), ann('employee'));
     await hour(ann('contractor', 'ACTIVE', { userId: 'u-else' }), ann('employee'));
@@ -235,7 +235,7 @@ describe('user with several roles', () => {
       ['two refreshes before the refresh that lists the new hire', [roles, roles]],
       ['before another role of the user changes', [[...roles, ann('third', 'ACTIVE', { email: null })]]],
     ])(
-      'a user with the address of a new hire in an ended role loses the group to the new hire if the event arrives %s',
+      'a new hire with the address of an ended role replaces the earlier user if the event arrives %s',
       async (_, hours) => {
         const { hour, tell, shown } = await company();
         await hour(...roles);
@@ -266,7 +266,7 @@ describe('user with several roles', () => {
       expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
     });
 
-    it('a user leaves the group when the platform no longer has the only active role, although an ended role has the address', async () => {
+    it('a user leaves when the platform deletes the only active role, although an ended role has the address', async () => {
       const { hour, tell, shown } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });

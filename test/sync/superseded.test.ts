@@ -32,7 +32,7 @@ it.each([
   ['create', 'platform.list', undefined],
   ['adopt', 'platform.get', { name: 'Theirs', spokeId: 'g', users: ['stranger'] }],
 ])(
-  'a worker that is about to %s a group leaves no data if another worker finds the group deleted',
+  'a worker that is about to %s a group stores nothing if another worker finds the group deleted',
   async (_, heldUpBefore, foreign) => {
     const { world, tell, state, ref } = await story();
     const id = foreign && world.platform.addForeign(foreign);
@@ -72,7 +72,7 @@ it('a group is created again if it is gone when a write is refused for its stale
 });
 
 it.each([409, 412, 400, 422] as const)(
-  'a stale version does not count as a refusal, even if a read shows the group before the external change (status %i)',
+  'a stale version is no refusal, even if a read shows the group before the external change (status %i)',
   async (staleStatus) => {
     const platform = { staleStatus, getLagMs: 45_000 };
     const { world, say, work, tell, state, shown, id } = await inSync(['a', 'b', 'c'], {}, platform);
@@ -107,7 +107,7 @@ it.each([409, 412, 400, 422] as const)(
 );
 
 it.each([409, 412, 400, 422] as const)(
-  'a write that meets repeated conflicts is tried again, even if reads are behind (status %i)',
+  'a write with repeated conflicts is tried again, even if reads are behind (status %i)',
   async (staleStatus) => {
     const platform = { staleStatus, getLagMs: 10_000 };
     const { world, tell, state, shown, troubles, id } = await inSync(['a', 'b'], {}, platform);
@@ -140,7 +140,7 @@ it('a member that groupsync added can be removed later, even if a read shows the
 });
 
 it.each(['create', 'patch'] as const)(
-  'a %s without an answer that takes effect after apply has looked for it is still recorded in the audit',
+  'the audit records a %s without an answer that takes effect after apply has searched for it',
   async (action) => {
     const { world, troubles, hire, tell, say, audit, ref, state } = await story();
     await hire('a', 'b', 'c');
@@ -192,7 +192,7 @@ it.each(['restore', 'adopt'])(
 );
 
 it.each(['platform.patch', 'update GROUP'])(
-  'a hold that another worker records during a write (before %s) is counted correctly, and ends with the next apply',
+  'a hold that another worker stores during a write (before %s) is counted, and ends with the next apply',
   async (heldUpBefore) => {
     const { world, say, state, ref, tell } = await inSync(['a', 'b']);
     say({ take: ['b'], from: 'g' });

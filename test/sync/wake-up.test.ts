@@ -169,7 +169,7 @@ describe('change of a group', () => {
     },
   );
 
-  it('endWindow ends the window of a change early, and not during a scheduled retry or a write of another worker', async () => {
+  it('endWindow ends the window of a change early, except during a scheduled retry or a write of another worker', async () => {
     const { world, toolPorts, change, work, apply, set, shown } = await settled(60_000);
     await change({ add: ['b'], to: 'g' });
     await work(3);
@@ -296,7 +296,7 @@ describe('late write of the group item', () => {
 });
 
 describe('apply worker', () => {
-  it("apply runs again at the window's end if the group changed during a failure, and otherwise at the retry", async () => {
+  it('after a failure, apply runs at the end of the window if the group changed, and otherwise at the retry', async () => {
     const { troubles, change, apply, messages, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });
     lose();

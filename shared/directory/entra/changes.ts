@@ -17,7 +17,7 @@ type Cursor = Readonly<z.infer<typeof Cursor>>;
 
 /** Properties whose changes are reported. `members` is a relationship of groups. */
 const TRACKED = {
-  groups: 'displayName,mail,members',
+  groups: 'displayName,members',
   users: 'accountEnabled,mail,userPrincipalName',
 } as const;
 type Resource = keyof typeof TRACKED;

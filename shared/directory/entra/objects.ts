@@ -5,14 +5,14 @@ import type { Group, User } from './schemas.ts';
 
 /** The largest page of groups, users and members ("List groups", "List group members": $top). */
 export const MAX_PAGE = '999';
-export const GROUP_PROPERTIES = 'id,displayName,mail';
+export const GROUP_PROPERTIES = 'id,displayName';
 export const USER_PROPERTIES = 'id,mail,userPrincipalName,accountEnabled';
 
-/** Graph counts the members with their first page, so a group has no count of its own. */
-export const groupOf = ({ id, displayName, mail }: z.infer<typeof Group>): DirectoryGroup => ({
+/** Graph names groups by id only, and counts the members with their first page. */
+export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGroup => ({
   id: groupId(id),
   name: displayName || id,
-  address: mail || id,
+  address: id,
   userCount: undefined,
 });
 

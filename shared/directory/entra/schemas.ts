@@ -12,7 +12,6 @@ const nullable = z.string().nullish();
 export const Group = z.object({
   id: filled,
   displayName: nullable,
-  mail: nullable,
 });
 
 export const GroupVisibility = z.object({ id: filled, visibility: nullable });

@@ -59,12 +59,16 @@ const withoutGroupEvents = ({ id, events }: Entry): Entry => ({
 /** Names of the events that report the deletion of a group or user, in the logs `admin` and `groups_enterprise`. */
 const DELETIONS = new Set(['DELETE_GROUP', 'delete_group', 'DELETE_USER']);
 
-/** Returns the latest report of each key. Entries are sorted newest first, so the first of equal times is kept. */
+/**
+ * Returns the latest deletion and the latest other change of each key, because a new group or user may take the address
+ * of a deleted one.
+ */
 function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readonly DirectoryChange[] {
   const latest = new Map<string, DirectoryChange>();
   for (const change of entries.flatMap((entry) => changesIn(entry, names))) {
-    const before = latest.get(change.key);
-    if (before === undefined || before.atMs < change.atMs) latest.set(change.key, change);
+    const place = `${change.isDeletion} ${change.key}`;
+    const before = latest.get(place);
+    if (before === undefined || before.atMs < change.atMs) latest.set(place, change);
   }
   return [...latest.values()];
 }

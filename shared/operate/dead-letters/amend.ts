@@ -24,8 +24,8 @@ function auditedAt({ connection, group }: DeadLetter): GroupRef {
 
 /**
  * A part of the original message may be stored. If the edited message had the same stamps, the two would be joined, and
- * a member that was deleted from a snapshot would stay. So the operations of the edited message come after those of the
- * original.
+ * a member that was deleted from a snapshot would stay. So the operations of the edited message come after the
+ * operations of the original.
  */
 function rewordedStamp({ message, events }: DeadLetter): Stamp {
   const { operation = 0, ...place } = readStamp(stampOf(message)) as StampParts;

@@ -42,7 +42,11 @@ export async function replayDeadLetters(
   const resend = queue === 'events' ? eventResender(ports) : groupWaker(ports);
   const [replayed, failed, returned] = [new Set<string>(), new Set<string>(), new Map<string, string>()];
   const isDone = (id: string) => replayed.has(id) || failed.has(id);
-  const about = { before: null, after: JSON.stringify(selection), reason: `dead letters of ${queue}` };
+  const about = {
+    before: null,
+    after: JSON.stringify(selection),
+    reason: `dead-lettered messages of ${queue}`,
+  };
   const action = { action: 'dlq_replay', changes: [{ kind: 'replay_deadLetters', ...about }] };
   let recording: Promise<void> | undefined;
   const sendThenRemove = async (deadLetters: readonly DeadLetter[], held: Held): Promise<void> => {
@@ -127,7 +131,7 @@ const pastOf = ({ failures, firstFailedAtMs }: DeadMessage): string =>
 
 /**
  * A dead-lettered message of apply reports that a group failed. The group is marked dirty and woken, once for all its
- * messages. A message with a higher rev than that of the wake-up is a new failure.
+ * messages. A message whose rev is higher than the rev of the wake-up is a new failure.
  */
 function groupWaker(ports: ReplayPorts): Resend {
   const woken = new Map<string, number>();

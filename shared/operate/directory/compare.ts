@@ -5,16 +5,16 @@ import { isWhole, type ListedGroup } from '../../domain/view.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ListedGroup as DirectoryListed } from '../../sync/directory/context.ts';
 import { attributesOfUser } from '../../sync/directory/events.ts';
-import { createMemberQuestions } from '../../sync/directory/member-questions.ts';
 import { groupsOfOtherSources, type OtherGroups, otherGroupsOf } from '../../sync/directory/sources.ts';
 import { readWhole } from '../../sync/directory/whole-group.ts';
 import { currentEligibility } from '../../sync/match/eligibility.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
-import { type Directory, DirectoryError, type DirectoryUser } from '../../sync/ports/directory.ts';
+import { DirectoryError, type DirectoryUser } from '../../sync/ports/directory.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type DirectoryListing, type DirectoryToolPorts, listDirectory } from './listing.ts';
 import { type PlatformGroups, readPlatformGroups } from './platform-groups.ts';
+import type { ShownDirectory } from './through-function.ts';
 
 /** The maximum number of listed members of each kind, and of listed groups that stay. */
 const LISTED = 100;
@@ -24,7 +24,7 @@ type Change = DirectoryComparison['changes'][number];
 
 interface Comparing {
   readonly connection: Connection;
-  readonly directory: Directory;
+  readonly directory: ShownDirectory;
   readonly listing: DirectoryListing;
   readonly platform: PlatformGroups;
   readonly others: OtherGroups;
@@ -41,7 +41,7 @@ interface Comparing {
  */
 export async function compareDirectory(
   connection: Connection,
-  directory: Directory,
+  directory: ShownDirectory,
   ports: DirectoryToolPorts,
 ): Promise<DirectoryComparison> {
   const listing = await listDirectory(directory, connection);
@@ -139,7 +139,8 @@ async function membersOf(
       listed: listing.listed,
       nested,
       known: [],
-      questions: createMemberQuestions(directory),
+      // No earlier read has found nested groups, so there is nothing to ask.
+      questions: { unproven: async () => [] },
     });
     if (whole === undefined) return 'the directory does not find the group';
     if (whole.isShort) return 'the directory lists fewer members than it counts';
@@ -150,7 +151,7 @@ async function membersOf(
   }
 }
 
-/** The platform users of these members. Each user has the members that are bound to it. */
+/** The platform users of these members, each with the members that are bound to the user. */
 async function usersOf(
   members: readonly DirectoryUser[],
   comparing: Comparing,

@@ -33,7 +33,7 @@ export interface DirectoryListing {
 
 /** Every group of a directory. @throws DirectoryError */
 export async function listDirectory(
-  directory: Directory,
+  directory: Pick<Directory, 'groups'>,
   { settings }: Pick<Connection, 'settings'>,
 ): Promise<DirectoryListing> {
   const listed = new Map<GroupId, ListedGroup>();

@@ -89,7 +89,7 @@ async function lastView({ ref, link, previousLink }: GroupState, { groups }: Dir
   return view && groups.readView(ref, view);
 }
 
-/** Returns the new group. It exists without a name, so that it is not written and does not count as deleted. */
+/** Returns the new group. Without a name, the group is not written, and does not count as deleted. */
 async function existing(ref: GroupRef, ports: DirectoryToolPorts): Promise<GroupState> {
   const known = await ports.groups.read(ref);
   if (known !== undefined && groupExists(known.registers)) return known;

@@ -26,7 +26,9 @@ import { otherSourcesOf } from './takeover.ts';
 /** Groups that are read whole for the preview. */
 const SAMPLE = 10;
 
-/** The ports of the deployed function for trying a directory. It reads neither the platform nor the apply queue. */
+/**
+ * The ports of the deployed function for trying a directory. The preview does not use the platform or the apply queue.
+ */
 export type TryPorts = Pick<DirectoryToolPorts, 'people' | 'index' | 'groups' | 'reader' | 'clock'>;
 
 export type NamedGroup = Pick<DirectoryGroup, 'id' | 'name'>;

@@ -4,15 +4,15 @@ import { type GroupId, groupId } from '../../domain/ids.ts';
 import { mapGroups } from '../../plan/directory/mapping.ts';
 import { groupsOfOtherSources } from '../../sync/directory/sources.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import type { Directory } from '../../sync/ports/directory.ts';
 import { observeConnection } from '../pausing.ts';
 import { type DirectoryToolPorts, listDirectory } from './listing.ts';
 import { moveGroup } from './move-group.ts';
+import type { ShownDirectory } from './through-function.ts';
 
 /** Returns the groups that a takeover would move. Changes nothing. @throws DirectoryError */
 export async function planTakeover(
   connection: Connection,
-  directory: Directory,
+  directory: ShownDirectory,
   ports: DirectoryToolPorts,
 ): Promise<TakeoverPlan> {
   const { name } = connection;
@@ -68,8 +68,8 @@ async function unfinished({ name }: Connection, ports: DirectoryToolPorts): Prom
 }
 
 /**
- * Makes the reader the owner of groups of other sources. The connection observes from then on. So nothing is written,
- * and no member is removed, before an operator has checked the plan and resumed the connection.
+ * Makes the reader the owner of groups of other sources. From its first step, the connection only observes. So nothing
+ * is written, and no member is removed, before an operator has checked the plan and resumed the connection.
  *
  *     observe ──▶ each group: events and SCIM only trigger reads ──▶ its platform group moves ──▶ the reader reads it
  *

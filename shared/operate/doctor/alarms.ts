@@ -1,9 +1,9 @@
 import type { Check } from '../../contract/answers.ts';
-import { testedAlarm } from '../../contract/names.ts';
+import { alarmTopicName, testedAlarm } from '../../contract/names.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import type { AlarmClient } from '../../sync/ports/deployment.ts';
+import type { AlarmClient, Deployment } from '../../sync/ports/deployment.ts';
 import { check, fault, guarded } from './check.ts';
-import { redeploy } from './deployment.ts';
+import { redeploy } from './redeploy.ts';
 
 const TRIES = 15;
 const BETWEEN_MS = 2_000;
@@ -36,6 +36,27 @@ export const checkAlarms = (
     });
     return [rang, ...(await guarded('alarm subscription', () => checkSubscriptions(topic, alarms)))];
   });
+
+/** Checks that a person or program receives the alarms. It triggers no alarm. */
+export async function checkAlarmTarget({
+  prefix,
+  deployment,
+}: {
+  readonly prefix: string;
+  readonly deployment: Deployment;
+}): Promise<readonly Check[]> {
+  const { alarms, region } = deployment;
+  const account = await deployment.account();
+  if (alarms === undefined || account === undefined) return [];
+  const topic = `arn:${partitionOf(region)}:sns:${region}:${account}:${alarmTopicName(prefix)}`;
+  return [{ ...(await checkSubscriptions(topic, alarms)), name: 'alarm target' }];
+}
+
+/** The partition of a region (AWS general reference, "Amazon Resource Names"). */
+function partitionOf(region: string): string {
+  if (region.startsWith('cn-')) return 'aws-cn';
+  return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
+}
 
 async function checkSubscriptions(topic: string, alarms: AlarmClient): Promise<Check> {
   const all = await alarms.subscriptionsOf(topic);

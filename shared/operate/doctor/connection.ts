@@ -1,4 +1,5 @@
 import type { Check } from '../../contract/answers.ts';
+import { leavesSoon } from '../../plan/holder.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { type Applicant, failureIn } from '../../sync/ports/platform.ts';
@@ -67,7 +68,10 @@ async function checkCredential({ name, company, settings }: Connection, ports: T
   const fixOf = (error: unknown) => fixOfCall(error, name, ports);
   if (me instanceof Error) {
     const fix = (await fixOf(me)) ?? reconnect;
-    return [...checks, fault('credential', me.message, fix), ...(await checkDaily(name, fix, ports))];
+    const { holder } = (await ports.health.read(name)) ?? {};
+    const whose = holder === undefined ? '' : `. ${CONTACT} ${holder.user}`;
+    const refused = fault('credential', `${me.message}${whose}`, fix);
+    return [...checks, refused, ...(await checkDaily(name, fix, ports))];
   }
   checks.push(
     check('company', me.company === company, {
@@ -75,6 +79,7 @@ async function checkCredential({ name, company, settings }: Connection, ports: T
       fix: `the connection was made for ${company}: give it a token of that company\n${reconnect}`,
     }),
     ...(await checkDaily(name, undefined, ports)),
+    ...(await checkHolder(name, ports)),
     ...(await guarded('clock', () => checkClock(applicant), fixOf)),
     ...(await guarded(
       'groups permission',
@@ -92,6 +97,24 @@ async function checkCredential({ name, company, settings }: Connection, ports: T
     )),
   );
   return checks;
+}
+
+const CONTACT = 'Contact the person who installed the app, or another administrator: the platform user is';
+
+/** Whether the person behind the credential stays. The daily check stores who it is. */
+async function checkHolder(
+  name: Connection['name'],
+  { health, clock }: ToolPorts,
+): Promise<readonly Check[]> {
+  const { holder } = (await health.read(name)) ?? {};
+  if (holder === undefined) return [];
+  const { user, lastDay } = holder;
+  return [
+    check('credential holder', !leavesSoon(holder, clock()), {
+      detail: lastDay === undefined ? user : `the platform user ${user}; the employment ends on ${lastDay}`,
+      fix: `the platform ends the credential with the employment: another administrator must install the app\n${connectAgain(name)}`,
+    }),
+  ];
 }
 
 /** @param fix how to fix the credential; undefined if the platform accepts it now */

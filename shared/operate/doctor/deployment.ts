@@ -12,7 +12,11 @@ import {
 import { QUEUES, TABLE } from '../../contract/topology.ts';
 import type { Deployment, QueueFacts } from '../../sync/ports/deployment.ts';
 import { plural } from '../names.ts';
+import { checkAlarmTarget } from './alarms.ts';
 import { type Checked, check, fault, guarded, well } from './check.ts';
+import { checkEncryption } from './encryption.ts';
+import { checkExecutions } from './executions.ts';
+import { redeploy } from './redeploy.ts';
 
 interface Looked {
   readonly prefix: string;
@@ -25,7 +29,10 @@ export async function checkDeployment(looked: Looked): Promise<readonly Check[]>
     guarded('account', () => checkAccount(looked)),
     ...QUEUE_KEYS.map((key) => guarded(`queue ${key}`, () => checkQueue(key, looked))),
     guarded('table', () => checkTable(looked)),
+    guarded('table key', () => checkEncryption(looked.deployment)),
     ...FUNCTION_KEYS.map((key) => guarded(`function ${key}`, () => checkFunction(key, looked))),
+    guarded('executions', () => checkExecutions(looked.deployment)),
+    guarded('alarm target', () => checkAlarmTarget(looked)),
     ...SCHEDULE_KEYS.map((key) => guarded(`schedule ${key}`, () => checkSchedule(key, looked))),
   ]);
   return rounds.flat();
@@ -50,8 +57,6 @@ export async function checkAccess({ account }: Deployment): Promise<Check | unde
   );
 }
 
-/** A deployment with an unchanged template changes nothing, so manual changes to resources stay. */
-export const redeploy = 'deploy the stack again, with --revert-drift (see docs/runbook.md)';
 const elsewhere = ({ region }: Deployment, prefix: string) =>
   `check the region and the prefix: searched in ${region} for "${prefix}"; see --region, --prefix and --profile`;
 
@@ -134,6 +139,7 @@ async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, depl
       detail: `${name} is ${facts.state}`,
       fix: 'wait a minute; if it stays so, deploy again',
     }),
+    facts.reserved === 0 && stopped(`function ${key}`, name),
     facts.eventSource !== undefined &&
       check(`event source ${key}`, facts.eventSource === 'Enabled', {
         detail: `the queue's trigger is ${facts.eventSource}`,
@@ -141,6 +147,14 @@ async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, depl
       }),
   ].filter((one) => one !== false);
 }
+
+/** A reserved concurrency of 0 stops a function, for example while the table is restored (docs/operations.md). */
+export const stopped = (title: string, name: string): Check =>
+  fault(
+    title,
+    `${name} has a reserved concurrency of 0, so it never runs`,
+    `aws lambda delete-function-concurrency --function-name ${name}`,
+  );
 
 async function checkSchedule(key: (typeof SCHEDULE_KEYS)[number], { prefix, deployment }: Looked) {
   const facts = await deployment.schedule(key);

@@ -1,10 +1,11 @@
 import type { Check } from '../../contract/answers.ts';
+import { functionName } from '../../contract/names.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { EXPIRES_SOON_MS, listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
 import { type Checked, check, fault, guarded, messageOf, well } from './check.ts';
 import { checkConnection } from './connection.ts';
-import { checkAccess, checkDeployment } from './deployment.ts';
+import { checkAccess, checkDeployment, stopped } from './deployment.ts';
 
 /**
  * Checks every part, from the queues to the last group of each connection, and returns a fix for each fault. It changes
@@ -17,12 +18,17 @@ export async function examine(
   const refused = await checkAccess(ports.deployment);
   if (refused !== undefined) return { checks: [refused] };
   const deployed = await checkDeployment({ prefix, deployment: ports.deployment });
-  const connected = await guarded('connections', () => checkConnections(connection, ports));
+  const connected = await guarded('connections', () =>
+    checkConnections({ prefix, named: connection }, ports),
+  );
   return { checks: [...deployed, ...connected] };
 }
 
 /** All connections, or the one that is named. */
-async function checkConnections(named: ConnectionName | undefined, ports: ToolPorts): Promise<Checked> {
+async function checkConnections(
+  { prefix, named }: { readonly prefix: string; readonly named: ConnectionName | undefined },
+  ports: ToolPorts,
+): Promise<Checked> {
   const all = await ports.connections.list();
   const chosen = named === undefined ? all : all.filter(({ name }) => name === named);
   if (chosen.length === 0) {
@@ -34,7 +40,7 @@ async function checkConnections(named: ConnectionName | undefined, ports: ToolPo
   for (const one of chosen) checks.push(...(await checkConnection(one, ports)));
   const names = { all: all.map(({ name }) => name), chosen: chosen.map(({ name }) => name) };
   for (const name of [undefined, ...names.chosen]) checks.push(...(await checkNotices(name, ports)));
-  checks.push(...(await guarded('scim', () => checkScim(names, ports))));
+  checks.push(...(await guarded('scim', () => checkScim({ prefix, ...names }, ports))));
   return checks;
 }
 
@@ -53,7 +59,15 @@ const create = (name: ConnectionName) => `groupsync --connection ${name} scim to
 
 /** The SCIM server, and for each connection whether an identity provider can still use it. */
 async function checkScim(
-  { all, chosen }: { readonly all: readonly ConnectionName[]; readonly chosen: readonly ConnectionName[] },
+  {
+    prefix,
+    all,
+    chosen,
+  }: {
+    readonly prefix: string;
+    readonly all: readonly ConnectionName[];
+    readonly chosen: readonly ConnectionName[];
+  },
   ports: ToolPorts,
 ): Promise<Checked> {
   const facts = await ports.deployment.scim();
@@ -75,6 +89,7 @@ async function checkScim(
       detail: `the function is ${facts.state}`,
       fix: 'wait a minute; if it stays so, deploy again',
     }),
+    ...(facts.reserved === 0 ? [stopped('scim', functionName(prefix, 'scim'))] : []),
     await checkUrl(facts.url, ports),
     ...chosen.flatMap((name) => checkTokens(name, tokens.get(name) ?? [], ports.clock())),
     ...(named.length > 0 ? [] : [noToken(chosen)]),

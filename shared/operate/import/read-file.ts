@@ -27,7 +27,7 @@ export interface Reading {
   readonly directory: Directory;
 }
 
-/** Name and size of a group of the file: `name` is that of its first line, `weight` the bytes of its members. */
+/** Name and size of a group of the file: `name` is the name in its first line, `weight` the bytes of its members. */
 interface GroupSize {
   readonly name: string;
   readonly line: number;

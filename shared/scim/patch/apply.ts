@@ -103,7 +103,7 @@ function changeOf(
   return op === 'add' || attribute.required ? undefined : { op: 'remove', where, value: undefined };
 }
 
-/** Parses a key: an attribute name, or a whole path as Entra ID sends it. Returns undefined if it is neither. */
+/** Parses a key: an attribute name, or a whole path as Entra ID sends it. Returns undefined for any other value. */
 function readKey(key: string): PatchPath | undefined {
   try {
     return parsePatchPath(key);

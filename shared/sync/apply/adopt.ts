@@ -49,8 +49,9 @@ async function previousView(
 }
 
 /**
- * Claims a platform group for adoption. If the external id is exactly the id of another directory group without a
- * platform group, that directory group keeps it. A match by name, or by another form of the external id, proves less.
+ * Claims a platform group for adoption. If the external id is exactly the id of another directory group, and that group
+ * has no platform group yet, the platform group is left to it. A match by name, or by another form of the external id,
+ * proves less.
  * @returns why the platform group cannot be adopted; undefined if the platform group is now claimed
  */
 export async function claimAdopted(

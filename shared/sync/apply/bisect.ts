@@ -91,9 +91,9 @@ interface Next {
  *     removals alone                     | nothing; the write is tried again in an hour
  *
  * Hidden users, who may be in the group although no read showed them, are not part of the search. A refused write of a
- * name and of hidden users is sent again with the name alone. Every attempt with users includes the hidden users, so
- * that the attempt does not remove them. The hidden users are excluded only if the platform accepts no attempt with
- * them.
+ * name and of hidden users is sent again with the name alone. Every attempt with users includes the hidden users,
+ * because a write without them would remove them. The hidden users are excluded only if the platform accepts no attempt
+ * with them.
  */
 function nextPart(write: Write, facts: PassFacts, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;

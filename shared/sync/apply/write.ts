@@ -81,8 +81,8 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
 
 /**
  * Whether the answer of a POST shows the group that the POST created. The answer shows another group in three cases.
- * The group existed before, another directory group has claimed the group, or the list has a different group exactly as
- * sent. In all other cases, a different name is the platform's form of the sent name.
+ * The group existed before the POST, another directory group has claimed the group, or the list shows another group
+ * exactly as sent. In all other cases, a different name is the platform's form of the sent name.
  */
 async function isCreated(
   observed: ObservedGroup,

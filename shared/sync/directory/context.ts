@@ -62,6 +62,8 @@ export interface DirectoryRunReport {
   read: number;
   /** Groups that differed, and were sent. */
   sent: number;
+  /** Groups whose deletion was sent, at most a thousand of them. */
+  readonly deleted: GroupId[];
   /** Groups that could not be read, or whose read could not be used. */
   failed: number;
   /** Groups that wait for the next run. */

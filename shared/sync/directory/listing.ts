@@ -4,7 +4,10 @@ import { afterFailure } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
 import { addGroup, forgetGroup, maySend, originAt, type ReaderRun, send, storeGroup } from './context.ts';
 import { deletionMessage } from './events.ts';
-import { isSelected } from './reports.ts';
+import { isSelected, takeKey } from './reported-groups.ts';
+
+/** The maximum number of deleted groups in a report. */
+const MAX_NAMED = 1_000;
 
 /** Reports that the directory shows too few of the known groups. The run then uses no answer of the directory. */
 export class ListingError extends Error {
@@ -39,7 +42,7 @@ function refuseWrongListing({ groups, acceptsDeletions }: ReaderRun, missing: re
   const unexplained = missing.filter(({ deletedMs }) => deletedMs === undefined).length;
   if (acceptsDeletions || !isListingWrong(groups.size, unexplained)) return;
   throw new ListingError(
-    `${unexplained} of ${groups.size} known groups are missing in the directory: expected at most one, or 5 %. Check what the administrator may read. If they were deleted: groupsync directory read --accept-deletions`,
+    `${unexplained} of ${groups.size} known groups are missing in the directory: expected at most one, or 5 %. Check the rights of the reader. If they were deleted: groupsync directory read --accept-deletions`,
   );
 }
 
@@ -55,6 +58,7 @@ export async function endMissing(
 ): Promise<void> {
   const nowMs = run.ports.clock();
   for (const known of missing) {
+    await takeNextOwner(run, known);
     const failed = afterFailure(known, 'the directory does not find the group', nowMs);
     await storeGroup(run, { ...failed, missingMs: known.missingMs ?? nowMs });
   }
@@ -70,7 +74,17 @@ export async function endMissing(
     if (maySend(run, known)) {
       await send(run, [deletionMessage(group, originAt(run, stampTimeOf(nowMs, known.sentMs)))]);
       run.report.sent += 1;
+      if (run.report.deleted.length < MAX_NAMED) run.report.deleted.push(group);
     }
     await forgetGroup(run, group);
   }
+}
+
+/**
+ * Adds the group that has the address of a missing group now. A report may have named the new group by this address
+ * before the deletion was known.
+ */
+async function takeNextOwner(run: ReaderRun, { address, missingMs, deletedMs, reportedMs }: ReaderGroup) {
+  const mayHaveOne = missingMs === undefined && (deletedMs === undefined || (reportedMs ?? 0) > deletedMs);
+  if (mayHaveOne) await takeKey(run, address, reportedMs ?? run.ports.clock());
 }

@@ -1,25 +1,40 @@
 import { createHash } from 'node:crypto';
-import { policyFor } from '../../contract/group-policy.ts';
-import type { GroupId } from '../../domain/ids.ts';
-import { afterReport } from '../../plan/directory/schedule.ts';
-import type { DirectoryChange, DirectoryGroup, ReaderPosition } from '../ports/directory.ts';
-import { addGroup, type ReaderRun, storeGroup } from './context.ts';
-import { takeUsers } from './user-reports.ts';
+import { type DirectoryChange, DirectoryError, type ReaderPosition } from '../ports/directory.ts';
+import type { ReaderRun } from './context.ts';
+import { reportAllGroups, takeGroup } from './reported-groups.ts';
+import {
+  isByAddress,
+  readGroupsOfAllUsers,
+  takeDeletedUsers,
+  takeUser,
+  unknownUsers,
+} from './reported-users.ts';
 
-/** The maximum number of remembered reports. Their item then stays far below 400 KB, the limit of DynamoDB. */
-const MAX_TAKEN = 2_000;
+/** The maximum number of remembered reports. Their item then stays below 400 KB, the limit of DynamoDB. */
+const MAX_TAKEN = 8_000;
+/** The number of users to ask for above which all groups are read instead: that takes fewer calls. */
+const MAX_USERS = 1_000;
 
-/** The position for the next run. */
-export interface TakenReports extends ReaderPosition {
-  /** Whether the reports do not cover the time since the last run. */
-  readonly isReset?: boolean;
+/** The reports of changes of which a run has recorded some or all. */
+export interface TakenReports {
+  /** The position for the next run. While a report is left, the cursor has not moved. */
+  readonly position: ReaderPosition;
+  /** Whether the directory does not know the cursor any more. All groups are then reported. */
+  readonly isReset: boolean;
+  /** The error that ended the recording; undefined if no call failed. */
+  readonly failure: { readonly error: unknown } | undefined;
+}
+
+interface Report extends DirectoryChange {
+  readonly kind: 'group' | 'user';
 }
 
 /**
- * Records which groups the directory reports as changed. A report only names a group to read, so a late or repeated
- * report does no harm. If a report is missing, the daily read finds the change. A report that an earlier run recorded
- * costs no call.
- * @returns the position for the next run
+ * Records which groups and users the directory reports as changed. A report only names what to read, so a late or
+ * repeated report does no harm. If a report is missing, the daily read finds the change.
+ *
+ * If the time of the run is up, or a call fails, the cursor stays. The next run gets the same reports, and continues
+ * with those that this run has not recorded. A recorded report costs no call.
  */
 export async function takeReports(
   run: ReaderRun,
@@ -27,72 +42,77 @@ export async function takeReports(
 ): Promise<TakenReports> {
   const changes = await run.directory.changesSince(cursor);
   const { isReset = false } = changes;
-  if (isReset) await markAllReported(run);
-  const known = new Map(taken.map(({ key, atMs }) => [key, atMs]));
-  const isNews = (kind: Kind) => (change: DirectoryChange) =>
-    change.atMs > (known.get(digestOf(kind, change.key)) ?? 0);
-  const groups = changes.groups.filter(isNews('group'));
-  const users = changes.users.filter(isNews('user'));
-  for (const change of groups) await takeGroup(run, change);
-  const open = await takeUsers(run, users);
-  run.report.reported += groups.length + users.length;
-  const reported = [
-    ...changes.groups.map(({ key, atMs }) => ({ key: digestOf('group', key), atMs })),
-    ...changes.users
-      .filter((change) => !open.has(change))
-      .map(({ key, atMs }) => ({ key: digestOf('user', key), atMs })),
+  if (isReset) await reportAllGroups(run);
+  const all: readonly Report[] = [
+    ...changes.groups.map((change) => ({ ...change, kind: 'group' as const })),
+    ...changes.users.map((change) => ({ ...change, kind: 'user' as const })),
   ];
-  return { cursor: changes.cursor, taken: reported.toSorted((a, b) => b.atMs - a.atMs).slice(0, MAX_TAKEN) };
+  // The oldest report comes first, so that a deletion is recorded before the next owner of the address.
+  const reports = all.toSorted((a, b) => a.atMs - b.atMs || Number(b.isDeletion) - Number(a.isDeletion));
+  const known = new Map(taken.map(({ key, atMs }) => [key, atMs]));
+  const news = reports.filter((report) => report.atMs > (known.get(digestOf(report)) ?? 0));
+  const left = new Set(news);
+  const { isWhole, failure } = await takeAll(run, news, left);
+  run.report.reported += news.length - left.size;
+  const recorded = reports
+    .filter((report) => !left.has(report))
+    .map((report) => ({ key: digestOf(report), atMs: report.atMs }))
+    .toSorted((a, b) => b.atMs - a.atMs);
+  const position = { cursor: isWhole ? changes.cursor : cursor, taken: recorded.slice(0, MAX_TAKEN) };
+  return { position, isReset, failure };
 }
-
-/** The changes since the last cursor are unknown. A full read finds them, and no stored state is discarded. */
-async function markAllReported(run: ReaderRun): Promise<void> {
-  const nowMs = run.ports.clock();
-  for (const group of run.groups.values()) await storeGroup(run, afterReport(group, nowMs, nowMs));
-}
-
-type Kind = 'group' | 'user';
 
 /** Hashes the key of a report. A key can be a person's address, and addresses are stored only with the person. */
-const digestOf = (kind: Kind, key: string): string =>
-  createHash('sha256').update(`${kind} ${key}`).digest('base64url').slice(0, 16);
+const digestOf = ({ kind, key, isDeletion }: Report): string =>
+  createHash('sha256')
+    .update(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`)
+    .digest('base64url')
+    .slice(0, 16);
 
-export const isSelected = ({ connection }: ReaderRun, { id, name }: DirectoryGroup): boolean =>
-  !policyFor(connection.settings, id, name).excluded;
+interface Recording {
+  /** Whether each report is recorded, or waits for the directory to list a deleted user. */
+  readonly isWhole: boolean;
+  readonly failure: TakenReports['failure'];
+}
 
-async function takeGroup(run: ReaderRun, { key, atMs, isDeletion }: DirectoryChange): Promise<void> {
-  const nowMs = run.ports.clock();
-  const known = [...run.groups.values()].find(({ group, address }) => group === key || address === key);
-  if (known !== undefined) {
-    const reported = afterReport(known, atMs, nowMs);
-    const isNews = reported !== known;
-    // A newer change by another source does not cancel the reported deletion.
-    const isDeleted = isDeletion && atMs > (known.readMs ?? 0);
-    await storeGroup(run, isDeleted ? { ...reported, deletedMs: atMs, dueMs: nowMs } : reported);
-    if (isNews) await markAbove(run, known.group, atMs);
-    return;
+/**
+ * Records the reports one after the other, and removes each recorded report from `left`.
+ * @throws DirectoryError `denied`, because earlier answers may then be wrong too
+ */
+async function takeAll(run: ReaderRun, news: readonly Report[], left: Set<Report>): Promise<Recording> {
+  const isGroup = ({ kind }: Report) => kind === 'group';
+  const ofUsers = news.filter((report) => !isGroup(report));
+  try {
+    await takeEach(run, news.filter(isGroup), { left, take: takeGroup });
+    for (const report of await unknownUsers(run, ofUsers)) left.delete(report);
+    const users = ofUsers.filter((one) => left.has(one) && !(one.isDeletion && isByAddress(one)));
+    if (users.filter(({ found }) => found === undefined).length > MAX_USERS) {
+      await readGroupsOfAllUsers(run, Math.max(...users.map(({ atMs }) => atMs)));
+      for (const report of users) left.delete(report);
+    } else {
+      await takeEach(run, users, { left, take: takeUser });
+    }
+    if (left.size > 0 && isTimeUp(run)) return { isWhole: false, failure: undefined };
+    for (const report of await takeDeletedUsers(run, [...left])) left.delete(report);
+    return { isWhole: true, failure: undefined };
+  } catch (error) {
+    if (error instanceof DirectoryError && error.kind === 'denied') throw error;
+    return { isWhole: false, failure: { error } };
   }
-  const group = isDeletion ? undefined : await run.directory.group(key);
-  if (group === undefined) return;
-  // The group may be known under another address.
-  const other = run.groups.get(group.id);
-  if (other !== undefined) await storeGroup(run, afterReport(other, atMs, nowMs));
-  else if (isSelected(run, group)) await addGroup(run, group);
-  await markAbove(run, group.id, atMs);
 }
 
-/** Marks as reported the reader's groups for which SCIM or an event has sent a change. This run reads these groups. */
-export async function takePushed(run: ReaderRun): Promise<void> {
-  const { connection, ports } = run;
-  for (const pushed of await ports.reader.pushed(connection.name)) {
-    const known = run.groups.get(pushed.group);
-    if (known !== undefined) await storeGroup(run, afterReport(known, pushed.atMs, ports.clock()));
-    await ports.reader.dropPushed(connection.name, pushed);
+interface Taking {
+  readonly left: Set<Report>;
+  readonly take: (run: ReaderRun, report: Report) => Promise<void>;
+}
+
+/** Records reports until the time of the run is up. */
+async function takeEach(run: ReaderRun, reports: readonly Report[], { left, take }: Taking): Promise<void> {
+  for (const report of reports) {
+    if (isTimeUp(run)) return;
+    await take(run, report);
+    left.delete(report);
   }
 }
 
-/** Marks the groups that contain `child` as reported. */
-async function markAbove(run: ReaderRun, child: GroupId, atMs: number): Promise<void> {
-  const above = [...run.groups.values()].filter(({ below = [] }) => below.includes(child));
-  for (const group of above) await storeGroup(run, afterReport(group, atMs, run.ports.clock()));
-}
+const isTimeUp = ({ ports, deadlineMs }: ReaderRun): boolean => ports.clock() >= deadlineMs;

@@ -3,13 +3,14 @@ import { type ReaderHealth, readerHealthOf } from '../../domain/source.ts';
 import { afterFailure, isShortForLong, isUnreadable } from '../../plan/directory/schedule.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import type { Connection } from '../ports/connections.ts';
-import { type Directory, DirectoryError, type ReaderPosition } from '../ports/directory.ts';
+import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
 import type { Lease } from '../ports/reconcile.ts';
 import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
 import { LeaseLostError, noteAnswer, othersOf, storeGroup } from './context.ts';
 import { endMissing, ListingError, takeListing } from './listing.ts';
 import { createMemberQuestions } from './member-questions.ts';
-import { type TakenReports, takePushed, takeReports } from './reports.ts';
+import { takePushed } from './reported-groups.ts';
+import { type TakenReports, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
 
@@ -92,6 +93,7 @@ async function readWithLease(
       reported: 0,
       read: 0,
       sent: 0,
+      deleted: [],
       failed: 0,
       waiting: 0,
       unreadable: [],
@@ -152,28 +154,39 @@ const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefi
 
 /**
  * Finds changed groups. The first cursor is taken before the first listing. A cursor is written only after all results
- * before it are stored.
+ * before it are stored. If a call fails, the recorded reports are stored before the run fails.
  */
 async function findChanges(position: ReaderPosition | undefined, run: ReaderRun): Promise<void> {
-  const { directory, ports, connection, lease } = run;
-  const nowMs = ports.clock();
+  const nowMs = run.ports.clock();
   await takePushed(run);
-  const { isReset = false, ...reported } =
-    position === undefined ? await firstReports(directory, nowMs) : await takeReports(run, position);
-  const isListingDue =
-    isReset || nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS || isListingCheaper(run);
-  if (isListingDue) await takeListing(run);
-  const listedMs = isListingDue ? nowMs : position?.listedMs;
-  const next = { ...reported, ...(listedMs !== undefined && { listedMs }) };
-  if (!(await ports.reader.write(connection.name, next, lease))) {
-    throw new LeaseLostError('another run reads the directory: this one was paused for too long');
+  const taken = await reportsOf(position, run);
+  if (taken.failure !== undefined) {
+    await writePosition(run, taken.position, position?.listedMs);
+    throw taken.failure.error;
   }
+  const isOld = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS;
+  const isListingDue = taken.isReset || isOld || isListingCheaper(run);
+  if (isListingDue) await takeListing(run);
+  await writePosition(run, taken.position, isListingDue ? nowMs : position?.listedMs);
   await noteAnswer(run);
 }
 
-const firstReports = async (directory: Directory, nowMs: number): Promise<TakenReports> => ({
-  cursor: await directory.cursorAt(nowMs),
-});
+async function reportsOf(position: ReaderPosition | undefined, run: ReaderRun): Promise<TakenReports> {
+  if (position !== undefined) return takeReports(run, position);
+  const cursor = await run.directory.cursorAt(run.ports.clock());
+  return { position: { cursor }, isReset: false, failure: undefined };
+}
+
+async function writePosition(
+  { ports, connection, lease }: ReaderRun,
+  position: ReaderPosition,
+  listedMs: number | undefined,
+): Promise<void> {
+  const next = listedMs === undefined ? position : { ...position, listedMs };
+  if (!(await ports.reader.write(connection.name, next, lease))) {
+    throw new LeaseLostError('another run reads the directory: this one was paused for too long');
+  }
+}
 
 /** The number of groups on one page of the list. Reading a due group that no page has shown costs one extra call. */
 const LISTED_AT_ONCE = 200;
@@ -198,7 +211,7 @@ async function readDue(run: ReaderRun): Promise<void> {
       failure ??= { error };
       return 'busy' as const;
     });
-    // Groups whose reading has begun are read to the end, so that no work continues after the run.
+    // Groups whose reading has begun are read to the end. Otherwise their reads would continue after the run.
     if (outcome === 'busy') isStopped = true;
     if (outcome === 'missing') missing.push(group);
     return outcome;

@@ -8,6 +8,7 @@ import { maySend, noteAnswer, originAt, type ReaderRun, send, stampOf, storeGrou
 import { changeMessages, type Origin, snapshotMessage, userMessages } from './events.ts';
 import { comparedOf, leaveOut, withOwner } from './other-source.ts';
 import { withPrimaryAddresses } from './primary-address.ts';
+import { takeKey } from './reported-groups.ts';
 import { readStored } from './stored.ts';
 import { readWhole, type WholeGroup } from './whole-group.ts';
 
@@ -28,6 +29,10 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   const reading = { listed, questions, nested, known: known.below ?? [] };
   const found = await readWhole(directory, known.group, reading);
   if (found === undefined) return false;
+  if (known.readMs !== undefined && found.group.address !== known.address) {
+    // A report may have meant another group that has this address now.
+    await takeKey(run, known.address, known.reportedMs ?? found.asOfMs);
+  }
   await users.read(found.users.keys());
   const whole = { ...found, users: await withPrimaryAddresses(run, found.users) };
   const origin = originAt(run, stampTimeOf(whole.asOfMs, known.sentMs));

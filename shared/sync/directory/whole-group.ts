@@ -21,6 +21,8 @@ export interface WholeGroup {
   readonly asOfMs: number;
 }
 
+type ReadDirectory = Pick<Directory, 'group' | 'membersOf'>;
+
 /** The largest number of nested groups. More groups are a mistake, or an attempt to cause many calls. */
 const MAX_BELOW = 500;
 
@@ -40,7 +42,7 @@ export interface Reading {
  * @throws DirectoryError
  */
 export async function readWhole(
-  directory: Directory,
+  directory: ReadDirectory,
   id: GroupId,
   { nested, known, listed, questions }: Reading,
 ): Promise<WholeGroup | undefined> {
@@ -83,7 +85,7 @@ interface DirectMembers {
 }
 
 async function readDirect(
-  directory: Directory,
+  directory: ReadDirectory,
   { id, userCount = 0 }: DirectoryGroup,
   nested: Reading['nested'],
 ): Promise<DirectMembers> {
@@ -123,7 +125,7 @@ interface Outer {
 }
 
 async function readChildren(
-  directory: Directory,
+  directory: ReadDirectory,
   children: readonly GroupId[],
   within: Outer,
 ): Promise<readonly DirectoryGroup[]> {
@@ -141,7 +143,7 @@ async function readChildren(
  * @returns undefined for a group that is left out
  */
 async function readChild(
-  directory: Directory,
+  directory: ReadDirectory,
   child: GroupId,
   { outer, known, find }: Outer,
 ): Promise<DirectoryGroup | undefined> {

@@ -6,6 +6,7 @@ import type {
   GateStore,
   HealthStore,
 } from './connections.ts';
+import type { Decisions } from './decisions.ts';
 import type { Deployment, Functions } from './deployment.ts';
 import type { DesiredStore, UserStore } from './desired.ts';
 import type { DirectoryApplicants, ReaderStore } from './directory.ts';
@@ -55,6 +56,7 @@ export interface Ports {
   readonly events: EventSender;
   readonly vault: CredentialVault;
   readonly functions: Functions;
+  readonly decisions: Decisions;
   readonly deployment: Deployment;
   readonly caller: Caller;
   readonly clock: () => number;

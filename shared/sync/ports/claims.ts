@@ -43,6 +43,6 @@ export interface ClaimStore {
   ): Promise<void>;
   /** The claims of the connection, in no order. */
   claimedBy(company: string, connection: ConnectionName): Promise<readonly Claim[]>;
-  /** Returns the owners of these platform groups. A platform group that never had an owner is in neither map. */
+  /** Returns the owners of these platform groups. A platform group that never had an owner is missing in both maps. */
   owners(company: string, ids: readonly PlatformGroupId[]): Promise<Owners>;
 }

@@ -118,6 +118,14 @@ export const Health = z.lazy(() =>
     /** The time of the latest successful check; undefined if there was none. */
     goodAtMs: number.exactOptional(),
     lastFailure: z.object({ atMs: number, message: text }).exactOptional(),
+    /** The platform's user behind the credential, since the latest successful check. */
+    holder: z
+      .object({
+        user: text,
+        /** The last day of the user's employment, YYYY-MM-DD, if an end is known. */
+        lastDay: text.exactOptional(),
+      })
+      .exactOptional(),
   }),
 );
 export type Health = Frozen<z.infer<typeof Health>>;

@@ -22,6 +22,8 @@ export interface QueueFacts {
   readonly delayed: number;
   /** The name of the queue to which SQS moves messages after too many receives. */
   readonly redrivesTo: string | undefined;
+  /** ARN or id of the KMS key; undefined if the queue uses none. */
+  readonly key?: string | undefined;
 }
 
 export interface TableFacts {
@@ -31,12 +33,24 @@ export interface TableFacts {
   readonly indexes: readonly string[];
   /** Whether point-in-time recovery is on; null if the credentials do not permit reading it. */
   readonly recoverable: boolean | null;
+  /** How the table is encrypted; undefined on the local stack. */
+  readonly encryption?: { readonly keyArn: string | undefined; readonly isKeyLost: boolean } | undefined;
 }
 
 export interface FunctionFacts {
   readonly state: string;
   /** The state of an event source; undefined if there is none. An event source that is not enabled is preferred. */
   readonly eventSource: string | undefined;
+  /** Executions that are reserved for the function; undefined: none, or it cannot be read. */
+  readonly reserved?: number | undefined;
+}
+
+/** Executions of all functions of an account in one region. */
+export interface Executions {
+  /** The quota of the account. */
+  readonly limit: number;
+  /** The part of it that is reserved for no function. */
+  readonly unreserved: number;
 }
 
 export interface ScheduleFacts {
@@ -49,6 +63,8 @@ export interface ScimFacts {
   readonly state: string;
   /** The base URL for identity providers; undefined if the credentials do not permit reading it. */
   readonly url: string | undefined;
+  /** Executions that are reserved for the function; undefined: none, or it cannot be read. */
+  readonly reserved?: number | undefined;
 }
 
 /** Triggers the test alarm and reads its subscriptions. */
@@ -94,6 +110,8 @@ export interface Deployment {
   queue(key: QueueKey): Promise<QueueFacts | undefined>;
   table(): Promise<TableFacts | undefined>;
   function(key: FunctionKey): Promise<FunctionFacts | undefined>;
+  /** undefined on the local stack, or if the credentials do not permit reading it. */
+  executions(): Promise<Executions | undefined>;
   schedule(key: ScheduleKey): Promise<ScheduleFacts | undefined>;
   /** undefined on the local stack. */
   readonly alarms?: AlarmClient | undefined;

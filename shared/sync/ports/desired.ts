@@ -66,7 +66,7 @@ export interface Dirty {
   readonly wakeAtMs: number;
   /** The time at which the requeue job may take over; undefined for the usual time. */
   readonly dueMs?: number;
-  /** Whether an older scheduled wake-up is replaced, so that an operator does not wait for that wake-up. */
+  /** Whether an older scheduled wake-up is replaced, because an operator waits for the result. */
   readonly isAtOnce?: boolean;
   /** Whether nothing has changed. The calls of this hour then still count towards the limit. */
   readonly isAgain?: boolean;

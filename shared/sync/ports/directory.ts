@@ -97,7 +97,7 @@ export interface MemberPage extends DirectoryPage<DirectoryMember> {
 export interface DirectoryGroup {
   readonly id: GroupId;
   readonly name: string;
-  /** The address of the group, or its id if it has no address. */
+  /** The address of the group, or its id if the directory names groups only by id. */
   readonly address: string;
   /** The directory's count of direct members that are users; undefined if the directory returns no count. */
   readonly userCount: number | undefined;
@@ -137,6 +137,7 @@ export interface FoundUser {
   readonly asOfMs: number;
 }
 
+/** For each key, these are at most the latest deletion and the latest other change. */
 export interface DirectoryChanges {
   readonly groups: readonly DirectoryChange[];
   readonly users: readonly DirectoryChange[];
@@ -155,7 +156,7 @@ export interface DirectoryChanges {
  */
 export type DirectoryErrorKind = 'denied' | 'busy' | 'unavailable' | 'missing' | 'odd';
 
-/** A failed call. The message holds no address, no name and no token. */
+/** A failed call. The message is free of addresses, names and tokens. */
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
   readonly kind: DirectoryErrorKind;

@@ -65,6 +65,8 @@ export interface Platform {
   readonly groups: PlatformGroups;
   /** The version of the secret in use. A finding about a credential is void when another version is current. */
   readonly secretVersion: string;
+  /** The platform's user behind the credential, as the latest `/me` named it. */
+  readonly holder?: string | undefined;
   /**
    * Sends a neutral request (`/me`), to distinguish a fault of one group from a fault of the whole connection.
    * @returns undefined if the request succeeds
@@ -94,6 +96,8 @@ export interface EmployeeRecord {
   readonly role: RoleId;
   readonly userId?: string;
   readonly state?: string;
+  /** The end of the employment, YYYY-MM-DD. Only a single employee has it, and only if the scopes show it. */
+  readonly endDate?: string;
   readonly fields: ReadonlyMap<EmployeeField, string | null>;
 }
 

@@ -90,8 +90,8 @@ export interface Mailbox {
   giveBack(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
   remove(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
   /**
-   * Returns approximate counts. `inFlight` are messages that a consumer, also this one, has received and neither
-   * returned nor deleted.
+   * Returns approximate counts. `inFlight` counts messages that any consumer, including this one, has received and
+   * still holds.
    */
   counts(): Promise<{ readonly visible: number; readonly inFlight: number }>;
 }

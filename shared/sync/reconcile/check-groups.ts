@@ -134,8 +134,8 @@ export async function markSuspected(
 }
 
 /**
- * Joins a suspected change with a suspected change that is already stored, so that no activity event is lost. The write
- * is conditional: if another worker was faster, the mark of that worker is read and joined. If apply has already
+ * Joins a suspected change with the suspected change that is already stored, and keeps the activity events of both. The
+ * write is conditional: if another worker was faster, the mark of that worker is read and joined. If apply has already
  * handled the change, its drift record gets the initiator.
  * @returns the group, if apply must fetch it
  */

@@ -143,7 +143,10 @@ function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition,
   return next === 'refuse' || next === 'odd' || nowMs - readAtMs > TRIED_MS;
 }
 
-/** @returns the pages before a failure; the failure if there was no page. The next step then meets the same failure */
+/**
+ * @returns the pages before a failure, or the failure if there was no page. After some pages, the next step meets the
+ * failure
+ */
 async function readPages(position: FeedPosition, { platform, ports }: Reading) {
   const { cursor } = position;
   const start = cursor === null ? { sinceMs: startOf(position, ports.clock()) } : { cursor };

@@ -1,12 +1,14 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Finding, Subject } from '../../domain/notice.ts';
 import type { Freshness } from '../../plan/freshness.ts';
+import { type Holder, leavesSoon } from '../../plan/holder.ts';
 import { MOST_NAMES } from '../../plan/notice.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { Connection, Health } from '../ports/connections.ts';
 import type { GroupIndex, GroupSummary } from '../ports/group-index.ts';
 import { failureIn } from '../ports/platform.ts';
 import { type SourcesFound, watchSources } from '../sources.ts';
+import { holderOf } from './holder.ts';
 
 /** The state of one connection for alarms and the dashboard, computed each minute. */
 export interface Levels {
@@ -17,6 +19,8 @@ export interface Levels {
   /** 0 while the gate is open or an operator paused the connection. */
   readonly gateClosedSeconds: number;
   readonly unauthorized: boolean;
+  /** Present if the person behind the credential has left, or leaves within 30 days. */
+  readonly holderLeaves?: true;
   /** Time since the feed was last read to its end; undefined before the first read. */
   readonly feedCursorAgeSeconds?: number;
   /** Time since the credential was last confirmed; undefined before the first successful check. */
@@ -50,7 +54,7 @@ export async function readLevels(
   const gate = await ports.gates.read(connection);
   const isClosed = gate.state === 'backoff' || gate.state === 'unauthorized';
   const feed = await ports.feed.read(connection);
-  const { goodAtMs, lastFailure } = (await ports.health.read(connection)) ?? {};
+  const { goodAtMs, lastFailure, holder } = (await ports.health.read(connection)) ?? {};
   const unauthorized = gate.state === 'unauthorized';
   const closedMs = isClosed ? nowMs - (gate.sinceMs ?? nowMs) : 0;
   const hasFailed = lastFailure !== undefined && lastFailure.atMs > (goodAtMs ?? 0);
@@ -67,11 +71,15 @@ export async function readLevels(
     pendingMembers,
     gateClosedSeconds: seconds(closedMs),
     unauthorized,
+    ...holderLevel(holder, nowMs),
     found,
     ...(feed === undefined ? {} : { feedCursorAgeSeconds: seconds(nowMs - feed.readAtMs) }),
     ...(goodAtMs === undefined ? {} : { credentialUncheckedSeconds: seconds(nowMs - goodAtMs) }),
   };
 }
+
+const holderLevel = (holder: Holder | undefined, nowMs: number): Pick<Levels, 'holderLeaves'> =>
+  leavesSoon(holder, nowMs) ? { holderLeaves: true } : {};
 
 /** Returns the levels and findings of all sources. A stopped reader is also late, but only its stop is reported. */
 function sourceLevels({ freshness, reader }: SourcesFound, nowMs: number) {
@@ -131,7 +139,7 @@ const namesOf = (groups: readonly GroupSummary[]): readonly string[] =>
 
 const seconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 
-export type HealthPorts = Pick<Ports, 'platforms' | 'health' | 'clock'>;
+export type HealthPorts = Pick<Ports, 'platforms' | 'health' | 'clock' | 'people'>;
 
 /**
  * Checks the credential of a connection with a call of `/me`, and stores the result. A task runs this check once a day.
@@ -140,15 +148,19 @@ export type HealthPorts = Pick<Ports, 'platforms' | 'health' | 'clock'>;
  */
 export async function checkHealth(connection: Connection, ports: HealthPorts): Promise<Health> {
   const known = await ports.health.read(connection.name);
+  let holder = known?.holder;
   const failure = await failureIn(async () => {
-    const found = await (await ports.platforms.open(connection)).probe();
+    const platform = await ports.platforms.open(connection);
+    const found = await platform.probe();
     if (found !== undefined) throw found;
+    holder = (await holderOf(platform, connection.name, ports)) ?? holder;
   });
+  const whose = holder === undefined ? {} : { holder };
   const nowMs = ports.clock();
   const health: Health =
     failure === undefined
-      ? { ...known, checkedAtMs: nowMs, goodAtMs: nowMs }
-      : { ...known, checkedAtMs: nowMs, lastFailure: { atMs: nowMs, message: failure.message } };
+      ? { ...known, ...whose, checkedAtMs: nowMs, goodAtMs: nowMs }
+      : { ...known, ...whose, checkedAtMs: nowMs, lastFailure: { atMs: nowMs, message: failure.message } };
   await ports.health.write(connection.name, health);
   return health;
 }

@@ -27,7 +27,7 @@ import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknow
 const MAX_MISSING_SHARE = 0.05;
 /** A single missing group never counts as a sign of a wrong listing. */
 const MIN_MISSING = 2;
-/** A few groups with other content do not show that a listing is wrong, however few links there are. */
+/** Up to this number of groups with other content is no sign of a wrong listing, even in a small company. */
 const MIN_CHANGED = 10;
 /** A group is stuck if it is dirty for longer than this and no wake-up is due in the future. */
 const STUCK_MS = 15 * 60_000;
@@ -39,7 +39,7 @@ const HOUR_MS = 3_600_000;
 
 export interface SweepRun {
   readonly report: ReconcileReport;
-  /** Whether too many linked groups were missing from the listing, so that the missing groups were not marked. */
+  /** Whether too many linked groups were missing from the listing. The sweep then marks none of them. */
   readonly halted: boolean;
   /** The number of newly recorded platform groups that have the spokeId of another group. */
   readonly duplicates: number;

@@ -103,7 +103,7 @@ async function isIndexed(id: string, { connection, ports }: Seeking): Promise<bo
 
 const isLate = ({ ports, deadlineMs }: Seeking): boolean => ports.clock() >= deadlineMs;
 
-/** @returns undefined if the listing failed or is incomplete: nothing is concluded from ids that it does not contain */
+/** @returns undefined if the listing failed or is incomplete, because a missing id then proves nothing */
 async function readEmployeeIds(
   { persons }: KnownPeople,
   seeking: Seeking,

@@ -8,8 +8,8 @@ import { errorReply, ok, type ScimContext, type ScimReply, type ScimRequest } fr
 type Run = (request: ScimRequest) => Promise<ScimReply>;
 
 /**
- * Runs the operations of a bulk request in order. An operation that refers to a resource which a later operation
- * creates waits for that operation. If the time runs out, the remaining operations get a 503, so that the client learns
+ * Runs the operations of a bulk request in order. An operation may refer to a resource of a later operation, and then
+ * waits for the later operation. If the time runs out, the remaining operations get a 503, so that the client learns
  * which operations were done.
  */
 export async function runBulk(body: ScimObject, context: ScimContext, run: Run) {

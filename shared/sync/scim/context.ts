@@ -7,7 +7,7 @@ import { isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { StorePorts } from '../ingest/store-fold.ts';
 import type { Ports } from '../ports/bundles.ts';
 
-/** The ports of the SCIM server in addition to those of ingest. */
+/** The ports of the SCIM server: the ports of ingest, and these. */
 export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'reader' | 'newId'>;
 
 /** Members in a request that are not users. The provider's references to them are outdated. */

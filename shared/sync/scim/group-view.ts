@@ -37,7 +37,8 @@ export const etagWithoutMembers = (resource: ScimResource, context: ScimContext)
  */
 function openReplacement(resource: ScimResource, floor: Stamp): Replacement | undefined {
   const latest = latestReplacement(resource);
-  // The floor is written last and ends all members that are not in the list, so the list is complete from then on.
+  // The floor is written last, and ends all members that are not in the list. So a written floor means that the list is
+  // complete.
   return latest === undefined || floor >= latest.held.first ? undefined : latest;
 }
 
@@ -141,7 +142,7 @@ async function viewHeld(
 }
 
 /**
- * Shows readers the list before until the write of a whole list ends, and lets other requests finish that write.
+ * Lets readers see the previous list until the write of a whole list ends. Other requests can finish this write.
  * @returns the resource with the held lists
  */
 export async function holdMembers(

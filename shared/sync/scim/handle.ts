@@ -95,6 +95,18 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   return { reply: isHead ? { ...http, body: '' } : http, connection, tokenExpiresSoon, staleMembers, cause };
 }
 
+/** The response to a request from an address that is not allowed. It reads nothing, and does not say which addresses are. */
+export function refuseAddress(): ScimReport {
+  const error = new ScimError(403, 'expected a request from an allowed address (setting scimAllowedIps)');
+  return {
+    reply: toHttp(errorReply(error)),
+    connection: undefined,
+    tokenExpiresSoon: false,
+    staleMembers: [],
+    cause: undefined,
+  };
+}
+
 const isUnstorable = (error: unknown): boolean =>
   error instanceof UnstorableError || (error instanceof Error && error.cause instanceof UnstorableError);
 

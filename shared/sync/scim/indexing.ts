@@ -18,7 +18,7 @@ export function claimOf(text: string, type: TypeName): IndexedValue {
   return { type, attribute, value: folded({ name: attribute, caseExact: false }, name) };
 }
 
-/** Normalises a name so that names that look the same are equal: no invisible characters, composed, single spaces. */
+/** Normalises a name: no invisible characters, composed, single spaces. Names that look the same are then equal. */
 const plainName = (text: string): string =>
   text
     .replace(/\p{Cf}/gu, '')

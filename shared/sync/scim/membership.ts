@@ -124,9 +124,8 @@ export async function addFirstMembers(
 /**
  * Returns the events for a change of members. A whole list becomes a snapshot, which ends all other memberships at
  * once. If a large list changes little, it becomes a difference to the current list instead.
- * @param isAlone whether all earlier writes of members have ended. Only then does the list that is read here
- * contain all members that the change must end or may leave out. Later writes do not matter, because their
- * registers have later stamps.
+ * @param isAlone whether all earlier writes of members have ended. Only then does the list that is read here contain
+ * the results of these writes. Later writes do not matter, because their registers have later stamps.
  */
 export async function membershipChanges(
   group: GroupId,
@@ -138,7 +137,7 @@ export async function membershipChanges(
   }: {
     readonly context: ScimContext;
     readonly isAlone: boolean;
-    /** The list before a whole list, read after the write began. */
+    /** The list that a whole list replaces, read after the write began. */
     readonly current: readonly string[] | undefined;
   },
 ): Promise<readonly DirectoryChange[]> {

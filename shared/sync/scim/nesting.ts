@@ -12,7 +12,7 @@ import type { ScimContext } from './context.ts';
  * register has a mark for groups (`domain/nesting.ts`), so the table needs no second list.
  */
 
-/** Prefix of every group id. An id without this prefix cannot be a group, so no read is needed. */
+/** Prefix of every group id. An id without this prefix is not a group, which saves a read. */
 export const GROUP_ID_MARK = 'g';
 
 /** Converts the id of a member register to the id that clients use. */
@@ -119,7 +119,9 @@ async function levelsFrom(
   return { levels, groups };
 }
 
-/** Stores the nested groups before their registers are written, so that no change of them is missed. */
+/**
+ * Stores the nested groups before their registers are written. Every later change of them then reaches the outer group.
+ */
 export async function noteNesting(
   group: GroupId,
   members: Iterable<string>,

@@ -16,7 +16,7 @@ export async function yieldToReader(group: ScimResource, context: ScimContext): 
   if (owner === undefined) return;
   const ref = { connection, group: groupId(group.id) };
   await ports.reader.takeOver(connection, ref.group, owner);
-  // The group is released before it exists, so that a worker that runs now creates no platform group.
+  // The group is released before it exists. Otherwise a worker that runs now would create a platform group.
   await ports.desired.markDirty(ref, dirtyNow(ports));
   await ports.groups.release(ref, dirtyNow(ports));
 }

@@ -108,9 +108,9 @@ function userChange({ id, attributes }: ScimResource): DirectoryChange {
 }
 
 /**
- * Returns the deletion of a user and the erasure of its data. A deletion ends older memberships. The account is
- * also deactivated, so that a membership recorded afterwards by a late or concurrent request gives no access. The
- * account stays inactive, because its id is never given to another user.
+ * Returns the deletion of a user and the erasure of its data. A deletion ends older memberships. The account is also
+ * deactivated, because a late or concurrent request may still record a membership. The account stays inactive, because
+ * its id is never given to another user.
  */
 export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   const user = memberId(id);

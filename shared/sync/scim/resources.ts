@@ -63,7 +63,7 @@ export interface Change {
 /** The change of a group's members in a request, next to the change of its attributes. */
 export interface MembersChange {
   readonly isChange: boolean;
-  /** The revision at which the members needed no change; undefined if that holds at any revision. */
+  /** The revision at which the members needed no change; undefined if they need no change at any revision. */
   readonly seen?: number;
 }
 
@@ -261,8 +261,8 @@ export async function finishDeletion(deleting: ScimResource, context: ScimContex
 }
 
 /**
- * Records a deletion, which ends the memberships. Each group that lists the member is changed too, so that its list
- * no longer shows the member and its version increases.
+ * Records a deletion, which ends the memberships. Each group that lists the member gets a new version without the
+ * member.
  */
 async function recordEnd(
   deleting: ScimResource,

@@ -86,7 +86,10 @@ export const stateOf = (
 export const revokeToken = (connection: ConnectionName, prefix: string, { tokens, clock }: TokenPorts) =>
   tokens.revoke(connection, prefix, clock());
 
-/** Revokes every token of a connection, so that no earlier client has access to a later connection of the same name. */
+/**
+ * Revokes every token of a connection. Otherwise an earlier client would have access to a later connection of the same
+ * name.
+ */
 export async function revokeAllTokens(connection: ConnectionName, { tokens, clock }: TokenPorts) {
   for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());
 }

@@ -6,7 +6,8 @@ import {
   PageIterator,
 } from '@microsoft/microsoft-graph-client';
 import { describe, expect, it } from 'vitest';
-import { REALISTIC_SETTINGS, type Settings } from '../../../directory-simulator/engine/settings.ts';
+import type { Settings } from '../../../directory-simulator/engine/settings.ts';
+import { REALISTIC_ENTRA_SETTINGS } from '../../../directory-simulator/entra/settings.ts';
 import { EVENTUAL, type Item, idsOf, startEntra } from './fixture.ts';
 
 const GRAPH = 'https://graph.microsoft.com';
@@ -54,7 +55,7 @@ async function readPages({ client }: Opened, path: string, headers: Record<strin
 
 describe("Microsoft's client for Node with the simulator", () => {
   it('reads users, groups and members page by page from a realistic directory', async () => {
-    const opened = await openClient({ ...REALISTIC_SETTINGS, failures: 0 });
+    const opened = await openClient({ ...REALISTIC_ENTRA_SETTINGS, failures: 0 });
     expect(idsOf((await readPages(opened, '/users?$top=2')).items)).toEqual([
       'u-ann',
       'u-gus',

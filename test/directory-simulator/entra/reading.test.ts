@@ -215,10 +215,13 @@ describe('rights and limits', () => {
 
   it('a reset restores directory, rights, secret and tokens of changes', async () => {
     const entra = startEntra();
+    const { deltaLink } = await readAll(entra, 'groups/delta');
     await entra.control('rights', { roles: [] });
     await entra.control('client-secret', { secret: 'other' });
     await entra.change({ kind: 'deleteGroup', group: 'g-sales' });
     await entra.control('reset');
+    entra.forgetToken();
     expect((await entra.get('groups/g-sales')).status).toBe(200);
+    expect((await entra.get(deltaLink)).status).toBe(410);
   });
 });

@@ -1,5 +1,5 @@
 import okta from '@okta/okta-sdk-nodejs';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { REALISTIC_SETTINGS } from '../../../directory-simulator/engine/settings.ts';
 import { READ_ALL } from '../../../directory-simulator/okta/client.ts';
 import { startOkta } from './fixture.ts';
@@ -19,7 +19,11 @@ const ids = (items: readonly { id?: string | undefined }[]) =>
  * DPoP: its code for the nonce is never reached.
  */
 async function open(mode: 'SSWS' | 'PrivateKey') {
+  // The client would send its requests to a proxy of the environment.
   vi.stubEnv('https_proxy', '').stubEnv('HTTPS_PROXY', '');
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
   const settings = { ...REALISTIC_SETTINGS, failures: 0, lostLogEntries: 0, dpop: 'off' } as const;
   const org = startOkta({ settings });
   org.clock.ms = Date.now();

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
 import { onTestFinished } from 'vitest';
-import { CALM_SETTINGS, type Settings } from '../../../directory-simulator/engine/settings.ts';
+import { CALM_SETTINGS, changedSettings, type PartialSettings } from '../../../directory-simulator/engine/settings.ts';
 import { createDirectorySimulator } from '../../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import { okta } from '../../../directory-simulator/okta/dialect.ts';
@@ -63,7 +63,7 @@ interface Sent {
 interface Options {
   readonly world?: WorldInput;
   readonly seed?: string;
-  readonly settings?: Partial<Settings>;
+  readonly settings?: PartialSettings;
   readonly orgUrl?: string;
 }
 
@@ -79,7 +79,7 @@ export function startOkta({ world = WORLD, seed = '1', settings = {}, orgUrl }: 
     world,
     seed,
     clock: () => clock.ms,
-    settings: { ...CALM_SETTINGS, ...settings },
+    settings: changedSettings(CALM_SETTINGS, settings),
     onDefect: (error) => defects.push(error),
   });
   onTestFinished(() => simulator.close());

@@ -201,7 +201,7 @@ describe('changes that Google reports', () => {
     expect(groups).toEqual([{ key: 'emea@example.com', atMs: NOW_MS, isDeletion: false }]);
   });
 
-  it('a group counts as deleted, unless a later report names it again', async () => {
+  it('the deletion of a group is reported, also if a later report names the same address', async () => {
     const { directory, control, clock } = await openGoogle();
     await control('changes', { kind: 'deleteGroup', group: 'g-none' });
     await control('changes', { kind: 'deleteGroup', group: 'g-emea' });
@@ -212,6 +212,7 @@ describe('changes that Google reports', () => {
     const { groups } = await directory.changesSince(await directory.cursorAt(clock.ms));
     expect(groups.map(({ key, isDeletion }) => [key, isDeletion]).sort()).toEqual([
       ['emea@example.com', false],
+      ['emea@example.com', true],
       ['none@example.com', true],
     ]);
   });

@@ -13,7 +13,7 @@ export interface PlatformRequest {
   readonly dropped?: string;
 }
 
-/** Starts a local stack with access to its schedules, its dead letters and the platform's records. */
+/** Starts a local stack with access to its schedules, its dead-letter queues and the platform's records. */
 export async function startTestStack(options: { world: unknown; coalesceSeconds: number }) {
   const { coalesceSeconds } = options;
   const local = await startLocalStack({ world: parseWorld(options.world), coalesceSeconds, pumpSeconds: 2 });

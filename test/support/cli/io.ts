@@ -75,6 +75,7 @@ const UNCHANGED_CDK: Cdk = {
   bootstrap: refuse,
   deploy: refuse,
   destroy: refuse,
+  protectTable: refuse,
   stacks: async () => ({ read: async () => undefined, unprotect: refuse }),
   close: () => {},
 };

@@ -2,11 +2,13 @@ import { parseSettings } from '../../../shared/contract/change-setting.ts';
 import { DEFAULT_CONNECTION } from '../../../shared/contract/names.ts';
 import type { ConnectionSettings } from '../../../shared/contract/settings.ts';
 import { connectionName, type GroupRef, groupId, roleId } from '../../../shared/domain/ids.ts';
+import { carryOut } from '../../../shared/operate/decisions.ts';
 import { createMailbox } from '../../../shared/queues/mailbox.ts';
 import { createConnectionStore } from '../../../shared/store/connection-store.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
+import type { DecidedHold, DecidedRequests } from '../../../shared/sync/ports/decisions.ts';
 import type { Applicant } from '../../../shared/sync/ports/platform.ts';
 import type { DeadMessage, RejectedMessage } from '../../../shared/sync/ports/queues.ts';
 import { portsOver } from '../../../simulate/engine.ts';
@@ -15,12 +17,25 @@ import { seededRandom } from '../../../simulate/random.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import { runCli } from '../cli/io.ts';
 import { type PlatformOptions, ToldPlatform } from '../engine/platform.ts';
+import { calledBy } from '../engine/story.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
 export const OF_ACME = { queue: 'groupsync-events-acme', to: connectionName('acme') };
 /** The queue of a removed source. */
 const OF_REMOVED = { queue: 'groupsync-events-gone', to: undefined };
 export const bindingOf = async (queue?: string) => [OF_ACME, OF_REMOVED].find((one) => one.queue === queue);
+
+/** Decisions that are carried out here, as the caller of the ports. */
+const decisionsIn = (ports: () => ToolPorts): ToolPorts['decisions'] => ({
+  hold: (decision) => carryOut({ about: 'hold', ...decision }, ports()) as Promise<DecidedHold>,
+  settings: (decision) => carryOut({ about: 'settings', ...decision }, ports()) as Promise<DecidedRequests>,
+});
+
+/** Returns the ports of another operator. */
+export function portsAs(by: string, ports: ToolPorts): ToolPorts {
+  const own: ToolPorts = { ...ports, ...calledBy(by), decisions: decisionsIn(() => own) };
+  return own;
+}
 
 /** A native event without the fields that the tests of the command line do not use. */
 export interface ShortEvent {
@@ -148,6 +163,7 @@ export function createWorld(
       remove: async () => {},
     },
     functions: { run: async () => ({ reports: [] }) },
+    decisions: decisionsIn(() => ports),
     deployment: {
       region: 'us-east-1',
       isLocal: false,
@@ -156,6 +172,7 @@ export function createWorld(
       queue: async () => undefined,
       table: async () => undefined,
       function: async () => undefined,
+      executions: async () => undefined,
       schedule: async () => undefined,
       scim: async () => undefined,
       statusOf: async () => 401,

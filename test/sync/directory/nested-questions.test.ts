@@ -75,7 +75,7 @@ async function nested({ outer, inner }: { readonly outer: number; readonly inner
   return { reader, members, above, below, questionsOfRun };
 }
 
-it('the reader asks at most 200 membership questions about one group in a run, and removes users after the last answer', async () => {
+it('the reader sends at most 200 membership requests for a group per run, and removes users after the last answer', async () => {
   const { reader, members, below, questionsOfRun } = await nested({ outer: 1, inner: 40 });
   expect(reader.shown('outer0')).toEqual([['u-a', 'u-b']]);
   for (const child of below.slice(0, 20)) members.get('outer0')?.delete(child);
@@ -87,7 +87,7 @@ it('the reader asks at most 200 membership questions about one group in a run, a
   expect(reader.shown('outer0')).toEqual([['u-a']]);
 });
 
-it('the reader keeps the users of a nested group that the member list lacks if the directory confirms its membership', async () => {
+it('the reader keeps the users of an unlisted nested group if the directory confirms the membership of the nested group', async () => {
   const { reader, members, questionsOfRun } = await nested({ outer: 1, inner: 3 });
   const listed = members.get('outer0');
   members.set('outer0', new Set(['a']));
@@ -97,7 +97,7 @@ it('the reader keeps the users of a nested group that the member list lacks if t
   expect(reader.shown('outer0')).toEqual([['u-a', 'u-b']]);
 });
 
-it('the reader begins no membership questions about further groups after 1,000 in one run, and continues in the next run', async () => {
+it('the reader starts no membership requests for further groups after 1,000 in one run, and continues in the next run', async () => {
   const { reader, members, above, below, questionsOfRun } = await nested({ outer: 15, inner: 20 });
   for (const outer of above) for (const child of below.slice(0, 10)) members.get(outer)?.delete(child);
   for (const child of below.slice(10)) members.get(child)?.delete('b');

@@ -24,7 +24,7 @@ async function readerWith(
 const aboutGroups = (reader: Reader) => kindsOf(reader.takeSent()).filter((kind) => kind.startsWith('group'));
 
 describe('group that the reader owns', () => {
-  it('an event of another source about a group that the reader owns causes a read, and no change', async () => {
+  it('an event of another source about a group of the reader causes a read and no change', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     reader.takeSent();
@@ -40,7 +40,7 @@ describe('group that the reader owns', () => {
     expect(await reader.run()).toMatchObject({ read: 0 });
   });
 
-  it('an event of another source about a group that the reader owns causes a read, which finds a change of the directory', async () => {
+  it('an event of another source about a group of the reader causes a read, which finds a directory change', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
@@ -78,7 +78,7 @@ describe('group that events own', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('the reader corrects a group that events own if the settings allow this, and later events still change the group', async () => {
+  it('the reader corrects a group that events own if a setting allows this, and later events still change the group', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] }, { directory: { ...directory, corrects: true } });
     await reader.tell({ snapshot: 'rowing', of: ['a', 'c'] });
     await reader.passMinutes(30);

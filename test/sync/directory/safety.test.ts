@@ -263,7 +263,7 @@ describe('groups within groups', () => {
     expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
   });
 
-  it('a group that has all users of the directory as one member stays unchanged, and other groups are read', async () => {
+  it('a group with the member "all users of the company" stays unchanged, and other groups are read', async () => {
     const reader = await settled(company({ rowing: ['a'], chess: ['c'] }));
     await reader.change(
       { kind: 'addMember', group: 'rowing', member: 'all', memberKind: 'everyone' },

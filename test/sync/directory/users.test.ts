@@ -115,7 +115,7 @@ describe('address of a user', () => {
     expect(reader.shown('chess')).toEqual([['u-a']]);
   });
 
-  it('the address of a user of another company is taken from the member list, without a request for the user', async () => {
+  it('the address of a user of another company is read from the member list, without a request for the user', async () => {
     const world = company({ rowing: ['a'] });
     const [rowing] = world.groups ?? [];
     const guest = { member: 'guest@partner.test', kind: 'externalUser' as const };

@@ -36,7 +36,7 @@ import {
 import { orDies, whereverItDies } from './support/mortal.ts';
 
 describe('difference that apply meets in a conflict', () => {
-  it('a difference that apply finds in a conflict is recorded, and gets its author once the feed reports the change', async () => {
+  it('a difference that apply finds in a conflict gets its author once the feed reports the change', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tell(world, leaves('m0'));
@@ -193,7 +193,7 @@ describe('difference that is to be restored', () => {
     });
   });
 
-  it('a difference is recorded as restored even if another client restores it between a crash and the next apply', async () => {
+  it('a difference that another client restores between a crash and the next apply is recorded as restored', async () => {
     await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -339,7 +339,7 @@ describe('drift under policy report', () => {
 });
 
 describe('drift under policy adopt', () => {
-  it('adopted drift outlasts events about other values, and ends with an event about its own value', async () => {
+  it('adopted drift stays after events about other values, and ends with an event about the same value', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS.slice(1), 'u-late'] });
     await followThenApply(world, id, activityEvent());
@@ -384,7 +384,7 @@ describe('group that the directory deleted and that is only emptied', () => {
     ['report', ['u-m0']],
     ['adopt', ['stranger', 'u-m0']],
   ])(
-    'under %s, an emptied group keeps the users of another client, and has the users %j once the directory creates it again',
+    'under %s, an emptied group keeps external users, and has the users %j once the directory creates it again',
     async (drift, left) => {
       const { world, id } = await settled({ drift, onGroupDeleted: 'empty' });
       await tellThenApply(world, removed);

@@ -117,7 +117,7 @@ describe('activity feed', () => {
   );
 
   it(
-    'a crash between any two effects loses no event, and the cursor never passes an event that is not recorded',
+    'a crash between any two effects loses no event, and the cursor never passes an unrecorded event',
     async () => {
       await fc.assert(
         fc.asyncProperty(scenario, async ({ batches, crashes, ...served }) => {

@@ -51,7 +51,7 @@ describe('first run of the feed', () => {
 });
 
 describe('run of the feed', () => {
-  it('a run of the feed does not start while another run has the lease, and starts immediately after a run has ended', async () => {
+  it('a feed run does not start while another run has the lease, and starts immediately after that run', async () => {
     const { world } = await worldWith(() => [page([], 'c1', true)]);
     await world.ports.leases.take(CONNECTION, 'feed', { nowMs: START_MS, lengthMs: MINUTE_MS });
     expect(await run(world)).toBeUndefined();
@@ -84,7 +84,7 @@ describe('run of the feed', () => {
     expect(await world.ports.feed.read(CONNECTION)).toBeUndefined();
   });
 
-  it('a feed run whose time is up keeps the pages that it has read, and the next run continues at their cursor', async () => {
+  it('a feed run at its time limit keeps the pages that it has read, and the next run continues there', async () => {
     const { world, starts } = await worldWith(({ cursor }) => {
       world.advance(MINUTE_MS);
       return cursor === 'c10'
@@ -189,7 +189,7 @@ describe('groups that the feed names', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('a feed run reads few named groups by id, many with one list, and many groups of a very large company by id', async () => {
+  it('a feed run reads few groups by id, many groups from one list, and by id again in very large companies', async () => {
     const many = Array.from({ length: 21 }, (_, n) => `g${n}`);
     const { world, starts } = await worldWith(() => {
       const touched = starts.length === 1 ? many.slice(0, 1) : many;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { roleId } from '../../../shared/domain/ids.ts';
+import type { Platform, Platforms } from '../../../shared/sync/ports/platform.ts';
 import { checkHealth, readLevels } from '../../../shared/sync/reconcile/levels.ts';
 import { CONNECTION, createWorld, failure, START_MS } from './support/world.ts';
 
@@ -41,6 +43,52 @@ describe('daily check of a credential', () => {
     expect(await checkHealth(world.connection, refused)).toMatchObject({ lastFailure: { atMs: START_MS } });
     await expect(checkHealth(world.connection, failing(new Error('ours')))).rejects.toThrow('ours');
   });
+});
+
+describe('person behind a credential', () => {
+  const at = (day: string) => new Date(START_MS + Number(day) * DAY_MS).toISOString().slice(0, 10);
+
+  /** Runs the daily check for a user with these roles: `stays`, `terminated`, or the day of its end. */
+  async function checked(...roles: readonly string[]) {
+    const world = await createWorld();
+    const people = {
+      ...world.ports.people,
+      ofUser: async () => roles.map((_, index) => ({ role: roleId(String(index)) }) as never),
+    };
+    const employee: Platform['employee'] = async (role) => {
+      const given = roles[Number(role)] ?? '';
+      const ends = { stays: {}, terminated: { state: 'TERMINATED' } }[given] ?? { endDate: at(given) };
+      return { role, fields: new Map(), ...ends };
+    };
+    const open: Platforms['open'] = async (...args) => ({
+      ...(await world.ports.platforms.open(...args)),
+      holder: 'user-ann',
+      employee,
+    });
+    const ports = { ...world.ports, people, platforms: { open } };
+    const { holder } = await checkHealth(world.connection, ports);
+    const { holderLeaves = false } = await readLevels(world.connection, ports);
+    return { holder, holderLeaves };
+  }
+
+  it.each([
+    ['is no known employee', [], undefined, false],
+    ['stays', ['stays'], undefined, false],
+    ['leaves in 29 days', ['29'], '29', true],
+    ['leaves in 60 days', ['60'], '60', false],
+    ['has left', ['terminated'], '0', true],
+    ['has left one of two roles', ['terminated', 'stays'], undefined, false],
+    ['leaves both roles, the second one in 60 days', ['terminated', '60'], '60', false],
+  ] as const)(
+    'the daily check stores the user, and whether the user leaves soon: a user who %s',
+    async (_, roles, day, leaves) => {
+      const lastDay = day === undefined ? {} : { lastDay: at(day) };
+      expect(await checked(...roles)).toEqual({
+        holder: { user: 'user-ann', ...lastDay },
+        holderLeaves: leaves,
+      });
+    },
+  );
 });
 
 describe('levels of a connection', () => {

@@ -115,7 +115,7 @@ describe('notifications of findings', () => {
   });
 });
 
-it('the pump notifies of holds, failed groups, a closed gate and a failed daily check, and sends no e-mail address', async () => {
+it('the pump notifies of holds, failed groups, a closed gate and a failed daily check, without any e-mail address', async () => {
   const world = await createWorld();
   const { delivered, ports } = recordingTargets();
   const { gates, health } = world.ports;
@@ -146,7 +146,7 @@ it('the pump notifies of holds, failed groups, a closed gate and a failed daily 
   expect(delivered.map(([title]) => title)).toEqual([
     'prod default: groups held until an operator decides: 1',
     'prod default: nothing is written, the gate to the platform is closed',
-    'prod default: groups failed that wait for a person: 1',
+    'prod default: failed groups that wait for an operator: 1',
     'prod default: the daily check did not find the credential good',
   ]);
   expect(delivered[0]).toContain('"Engineering"');
@@ -154,7 +154,7 @@ it('the pump notifies of holds, failed groups, a closed gate and a failed daily 
   expect(JSON.stringify(delivered)).not.toContain('@');
 });
 
-it('the hourly check notifies of reported differences, expiring tokens and dead letters', async () => {
+it('the hourly check notifies of reported differences, expiring tokens and dead-lettered messages', async () => {
   const { delivered, ports } = recordingTargets();
   const record = { settledBy: 'report', settledAtMs: START_MS - 1_000 };
   const since = async function* () {
@@ -169,6 +169,6 @@ it('the hourly check notifies of reported differences, expiring tokens and dead 
   expect(delivered.map(([title]) => title)).toEqual([
     'prod default: differences on the platform, within the hour, that were only reported: 1',
     'prod default: SCIM tokens that end within 14 days: 1',
-    'prod: dead letters that wait for a person: 3',
+    'prod: dead-lettered messages that wait for an operator: 3',
   ]);
 });

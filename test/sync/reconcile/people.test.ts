@@ -87,7 +87,7 @@ async function withAnn() {
 }
 
 describe('refresh of people', () => {
-  it('a refresh wakes the group of a pending newcomer once the list shows the person, without another event', async () => {
+  it('a refresh wakes the group of a pending member once the list shows the person, without another event', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     expect((await run(world, [[employee('r-bob', { email: 'bob@acme.test' })]])).woken).toBe(0);
@@ -109,7 +109,7 @@ describe('refresh of people', () => {
     expect(lookups).toBe(1);
   });
 
-  it('a refresh wakes the groups of a leaver once', async () => {
+  it('a refresh wakes the groups of an ended employee once', async () => {
     const world = await withAnn();
     expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(1);
     expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(0);
@@ -155,7 +155,7 @@ describe('refresh of people', () => {
     expect(await ahead.holding(CONNECTION, sought.field, sought.value)).toMatchObject([{ role: 'r-new' }]);
   });
 
-  it('a lookup returns the holder of a restored address, even if another refresh was removing the address at any point', async () => {
+  it('a lookup returns the holder of a restored address, even if another refresh removes the address at the same time', async () => {
     const found = async (world: Company) =>
       (await world.ports.people.holding(CONNECTION, 'workEmail', 'ann@acme.test')).map(({ role }) => role);
     for (let stop = 1, isOver = false; !isOver; stop += 1) {
@@ -196,7 +196,7 @@ describe('refresh of people', () => {
     expect(world.woken).toContain('g');
   });
 
-  it('a refresh wakes the groups of a leaver although a later page fails, and changes no person on the failing page', async () => {
+  it('a refresh wakes the groups of an ended employee although a later page fails, and changes no person of that page', async () => {
     const world = await withAnn();
     const leaver = ann({ state: 'TERMINATED' });
     await expect(run(world, [[leaver], 'fails'])).rejects.toMatchObject({ kind: 'unavailable' });
@@ -272,7 +272,7 @@ describe('person that a listing lacks', () => {
   const bob = employee('r-bob', { email: 'bob@acme.test' });
   const asked = ({ calls }: Company) => calls().filter((call) => call.startsWith('employee'));
 
-  it('a person that the list lacks stays unchanged if the platform knows the person by id', async () => {
+  it('an unlisted person stays unchanged if the platform knows the person by id', async () => {
     const world = await withAnn();
     world.unlisted.push(ann());
     world.platform.undescribed.add('r-ann');
@@ -282,7 +282,7 @@ describe('person that a listing lacks', () => {
     expect(await personOf(world)).toEqual(before);
   });
 
-  it('a person that the list lacks is GONE after a 404, which wakes their groups once, and returns when listed again', async () => {
+  it('an unlisted person is GONE after a 404, which wakes the groups once, and returns when listed again', async () => {
     const world = await withAnn();
     expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 1, changed: 1, woken: 1 });
     expect((await personOf(world))?.state).toBe('GONE');
@@ -299,7 +299,7 @@ describe('person that a listing lacks', () => {
     expect((await personOf(world))?.state).toBe('UNKNOWN');
   });
 
-  it('a person that the list lacks changes as the answer by id shows', async () => {
+  it('an unlisted person gets the values of the answer by id', async () => {
     const world = await withAnn();
     world.unlisted.push(ann({ state: 'HIRED' }));
     expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 0, changed: 1, woken: 1 });
@@ -331,7 +331,7 @@ describe('person that a listing lacks', () => {
     expect(world.woken).toEqual(['h']);
   });
 
-  it('a person that the list lacks is requested by id only if the person is active and bound to a member', async () => {
+  it('an unlisted person is requested by id only if the person is active and bound to a member', async () => {
     const world = await withAnn();
     await run(world, [[ann({ state: 'TERMINATED' }), employee('r-unbound', {})]]);
     await run(world, [[bob]]);

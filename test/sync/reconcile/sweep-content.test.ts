@@ -71,7 +71,7 @@ describe('group with the stored version and other content', () => {
     expect(await drift()).toEqual(['members_added', 'members_added']);
   });
 
-  it('a group whose users differ only in the list is not changed, and is fetched about once a day', async () => {
+  it('a group whose users differ only in the list stays unchanged, and is fetched about once a day', async () => {
     const { world, sweepAfter, drift } = await company(40);
     world.platform.showing = (kind, users) => (kind === 'list' ? users.slice(0, 1) : users);
     let fetched = 0;

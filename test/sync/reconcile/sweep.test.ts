@@ -72,7 +72,7 @@ describe('sweep', () => {
     expect(await suspects(world, 1)).toEqual([]);
   });
 
-  it('a sweep reads a group that the list lacks by its id, and suspects the group only if it is gone', async () => {
+  it('a sweep reads an unlisted group by its id, and suspects the group only if it is gone', async () => {
     const world = await withGroups(40);
     world.platform.unlisted.add(world.idOf('g1'));
     world.lose('g2');
@@ -149,7 +149,7 @@ describe('sweep', () => {
     expect(await world.drift()).toMatchObject([{ kind: 'duplicate_spoke_id', group: 'g0', after: copy }]);
   });
 
-  it('a sweep removes the claim of a clean group that is linked to another platform group, and no other claim', async () => {
+  it('a sweep removes only the claim of a clean group that is linked to another platform group', async () => {
     const world = await withGroups(1);
     const claimed: PlatformGroupId[] = [];
     for (const [group, extra] of [

@@ -96,7 +96,7 @@ const idsOf = async (client: Client) =>
   (await client.get('/Users')).body.Resources.map(({ id }: { id: string }) => id) as string[];
 
 it(
-  'a user name belongs to at most one user, and a name of a crashed request can be used again',
+  'a user name belongs to one user at most, and the name of a crashed request can be used again',
   async () => {
     await fc.assert(
       fc.asyncProperty(drawn, async (given) => {

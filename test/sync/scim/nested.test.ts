@@ -135,7 +135,7 @@ describe('group within a group', () => {
     expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
   });
 
-  it('the deletion of a nested group removes its users from the outer group, and the group from the list of members', async () => {
+  it('the deletion of a nested group removes the group and its users from the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     await told.tell();
@@ -184,7 +184,7 @@ describe('group within a group', () => {
     expect([told.shown(one), told.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('b', 'c')]]);
   });
 
-  it('a nested group can be replaced by PUT, stays after a PUT of the group that was read, and is found by filters', async () => {
+  it('a PUT can replace a nested group, an unchanged PUT keeps it, and filters find it', async () => {
     const inner = await makeGroup('Inner', ['a']);
     const other = await makeGroup('Other', ['b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
@@ -267,7 +267,7 @@ describe('groups as members', () => {
     expect(await typesOf({ nested: 'flatten' })).toEqual(['User', 'Group']);
   });
 
-  it('groups may be nested ten levels deep, and an eleventh level is refused at the outer and at the inner end', async () => {
+  it('groups may be nested ten levels deep, and an eleventh level is refused outside and inside', async () => {
     await start();
     const chain = [await makeGroup('Level 0', ['a'])];
     for (let level = 1; level <= 10; level += 1) {

@@ -83,7 +83,7 @@ describe('group push of Okta', () => {
     expect(await desired()).toEqual({ name: 'Renamed', members: [bob] });
   });
 
-  it('a PATCH with or without a path replaces the whole list of members, and an empty list removes all members', async () => {
+  it('a replace by PATCH, with or without a path, sets the whole list of members; an empty list removes all', async () => {
     const push = (value: readonly string[]) =>
       okta.patch(`/Groups/${group}`, [
         { op: 'replace', path: 'members', value: value.map((id) => ({ value: id })) },

@@ -573,7 +573,7 @@ describe('SCIM rate limit', () => {
     expect((await config(client)).status).toBe(200);
   });
 
-  it('an IP address causes few look-ups of unknown tokens, and a token that was refused recently is not looked up', async () => {
+  it('an IP address causes few look-ups of unknown tokens, and a recently refused token is not looked up', async () => {
     let lookUps = 0;
     const find: typeof world.ports.tokens.find = (prefix) => {
       lookUps += 1;

@@ -14,14 +14,11 @@ const PERMISSIONS: Readonly<Record<string, string>> = {
 
 export const entraGuide: Guide<'entra'> = {
   page: PAGE,
-  placeholders: 'entra --tenant ID --client-id ID --secret-stdin',
 
   optionsOf({ tenant, clientId, federation }) {
     const credential = federation === undefined ? '--secret-stdin' : '--federated';
     return `entra --tenant ${shellWord(tenant)} --client-id ${shellWord(clientId)} ${credential}`;
   },
-
-  takeoverOptionsOf: ({ federation: _, ...setting }) => entraGuide.optionsOf(setting),
 
   fixOf({ step, reason }, setting, connection) {
     switch (step) {

@@ -14,7 +14,6 @@ const SCOPES: Readonly<Record<string, string>> = {
 
 export const googleGuide: Guide<'google'> = {
   page: PAGE,
-  placeholders: 'google --administrator ADDRESS --key FILE',
 
   optionsOf({ administrator, federation }) {
     const credential =
@@ -23,8 +22,6 @@ export const googleGuide: Guide<'google'> = {
         : `--provider ${shellWord(federation.provider)} --service-account ${shellWord(federation.serviceAccount)}`;
     return `google --administrator ${shellWord(administrator)} ${credential}`;
   },
-
-  takeoverOptionsOf: ({ administrator }) => `google --administrator ${shellWord(administrator)} --key FILE`,
 
   fixOf({ step, reason }, setting, connection) {
     if (reason === 'accessNotConfigured' || reason === 'SERVICE_DISABLED') {

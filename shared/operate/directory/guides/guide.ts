@@ -5,12 +5,8 @@ import type { DirectoryKind, DirectoryOf } from '../../../contract/settings.ts';
 export interface Guide<Kind extends DirectoryKind> {
   /** The document that describes the setup. */
   readonly page: string;
-  /** Returns the options of `connect` that describe this directory, for a shell. */
+  /** Returns the options of commands that describe this directory, for a shell. */
   optionsOf(setting: DirectoryOf<Kind>): string;
-  /** Returns such options for `directory takeover`. That command reads the directory itself, so it needs a secret. */
-  takeoverOptionsOf(setting: DirectoryOf<Kind>): string;
-  /** Options with placeholders, for a directory that is not known yet. */
-  readonly placeholders: string;
   /** Returns the fix for a step that does not work. A line that begins with a command can be pasted. */
   fixOf(failed: DirectoryStepRow, setting: DirectoryOf<Kind>, connection: string): string;
   /** Returns the fix for a call that can succeed later. */

@@ -20,11 +20,9 @@ export const guidePages = (): string =>
     .join(', ');
 
 export const guidePageOf = (kind: DirectoryKind): string => GUIDES[kind].page;
-export const placeholdersOf = (kind: DirectoryKind): string => GUIDES[kind].placeholders;
 
-/** Returns the options of `directory takeover` that describe this directory, for a shell. */
-export const takeoverOptionsOf = (setting: DirectorySetting): string =>
-  guideOf(setting).takeoverOptionsOf(setting);
+/** Returns the options of commands that describe this directory, for a shell. */
+export const connectOptionsOf = (setting: DirectorySetting): string => guideOf(setting).optionsOf(setting);
 
 /** Returns the fix for a step that does not work. A line that begins with a command can be pasted. */
 export function fixOfStep(failed: DirectoryStepRow, setting: DirectorySetting, connection: string): string {

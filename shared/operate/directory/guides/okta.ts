@@ -13,7 +13,6 @@ const SCOPES: Readonly<Record<string, string>> = {
 
 export const oktaGuide: Guide<'okta'> = {
   page: PAGE,
-  placeholders: 'okta --directory-url URL, and --client-id ID --key FILE or --secret-stdin',
 
   optionsOf({ orgUrl, clientId, keyArn }) {
     const application = clientId === undefined ? '' : ` --client-id ${shellWord(clientId)}`;
@@ -21,8 +20,6 @@ export const oktaGuide: Guide<'okta'> = {
     const credential = keyArn === undefined ? stored : `--key-arn ${shellWord(keyArn)}`;
     return `okta --directory-url ${shellWord(orgUrl)}${application} ${credential}`;
   },
-
-  takeoverOptionsOf: ({ keyArn: _, ...setting }) => oktaGuide.optionsOf(setting),
 
   fixOf({ step, reason }, setting, connection) {
     switch (step) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type SeededRandom, seededRandom } from '../../local/platform/seeded-random.ts';
-import type { WorldInput } from '../engine/world.ts';
+import { type SeededRandom, seededRandom } from '../local/platform/seeded-random.ts';
+import type { WorldInput } from './engine/world.ts';
 
 type UserInput = NonNullable<WorldInput['users']>[number];
 type GroupInput = NonNullable<WorldInput['groups']>[number];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { directoryOf, parseWorld } from '../../../directory-simulator/engine/world.ts';
-import { entraWorld } from '../../../directory-simulator/entra/generate.ts';
-import { generateDirectory } from '../../../directory-simulator/generate.ts';
-import { NOW_MS } from './fixture.ts';
+import { directoryOf, parseWorld } from '../../directory-simulator/engine/world.ts';
+import { generateDirectory } from '../../directory-simulator/generate.ts';
+import { entraWorld } from '../../directory-simulator/generate-entra.ts';
+import { NOW_MS } from './entra/fixture.ts';
 
 const generate = (seed: string) =>
   entraWorld(generateDirectory({ people: 80, groups: 30, seed, nowMs: NOW_MS }), seed);

@@ -5,43 +5,28 @@ import { type DirectoryChange, DirectoryError, type DirectoryUser } from '../por
 import { originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
 import { userDeletionMessage, userMessages } from './events.ts';
 
-/**
- * Takes the states of reported users.
- * @returns the reports that no answer of the directory confirms yet. The next run takes them
- */
-export async function takeUsers(
-  run: ReaderRun,
-  changes: readonly DirectoryChange[],
-): Promise<ReadonlySet<DirectoryChange>> {
-  const wanted = await withoutUnknown(run, changes);
-  const deletions = wanted.filter(({ isDeletion }) => isDeletion);
-  for (const change of wanted.filter(({ isDeletion }) => !isDeletion)) await takeUser(run, change);
-  for (const change of deletions.filter(isById)) await takeDeletedUser(run, change);
-  return takeListedDeletions(
-    run,
-    deletions.filter((change) => !isById(change)),
-  );
-}
+/** Whether the report names the user by an address. Ids contain no `@`. */
+export const isByAddress = ({ key }: DirectoryChange): boolean => key.includes('@');
 
-/** Ids of users contain no `@`, and addresses do. */
-const isById = ({ key }: DirectoryChange): boolean => !key.includes('@');
-
-/** Leaves out users that groupsync does not have. One read of the table saves a call for each of them. */
-async function withoutUnknown(
+/** Returns the reports of users that groupsync does not have. One read of the table saves a call for each of them. */
+export async function unknownUsers<Change extends DirectoryChange>(
   { connection, ports }: ReaderRun,
-  changes: readonly DirectoryChange[],
-): Promise<readonly DirectoryChange[]> {
-  const ids = changes.filter(isById).map(({ key }) => memberId(key));
-  if (ids.length === 0) return changes;
+  changes: readonly Change[],
+): Promise<readonly Change[]> {
+  const named = changes.filter((change) => !isByAddress(change));
+  if (named.length === 0) return [];
+  const ids = named.map(({ key }) => memberId(key));
   const known = await ports.users.read(connection.name, ids);
-  return changes.filter((change) => !isById(change) || known.has(memberId(change.key)));
+  return named.filter(({ key }) => !known.has(memberId(key)));
 }
 
 /**
  * Takes the state of a reported user. If an inactive user is active again, the user's groups are read again, because
  * they may have changed meanwhile.
  */
-async function takeUser(run: ReaderRun, { key, atMs, found }: DirectoryChange): Promise<void> {
+export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<void> {
+  if (report.isDeletion) return takeDeletedUser(run, report);
+  const { key, atMs, found } = report;
   const { directory, users, ports } = run;
   const askedAtMs = found?.asOfMs ?? ports.clock();
   const user = found?.user ?? (await directory.user(key));
@@ -72,25 +57,25 @@ async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: Directory
 /**
  * Takes the state of users whose deletion is reported by address. Memberships end with the user, and no log reports that. So the
  * user becomes inactive, and the user's groups are read again. One list serves all users of a run.
- * @returns the reports of users that the directory does not list as deleted yet. The next run takes them
+ * @returns the reports of users that the directory lists as deleted. A later run takes the others
  */
-async function takeListedDeletions(
+export async function takeDeletedUsers<Change extends DirectoryChange>(
   run: ReaderRun,
-  changes: readonly DirectoryChange[],
-): Promise<ReadonlySet<DirectoryChange>> {
-  const open = new Set(changes);
-  if (changes.length === 0) return open;
+  changes: readonly Change[],
+): Promise<readonly Change[]> {
+  if (changes.length === 0) return [];
+  const found = new Set<Change>();
   const byKey = new Map(changes.map((change) => [change.key.toLowerCase(), change]));
   for (const { user, asOfMs } of await deletedUsersOf(run)) {
     const address = user.attributes.get('email') ?? '';
     const change = byKey.get(user.id) ?? byKey.get(address.toLowerCase());
     if (change === undefined) continue;
-    open.delete(change);
+    found.add(change);
     if (!(await isKnownUser(run, user))) continue;
     await sendUser(run, user, asOfMs);
     await markGroupsOf(run, user.id, change.atMs);
   }
-  return open;
+  return [...found];
 }
 
 /**
@@ -134,5 +119,17 @@ async function markGroupsOf(run: ReaderRun, id: MemberId, atMs: number): Promise
       const known = run.groups.get(group);
       if (known !== undefined) await storeGroup(run, afterReport(known, atMs, ports.clock()));
     }
+  }
+}
+
+/**
+ * Makes every group due that was last read before `atMs`. The lists of members show the users' addresses and states
+ * too.
+ */
+export async function readGroupsOfAllUsers(run: ReaderRun, atMs: number): Promise<void> {
+  const nowMs = run.ports.clock();
+  for (const group of run.groups.values()) {
+    const isBefore = (group.readMs ?? 0) < atMs;
+    if (isBefore && group.dueMs > nowMs) await storeGroup(run, { ...group, dueMs: nowMs });
   }
 }

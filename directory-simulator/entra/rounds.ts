@@ -1,0 +1,24 @@
+import type { Settings } from '../engine/settings.ts';
+import { type Entry, entriesOf, type Tracking } from './entries.ts';
+
+/** Entries of recent rounds. Without it, each page of a large directory would compare the whole directory again. */
+export type Rounds = (tracking: Tracking) => readonly Entry[];
+
+const MOST_ROUNDS = 8;
+
+export function createRounds(): Rounds {
+  const known = new Map<string, { readonly settings: Settings; readonly entries: readonly Entry[] }>();
+  return (tracking) => {
+    const { simulation, round, isMinimal, showsHidden } = tracking;
+    const key = JSON.stringify([round, isMinimal, showsHidden]);
+    const settings = simulation.settings();
+    const found = known.get(key);
+    if (found?.settings === settings) return found.entries;
+    const entries = entriesOf(tracking);
+    known.delete(key);
+    known.set(key, { settings, entries });
+    const [oldest] = known.keys();
+    if (known.size > MOST_ROUNDS && oldest !== undefined) known.delete(oldest);
+    return entries;
+  };
+}

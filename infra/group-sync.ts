@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from 'aws-cdk-lib';
+import type { IRole, IUser } from 'aws-cdk-lib/aws-iam';
+import type { Construct } from 'constructs';
+import { ConnectorStack } from './connector-stack.ts';
+import { DEPLOYABLE_KEYS, type FunctionCode } from './function-code.ts';
+import { readSettings } from './settings.ts';
+
+/** The settings of one stage, as typed props. docs/deploy.md, "Settings", explains each one. */
+export interface GroupSyncProps {
+  /** Account and region of the stack. Default: those that the CDK app gets from its credentials. */
+  readonly env?: Environment;
+  /** Value of the tag `groupsync:stage`. Default: `production`. */
+  readonly stage?: string;
+  /** First part of every name, and the name of the stack. Never change it later. Default: `groupsync`. */
+  readonly prefix?: string;
+  /** Changes of one group within this number of seconds become one write; 0 to 300. Default: 5. */
+  readonly coalesceSeconds?: number;
+  /** Minutes between two runs of the job that retries waiting groups; 1 to 60. Default: 1. */
+  readonly pumpMinutes?: number;
+  /** Minutes between two reads of the platform's activity feed; 1 to 1,440. Default: 5. */
+  readonly feedMinutes?: number;
+  /** Minutes between two comparisons with all groups of the platform; 1 to 1,440. Default: 60. */
+  readonly sweepMinutes?: number;
+  /** Minutes between two reads of the employees; 1 to 1,440. Default: 60. */
+  readonly peopleMinutes?: number;
+  /** Address that receives alarms. Default: none. Then subscribe a target to `alarmTopic`. */
+  readonly alarmEmail?: string;
+  /** Targets of notifications: `alarms`, `webhook`, or ARNs of SNS topics. Default: none. */
+  readonly notify?: readonly string[];
+  /** ARNs of the only roles and users that may send events. `grantPublish` adds to them. Default: IAM decides. */
+  readonly producers?: readonly string[];
+  /** Sources with a queue of their own, each bound to one connection, with its own producers. Default: none. */
+  readonly sources?: Readonly<
+    Record<string, { readonly connection: string; readonly producers?: readonly string[] }>
+  >;
+  /** EventBridge event source of an Okta log stream. Default: none. */
+  readonly oktaEventSource?: string;
+  /** ARN of an SNS topic to subscribe to. Default: none. */
+  readonly snsTopicArn?: string;
+  /** Whether the stage has the function that reads directories. Default: false. */
+  readonly directory?: boolean;
+  /** Minutes between two runs of the function that reads directories; 1 to 60. Default: 5. */
+  readonly directoryMinutes?: number;
+  /** Audiences for which that function may request a token of its role. Default: none. */
+  readonly directoryAudiences?: readonly string[];
+  /** Whether the stage has the SCIM endpoint, which the internet can reach. Default: false. */
+  readonly scim?: boolean;
+  /** Executions that are reserved for the SCIM endpoint, and its maximum; `none`: no reservation. Default: 20. */
+  readonly scimConcurrency?: number | 'none';
+  /** The only IP addresses and ranges that may send SCIM requests. Default: all. */
+  readonly scimAllowedIps?: readonly string[];
+  /** Requests per second that the SCIM endpoint admits; 25 to 10,000. Default: 100. */
+  readonly scimRequestsPerSecond?: number;
+  /** Requests that the SCIM endpoint admits at once; 25 to 5,000. Default: 200. */
+  readonly scimBurst?: number;
+  /** Copies the audit into a bucket that locks each entry for this number of days. Default: no copy. */
+  readonly auditExportDays?: number;
+  /** Days for which logs are kept; a number that CloudWatch Logs accepts. Default: 30. */
+  readonly logRetentionDays?: number;
+  /** Default: `info`. */
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
+  /** Whether the table and the key stay when the stack is deleted. Default: true. */
+  readonly retainData?: boolean;
+  /** ARN of the key of an earlier stack. Default: a new key. */
+  readonly keyArn?: string;
+  /** Key for the secrets of new connections: `stage` (the key of this stack) or the ARN of a key. Default: the key of Secrets Manager. */
+  readonly secretsKey?: string;
+  /** Where your team reads the runbook; each alarm contains it. Default: `docs/runbook.md`. */
+  readonly runbookUrl?: string;
+  /** The folder with the code of each function. Default: the code in the package. A checkout has no default. */
+  readonly code?: FunctionCode;
+}
+
+/**
+ * groupsync as a part of a CDK app: one stack per stage, the same that `groupsync deploy` creates with these settings.
+ *
+ * @throws SettingsError for props that are refused, with one line per fault
+ */
+export class GroupSync extends ConnectorStack {
+  constructor(scope: Construct, id: string, { env, code = builtCode(), ...given }: GroupSyncProps = {}) {
+    const settings = readSettings((name) => given[name as keyof typeof given], Object.keys(given));
+    super(scope, id, { ...(env && { env }), stackName: settings.prefix, settings, code });
+  }
+
+  /**
+   * Lets a role or user send events to `eventsQueue`. From the first call on, all principals that are neither granted
+   * nor named in `producers` are refused, whatever their own policies allow. A principal of another account also needs
+   * an own policy (docs/deploy.md, "Send directory events").
+   */
+  grantPublish(producer: IRole | IUser): void {
+    this.sources.admit(['roleArn' in producer ? producer.roleArn : producer.userArn]);
+  }
+}
+
+/** The folder of the built handlers in the package. A checkout has no such folder. */
+const BUILT = fileURLToPath(new URL('functions', import.meta.url));
+
+/** Whether this is the package, and not a checkout. */
+export const isBuilt = (): boolean => existsSync(BUILT);
+
+/** Returns the code in the package. @throws in a checkout */
+export function builtCode(): FunctionCode {
+  if (!isBuilt())
+    throw new Error("expected the prop code in a checkout: code: await functionCode('cdk.out')");
+  return Object.fromEntries(DEPLOYABLE_KEYS.map((key) => [key, join(BUILT, key)])) as FunctionCode;
+}

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { MESSAGE_ATTRIBUTES, SCIM_URL_OUTPUT, STACK_OUTPUTS } from '../../shared/contract/names.ts';
+import type { Cdk, StageOfStack } from './cdk.ts';
+import { identityOf, queuesOf, readOutputs, tableCreatedAt } from './deployment.ts';
+import {
+  FIRST_GROUPS,
+  firstEvents,
+  LATER_GROUPS,
+  laterEvents,
+  SCIM_GROUPS,
+  send,
+  sendScim,
+  untilGroups,
+} from './scenario.ts';
+import { scimClient } from './scim-client.ts';
+import { type Around, connect, expectEqual, step, TIMEOUT_MS, tableOf, whileRunning } from './steps.ts';
+
+interface StagesCheck extends Around {
+  readonly cdk: Cdk;
+  /** The stage that is deployed and updated. When it is destroyed, its data stays. */
+  readonly stage: StageOfStack;
+  /** The second stage. When it is destroyed, its data is deleted. */
+  readonly second: StageOfStack;
+}
+
+/** Tests the app of a checkout: two stages are deployed beside each other, updated in place and destroyed. */
+export async function checkStages(on: StagesCheck): Promise<void> {
+  const { cdk, clients, stage, second } = on;
+  await step('synthesise both stages', () => Promise.all([cdk.synth(stage), cdk.synth(second)]));
+  await step(`deploy ${stage.prefix}`, () => cdk.deploy(stage));
+  await step(`deploy ${second.prefix} beside it`, () => cdk.deploy(second));
+  await step('connect', () => connect(on, stage));
+  await step('events become groups, and one invalid message is dead-lettered', () =>
+    whileRunning(on, stage, async (running) => {
+      await running.functions.people.invoke({});
+      await send(clients, stage, firstEvents(new Date().toISOString()));
+      await untilGroups(running, on.platform, { expected: FIRST_GROUPS, timeoutMs: TIMEOUT_MS });
+      await expectDeadLetter(on);
+      for (const task of ['feed', 'sweep', 'health']) await running.functions.reconcile.invoke({ task });
+    }),
+  );
+  await step('diff is clean', () => cdk.expectNoDifference(stage));
+
+  const changed = {
+    ...stage,
+    out: join(on.folder, 'changed'),
+    context: { coalesceSeconds: '0', logLevel: 'debug', scim: 'true' },
+  };
+  const before = await identityOf(clients, stage);
+  await step('update in place, with SCIM switched on', async () => {
+    await cdk.synth(changed);
+    await cdk.deploy(changed);
+    expectEqual('tables and queues after the update', await identityOf(clients, changed), before);
+    await cdk.expectNoDifference(changed);
+  });
+  await step('events become groups after the update', () =>
+    whileRunning(on, changed, async (running) => {
+      await send(clients, changed, laterEvents(new Date().toISOString()));
+      await untilGroups(running, on.platform, { expected: LATER_GROUPS, timeoutMs: TIMEOUT_MS });
+    }),
+  );
+  await step('SCIM requests create one more group', () =>
+    whileRunning(on, changed, async (running) => {
+      if (running.scim === undefined) throw new Error('expected the update to bring the SCIM function');
+      expectEqual(
+        'the path of the SCIM URL',
+        new URL(readOutputs(changed)(SCIM_URL_OUTPUT)).pathname,
+        '/scim/v2',
+      );
+      await sendScim(await scimClient(running.scim, tableOf({ clients, stage: changed })));
+      await untilGroups(running, on.platform, { expected: SCIM_GROUPS, timeoutMs: TIMEOUT_MS });
+    }),
+  );
+  await step('destroy both: the first stage keeps its data, and the second does not', async () => {
+    const createdAt = await tableCreatedAt(clients, changed);
+    await cdk.destroy(changed);
+    await cdk.destroy(second);
+    expectEqual(
+      'queues left',
+      [...(await queuesOf(clients, changed)), ...(await queuesOf(clients, second))],
+      [],
+    );
+    expectEqual('the table of the first stage', await tableCreatedAt(clients, changed), createdAt);
+    expectEqual('the table of the second stage', await tableCreatedAt(clients, second), undefined);
+  });
+}
+
+async function expectDeadLetter({ clients, stage }: StagesCheck): Promise<void> {
+  const { Messages = [] } = await clients.sqs.send(
+    new ReceiveMessageCommand({
+      QueueUrl: readOutputs(stage)(STACK_OUTPUTS.eventsDlq),
+      WaitTimeSeconds: 10,
+      MessageAttributeNames: ['All'],
+    }),
+  );
+  const found = Messages.map(({ Body, MessageAttributes }) => [
+    Body,
+    MessageAttributes?.[MESSAGE_ATTRIBUTES.errorCode]?.StringValue,
+  ]);
+  expectEqual('dead letters', found, [['not an event', 'invalid_json']]);
+}

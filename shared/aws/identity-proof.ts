@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import type { AuditActor } from '../sync/ports/logs.ts';
+import type { Sdk } from './sdk.ts';
+
+/*
+ * A person proves an identity to a function: the person signs a request to AWS STS that asks "who am I", and the function
+ * sends it. Lambda does not tell a function who called it. The signature covers a digest of the text, so the proof is good
+ * for this text only.
+ */
+
+const BODY = 'Action=GetCallerIdentity&Version=2011-06-15';
+const ABOUT = 'x-groupsync-about';
+/** Clocks of operators differ by this much at most, as for events. */
+const VALID_MS = 5 * 60_000;
+const FORWARDED = [
+  'authorization',
+  'content-type',
+  'x-amz-content-sha256',
+  'x-amz-date',
+  'x-amz-security-token',
+  ABOUT,
+];
+
+type Headers = Readonly<Record<string, string>>;
+
+const hostOf = (region: string) => `sts.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+
+/** The stage is part of the digest, so that a proof for one stage is no proof for another. */
+const digestOf = (text: string, stage: string) =>
+  createHash('sha256').update(`${stage}\n${text}`).digest('hex');
+
+/** Returns the headers that prove who sends the text. */
+export async function proveIdentity(
+  text: string,
+  stage: string,
+  sdk: Pick<Sdk, 'region' | 'signer'>,
+): Promise<Headers> {
+  const hostname = hostOf(await sdk.region());
+  const headers = {
+    host: hostname,
+    'content-type': 'application/x-www-form-urlencoded',
+    [ABOUT]: digestOf(text, stage),
+  };
+  const signer = await sdk.signer('sts');
+  const signed = await signer.sign({
+    method: 'POST',
+    protocol: 'https:',
+    hostname,
+    path: '/',
+    query: {},
+    headers,
+    body: BODY,
+  });
+  return signed.headers as Headers;
+}
+
+interface Verification {
+  readonly stage: string;
+  readonly region: string;
+  readonly nowMs: number;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** @returns the person who sent the text @throws Error if the proof is not a valid one for this text and stage */
+export async function verifyIdentity(
+  text: string,
+  proof: Headers,
+  { stage, region, nowMs, fetch }: Verification,
+): Promise<AuditActor> {
+  const given = Object.fromEntries(Object.entries(proof).map(([name, value]) => [name.toLowerCase(), value]));
+  if (given[ABOUT] !== digestOf(text, stage)) throw refused('it is for another decision or another stage');
+  const signed = /SignedHeaders=([^,\s]+)/.exec(given['authorization'] ?? '')?.[1]?.split(';') ?? [];
+  if (!signed.includes(ABOUT) || !signed.includes('host'))
+    throw refused('its signature does not cover the decision');
+  if (!(Math.abs(timeOf(given['x-amz-date']) - nowMs) <= VALID_MS))
+    throw refused('it is older than 5 minutes');
+  const headers = FORWARDED.flatMap((name) =>
+    given[name] === undefined ? [] : [[name, given[name]] as [string, string]],
+  );
+  // The address does not come from the sender, so that no other server can answer.
+  const answer = await fetch(`https://${hostOf(region)}/`, {
+    method: 'POST',
+    headers,
+    body: BODY,
+    redirect: 'error',
+  });
+  const arn = /<Arn>([^<]+)<\/Arn>/.exec(await answer.text())?.[1];
+  if (!answer.ok || arn === undefined) throw refused(`AWS STS answered ${answer.status}`);
+  return { kind: 'operator', id: arn, arn };
+}
+
+const refused = (why: string) => new Error(`the proof of identity is refused: ${why}`);
+
+/** Reads `20261120T100000Z`. @returns NaN for any other text */
+const timeOf = (text = ''): number =>
+  Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));

@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { HoldDecision } from '../domain/hold.ts';
+import { connectionName, groupId, platformUserId } from '../domain/ids.ts';
+import { PROTECTED_SETTINGS } from './weakening.ts';
+
+const connection = z
+  .string()
+  .regex(/^[a-z0-9-]{1,32}$/)
+  .transform(connectionName);
+
+/** The same fields as `SettingRequestRow`. The function does not need the other answers, which are large. */
+const RequestRow = z.lazy(() =>
+  z.object({
+    key: z.enum(PROTECTED_SETTINGS),
+    before: z.string(),
+    after: z.string(),
+    by: z.string(),
+    at: z.string(),
+  }),
+);
+
+/** An operator's decision about a hold, or about requested changes of settings, as it is sent to `reconcile`. */
+export const Decision = z.lazy(() =>
+  z.discriminatedUnion('about', [
+    z.object({
+      about: z.literal('hold'),
+      connection,
+      group: z.string().min(1).transform(groupId),
+      isApproved: z.boolean(),
+      /** Only these removals; without it, all. */
+      users: z.array(z.string().transform(platformUserId)).optional(),
+      request: z.object({
+        reason: z.string(),
+        digest: z.string().optional(),
+        decision: HoldDecision.optional(),
+      }),
+    }),
+    z.object({
+      about: z.literal('settings'),
+      connection,
+      isConfirmed: z.boolean(),
+      shown: z.array(RequestRow),
+    }),
+  ]),
+);
+export type Decision = z.infer<typeof Decision>;

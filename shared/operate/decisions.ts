@@ -1,0 +1,59 @@
+import { Decision } from '../contract/decision.ts';
+import type { DecidedHold, DecidedRequests, Decisions } from '../sync/ports/decisions.ts';
+import type { Functions } from '../sync/ports/deployment.ts';
+import { type ConfirmPorts, decideRequests } from './confirm-settings.ts';
+import { approveHold, approveSome, type HoldPorts, rejectHold, rejectSome } from './holds.ts';
+import { Refused } from './refused.ts';
+
+export type DecisionPorts = HoldPorts & ConfirmPorts;
+
+/** Carries out a decision as the caller of the ports. */
+export function carryOut(decision: Decision, ports: DecisionPorts): Promise<DecidedHold | DecidedRequests> {
+  if (decision.about === 'settings') return decideRequests(decision.connection, decision, ports);
+  const { connection, group, isApproved, users, request } = decision;
+  const ref = { connection, group };
+  if (users === undefined) return (isApproved ? approveHold : rejectHold)(ref, request, ports);
+  return (isApproved ? approveSome : rejectSome)(ref, users, request, ports);
+}
+
+/** What the function `reconcile` answers. A refusal is an answer, because a failed function would fire an alarm. */
+export type DecisionAnswer =
+  | { readonly outcome: DecidedHold | DecidedRequests }
+  | { readonly refused: string }
+  | { readonly failed: string };
+
+/** Proves to the function which person decides. */
+export type Prove = (text: string) => Promise<Readonly<Record<string, string>>>;
+
+/** Sends decisions to the function `reconcile`, so that the people who decide need no write access to the table. */
+export function createDecisions(functions: Functions, prove: Prove): Decisions {
+  const send = async (decision: Decision) => {
+    const text = JSON.stringify(decision);
+    const proof = await prove(text);
+    const answer = (await functions.run('reconcile', {
+      task: 'decide',
+      decision: text,
+      proof,
+    })) as DecisionAnswer;
+    if ('refused' in answer) throw new Refused(answer.refused);
+    if ('failed' in answer) throw new Error(answer.failed);
+    return answer.outcome;
+  };
+  return {
+    hold: (decision) => send({ about: 'hold', ...decision }) as Promise<DecidedHold>,
+    settings: (decision) => send({ about: 'settings', ...decision }) as Promise<DecidedRequests>,
+  };
+}
+
+/** Carries out a decision that was sent as text. @returns the answer for the person who decides */
+export async function answerDecision(text: string, ports: DecisionPorts): Promise<DecisionAnswer> {
+  const decision = Decision.parse(JSON.parse(text));
+  try {
+    return { outcome: await carryOut(decision, ports) };
+  } catch (error) {
+    if (error instanceof Refused) return { refused: error.message };
+    if (error instanceof Error && error.message.startsWith('nothing was changed'))
+      return { failed: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Check } from '../../contract/answers.ts';
+import type { Deployment, TableFacts } from '../../sync/ports/deployment.ts';
+import { type Checked, check, fault } from './check.ts';
+
+/** `arn:aws:kms:<region>:<account>:key/<id>` and `<id>` name the same key. */
+const idOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1);
+
+/** Checks that table and queues use one key. A table that was restored from a backup may have another one. */
+export async function checkEncryption(deployment: Deployment): Promise<Checked> {
+  const [table, queue] = await Promise.all([deployment.table(), deployment.queue('events')]);
+  if (table?.encryption === undefined || queue?.key === undefined) return [];
+  return keyOfTable(table.encryption, queue.key);
+}
+
+function keyOfTable({ keyArn, isKeyLost }: NonNullable<TableFacts['encryption']>, expected: string): Check {
+  if (isKeyLost)
+    return fault(
+      'table key',
+      `DynamoDB cannot use the key of the table, ${keyArn}`,
+      'enable the key, or cancel its deletion, within 7 days: afterwards DynamoDB archives the table',
+    );
+  if (keyArn === undefined)
+    return fault(
+      'table key',
+      'the table is encrypted with a key of AWS; a restored table has the key that was named when it was restored',
+      `aws dynamodb update-table --table-name TABLE --sse-specification Enabled=true,SSEType=KMS,KMSMasterKeyId=${expected}`,
+    );
+  return check('table key', idOf(keyArn) === idOf(expected), {
+    detail: `the table uses ${keyArn}, and the queues use ${expected}`,
+    fix: `the permissions of groupsync are for the key of the queues. Give the table that key:\naws dynamodb update-table --table-name TABLE --sse-specification Enabled=true,SSEType=KMS,KMSMasterKeyId=${expected}`,
+  });
+}

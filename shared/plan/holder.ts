@@ -1,0 +1,13 @@
+/** The platform's user behind a credential. All tokens of an app end when the person who installed it leaves. */
+export interface Holder {
+  readonly user: string;
+  /** The last day of the user's employment, YYYY-MM-DD, if an end is known. */
+  readonly lastDay?: string;
+}
+
+/** Another person must install the app before this time is over. */
+const WARN_BEFORE_MS = 30 * 86_400_000;
+
+/** Whether the person has left, or leaves within 30 days. */
+export const leavesSoon = (holder: Holder | undefined, nowMs: number): boolean =>
+  holder?.lastDay !== undefined && Date.parse(holder.lastDay) - nowMs <= WARN_BEFORE_MS;

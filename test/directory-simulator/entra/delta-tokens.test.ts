@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, readAll, startEntra } from './fixture.ts';
+
+describe('tokens of changes', () => {
+  it.each(['syncStateNotFound', 'resyncRequired'])(
+    'expire on request with %s and the way to begin again',
+    async (error) => {
+      const entra = startEntra();
+      const { deltaLink } = await readAll(entra, 'groups/delta');
+      await entra.control('delta-tokens/expire', { error });
+      const { status, json, headers } = await entra.get(deltaLink);
+      expect([status, json.error.code]).toEqual([410, error]);
+      expect(headers.location).toBe('http://127.0.0.1/v1.0/groups/delta?$deltatoken=');
+      expect((await readAll(entra, String(headers.location))).items).toHaveLength(6);
+    },
+  );
+
+  it('expire after seven days', async () => {
+    const entra = startEntra();
+    const { deltaLink } = await readAll(entra, 'users/delta');
+    entra.clock.ms += 7 * DAY_MS;
+    entra.forgetToken();
+    expect((await entra.get(deltaLink)).status).toBe(200);
+    entra.clock.ms += 1;
+    entra.forgetToken();
+    expect((await entra.get(deltaLink)).json.error.code).toBe('syncStateNotFound');
+  });
+
+  it('are refused by another resource and with unsupported parameters', async () => {
+    const entra = startEntra();
+    const { deltaLink } = await readAll(entra, 'users/delta');
+    const refused = [
+      deltaLink.replace('/users/', '/groups/'),
+      'groups/delta?$top=5',
+      'groups/delta?$expand=members',
+      'groups/delta?$orderby=displayName',
+      'groups/delta?$deltatoken=nonsense',
+      'groups/delta?$select=colour',
+    ];
+    for (const path of refused) expect((await entra.get(path)).status, path).toBe(400);
+  });
+
+  it('the full name of the function answers as the short name', async () => {
+    const entra = startEntra();
+    for (const path of ['users/microsoft.graph.delta', 'users/delta()', 'users/microsoft.graph.delta()']) {
+      expect((await entra.get(path)).status, path).toBe(200);
+    }
+  });
+});

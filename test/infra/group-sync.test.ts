@@ -1,0 +1,118 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { describe, expect, it } from 'vitest';
+import { app as example } from '../../examples/cdk-app/app.ts';
+import { GroupSync, type GroupSyncProps } from '../../infra/group-sync.ts';
+import { SettingsError, StageSettings } from '../../infra/settings.ts';
+import { code, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
+
+const inApp = (props: Omit<GroupSyncProps, 'code'> = {}, app = new App()) =>
+  new GroupSync(app, 'Connector', { code, env: { region: 'eu-west-1' }, ...props });
+
+const eventsPolicy = (template: Template): Statement[] =>
+  Object.entries(resourcesOf(template, 'AWS::SQS::QueuePolicy')).find(([id]) =>
+    id.startsWith('IngestLaneQueuePolicy'),
+  )?.[1].Properties.PolicyDocument.Statement;
+
+describe('GroupSync in a CDK app', () => {
+  it('without props, GroupSync is the stack that groupsync deploy creates with the default settings', () => {
+    const stack = inApp();
+    expect(stack.stackName).toBe('groupsync');
+    // The example app has no feature flags, which change details such as the names of policies.
+    expect(Object.keys(Template.fromStack(stack).toJSON()['Outputs']).sort()).toEqual(
+      Object.keys(synthesise().template.toJSON()['Outputs']).sort(),
+    );
+  });
+
+  it('the example CDK app deploys groupsync and a stack whose role is the only sender of events', () => {
+    const stacks = example.synth().stacks.map(({ stackName }) => stackName);
+    expect(stacks.sort()).toEqual(['directory', 'groupsync']);
+    const connector = example.node.findChild('groupsync') as GroupSync;
+    const admitted = eventsPolicy(Template.fromStack(connector)).filter(
+      ({ Sid }) => Sid === 'NamedProducers',
+    );
+    expect(JSON.stringify(admitted)).toContain('directory:');
+  });
+
+  it('every setting except the region is a prop of GroupSync', () => {
+    const props: Required<Omit<GroupSyncProps, 'code' | 'env'>> = {
+      stage: 'test',
+      prefix: 'acme',
+      coalesceSeconds: 10,
+      pumpMinutes: 2,
+      feedMinutes: 10,
+      sweepMinutes: 120,
+      peopleMinutes: 120,
+      alarmEmail: 'ops@acme.test',
+      notify: ['alarms'],
+      producers: ['arn:aws:iam::111122223333:role/directory'],
+      sources: { okta: { connection: 'acme' } },
+      oktaEventSource: 'aws.partner/okta.com/acme/stream',
+      snsTopicArn: 'arn:aws:sns:eu-west-1:111122223333:directory',
+      directory: true,
+      directoryMinutes: 10,
+      directoryAudiences: ['https://acme.test'],
+      scim: true,
+      scimConcurrency: 5,
+      scimAllowedIps: ['203.0.113.0/24'],
+      scimRequestsPerSecond: 50,
+      scimBurst: 60,
+      auditExportDays: 30,
+      logRetentionDays: 90,
+      logLevel: 'warn',
+      retainData: true,
+      keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555',
+      secretsKey: 'stage',
+      runbookUrl: 'https://acme.test/runbook',
+    };
+    const settings = Object.keys(StageSettings.shape).filter((name) => name !== 'region');
+    expect(
+      Object.keys(props)
+        .filter((name) => name !== 'stage')
+        .sort(),
+    ).toEqual(settings.sort());
+    expect(inApp(props).stackName).toBe('acme');
+  });
+
+  it('a wrong prop is refused with the name of the setting', () => {
+    expect(() => inApp({ coalesceSeconds: 301 })).toThrow(SettingsError);
+    expect(() => inApp({ coalesceSeconds: 301 })).toThrow(/coalesceSeconds/);
+  });
+
+  it('grantPublish admits a role of another stack and refuses all principals that were not granted', () => {
+    const app = new App();
+    const others = new Stack(app, 'Others', { env: { region: 'eu-west-1' } });
+    const [first, second] = ['First', 'Second'].map(
+      (id) => new Role(others, id, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
+    ) as [Role, Role];
+    const connector = inApp({ producers: ['arn:aws:iam::111122223333:role/directory'] }, app);
+    connector.grantPublish(first);
+    connector.grantPublish(second);
+    const template = Template.fromStack(connector);
+    const statements = eventsPolicy(template);
+    const admitted = statements.find(({ Sid }) => Sid === 'NamedProducers');
+    expect(admitted?.Principal).toMatchObject({ AWS: { length: 3 } });
+    const denied = statements.find(({ Sid }) => Sid === 'DenyOtherSenders');
+    expect(denied?.Condition?.['ArnNotEquals']?.['aws:PrincipalArn']).toHaveLength(3);
+    const [key] = Object.values(resourcesOf(template, 'AWS::KMS::Key'));
+    const users = ((key?.Properties.KeyPolicy.Statement ?? []) as Statement[]).filter(({ Condition }) =>
+      JSON.stringify(Condition ?? {}).includes('kms:ViaService'),
+    );
+    expect(users.flatMap(({ Principal }) => listed((Principal as { AWS: unknown }).AWS))).toHaveLength(3);
+  });
+
+  it('eventsQueue and alarmTopic are the queue for events and the topic of the alarms', () => {
+    const connector = inApp();
+    const template = Template.fromStack(connector);
+    const idOf = (arn: string) => connector.resolve(arn)['Fn::GetAtt']?.[0] ?? connector.resolve(arn).Ref;
+    expect(
+      resourcesOf(template, 'AWS::SQS::Queue')[idOf(connector.eventsQueue.queueArn)]?.Properties,
+    ).toMatchObject({ QueueName: 'groupsync-events' });
+    expect(
+      resourcesOf(template, 'AWS::SNS::Topic')[idOf(connector.alarmTopic.topicArn)]?.Properties,
+    ).toMatchObject({
+      TopicName: 'groupsync-alarms',
+    });
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { groupId, memberId } from '../../../shared/domain/ids.ts';
+import {
+  type Directory,
+  type DirectoryChange,
+  DirectoryError,
+  type DirectoryGroup,
+} from '../../../shared/sync/ports/directory.ts';
+import { MINUTE_MS } from '../../support/engine/world.ts';
+import { readerOf } from './fixture.ts';
+
+const GROUP: DirectoryGroup = {
+  id: groupId('rowing'),
+  name: 'Rowing',
+  address: 'rowing@acme.test',
+  userCount: 1,
+};
+
+/** Creates a directory with one group and reports about users. Each question about a user takes a minute. */
+async function reported(count: number) {
+  const asked: string[] = [];
+  const changes: DirectoryChange[] = [];
+  const state = { lists: 0, failsAt: Number.POSITIVE_INFINITY, cursors: [] as string[] };
+  const reader = await readerOf((nowMs): Directory => {
+    const page = <Item>(items: readonly Item[]) => ({ items, asOfMs: nowMs() });
+    return {
+      async *groups() {
+        yield page([GROUP]);
+      },
+      group: async () => GROUP,
+      async *membersOf() {
+        state.lists += 1;
+        yield page([
+          { kind: 'user' as const, user: { id: memberId('a'), attributes: new Map(), isActive: true } },
+        ]);
+      },
+      hasMember: async () => false,
+      user: async (key) => {
+        reader.world.advance(MINUTE_MS);
+        if (asked.length >= state.failsAt) throw new DirectoryError('busy', 'too many calls');
+        asked.push(key);
+        return undefined;
+      },
+      async *deletedUsers() {
+        yield page([]);
+      },
+      changesSince: async (cursor) => {
+        state.cursors.push(cursor);
+        return { groups: [], users: changes, cursor: String(nowMs()) };
+      },
+      tryUsers: async () => {},
+      cursorAt: async (ms) => String(ms),
+      lagMs: 0,
+    };
+  });
+  await reader.run();
+  await reader.pass(MINUTE_MS);
+  for (let user = 0; user < count; user += 1)
+    changes.push({ key: `x${user}@acme.test`, atMs: reader.world.nowMs(), isDeletion: false });
+  await reader.pass(MINUTE_MS);
+  return { reader, asked, state };
+}
+
+describe('many reports of a directory', () => {
+  it('a run of the reader stops asking for reported users when its time is up, and the next runs ask for the others', async () => {
+    const { reader, asked, state } = await reported(30);
+    const begunMs = reader.world.nowMs();
+    const report = await reader.run({ deadlineMs: begunMs + 13 * MINUTE_MS });
+    expect(report).toMatchObject({ reported: 13 });
+    expect(asked).toHaveLength(13);
+    await reader.run({ deadlineMs: reader.world.nowMs() + 13 * MINUTE_MS });
+    await reader.run({ deadlineMs: reader.world.nowMs() + 13 * MINUTE_MS });
+    expect(new Set(asked)).toEqual(new Set(Array.from({ length: 30 }, (_, user) => `x${user}@acme.test`)));
+    expect(asked).toHaveLength(30);
+    const [first, second, third] = state.cursors;
+    expect([second, third]).toEqual([first, first]);
+    await reader.run();
+    expect(state.cursors.at(-1)).not.toBe(first);
+    expect(asked).toHaveLength(30);
+  });
+
+  it('a run that fails while it asks for reported users keeps the reports that it has recorded', async () => {
+    const { reader, asked, state } = await reported(10);
+    state.failsAt = 6;
+    await expect(reader.run()).rejects.toThrow('too many calls');
+    expect(asked).toHaveLength(6);
+    state.failsAt = Number.POSITIVE_INFINITY;
+    await reader.run();
+    expect(asked).toHaveLength(10);
+    expect(new Set(asked).size).toBe(10);
+  });
+
+  it('above 1,000 reported users, the reader reads all groups once instead of asking for each user', async () => {
+    const { reader, asked, state } = await reported(3_000);
+    const before = state.lists;
+    await reader.run();
+    expect(asked).toEqual([]);
+    expect(state.lists).toBe(before + 1);
+    await reader.pass(MINUTE_MS);
+    await reader.run();
+    expect(asked).toEqual([]);
+    expect(state.lists).toBe(before + 1);
+  });
+});

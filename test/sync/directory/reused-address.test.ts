@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { company, openReader, type Reader } from './fixture.ts';
+
+const MINUTE_MS = 60_000;
+
+async function settled() {
+  const world = company({ rowing: ['a', 'b'], chess: ['c'], sport: ['d'] });
+  const reader = await openReader({ world });
+  await reader.hire('a', 'b', 'c', 'd');
+  await reader.passMinutes(40);
+  return reader;
+}
+
+const addGroup = (id: string, address: string, ...members: readonly string[]) => ({
+  kind: 'addGroup',
+  group: {
+    id,
+    email: `${address}@acme.test`,
+    name: `Group ${address}`,
+    members: members.map((member) => ({ member })),
+  },
+});
+const deleteGroup = (group: string) => ({ kind: 'deleteGroup', group });
+
+/** Makes the directory report no deletions of groups. */
+function hideDeletions({ google: { directory } }: Reader) {
+  const { changesSince } = directory;
+  Object.assign(directory, {
+    changesSince: async (cursor: string) => {
+      const changes = await changesSince(cursor);
+      return { ...changes, groups: changes.groups.filter(({ isDeletion }) => !isDeletion) };
+    },
+  });
+}
+
+describe('new group with the address of a deleted group', () => {
+  it('the deleted group ends, and the new group is synced as itself, within two runs of the reader', async () => {
+    const reader = await settled();
+    await reader.change(deleteGroup('chess'));
+    await reader.pass(30_000);
+    await reader.change(addGroup('chess-2', 'chess', 'd'));
+    await reader.passMinutes(15);
+    expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[], [['u-d']]]);
+    expect(await reader.stored('chess')).toBeUndefined();
+  });
+
+  it('the groups are right although a run of the reader lies between the deletion and the new group', async () => {
+    const reader = await settled();
+    await reader.change(deleteGroup('chess'));
+    await reader.passMinutes(10);
+    await reader.change(addGroup('chess-2', 'chess', 'd'));
+    await reader.passMinutes(15);
+    expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[], [['u-d']]]);
+  });
+
+  it('the new group is found although no report of the deletion has come', async () => {
+    const reader = await settled();
+    hideDeletions(reader);
+    await reader.change(deleteGroup('chess'));
+    await reader.change(addGroup('chess-2', 'chess', 'd'));
+    await reader.passMinutes(15);
+    expect(reader.shown('chess-2')).toEqual([['u-d']]);
+    // Without a report, the deletion counts after a day.
+    expect(reader.shown('chess')).toEqual([['u-c']]);
+    await reader.pass(25 * 60 * MINUTE_MS);
+    await reader.passMinutes(15);
+    expect(reader.shown('chess')).toEqual([]);
+    expect(reader.shown('chess-2')).toEqual([['u-d']]);
+  });
+
+  it('three groups that follow each other under one address leave only the last one', async () => {
+    const reader = await settled();
+    await reader.change(deleteGroup('chess'));
+    await reader.pass(30_000);
+    await reader.change(addGroup('chess-2', 'chess', 'a'));
+    await reader.passMinutes(10);
+    await reader.change(deleteGroup('chess-2'));
+    await reader.pass(30_000);
+    await reader.change(addGroup('chess-3', 'chess', 'b'));
+    await reader.passMinutes(15);
+    const shown = ['chess', 'chess-2', 'chess-3'].map((group) => reader.shown(group));
+    expect(shown).toEqual([[], [], [['u-b']]]);
+  });
+
+  it('a group that takes the earlier address of another group is read when it changes', async () => {
+    const reader = await settled();
+    await reader.change(
+      { kind: 'changeGroup', group: 'chess', email: 'games@acme.test', aliases: [] },
+      addGroup('chess-2', 'chess', 'd'),
+    );
+    await reader.passMinutes(15);
+    expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[['u-c']], [['u-d']]]);
+    await reader.change({ kind: 'addMember', group: 'chess-2', member: 'a' });
+    await reader.passMinutes(10);
+    expect(reader.shown('chess-2')).toEqual([['u-a', 'u-d']]);
+  });
+});
+
+describe('new user with the address of a deleted user', () => {
+  it('the deleted user leaves the groups, and the new user is a member only of the new groups', async () => {
+    const reader = await settled();
+    await reader.change({ kind: 'deleteUser', user: 'c' });
+    await reader.pass(30_000);
+    await reader.change({ kind: 'addUser', user: { id: 'c-2', primaryEmail: 'c@acme.test' } });
+    await reader.change({ kind: 'addMember', group: 'sport', member: 'c-2' });
+    await reader.passMinutes(15);
+    expect([reader.shown('chess'), reader.shown('sport')]).toEqual([[[]], [['u-c', 'u-d']]]);
+  });
+});
