@@ -30,6 +30,8 @@ export interface GroupSyncProps {
   readonly alarmEmail?: string;
   /** Targets of notifications: `alarms`, `webhook`, or ARNs of SNS topics. Default: none. */
   readonly notify?: readonly string[];
+  /** Connections with a policy `<prefix>-viewer-<connection>-<region>`, which reads only this connection. Default: none. */
+  readonly connectionViewers?: readonly string[];
   /** ARNs of the only roles and users that may send events. `grantPublish` adds to them. Default: IAM decides. */
   readonly producers?: readonly string[];
   /** Sources with a queue of their own, each bound to one connection, with its own producers. Default: none. */

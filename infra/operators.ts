@@ -1,5 +1,5 @@
 import { Stack, Validations } from 'aws-cdk-lib';
-import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import {
@@ -17,7 +17,12 @@ import {
   tableName,
   testedAlarm,
 } from '../shared/contract/names.ts';
-import { TABLE } from '../shared/contract/topology.ts';
+import {
+  CONNECTION_PARTITIONS,
+  CONNECTIONS_PARTITION,
+  DECISION_ATTRIBUTES,
+  TABLE,
+} from '../shared/contract/topology.ts';
 import { asFound, keyStatements, secretsKeyStatement } from './permissions.ts';
 import type { Settings } from './settings.ts';
 
@@ -78,6 +83,23 @@ export class Operators extends Construct {
       const [service = '', ...resource] = name.split(':');
       return name === '*' ? name : `arn:${partition}:${service}:${region}:${account}:${resource.join(':')}`;
     };
+    for (const connection of settings.connectionViewers) {
+      new ManagedPolicy(this, `viewer-${connection}`, {
+        managedPolicyName: `${settings.prefix}-viewer-${connection}-${region}`,
+        description: `groupsync ${settings.prefix}: reads the connection ${connection}, and no other`,
+        statements: [
+          ...LOOK_AT_ONE.map(
+            ([on, ...actions]) => new PolicyStatement({ actions, resources: names[on].map(arn) }),
+          ),
+          new PolicyStatement({
+            actions: ['dynamodb:BatchGetItem', 'dynamodb:Query'],
+            resources: [...names.table, ...names.index].map(arn),
+            conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf(connection) } },
+          }),
+          ...keyStatements(this, key),
+        ],
+      });
+    }
     for (const [who, rights] of Object.entries(PEOPLE)) {
       const policy = new ManagedPolicy(this, who, {
         // A policy's name is unique in the account, across all regions.
@@ -88,6 +110,7 @@ export class Operators extends Construct {
             ([on, ...actions]) => new PolicyStatement({ actions, resources: names[on].map(arn) }),
           ),
           ...keyStatements(this, key),
+          ...(who === 'operator' ? [noDecisions(names.table.map(arn))] : []),
           ...(who === 'operator' && secretsKey !== undefined
             ? [secretsKeyStatement(this, secretsKey, ['kms:Decrypt', 'kms:GenerateDataKey'])]
             : []),
@@ -104,6 +127,31 @@ export class Operators extends Construct {
     }
   }
 }
+
+/**
+ * No direct write of a decision about held removals: only the function `reconcile` writes decisions, after it has checked
+ * who decides. The condition names the attributes of a group's item that hold removals and decisions.
+ */
+const noDecisions = (resources: string[]) =>
+  new PolicyStatement({
+    sid: 'NoDecisions',
+    effect: Effect.DENY,
+    actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
+    resources,
+    conditions: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': [...DECISION_ATTRIBUTES] } },
+  });
+
+/** What a viewer of one connection may read. Dead-lettered messages of all connections are in the same queues. */
+const LOOK_AT_ONE: readonly Right[] = [
+  ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
+  ['ingest', 'lambda:GetFunctionConfiguration'],
+];
+
+/** The partition keys of one connection, in the table and in its index. */
+export const leadingKeysOf = (connection: string): readonly string[] => [
+  CONNECTIONS_PARTITION,
+  ...CONNECTION_PARTITIONS.flatMap((kind) => [`${kind}#${connection}`, `${kind}#${connection}#*`]),
+];
 
 /** ARNs that contain resource names. A reader of the policy understands names better than CloudFormation references. */
 function namesOf({ prefix, sources }: Settings) {

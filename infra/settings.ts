@@ -31,6 +31,8 @@ const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/
 const KEY_ARN =
   /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
+const CONNECTION_NAME = /^[a-z0-9-]{1,32}$/;
+
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/;
 
 const Producers = list
@@ -85,11 +87,12 @@ export const StageSettings = z
         ),
       )
       .default([]),
+    connectionViewers: list.pipe(z.array(z.string().regex(CONNECTION_NAME)).max(50)).default([]),
     producers: Producers,
     sources: z
       .record(
         SourceName,
-        z.strictObject({ connection: z.string().regex(/^[a-z0-9-]{1,32}$/), producers: Producers }),
+        z.strictObject({ connection: z.string().regex(CONNECTION_NAME), producers: Producers }),
       )
       .refine(
         (sources) => Object.keys(sources).length <= MOST_SOURCES,

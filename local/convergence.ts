@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { AS_WANTED } from '../shared/plan/waiting.ts';
 import type { GroupReport } from './report.ts';
 
@@ -8,16 +7,24 @@ export interface Backlog {
   /** Messages visible, delayed or in flight. */
   readonly events: number;
   readonly apply: number;
-  readonly groups: readonly GroupReport[] | undefined;
-  readonly dirty: number;
+  readonly groups: GroupCounts | undefined;
+}
+
+export interface GroupCounts {
+  readonly all: number;
+  readonly unfinished: number;
 }
 
 export interface ConvergenceOptions {
-  readonly client: SQSClient;
+  /** Returns the number of messages of a queue: visible, delayed or in flight. */
+  readonly countMessages: (queueUrl: string) => number;
   readonly eventsQueueUrl: string;
   /** The queue of the directory reader; undefined if no directory is read. */
   readonly readerQueueUrl?: string | undefined;
   readonly applyQueueUrl: string;
+  /** Called ten times a second while the queues are empty. */
+  readonly countGroups: () => Promise<GroupCounts>;
+  /** Reads every member, so it is called only at the end. */
   readonly readGroups: () => Promise<readonly GroupReport[]>;
   readonly onBacklog: (backlog: Backlog) => void;
   /** Called when only the apply queue holds messages. No further event can then change the waiting groups. */
@@ -29,10 +36,9 @@ export interface ConvergenceOptions {
 const POLL_MS = 100;
 
 /**
- * Waits until both queues are empty (no message visible, delayed or in flight) and no group is dirty. A dirty group
- * does not count if its content is already correct and only the deadline of an earlier write is open. Both conditions
- * must hold in two reads in a row, because the queues and the groups are not read at the same instant.
- * @returns the groups at that moment; if `signal` ends the wait, the groups as read then
+ * Waits until both queues are empty (no message visible, delayed or in flight) and no group is unfinished. Both
+ * conditions must hold in two checks in a row, because the queues and the groups are not read at the same instant.
+ * @returns the groups as read by the last check; if `signal` ends the wait, the groups as read then
  */
 export async function untilConverged(
   options: ConvergenceOptions,
@@ -43,46 +49,33 @@ export async function untilConverged(
     options.onBacklog(backlog);
     if (backlog.events === 0 && backlog.apply > 0) await options.onLastEvent?.();
     seen = isSettled(backlog) ? seen + 1 : 0;
-    if (seen === 2) return { converged: true, groups: backlog.groups ?? [] };
+    if (seen === 2) {
+      const groups = await options.readGroups();
+      if (!groups.some(isUnfinished)) return { converged: true, groups };
+      seen = 0;
+    }
     await pause(options.pollMs ?? POLL_MS, undefined, options).catch(() => undefined);
   }
   return { converged: false, groups: await options.readGroups() };
 }
 
+/**
+ * Returns whether a group still changes. A dirty group does not count if its content is already correct and only the
+ * deadline of an earlier write is open.
+ */
+export const isUnfinished = (group: {
+  readonly state: string;
+  readonly waiting: { readonly code: string } | null | undefined;
+}): boolean => group.state === 'dirty' && group.waiting?.code !== AS_WANTED.code;
+
 const isSettled = (backlog: Backlog) =>
-  backlog.events === 0 && backlog.apply === 0 && backlog.groups !== undefined && backlog.dirty === 0;
+  backlog.events === 0 && backlog.apply === 0 && backlog.groups?.unfinished === 0;
 
-async function readBacklog({
-  client,
-  eventsQueueUrl,
-  readerQueueUrl,
-  applyQueueUrl,
-  readGroups,
-}: ConvergenceOptions): Promise<Backlog> {
-  const [pushed, apply, read] = await Promise.all([
-    countMessages(client, eventsQueueUrl),
-    countMessages(client, applyQueueUrl),
-    readerQueueUrl === undefined ? 0 : countMessages(client, readerQueueUrl),
-  ]);
-  const events = pushed + read;
-  if (events > 0 || apply > 0) return { events, apply, groups: undefined, dirty: 0 };
-  const groups = await readGroups();
-  return { events, apply, groups, dirty: groups.filter(isUnfinished).length };
-}
-
-const isUnfinished = ({ state, waiting }: GroupReport) =>
-  state === 'dirty' && waiting?.code !== AS_WANTED.code;
-
-async function countMessages(client: SQSClient, queueUrl: string): Promise<number> {
-  const { Attributes } = await client.send(
-    new GetQueueAttributesCommand({
-      QueueUrl: queueUrl,
-      AttributeNames: [
-        'ApproximateNumberOfMessages',
-        'ApproximateNumberOfMessagesNotVisible',
-        'ApproximateNumberOfMessagesDelayed',
-      ],
-    }),
-  );
-  return Object.values(Attributes ?? {}).reduce((sum, count) => sum + Number(count), 0);
+async function readBacklog(options: ConvergenceOptions): Promise<Backlog> {
+  const { countMessages, eventsQueueUrl, readerQueueUrl, applyQueueUrl } = options;
+  const read = readerQueueUrl === undefined ? 0 : countMessages(readerQueueUrl);
+  const events = countMessages(eventsQueueUrl) + read;
+  const apply = countMessages(applyQueueUrl);
+  const groups = events + apply > 0 ? undefined : await options.countGroups();
+  return { events, apply, groups };
 }

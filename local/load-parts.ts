@@ -7,6 +7,7 @@ import { wireLocalStack } from '../shared/runtime/wire-platform.ts';
 import { wireScim } from '../shared/runtime/wire-scim.ts';
 import { wakeUpFields } from '../shared/store/group-writes.ts';
 import { connectionKey, groupKey } from '../shared/store/keys.ts';
+import { countGroups } from './group-counts.ts';
 import type { LocalFunction } from './invocation.ts';
 import type { StackParts } from './parts.ts';
 import { startScim } from './scim-endpoint.ts';
@@ -28,6 +29,7 @@ export async function loadParts(): Promise<StackParts> {
       const known = await ports.connections.find(connection.name);
       await ports.connections.save({ ...connection, observing: known?.observing ?? false });
     },
+    countGroups: (connection) => countGroups(connection, ports),
     readGroups: (connection) => reportGroups(connection, ports),
     endWindow: (wakeUp) => endWindow(wakeUp, ports),
     startScim: (connection) => startScim({ port: 0, connection }, wireScim()),

@@ -1,6 +1,7 @@
 import type { FunctionKey } from '../shared/contract/names.ts';
 import type { ConnectionSettings } from '../shared/contract/settings.ts';
 import type { ConnectionName } from '../shared/domain/ids.ts';
+import type { GroupCounts } from './convergence.ts';
 import type { LocalFunction } from './invocation.ts';
 import type { GroupReport } from './report.ts';
 import type { ScimEndpoint } from './scim-endpoint.ts';
@@ -15,6 +16,7 @@ export interface StackParts {
     readonly company: string;
     readonly settings: ConnectionSettings;
   }) => Promise<void>;
+  readonly countGroups: (connection: ConnectionName) => Promise<GroupCounts>;
   readonly readGroups: (connection: ConnectionName) => Promise<readonly GroupReport[]>;
   /** Ends the coalescing window of a wake-up; false if the wake-up waits for something else. */
   readonly endWindow: (wakeUp: string) => Promise<boolean>;

@@ -66,10 +66,9 @@ function lineProgress(screen: Screen, clock: () => number): Progress {
   };
 }
 
-function describe({ events, apply, groups, dirty }: Backlog): string {
+function describe({ events, apply, groups }: Backlog): string {
   if (events > 0) return `${events} events and ${apply} sync triggers waiting`;
   if (groups === undefined) return `${apply} sync triggers waiting`;
-  return dirty > 0
-    ? `${dirty} of ${groups.length} groups not in sync yet`
-    : `${groups.length} groups settled`;
+  const { all, unfinished } = groups;
+  return unfinished > 0 ? `${unfinished} of ${all} groups not in sync yet` : `${all} groups settled`;
 }

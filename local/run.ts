@@ -145,10 +145,11 @@ async function converge(
       output.printLine(`${line.file}:${line.line}: not published: ${reason}`);
     if (events.length > 0) output.printLine(`published ${sent} events`);
     return await untilConverged({
-      client: stack.sqs,
+      countMessages: stack.countMessages,
       eventsQueueUrl,
       readerQueueUrl,
       applyQueueUrl,
+      countGroups: () => stack.parts.countGroups(DEFAULT_CONNECTION),
       readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
       onBacklog: progress.show,
       onLastEvent: options.once ? stack.endWindows : undefined,
@@ -164,7 +165,7 @@ const stackOptions = (
   options: StartOptions,
 ): Pick<StackOptions, 'prefix' | 'coalesceSeconds' | 'ports' | 'settings' | 'everySeconds'> => ({
   prefix: process.env[ENVIRONMENT.prefix] ?? DEFAULT_PREFIX,
-  coalesceSeconds: coalesceSeconds(process.env[ENVIRONMENT.coalesceSeconds]),
+  coalesceSeconds: coalesceSeconds(process.env[ENVIRONMENT.coalesceSeconds], options),
   ports: { aws: options.awsPort, sqs: options.sqsPort },
   settings: options.setting,
   everySeconds: {
@@ -179,8 +180,14 @@ const stackOptions = (
 /** The same limit as in `shared/runtime/config.ts`. */
 const LONGEST_WINDOW_SECONDS = 898;
 
-function coalesceSeconds(text: string | undefined): number {
-  if (text === undefined || text === '') return DEFAULT_COALESCE_SECONDS;
+/**
+ * With `--once`, an open window ends as soon as all events are received. So a long window delays nothing, and saves
+ * the writes that later events change again.
+ */
+const ONCE_COALESCE_SECONDS = 30;
+
+function coalesceSeconds(text: string | undefined, { once }: Pick<StartOptions, 'once'>): number {
+  if (text === undefined || text === '') return once ? ONCE_COALESCE_SECONDS : DEFAULT_COALESCE_SECONDS;
   const value = Number(text);
   if (Number.isInteger(value) && value >= 0 && value <= LONGEST_WINDOW_SECONDS) return value;
   throw new UsageError(

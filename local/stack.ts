@@ -54,6 +54,8 @@ export interface Stack {
   readonly address: LocalFile;
   readonly sqs: SQSClient;
   readonly parts: StackParts;
+  /** Returns the number of messages of a queue: visible, delayed or in flight. */
+  readonly countMessages: (queueUrl: string) => number;
   /**
    * Wakes all groups that wait for the end of their coalescing window. The caller uses this when no more events come.
    */
@@ -121,6 +123,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       address: { ...describeAddress(options, endpoints, queueUrls), scim: scim.url, scimToken: scim.token },
       sqs: client,
       parts,
+      countMessages: sqs.countMessages,
       endWindows: () => sqs.bringForward(queueUrls.apply, parts.endWindow),
       async stop(graceMs = GRACE_MS) {
         isStopping = true;

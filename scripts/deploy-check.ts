@@ -6,6 +6,7 @@ import { createClients } from './deploy-check/deployment.ts';
 import { createEmulator } from './deploy-check/emulator.ts';
 import { ACCOUNT, ASSETS, environmentFor, REGION } from './deploy-check/environment.ts';
 import { checkPackage } from './deploy-check/package-check.ts';
+import { checkRestore } from './deploy-check/restore-check.ts';
 import { startPlatform } from './deploy-check/simulator.ts';
 import { checkStages } from './deploy-check/stages-check.ts';
 import { type Around, seconds, step } from './deploy-check/steps.ts';
@@ -17,6 +18,7 @@ import { checkTemplate } from './deploy-check/template-check.ts';
  *
  * - `stages`: the app of the checkout, as two stages beside each other, with an update in place
  * - `template`: the CloudFormation template of a release, without the CDK
+ * - `restore`: a restore drill: a backup of the table in a second stack, with holds and audit intact
  * - `package`: the tarball in an empty folder, with an upgrade and a rollback of its data
  *
  * Each part sends events to the deployed queues, runs the deployed bundles and checks the groups on a platform simulator.
@@ -47,6 +49,7 @@ const PARTS: Readonly<Record<string, (on: Part) => Promise<void>>> = {
       },
     }),
   template: (on) => checkTemplate({ ...on, emulator: createEmulator(on.endpoint, REGION) }),
+  restore: (on) => checkRestore({ ...on, emulator: createEmulator(on.endpoint, REGION) }),
   package: (on) => checkPackage({ ...on, emulator: createEmulator(on.endpoint, REGION), assets: ASSETS }),
 };
 

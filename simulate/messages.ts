@@ -30,8 +30,8 @@ export interface ScimRequest {
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
   /**
-   * Returns the events that an accepted request stands for. `directory.ts` records them. `made` is the id in the answer
-   * to a POST. The events of other requests do not use it.
+   * Returns the events that have the same meaning as an accepted request. `directory.ts` records them. `made` is the id
+   * in the answer to a POST. The events of other requests do not use it.
    */
   readonly events: (made: string) => readonly DirectoryEvent[];
 }

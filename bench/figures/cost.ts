@@ -222,6 +222,7 @@ export const costFigure: Figure = {
         changes,
         `$${(idle.dollars + changes * alone.dollars).toFixed(2)}`,
         `$${idle.dollars.toFixed(2)}`,
+        `$${(fixed + idle.dollars + changes * alone.dollars).toFixed(2)}`,
         idle.platformCalls + changes * alone.platformCalls,
         `$${scan.dollars.toFixed(2)}`,
         scan.platformCalls,
@@ -246,7 +247,16 @@ export const costFigure: Figure = {
       'platform. groupsync calls only the platform, because the directory sends events:',
       '',
       table(
-        ['', 'changes', 'groupsync', 'groupsync without changes', 'API calls', 'full scan', 'API calls'],
+        [
+          '',
+          'changes',
+          'groupsync',
+          'groupsync without changes',
+          'with fixed costs',
+          'API calls',
+          'full scan',
+          'API calls',
+        ],
         rows,
       ),
     ].join('\n');

@@ -117,7 +117,8 @@ function faultOf(dialect: Dialect, { error: name, ...fault }: z.infer<typeof Nam
     const known = Object.keys(dialect.errors).join(', ');
     throw badRequest(`body.error: expected one of ${known}, got ${JSON.stringify(name)}`);
   }
-  const retryAfter = fault.retryAfter ?? [error.headers['retry-after']].flat()[0];
+  const stated = error.headers['retry-after'];
+  const retryAfter = fault.retryAfter ?? (Array.isArray(stated) ? stated[0] : stated);
   return {
     ...fault,
     status: error.status,

@@ -28,6 +28,13 @@ export class LoopbackQueues extends SqsStore {
     return this.getQueueByName(lastSegment(arn, ':'));
   }
 
+  /** Returns the number of messages of a queue: visible, delayed or in flight. */
+  countMessages(url: string): number {
+    const queue = this.getQueue(url);
+    if (queue === undefined) throw new Error(`expected the URL of a queue, got ${url}`);
+    return queue.messages.length + queue.delayedMessages.length + queue.inflightMessages.size;
+  }
+
   /** Delivers delayed messages now if `isDue` returns true for their body. */
   async bringForward(url: string, isDue: (body: string) => Promise<boolean>): Promise<void> {
     const waiting = this.getQueue(url)?.delayedMessages ?? [];

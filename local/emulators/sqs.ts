@@ -10,6 +10,7 @@ import { LoopbackQueues } from './sqs-store.ts';
 export interface SqsEmulator {
   readonly url: string;
   readonly bringForward: LoopbackQueues['bringForward'];
+  readonly countMessages: LoopbackQueues['countMessages'];
   readonly close: () => Promise<void>;
 }
 
@@ -31,7 +32,12 @@ export async function startSqs(port: number): Promise<SqsEmulator> {
     if (refused !== undefined) await reply.code(400).send(refused);
   });
   const url = await app.listen({ host: '127.0.0.1', port });
-  return { url, bringForward: queues.bringForward.bind(queues), close: () => app.close() };
+  return {
+    url,
+    bringForward: queues.bringForward.bind(queues),
+    countMessages: queues.countMessages.bind(queues),
+    close: () => app.close(),
+  };
 }
 
 const Sent = z.object({ DelaySeconds: z.number().default(0), MessageDeduplicationId: z.string().optional() });

@@ -8,6 +8,10 @@ export interface Recorder {
   readonly url: string;
   /** The calls as `service:Action on resource`, without duplicates. */
   readonly calls: ReadonlySet<string>;
+  /** The partition keys of all reads of the table and its index, as the IAM condition `dynamodb:LeadingKeys` has them. */
+  readonly leadingKeys: ReadonlySet<string>;
+  /** The names of all attributes in writes of the table, as the IAM condition `dynamodb:Attributes` has them. */
+  readonly written: ReadonlySet<string>;
   close(): Promise<void>;
 }
 
@@ -38,12 +42,16 @@ const Subject = z.object({
 
 export async function startRecorder(upstream: Upstream): Promise<Recorder> {
   const calls = new Set<string>();
+  const leadingKeys = new Set<string>();
+  const written = new Set<string>();
   const server = createServer(async (request, response) => {
     try {
       const body = await readAll(request);
       const { headers, url = '/' } = request;
       const { service, call } = describeCall(String(headers['x-amz-target'] ?? url), body);
       calls.add(call);
+      if (service === 'dynamodb') for (const key of leadingKeysIn(body)) leadingKeys.add(key);
+      for (const name of attributesWritten(call, body)) written.add(name);
       const real = upstream(service);
       const answer = await fetch(`${new URL(real).origin}${url}`, {
         method: request.method ?? 'POST',
@@ -63,7 +71,7 @@ export async function startRecorder(upstream: Upstream): Promise<Recorder> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, calls, close: () => close(server) };
+  return { url: `http://127.0.0.1:${port}`, calls, leadingKeys, written, close: () => close(server) };
 }
 
 /**
@@ -87,6 +95,45 @@ function describeCall(target: string, body: string) {
     (IndexName === TABLE.index.name ? 'index' : 'table');
   const action = service === 'sqs' ? operation.replace(/Batch$/, '') : operation;
   return { service, call: `${service}:${action} on ${resource}` };
+}
+
+const Item = z.record(z.string(), z.unknown());
+const Write = z.object({
+  Item: Item.default({}),
+  ExpressionAttributeNames: z.record(z.string(), z.string()).default({}),
+  RequestItems: z
+    .record(z.string(), z.array(z.object({ PutRequest: z.object({ Item }).optional() })))
+    .default({}),
+});
+
+function attributesWritten(call: string, body: string): readonly string[] {
+  if (!/^dynamodb:(?:UpdateItem|PutItem|BatchWriteItem) /.test(call)) return [];
+  const { Item: put, ExpressionAttributeNames: named, RequestItems } = Write.parse(JSON.parse(body));
+  const batched = Object.values(RequestItems).flatMap((all) =>
+    all.map(({ PutRequest }) => PutRequest?.Item ?? {}),
+  );
+  return [...Object.values(named), ...[put, ...batched].flatMap((item) => Object.keys(item))];
+}
+
+const Read = z.object({
+  RequestItems: z
+    .record(
+      z.string(),
+      z
+        .object({ Keys: z.array(z.object({ pk: z.object({ S: z.string() }) })).default([]) })
+        .or(z.array(z.unknown())),
+    )
+    .optional(),
+  ExpressionAttributeValues: z.object({ ':pk': z.object({ S: z.string() }).optional() }).optional(),
+});
+
+function leadingKeysIn(body: string): readonly string[] {
+  const { RequestItems = {}, ExpressionAttributeValues } = Read.parse(JSON.parse(body));
+  const batched = Object.values(RequestItems).flatMap((of) =>
+    Array.isArray(of) ? [] : of.Keys.map(({ pk }) => pk.S),
+  );
+  const queried = ExpressionAttributeValues?.[':pk']?.S;
+  return queried === undefined ? batched : [...batched, queried];
 }
 
 const forwarded = ({ headers }: IncomingMessage): Record<string, string> =>

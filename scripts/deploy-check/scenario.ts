@@ -58,6 +58,18 @@ export const LATER_GROUPS = {
   'Product design': ['user-cleo', 'user-dan'],
 };
 
+const ALL = ['ann', 'ben', 'cleo', 'dan', 'eve', 'fay'];
+const snapshotOf = (names: readonly string[], time: string, sequence: number) =>
+  event(
+    'group.snapshot',
+    { group: { id: 'g-all', name: 'Everyone' }, members: names.map(member) },
+    { time, sequence },
+  );
+
+/** A group of all people, and later a snapshot that removes more members than the guard allows. */
+export const wholeEvents = (time: string): readonly string[] => [snapshotOf(ALL, time, 1)];
+export const heldEvents = (time: string): readonly string[] => [snapshotOf(ALL.slice(0, 1), time, 2)];
+
 /** One more event, for a deployment after the update. */
 export function lastEvents(time: string): readonly string[] {
   const group = { id: 'g-eng' };

@@ -8,9 +8,9 @@ import { ROOT } from './cdk.ts';
 export const COMPANY = 'company-acme';
 export const TOKEN = 'deploy-check-token';
 
-const PEOPLE = ['ann', 'ben', 'cleo', 'dan'];
+const PEOPLE = ['ann', 'ben', 'cleo', 'dan', 'eve', 'fay'];
 
-/** Four people and one OAuth application; no groups yet. */
+/** Six people and one OAuth application; no groups yet. */
 const WORLD = {
   companies: [
     {

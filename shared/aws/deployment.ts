@@ -145,7 +145,8 @@ async function readTable(sdk: Sdk, { tableName: TableName, isLocal }: Deployment
     keyArn: Table?.SSEDescription?.KMSMasterKeyArn,
     isKeyLost: Table?.SSEDescription?.InaccessibleEncryptionDateTime !== undefined,
   };
-  return { ...described, timeToLive, recoverable, encryption };
+  const isProtected = Table?.DeletionProtectionEnabled === true;
+  return { ...described, timeToLive, recoverable, encryption, isProtected };
 }
 
 export const configurationOf = (FunctionName: string, { lambda }: Sdk) =>

@@ -12,6 +12,7 @@ const BODY = 'Action=GetCallerIdentity&Version=2011-06-15';
 const ABOUT = 'x-groupsync-about';
 /** Clocks of operators differ by this much at most, as for events. */
 const VALID_MS = 5 * 60_000;
+const TIMEOUT_MS = 10_000;
 const FORWARDED = [
   'authorization',
   'content-type',
@@ -83,6 +84,7 @@ export async function verifyIdentity(
     headers,
     body: BODY,
     redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const arn = /<Arn>([^<]+)<\/Arn>/.exec(await answer.text())?.[1];
   if (!answer.ok || arn === undefined) throw refused(`AWS STS answered ${answer.status}`);

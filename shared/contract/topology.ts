@@ -97,6 +97,21 @@ export const TABLE = {
   },
 } as const;
 
+/**
+ * Kinds of partition keys of one connection, in the table and in its index: `<kind>#<connection>`, which may be followed
+ * by `#` and more parts. IAM policies for one connection name them. A connection's name contains no `#`.
+ */
+export const CONNECTION_PARTITIONS = [
+  ...['C', 'G', 'P', 'PU', 'R', 'S', 'SL', 'SX', 'U'],
+  ...['bound', 'drift', 'fanOuts', 'groups', 'log', 'pending'],
+] as const;
+
+/** Attributes of a group's item with held removals and their decisions. The policy of operators denies writing them. */
+export const DECISION_ATTRIBUTES = ['hold', 'approval'] as const;
+
+/** The index partition that lists the names of all connections. */
+export const CONNECTIONS_PARTITION = 'connections';
+
 /** Lifetime of a token with which a role authenticates to another cloud. The token is exchanged immediately. */
 export const WEB_IDENTITY_SECONDS = 300;
 

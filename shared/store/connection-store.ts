@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { overStored, withoutUnknown } from '../contract/change-setting.ts';
+import { CONNECTIONS_PARTITION } from '../contract/topology.ts';
 import { number, text } from '../domain/forms.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import { Connection, type ConnectionStore } from '../sync/ports/connections.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
-import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
+import { connectionKey, tombstoneKey } from './keys.ts';
 import { type Change, equal, exists, missing, type Table, type Value } from './table.ts';
 
 const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactOptional() }));

@@ -149,7 +149,6 @@ export const indexPartition = (
 export const logPartition = (connection: ConnectionName): string => `log#${connection}`;
 /** The index partition of drift records, sorted by the time of their latest change. */
 export const driftPartition = (connection: ConnectionName): string => `drift#${connection}`;
-export const CONNECTIONS_PARTITION = 'connections';
 /** Sorts after every time. A group that waits for no wake-up has this value. */
 export const NOT_DUE = '~';
 /** Sorts after every `NOT_DUE` entry, for every id. A group in sync has this value. */

@@ -56,15 +56,9 @@ export interface ObservedConnection {
    * it.
    */
   readonly actual: (group: string) => HeldGroup | undefined;
-  /**
-   * Returns the directory group that has this external id. The comparison ignores how the platform changes external
-   * ids.
-   */
+  /** Returns the directory group that has this external id, also in the form that the platform stores. */
   readonly groupWith: (spokeId: string) => string | undefined;
-  /**
-   * Returns whether the external id is the id of this group. The comparison ignores how the platform changes external
-   * ids.
-   */
+  /** Returns whether the external id is the id of this group, also in the form that the platform stores. */
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
   /** Returns whether a fault may have hidden the answer to a SCIM request about the group. */
   readonly hasUncertainRequest: (group: string) => boolean;

@@ -13,7 +13,7 @@ export interface ImportRule {
   readonly mayImport: readonly string[];
   /** Packages and `node:` modules that may be imported. */
   readonly packages: readonly string[];
-  /** Packages of which only types may be imported. */
+  /** Only types may be imported from these packages. */
   readonly packageTypes?: readonly string[];
   readonly fix: string;
 }
@@ -145,6 +145,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     mayImport: ['console/page/*', 'console/answers.ts', 'console/search.ts', 'shared/contract/csv.ts'],
     packages: ['preact', 'preact/hooks', '@preact/signals'],
     fix: 'the page runs in a browser, and imports only console/answers.ts, console/search.ts and shared/contract/csv.ts from the project',
+  },
+  {
+    files: 'local/emulators/front-worker.mjs',
+    mayImport: ['scripts/front-worker.mjs'],
+    packages: [],
+    fix: 'the launcher of the thread only loads its built file',
   },
   {
     files: 'local/*',

@@ -48,7 +48,7 @@ describe('audit log of operator actions', () => {
     },
   );
 
-  it('records sends, replays, imports and syncs, and the adoption and release of groups', async () => {
+  it('the audit records sends, replays, imports and syncs, and the adoption and release of groups', async () => {
     const { cli, clock, mailboxes, platform, ports, refOf } = await heldWorld();
     const event = { specversion: '1.0', id: 'e', source: 's', time: new Date(clock.ms).toISOString() };
     const data = { group: { id: 'n', name: 'New' } };
@@ -81,7 +81,7 @@ describe('audit log of operator actions', () => {
     ]);
   });
 
-  it('records the end of a pause of a group and of the connection', async () => {
+  it('the audit records the end of a pause of a group and of the connection', async () => {
     const { cli, newest, clock } = await heldWorld();
     await cli('pause', 'g', '--yes');
     await cli('pause', '--yes');
@@ -98,7 +98,7 @@ describe('audit log of operator actions', () => {
     });
   });
 
-  it('records the creation and revocation of a SCIM token without the token', async () => {
+  it('the audit records the creation and revocation of a SCIM token without the token', async () => {
     const { cli, newest, clock, table } = await heldWorld();
     const { token, prefix } = (await cli('scim', 'token', 'create', '--json')).json;
     expect(await newest()).toMatchObject({
@@ -117,7 +117,7 @@ describe('audit log of operator actions', () => {
     expect(JSON.stringify([...table.items])).not.toContain(token);
   });
 
-  it('records the creation, rotation and revocation of an OAuth client for SCIM without its secrets', async () => {
+  it('the audit records the creation, rotation and revocation of an OAuth client for SCIM without its secrets', async () => {
     const { cli, newest, clock, table } = await heldWorld();
     const { clientId, clientSecret } = (await cli('scim', 'client', 'create', '--json')).json;
     expect(await newest()).toMatchObject({

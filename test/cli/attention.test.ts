@@ -16,7 +16,7 @@ async function heldWorld() {
 const lines = (...events: object[]) => events.map((event) => JSON.stringify(event)).join('\n');
 
 describe('groupsync status', () => {
-  it('exits with 0 if all is well, and with 3 for each problem that needs attention', async () => {
+  it('status exits with 0 if all is well, and with 3 for each problem that needs attention', async () => {
     const well = await sixInSync();
     expect((await well.cli('status')).code).toBe(0);
     expect((await well.cli('status', 'g')).code).toBe(0);
@@ -30,7 +30,7 @@ describe('groupsync status', () => {
 });
 
 describe('groupsync holds approve --member', () => {
-  it('approves only the removals of the given members and keeps the others held', async () => {
+  it('holds approve --member approves only the removals of the given members and keeps the others held', async () => {
     const { cli, ports, refOf } = await heldWorld();
     const approve = (...members: string[]) =>
       cli(
@@ -77,14 +77,14 @@ describe('groupsync events validate', () => {
       ),
     );
 
-  it('validates as ingest does and refuses an event of an unknown connection', async () => {
+  it('events validate validates as ingest does and refuses an event of an unknown connection', async () => {
     const { cli } = await sixInSync();
     const { code, json } = await cli('events', 'validate', file(), '--json');
     expect(code).toBe(1);
     expect(json.errors).toEqual([{ line: 2, message: expect.stringContaining('unknown_connection') }]);
   });
 
-  it('reports that connections were not checked if no deployment can be read', async () => {
+  it('events validate reports that connections were not checked if no deployment can be read', async () => {
     const validate = ['events', 'validate', file(), '--local-file', '/nowhere/local.json'];
     expect((await runCli(validate)).code).toBe(2);
     const { ports } = await savedWorld();
@@ -111,7 +111,7 @@ describe('unknown setting', () => {
 });
 
 describe('preview of a setting', () => {
-  it('counts only what the change causes, not changes that are planned anyway', async () => {
+  it('the preview of a setting counts only the effects of the setting, and no changes that are planned anyway', async () => {
     const { publish, ports } = await sixInSync();
     await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
     const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });
@@ -123,7 +123,7 @@ describe('preview of a setting', () => {
     );
   });
 
-  it('compares two previews by the changes of their plans', () => {
+  it('two previews of a setting are compared by the changes of their plans', () => {
     const change = (kind: string, member: string) => ({
       kind,
       member,
@@ -142,7 +142,7 @@ describe('preview of a setting', () => {
 });
 
 describe('audit of a connection', () => {
-  it('lists edits and discards of dead-lettered messages with and without a group', async () => {
+  it('the audit of a connection lists edits and discards of dead-lettered messages with and without a group', async () => {
     const { cli, mailboxes, clock } = await sixInSync();
     const body = JSON.stringify({
       specversion: '1.0',

@@ -40,7 +40,7 @@ describe('connect --directory', () => {
   it.each([
     ['a scope is missing', { scopes: ['https://www.googleapis.com/auth/admin.directory.group.readonly'] }],
     ['nothing is delegated', { scopes: [] }],
-  ])('stores nothing if %s', async (_, delegation) => {
+  ])('connect --directory stores nothing if %s', async (_, delegation) => {
     const { connect, stored, setting, google } = await worldOf();
     await google.control('delegation', delegation);
     const { code, stderr } = await connect();
@@ -49,7 +49,7 @@ describe('connect --directory', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('stores nothing while groups of another source exist, and names the command that takes them over', async () => {
+  it('connect --directory stores nothing while groups of another source exist, and names the command that takes them over', async () => {
     const { connect, stored, setting } = await worldOf(sixInSync);
     const { code, json, stderr } = await connect();
     expect(code).toBe(1);
@@ -58,7 +58,7 @@ describe('connect --directory', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('makes the connection observe if platform groups would be adopted', async () => {
+  it('connect --directory makes the connection observe if platform groups would be adopted', async () => {
     const { connect, world, connection } = await worldOf(() => savedWorld({ adoptExisting: 'byName' }));
     world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
     const { json, stderr } = await connect();
@@ -67,14 +67,14 @@ describe('connect --directory', () => {
     expect((await connection())?.observing).toBe(true);
   });
 
-  it('asks for the administrator and the key', async () => {
+  it('connect --directory asks for the administrator and the key', async () => {
     const { run } = await worldOf();
     const { code, stderr } = await run('connect', 'default', '--directory', 'google');
     expect(code).toBe(2);
     expect(stderr).toContain('expected --administrator ADDRESS, and --key FILE or --provider NAME with');
   });
 
-  it('connect --directory refuses a key and a provider at the same time, and half a provider', async () => {
+  it('connect --directory refuses a key together with a provider, and an incomplete provider', async () => {
     const { connect, run } = await worldOf();
     const both = await connect('--provider', PROVIDER, '--service-account', SERVICE_ACCOUNT.email);
     const half = await run(...WITHOUT_KEY, '--provider', PROVIDER);
@@ -112,7 +112,7 @@ describe('connect --directory without a key', () => {
     });
   });
 
-  it('compares the platform with the groups that the function has listed', async () => {
+  it('connect --directory without a key compares the platform with the groups that the function has listed', async () => {
     const { connect, world, stored, connection } = await keylessWorld(() =>
       savedWorld({ adoptExisting: 'byName' }),
     );
@@ -125,7 +125,7 @@ describe('connect --directory without a key', () => {
     expect((await connection())?.observing).toBe(true);
   });
 
-  it('stores nothing without a key while groups of another source exist', async () => {
+  it('connect --directory without a key stores nothing while groups of another source exist', async () => {
     const { connect, stored, setting } = await keylessWorld(sixInSync);
     const { code, json, stderr } = await connect();
     expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);

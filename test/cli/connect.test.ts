@@ -39,7 +39,7 @@ describe('connect and the id that groups hold', () => {
   it.each([
     ['id', ['r-ann', 'r-bob', 'r-unknown']],
     ['userId', ['u-ann']],
-  ])('stores memberIdField %s if existing groups hold it', async (field, users) => {
+  ])('connect stores memberIdField %s if existing groups hold it', async (field, users) => {
     const { scripted, stored } = await worldOf({ groups: async () => [groupOf(...users)] });
     const { code, json } = await scripted();
     expect(json).toMatchObject({ stored: true, memberIds: { field, users: users.length } });
@@ -50,7 +50,7 @@ describe('connect and the id that groups hold', () => {
   it.each([
     ['there are no groups', []],
     ['no employee has the ids of the groups', [groupOf('unknown')]],
-  ])('keeps userId and reports that if %s and there is no terminal', async (_, groups) => {
+  ])('connect keeps userId and reports that if %s and there is no terminal', async (_, groups) => {
     const { scripted, stored } = await worldOf({ groups: async () => groups });
     const { code, json, stderr } = await scripted();
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe('connect and the id that groups hold', () => {
     expect(await stored()).toBe('userId');
   });
 
-  it('asks at a terminal if no group shows which id groups hold', async () => {
+  it('connect asks at a terminal if no group shows which id groups hold', async () => {
     const { typed, stored } = await worldOf();
     const { code } = await typed(
       ['Token of the OAuth application', 'token\r'],
@@ -71,7 +71,7 @@ describe('connect and the id that groups hold', () => {
     expect(await stored()).toBe('id');
   });
 
-  it('reports a contradiction for a known connection and does not change its setting', async () => {
+  it('connect reports a contradiction for a known connection and does not change its setting', async () => {
     const { scripted, stored } = await worldOf({ groups: async () => [groupOf('r-ann')] });
     const { code, json } = await scripted('default');
     expect(code).toBe(3);
@@ -81,7 +81,7 @@ describe('connect and the id that groups hold', () => {
 });
 
 describe('connect and the write scopes', () => {
-  it('reports both write scopes if neither is refused', async () => {
+  it('connect reports both write scopes if neither is refused', async () => {
     const { scripted } = await worldOf();
     const { json } = await scripted();
     expect(json.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
@@ -96,7 +96,7 @@ describe('connect and the write scopes', () => {
     ['groups', 'write groups', 'the credential may not create or change groups'],
     ['members', 'write group members', 'the credential may rename groups but may not set their members'],
   ] as const)(
-    'stores nothing and gives the reason if the scope for %s is refused',
+    'connect stores nothing and gives the reason if the scope for %s is refused',
     async (refused, name, sentence) => {
       const { scripted, stored } = await worldOf({ refusesWrite: async (scope) => scope === refused });
       const { code, json } = await scripted();
@@ -112,7 +112,7 @@ describe('connect and the write scopes', () => {
     },
   );
 
-  it('stores nothing if both write scopes are refused and a read of the same unknown group is not', async () => {
+  it('connect stores nothing if both write scopes are refused, but a read of the same unknown group is not refused', async () => {
     const { scripted, stored } = await worldOf({ refusesWrite: async () => true });
     const { code, json } = await scripted();
     expect(code).toBe(1);
@@ -129,18 +129,21 @@ describe('connect and the write scopes', () => {
         throw new PlatformFailure('unavailable', 'the platform failed', { status: 500 });
       },
     ],
-  ])('does not refuse a credential if a read of the same unknown group %s', async (_, hidesGroups) => {
-    const { scripted, stored } = await worldOf({ refusesWrite: async () => true, hidesGroups });
-    const { code, json } = await scripted();
-    expect(code).toBe(0);
-    expect(await stored()).toBe('userId');
-    for (const name of ['write groups', 'write group members']) {
-      const detail = expect.stringMatching(/^not known: .*: groupsync probe --connection \S+$/);
-      expect(json.checks).toContainEqual(expect.objectContaining({ name, ok: true, detail }));
-    }
-  });
+  ])(
+    'connect does not refuse a credential if a read of the same unknown group %s',
+    async (_, hidesGroups) => {
+      const { scripted, stored } = await worldOf({ refusesWrite: async () => true, hidesGroups });
+      const { code, json } = await scripted();
+      expect(code).toBe(0);
+      expect(await stored()).toBe('userId');
+      for (const name of ['write groups', 'write group members']) {
+        const detail = expect.stringMatching(/^not known: .*: groupsync probe --connection \S+$/);
+        expect(json.checks).toContainEqual(expect.objectContaining({ name, ok: true, detail }));
+      }
+    },
+  );
 
-  it('refuses a credential that lacks one scope, also if the platform hides groups', async () => {
+  it('connect refuses a credential that lacks one scope, also if the platform hides groups', async () => {
     const { scripted } = await worldOf({
       refusesWrite: async (scope) => scope === 'members',
       hidesGroups: async () => true,
@@ -148,7 +151,7 @@ describe('connect and the write scopes', () => {
     expect(await scripted()).toMatchObject({ code: 1, json: { stored: false, usable: false } });
   });
 
-  it('does not refuse a credential if the platform fails during the check of the write scopes', async () => {
+  it('connect does not refuse a credential if the platform fails during the check of the write scopes', async () => {
     const failing = async () => {
       throw new PlatformFailure('unavailable', 'the platform failed', { status: 500 });
     };

@@ -58,7 +58,7 @@ function cdkWith(diff: readonly string[], deployed?: DeployedStack) {
 }
 
 describe('groupsync deploy', () => {
-  it('lists deleted and replaced resources first, and names the data that is lost', async () => {
+  it('deploy lists deleted and replaced resources first, and names the data that is lost', async () => {
     const { cdk, calls } = cdkWith(UPGRADE);
     const { code, stderr, stdout } = await runCli(
       ['deploy', '--stage', 'staging', '--set', 'scim=true', '--yes'],
@@ -98,7 +98,7 @@ describe('groupsync deploy', () => {
     expect(calls.slice(1)).toEqual(['deploy', 'unprotect table']);
   });
 
-  it('prints its plan as one document with --json', async () => {
+  it('deploy prints its plan as one document with --json', async () => {
     const { cdk } = cdkWith(UPGRADE);
     const { json } = await runCli(['deploy', '--yes', '--json'], { cdk });
     expect(OUTPUT_SCHEMAS.deploy.parse(json)).toMatchObject({ ...PLACE, deployed: true });
@@ -109,7 +109,7 @@ describe('groupsync deploy', () => {
     });
   });
 
-  it('refuses with exit code 2 without --yes if there is no terminal, and deploys nothing', async () => {
+  it('deploy without --yes and without a terminal ends with exit code 2, and changes nothing', async () => {
     const { cdk, calls } = cdkWith(UPGRADE);
     const { code, stderr } = await runCli(['deploy'], { cdk });
     expect(code).toBe(2);
@@ -117,7 +117,7 @@ describe('groupsync deploy', () => {
     expect(calls).toEqual(['synth {}']);
   });
 
-  it('deploys nothing if the person answers no', async () => {
+  it('deploy changes nothing if the person answers no', async () => {
     const { cdk, calls } = cdkWith(UPGRADE);
     const person = [{ sees: '[y/N]', types: 'n\r' }];
     const { code, stdout } = await runCli(['deploy'], { cdk, person });
@@ -125,13 +125,13 @@ describe('groupsync deploy', () => {
     expect(calls).not.toContain('deploy');
   });
 
-  it('ends with exit code 0 and asks nothing if the stack does not differ', async () => {
+  it('deploy ends with exit code 0 and asks nothing if the stack does not differ', async () => {
     const { code, stderr, stdout } = await runCli(['deploy']);
     expect(stderr).toContain('no change');
     expect([code, stdout]).toEqual([0, 'nothing was deployed\n']);
   });
 
-  it('prints the plan and changes nothing with --dry-run, also with --bootstrap and --yes', async () => {
+  it('deploy prints the plan and changes nothing with --dry-run, also with --bootstrap and --yes', async () => {
     const { cdk, calls } = cdkWith(UPGRADE);
     const { code, stderr } = await runCli(['deploy', '--dry-run', '--bootstrap', '--yes', '--details'], {
       cdk,
@@ -141,7 +141,7 @@ describe('groupsync deploy', () => {
     expect(calls).toEqual(['synth {}']);
   });
 
-  it('bootstraps the CDK before the comparison if --bootstrap is given', async () => {
+  it('deploy bootstraps the CDK before the comparison if --bootstrap is given', async () => {
     const { cdk, calls } = cdkWith(UPGRADE);
     await runCli(['deploy', '--bootstrap', '--yes', '--prefix', 'p', '--region', 'eu-west-1'], { cdk });
     expect(calls).toEqual([
@@ -152,7 +152,7 @@ describe('groupsync deploy', () => {
     ]);
   });
 
-  it('prints changes made by hand and undoes them with --revert-drift, although the template is the same', async () => {
+  it('deploy prints changes made by hand and undoes them with --revert-drift, although the template is the same', async () => {
     const { cdk } = cdkWith(['✨  Number of stacks with differences: 0']);
     const deployed: object[] = [];
     const drifted = {
@@ -165,7 +165,7 @@ describe('groupsync deploy', () => {
     expect(stderr).toContain('[~] AWS::SQS::Queue Queue');
   });
 
-  it('fails if the output of cdk diff does not say whether there are differences', async () => {
+  it('deploy fails if the output of cdk diff does not say whether there are differences', async () => {
     const { cdk, calls } = cdkWith(['[-] AWS::DynamoDB::Table State/Table StateTable destroy']);
     const { code, stderr } = await runCli(['deploy', '--yes'], { cdk });
     expect(code).toBe(1);
@@ -173,7 +173,7 @@ describe('groupsync deploy', () => {
     expect(calls).not.toContain('deploy');
   });
 
-  it('counts created resources by type if there are many', async () => {
+  it('deploy counts created resources by type if there are many', async () => {
     const created = Array.from({ length: 30 }, (_, at) => `[+] AWS::SQS::Queue Queue${at} Queue${at}ABC`);
     const { cdk } = cdkWith([...created, '✨  Number of stacks with differences: 1']);
     const { stderr } = await runCli(['deploy', '--yes'], { cdk });
@@ -184,7 +184,7 @@ describe('groupsync deploy', () => {
     [['deploy', '--local'], 'npm start'],
     [['deploy', '--set', 'scim'], '--set: expected KEY=VALUE, got "scim"'],
     [['destroy', '--set', '=x'], '--set: expected KEY=VALUE, got "=x"'],
-  ])('refuses %j with exit code 2', async (args, says) => {
+  ])('deploy refuses %j with exit code 2', async (args, says) => {
     const { code, stderr } = await runCli(args);
     expect(code).toBe(2);
     expect(stderr).toContain(says);
@@ -202,7 +202,7 @@ describe('groupsync destroy', () => {
     ],
   };
 
-  it('keeps the table and the audit copy, and ends the protection of the stack before it destroys it', async () => {
+  it('destroy keeps the table and the audit copy, and ends the protection of the stack before it destroys it', async () => {
     const { cdk, calls } = cdkWith([], DEPLOYED);
     const { code, stderr, json } = await runCli(['destroy', '--stage', 'staging', '--yes', '--json'], {
       cdk,
@@ -221,7 +221,7 @@ describe('groupsync destroy', () => {
     expect(calls).toEqual(['synth {"stage":"staging"}', 'unprotect groupsync-staging', 'destroy']);
   });
 
-  it('deletes the table but not the locked audit copy with --delete-data', async () => {
+  it('destroy deletes the table but not the locked audit copy with --delete-data', async () => {
     const { cdk, calls } = cdkWith([], DEPLOYED);
     const { stderr } = await runCli(['destroy', '--delete-data', '--yes'], { cdk });
     expect(stderr).toContain('DELETED with its data: AWS::DynamoDB::Table Table');
@@ -229,7 +229,7 @@ describe('groupsync destroy', () => {
     expect(calls).toEqual(['synth {"retainData":"false"}', 'deploy', 'unprotect table', 'destroy']);
   });
 
-  it('destroys nothing without --yes if there is no terminal', async () => {
+  it('destroy deletes nothing without --yes if there is no terminal', async () => {
     const { cdk, calls } = cdkWith([], DEPLOYED);
     expect(await runCli(['destroy'], { cdk })).toMatchObject({
       code: 2,
@@ -238,7 +238,7 @@ describe('groupsync destroy', () => {
     expect(calls).toEqual(['synth {}']);
   });
 
-  it('fails with exit code 1 if there is no such stack', async () => {
+  it('destroy fails with exit code 1 if there is no such stack', async () => {
     const { cdk } = cdkWith([]);
     const { code, stdout } = await runCli(['destroy', '--yes'], { cdk });
     expect([code, stdout]).toEqual([

@@ -28,7 +28,7 @@ describe('directory read', () => {
     const { json } = await run('audit');
     const entries = json.entries.map(({ action, actor, changes }: Entry) => [
       action,
-      actor.id === '' ? 'nobody' : actor.kind,
+      actor.id === '' ? 'missing' : actor.kind,
       changes.map(({ kind, before }) => [kind, before]),
     ]);
     expect(entries).toEqual([

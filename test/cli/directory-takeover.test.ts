@@ -15,7 +15,7 @@ describe('directory takeover', () => {
     return world;
   };
 
-  it('shows the groups, and changes nothing with --dry-run', async () => {
+  it('directory takeover shows the groups, and changes nothing with --dry-run', async () => {
     const { named, connection } = await worldOf(withGroup('EMEA'));
     const { code, json } = await named('directory', 'takeover', '--dry-run');
     expect(OUTPUT_SCHEMAS['directory takeover'].parse(json)).toEqual({
@@ -29,7 +29,7 @@ describe('directory takeover', () => {
     expect((await connection())?.observing).toBe(false);
   });
 
-  it('gives the groups to the reader, so that the directory can be connected', async () => {
+  it('directory takeover gives the groups to the reader, so that the directory can be connected', async () => {
     const { named, connect, connection, world } = await worldOf(withGroup('EMEA'));
     const before = [...world.platform.groups.values()];
     const { code, json } = await named('directory', 'takeover', '--yes');
@@ -42,14 +42,14 @@ describe('directory takeover', () => {
     expect(moved?.link?.id).toBe(before[0]?.id);
   });
 
-  it('exits with 3 if the directory does not have a group', async () => {
+  it('directory takeover exits with 3 if the directory does not have a group', async () => {
     const { named } = await worldOf(sixInSync);
     const { code, json } = await named('directory', 'takeover', '--yes');
     expect(json).toMatchObject({ groups: [], unmapped: [{ group: 'g', name: 'Group g' }] });
     expect(code).toBe(3);
   });
 
-  it('asks for a directory if the connection reads none', async () => {
+  it('directory takeover asks for a directory if the connection reads none', async () => {
     const { run } = await worldOf();
     const { code, stderr } = await run('directory', 'takeover');
     expect(code).toBe(2);
@@ -58,7 +58,7 @@ describe('directory takeover', () => {
 });
 
 describe('directory groups --compare', () => {
-  it('prints what a first run would change, as its schema says', async () => {
+  it('directory groups --compare prints the changes of a first run in the form of its schema', async () => {
     const { named, world } = await worldOf(() => savedWorld({ adoptExisting: 'byName' }));
     world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
     const { code, json } = await named('directory', 'groups', '--compare');

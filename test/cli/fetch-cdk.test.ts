@@ -25,7 +25,7 @@ function machineWith(npm: string) {
 }
 
 describe.skipIf(process.platform === 'win32')('fetching the CDK', () => {
-  it('installs the locked versions once, without scripts, and prints the size', async () => {
+  it('fetchCdk installs the locked versions once, without scripts, and prints the size', async () => {
     const npm = 'echo "$@" > arguments; mkdir node_modules; head -c 2000000 /dev/zero > node_modules/a';
     const { fetching, notes, cached } = machineWith(npm);
     const folder = await fetchCdk(PACKAGES, fetching);
@@ -45,7 +45,7 @@ describe.skipIf(process.platform === 'win32')('fetching the CDK', () => {
     expect(cached()).toHaveLength(2);
   });
 
-  it('leaves nothing behind if npm fails, and says why', async () => {
+  it('fetchCdk leaves no files if npm fails, and reports the error of npm', async () => {
     const { fetching, cached } = machineWith('echo "npm error code ENOTFOUND" >&2; exit 1');
     await expect(fetchCdk(PACKAGES, fetching)).rejects.toThrow(
       'the AWS CDK could not be fetched: npm error code ENOTFOUND',

@@ -50,7 +50,7 @@ describe('status', () => {
 });
 
 describe('directory status', () => {
-  it('directory status shows when the directory was last read, and needs attention once that is late', async () => {
+  it('directory status shows when the directory was last read, and needs attention once a read is late', async () => {
     const { ports, clock } = await savedWorld({ directory: GOOGLE });
     const name = 'default' as never;
     await ports.sources.noteReceipt(name, { source: 'directory', nowMs: clock.ms, everyMinutes: 5 });

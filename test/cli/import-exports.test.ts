@@ -62,7 +62,7 @@ describe('import of files of known exporters', () => {
       [snapshot('c1', 'Bücher - nein', ['m1', 'eva@acme.test'])],
     ],
     ['UTF-8 with a byte order mark', `\ufeff${HEADER}\nc1,Csv One,m1,eva@acme.test`, PLAIN],
-  ])('imports the file of %s', async (_, content, expected) => {
+  ])('import reads the file of %s', async (_, content, expected) => {
     const { snapshots } = await importing();
     expect(await snapshots(content)).toEqual(expected);
   });
@@ -93,7 +93,7 @@ describe('import of files of known exporters', () => {
     expect(await snapshots(content, '--group', 'sales')).toEqual(expected);
   });
 
-  it("matches an address with the group's member who has it or whose employee has it", async () => {
+  it("import matches an address with the group's member who has it or whose employee has it", async () => {
     const { snapshots, apply, publish } = await importing();
     await publish(group('00g2', 'Other'), added('00g2', 'ben'));
     await apply('00g1');
@@ -104,7 +104,7 @@ describe('import of files of known exporters', () => {
     ]);
   });
 
-  it('skips the lines above the header with --skip-lines, and suggests it if the count is certain', async () => {
+  it('import skips the lines above the header with --skip-lines, and suggests it if the count is certain', async () => {
     const { cli, snapshots } = await importing();
     const csv = 'Members for group Sales\nEmail address,Nickname,Group status\neva@acme.test,Eva,Member\n';
     const refused = await cli(csv, '--group', 'Sales', '--dry-run');
@@ -151,7 +151,7 @@ describe('import of files of known exporters', () => {
     expect(stderr).not.toContain('next:');
   });
 
-  it('prints the whole --columns option if unusual headings name a group and a member', async () => {
+  it('import prints the whole --columns option if unusual headings name a group and a member', async () => {
     const { cli } = await importing();
     const { stderr } = await cli('AD group ID,AD group name,Employee ID,Title\n1,a,2,b', '--dry-run');
     expect(stderr).toContain("--columns 'group=AD group ID,name=AD group name,member=Employee ID'");
@@ -160,7 +160,7 @@ describe('import of files of known exporters', () => {
   });
 
   it.each(['1.16E+20', '1,16E+20', '116204978461894000000'])(
-    'refuses the rounded id %s and names its line',
+    'import refuses the rounded id %s and names its line',
     async (id) => {
       const { cli } = await importing();
       const { code, stdout } = await cli(`${HEADER}\nc1,One,m1,\nc1,One,"${id}",`, '--dry-run');
@@ -171,7 +171,7 @@ describe('import of files of known exporters', () => {
 });
 
 describe("import of a file that is older than the directory's state", () => {
-  it('reports the groups and the differences, and exits with 3', async () => {
+  it('import of an older file reports the groups and the differences, and exits with 3', async () => {
     const { cli } = await importing();
     const old = await cli(
       `${HEADER}\n00g1,Sales,m-ben,ben@acme.test`,
@@ -207,7 +207,7 @@ describe("import of a file that is older than the directory's state", () => {
 describe('import with --add or --remove', () => {
   const list = 'Group Name,Member Email\nSales,ben@acme.test\nSales,ann@acme.test\n';
 
-  it('adds members and keeps the others', async () => {
+  it('import --add adds members and keeps the others', async () => {
     const { cli, snapshots } = await importing();
     const { json } = await cli(list, '--add', '--dry-run', '--json');
     expect(json).toMatchObject({ kind: 'add', comparison: { added: 1, removed: 0 } });
@@ -220,7 +220,7 @@ describe('import with --add or --remove', () => {
     ]);
   });
 
-  it('removes members and keeps the others', async () => {
+  it('import --remove removes members and keeps the others', async () => {
     const { cli, snapshots } = await importing();
     const { json } = await cli(list, '--remove', '--dry-run', '--json');
     expect(json).toMatchObject({ kind: 'remove', comparison: { added: 0, removed: 1 } });
@@ -229,7 +229,7 @@ describe('import with --add or --remove', () => {
     ]);
   });
 
-  it('refuses a group that the directory has not named, because --add creates no group', async () => {
+  it('import --add refuses a group that the directory has not named, because --add creates no group', async () => {
     const { cli } = await importing();
     const { code, stdout } = await cli('Group Name,Member Email\nSail,ben@acme.test\n', '--add', '--dry-run');
     expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining('got "Sail"') });
@@ -238,7 +238,7 @@ describe('import with --add or --remove', () => {
 });
 
 describe('preview of an import', () => {
-  it('counts pending members by cause', async () => {
+  it('the preview of an import counts pending members by cause', async () => {
     const { cli, leaves } = await importing();
     await leaves('ben');
     const csv = `${HEADER}\n00g1,Sales,m-ann,ann@acme.test\n00g1,Sales,m-ben,ben@acme.test\n00g1,Sales,m-eva,eva@acme.test\n`;

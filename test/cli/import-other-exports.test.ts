@@ -46,7 +46,7 @@ describe('import of files of other exporters', () => {
       `${HEADER},note\r\nc1,One,m1,eva@acme.test,"first\r\nsecond, ""third"""\r\n`,
       ONE,
     ],
-  ])('imports the file of %s', async (_, content, expected) => {
+  ])('import reads the file of %s', async (_, content, expected) => {
     const { snapshots } = await importing();
     expect(await snapshots(content)).toEqual(expected);
   });
@@ -57,7 +57,7 @@ describe('import of files of other exporters', () => {
     expect(await snapshots(csv)).toEqual([snapshot('00g1', 'Sales', ['Eva@acme.test', 'Eva@acme.test'])]);
   });
 
-  it('finds a member by another address of the row if the user name is unknown', async () => {
+  it('import finds a member by another address of the row if the user name is unknown', async () => {
     const { snapshots, apply } = await importing();
     await apply('00g1');
     const csv = 'Group,UserPrincipalName,Mail\nSales,ann@acme.onmicrosoft.test,ann@acme.test\n';
@@ -92,7 +92,7 @@ describe('import of files of other exporters', () => {
       /--columns 'email=HEADING'/,
     ],
     ['columns below a title, where more are needed', 'Report\n\nTeam,Person\na,b\n', /--skip-lines/],
-  ])('refuses %s, and reports what it expected', async (_, content, expected) => {
+  ])('import refuses %s, and reports what it expected', async (_, content, expected) => {
     const { cli } = await importing();
     const { code, stdout, stderr } = await cli(content, '--dry-run');
     expect(code).toBeGreaterThan(0);
@@ -100,7 +100,7 @@ describe('import of files of other exporters', () => {
     expect(stderr).not.toContain('next:');
   });
 
-  it('finds semicolons below a title, and names the options for a file of one group', async () => {
+  it('import finds semicolons below a title, and names the options for a file of one group', async () => {
     const { cli, snapshots } = await importing();
     const csv = '\ufeffMembers for group Sales\r\nEmail address;Nickname\r\neva@acme.test;Eva\r\n';
     const refused = await cli(csv, '--dry-run');
@@ -109,7 +109,7 @@ describe('import of files of other exporters', () => {
     expect(await snapshots(csv, '--skip-lines', '1', '--group', 'Sales')).toEqual(EVA);
   });
 
-  it('a row that only resembles a header is not suggested as one', async () => {
+  it('a row that only resembles a header is not suggested as a header', async () => {
     const { cli } = await importing();
     const csv = '#TYPE X\r\n"name","objectClass","objectGUID"\r\n"Eva","user","8d1f-1"\r\n';
     const { stdout, stderr } = await cli(csv, '--dry-run');
@@ -121,7 +121,7 @@ describe('import of files of other exporters', () => {
 describe('import of a file with ids of another system', () => {
   const csv = 'group,email,id\nSales,ann@acme.test,111\n';
 
-  it('warns that a member of the file is known under another id', async () => {
+  it('import warns that a member of the file is known under another id', async () => {
     const { cli, apply } = await importing();
     await apply('00g1');
     const { json } = await cli(csv, '--dry-run', '--json');
@@ -131,7 +131,7 @@ describe('import of a file with ids of another system', () => {
     expect(stdout).toContain('--columns member=email');
   });
 
-  it('finds the known member by address if --columns says so, and then there is no warning', async () => {
+  it('import finds the known member by address, without a warning, if --columns says so', async () => {
     const { cli, snapshots, apply, publish, clock } = await importing();
     await publish(group('00g1', 'Sales'), added('00g1', 'ben'));
     await apply('00g1');

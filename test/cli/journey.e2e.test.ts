@@ -97,8 +97,7 @@ const times = <Item>(count: number, make: (at: number) => Item): Item[] =>
   Array.from({ length: count }, (_, at) => make(at));
 
 function fiveHundred(): string[] {
-  // The ids differ from those of the first connection, because two connections of one company never write the same
-  // group.
+  // The first connection has other ids, because two connections of one company never write the same group.
   const group = (at: number) => ({ group: { id: `late${at % GROUPS}`, name: `Late ${at % GROUPS}` } });
   const later = { connection: 'later' };
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString();

@@ -89,7 +89,7 @@ describe('groupsync export', () => {
     expect(sent.map(({ body }) => JSON.parse(body).data.group)).toEqual([{ id: 'g', name: 'Group g' }]);
   });
 
-  it('exports groups without members and groups whose name looks like a spreadsheet formula', async () => {
+  it('export writes groups without members and groups whose name looks like a spreadsheet formula', async () => {
     const { publish, ports, clock } = await sixInSync();
     await publish(group('e', '=1+1'), group('q', 'A "b", c'), group('x'), deleted('x'));
     clock.ms += 60_000;
@@ -107,7 +107,7 @@ describe('groupsync export', () => {
     expect(OUTPUT_SCHEMAS.export.safeParse(document).error).toBeUndefined();
   });
 
-  it('refuses an export without a group, of a deleted group, and with --no-names', async () => {
+  it('export refuses a command without a group, a deleted group, and --no-names', async () => {
     const { cli, publish } = await sixInSync();
     await publish(group('x'), deleted('x'));
     expect((await cli('export')).code).toBe(2);

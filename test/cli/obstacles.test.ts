@@ -196,7 +196,7 @@ describe('group that waits for the outcome of an earlier write', () => {
 });
 
 describe('failing calls while the gate is open', () => {
-  it('status shows their share and since when, and exits with 3', async () => {
+  it('status shows the share of failing calls and their start, and exits with 3', async () => {
     const { cli, ports, connection, clock } = await refusedWorld();
     const endpoint = 'PATCH /platform/api/groups/{groupId}';
     const counts = { total: 4, failed: 3, sinceMs: clock.ms - 60_000, lastFailedMs: clock.ms };

@@ -50,7 +50,7 @@ async function servedWorld() {
 }
 
 describe('removed connection', () => {
-  it('rejects its SCIM tokens immediately, even if a server has cached them', async () => {
+  it('a removed connection rejects its SCIM tokens immediately, even if a server has cached them', async () => {
     const { scim, newToken, remove } = await servedWorld();
     const tokens = [await newToken(), await newToken()];
     expect(await Promise.all(tokens.map(scim))).toEqual([200, 200]);
@@ -58,7 +58,7 @@ describe('removed connection', () => {
     expect(await Promise.all(tokens.map(scim))).toEqual([401, 401]);
   });
 
-  it('keeps its name for its company, so another company is refused and nothing is stored', async () => {
+  it('a removed connection keeps its name for its company, so another company is refused and nothing is stored', async () => {
     const { ports, scim, stored, newToken, remove, connect } = await servedWorld();
     const token = await newToken();
     await remove();
@@ -71,7 +71,7 @@ describe('removed connection', () => {
     expect(await scim(token)).toBe(401);
   });
 
-  it('works again for the same company with new tokens, while old tokens stay revoked', async () => {
+  it('a removed connection works again for the same company with new tokens, while old tokens stay revoked', async () => {
     const { scim, newToken, remove, connect } = await servedWorld();
     const old = await newToken();
     for (let round = 0; round < 2; round += 1) {
@@ -83,7 +83,7 @@ describe('removed connection', () => {
     expect((await connect('another')).code).toBe(1);
   });
 
-  it('rejects a token that was created during the removal, after the connection is connected again', async () => {
+  it('a token that was created during a removal is rejected after the connection is connected again', async () => {
     const { ports, scim, newToken, remove: removeWith, connect } = await servedWorld();
     const made: string[] = [];
     const remove: typeof ports.connections.remove = async (name) => {

@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => on.stop());
 
 describe('Home page', () => {
-  it('states how many groups are in sync, and leads to a hold whose approval removes those members', async () => {
+  it('the Home page shows the number of groups in sync, and links to a hold, where one removal is approved', async () => {
     await on.send([
       nativeEvent('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 3) }),
     ]);
@@ -95,7 +95,7 @@ describe('Home page', () => {
     expect(least).toBeLessThan(5_000);
   });
 
-  it('reports that the server has stopped, and recovers without a reload', async () => {
+  it('the Home page reports that the server has stopped, and recovers without a reload', async () => {
     const { page } = await on.open('');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await on.stopServer();
@@ -106,7 +106,7 @@ describe('Home page', () => {
 });
 
 describe('Groups page', () => {
-  it('filters on the server, pauses selected groups, and writes waiting changes after resume', async () => {
+  it('the Groups page filters on the server, pauses selected groups, and writes waiting changes after resume', async () => {
     const { page, errors } = await on.open('/groups');
     await page.getByRole('link', { name: 'Choir' }).waitFor();
     const wanted = page.getByRole('button', { name: 'Wanted' });
@@ -149,7 +149,7 @@ describe('Groups page', () => {
 });
 
 describe('Dead-lettered messages page', () => {
-  it('fixes a dead-lettered message in place, validates it while typing, and the member arrives', async () => {
+  it('a dead-lettered message is fixed in place and validated while typing, and the member arrives', async () => {
     await on.send([
       nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
     ]);
@@ -175,7 +175,7 @@ describe('Dead-lettered messages page', () => {
     expect(errors).toEqual([]);
   });
 
-  it('offers no retry for messages that would all fail again, and discards them together', async () => {
+  it('dead-lettered messages that would all fail again have no retry, and are discarded together', async () => {
     await on.send(['{ no event', '{ none either']);
     const { page, errors } = await on.open('/dead-letters');
     await page.getByRole('heading', { name: 'The message is not JSON invalid_json · 2' }).waitFor();
@@ -192,7 +192,7 @@ describe('Dead-lettered messages page', () => {
 });
 
 describe('Connection page', () => {
-  it('shows a preview before it changes a setting, and can change it back', async () => {
+  it('the Connection page shows a preview before it changes a setting, and can change it back', async () => {
     const { page, errors } = await on.open('/connection');
     await page.getByRole('button', { name: 'Change onGroupDeleted' }).click();
     const value = page.getByLabel('Value, as JSON or plain text');
@@ -217,7 +217,7 @@ describe('Connection page', () => {
     expect(errors).toEqual([expect.stringContaining('400 (Bad Request)')]);
   });
 
-  it('pauses all writing and writes waiting changes after resume', async () => {
+  it('the Connection page pauses all writing and writes waiting changes after resume', async () => {
     const { page, errors } = await on.open('/connection');
     await page.getByRole('button', { name: 'Pause writes' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('maintenance');
@@ -237,7 +237,7 @@ describe('Connection page', () => {
 });
 
 describe('People page', () => {
-  it('finds a person by name with the keyboard only, and shows an edit by another client', async () => {
+  it('the People page finds a person by name with the keyboard only, and shows an edit by another client', async () => {
     const groups = (await on.control('state')) as { companies: { groups: { id: string; name: string }[] }[] };
     const choir = groups.companies[0]?.groups.find(({ name }) => name === 'Choir');
     const users = (await on.platformUsers('Choir')).filter((id) => id !== 'u1');
@@ -268,7 +268,7 @@ describe('People page', () => {
 });
 
 describe('Activity page', () => {
-  it('filters on the server and shows new entries as they happen', async () => {
+  it('the Activity page filters on the server and shows new entries as they happen', async () => {
     const { page, errors } = await on.open('/activity');
     const search = page.getByRole('combobox', { name: /^Search/ });
     await search.fill('action:resume');
@@ -285,7 +285,7 @@ describe('Activity page', () => {
 });
 
 describe('keyboard', () => {
-  it('opens a page, its search, the rows of its list and the shortcuts with single keys', async () => {
+  it('single keys open a page, its search, the rows of its list and the shortcuts', async () => {
     const { page, errors } = await on.open('');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('?');
@@ -330,7 +330,7 @@ describe('every console page', () => {
     { width: 320, colorScheme: 'dark' as const },
     { width: 1_600, colorScheme: 'light' as const },
   ])(
-    'fits and is accessible at $width pixels in the $colorScheme scheme with reduced motion',
+    'every page fits and is accessible at $width pixels in the $colorScheme scheme with reduced motion',
     async ({ width, colorScheme }) => {
       const { page, errors } = await on.open('', {
         viewport: { width, height: 900 },

@@ -46,7 +46,7 @@ beforeEach(() => {
 
 describe.each([
   ['people', people, 'PeopleRefreshed', 4],
-  ['the pump', (event: object) => reconcile({ task: 'pump', ...event }, CONTEXT), 'PumpCompleted', 1],
+  ['the requeue job', (event: object) => reconcile({ task: 'pump', ...event }, CONTEXT), 'PumpCompleted', 1],
 ] as const)('the schedule of %s', (_, run, metric, value) => {
   it('the scheduled function runs for every connection, and fails at the end if one connection failed', async () => {
     // Lambda logs the whole error that a function throws.

@@ -2,7 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { WorldInput } from '../../directory-simulator/engine/world.ts';
+import { leadingKeysOf } from '../../infra/operators.ts';
+import { openDirectory } from '../../local/directory/open-directory.ts';
+import { ADMINISTRATOR } from '../../local/directory/world-of-events.ts';
 import { startRecorder } from '../../scripts/deploy-check/recorder.ts';
+import { DECISION_ATTRIBUTES } from '../../shared/contract/topology.ts';
 import { wireTool } from '../../shared/runtime/wire-tool.ts';
 import { commandNames, runCli } from '../support/cli/io.ts';
 import { acmeOf, nativeEvent } from '../support/events.ts';
@@ -18,6 +23,8 @@ const snapshot = (id: string, ...of: string[]) =>
   nativeEvent('group.snapshot', { group: { id, name: id }, members: members(...of) });
 
 const URL_OF_PLATFORM = '<platform>';
+const TAKEOVER =
+  'directory takeover --directory google --administrator <administrator> --key key.json --directory-url <directory>';
 const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
 
 /**
@@ -39,6 +46,7 @@ const COMMANDS = (
     ['operator', 'directory read; people refresh; events send e.jsonl; import m.csv; forget unknown'],
     ['operator', 'scim token create; scim token revoke <token>; dlq edit <deadLetter> --reason r'],
     ['operator', 'scim client create; scim client rotate <client>; scim client revoke <client>'],
+    ['operator', `${TAKEOVER}; resume`],
     ['operator', `dlq discard <deadLetter> --reason r; dlq replay --all; probe; ${CONNECT}; ${CONNECT}`],
     ['operator', 'connections set default fourEyes=true; connections set default guard=null'],
     ['approver', 'connections confirm default --reject'],
@@ -53,7 +61,8 @@ function grantedTo(who: string): string[] {
     ({ Properties }) => Properties.ManagedPolicyName === `groupsync-${who}-eu-west-1`,
   );
   const statements = policy?.Properties.PolicyDocument.Statement as Statement[];
-  const grants = statements.flatMap(({ Action, Resource }) =>
+  const allowing = statements.filter(({ Effect }) => Effect === 'Allow');
+  const grants = allowing.flatMap(({ Action, Resource }) =>
     listed(Action).flatMap((action) =>
       listed(Resource).map((resource) => `${action} on ${nameOf(resource)}`),
     ),
@@ -73,11 +82,35 @@ const TRIED_ONLY = ['import m.csv --dry-run', 'explain g ann', 'person ann', 'me
 const isTriedOnly = (line: string, call: string) =>
   TRIED_ONLY.includes(line) && call.startsWith('secretsmanager:GetSecretValue ');
 
+/** Whether the policy of a viewer of the default connection refuses a read of this partition. */
+const isOfOther = (key: string) =>
+  !leadingKeysOf('default').some((pattern) =>
+    pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
+  );
+
+interface MovedGroup {
+  readonly group: string;
+  readonly by: string;
+}
+
+/** Returns a directory whose groups have these names, and other ids than the groups of events. */
+const directoryOf = (names: readonly string[]): WorldInput => ({
+  domain: 'acme.example',
+  users: [{ id: 'admin', primaryEmail: ADMINISTRATOR, isAdmin: true }],
+  groups: names.map((name) => ({ id: `directory-${name}`, email: `${name}@acme.example`, name })),
+});
+
+/** Returns the groups of the platform. */
+const groupsIn = (state: unknown) =>
+  (state as { readonly companies: readonly { readonly groups: readonly unknown[] }[] }).companies.flatMap(
+    ({ groups }) => groups,
+  );
+
 const LONG = { timeout: PATIENCE_MS, interval: 100 };
 
 it("the commands of operators make exactly the AWS calls that the operators' policy allows", async () => {
   const folder = temporaryFolder();
-  const { stack, send, converge, stop } = await startLocalStack({
+  const { stack, control, send, converge, stop } = await startLocalStack({
     world: acmeOf(PEOPLE, TOKEN),
     pumpSeconds: 60,
     batchingWindowSeconds: 0,
@@ -105,6 +138,8 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
     const tool = await wireTool(target);
     const words = line.replaceAll(/<(\w+)>/g, (_, name: string) => filled[name] ?? name).split(' ');
     (recorder.calls as Set<string>).clear();
+    (recorder.leadingKeys as Set<string>).clear();
+    (recorder.written as Set<string>).clear();
     const around = { ports: tool.ports, cwd: folder, stdin: TOKEN, env: { EDITOR: 'true' } };
     const ran = await runCli([...words, '--yes', '--json'], around);
     await tool.close();
@@ -132,13 +167,33 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
   const moved = { QueueUrl: address.eventsDlqUrl, MessageBody: '{', MessageAttributes };
   await stack.sqs.send(new SendMessageCommand(moved));
   filled['group'] = (await run('status i')).json?.platformId;
+  const directory = await openDirectory(directoryOf(['g', 'i']));
+  onTestFinished(directory.close);
+  writeFileSync(join(folder, 'key.json'), JSON.stringify(directory.key));
+  filled['directory'] = directory.url;
+  filled['administrator'] = directory.setting.administrator;
   for (const [who, line] of COMMANDS) {
+    const groupsBefore = groupsIn(await control('state'));
     if (/<deadLetter>|dlq replay/.test(line)) await deadLetter();
     const { code, stderr, json } = await run(line);
     // The alarm topic of this stack has no subscriber, and `notify test` reports this.
     expect([0, line === 'notify test' ? 1 : 3], `${line}: ${stderr}`).toContain(code);
+    if (line === TAKEOVER) {
+      expect(json?.groups.map(({ group, by }: MovedGroup) => `${group} by ${by}`)).toEqual([
+        'g by name',
+        'i by name',
+      ]);
+      expect(groupsIn(await control('state'))).toEqual(groupsBefore);
+    }
     filled['token'] ??= json?.prefix;
     filled['client'] ??= json?.clientId;
+    // Tokens are found by their prefix, and their keys name no connection.
+    if (who === 'viewer' && !line.startsWith('scim '))
+      expect([...recorder.leadingKeys].filter(isOfOther), line).toEqual([]);
+    expect(
+      DECISION_ATTRIBUTES.filter((name) => recorder.written.has(name)),
+      line,
+    ).toEqual([]);
     const allowed = grantedTo(who);
     for (const call of recorder.calls) {
       const named = call.replace(/(?<=groupsync\/connections\/).*/, '*');
@@ -147,9 +202,7 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
       seen[who].add(named);
     }
   }
-  // `directory takeover` needs a directory, which this stack does not have. Administrators deploy with their own rights.
-  const isTried = (name: string) =>
-    !/^(completion|console|directory takeover|deploy|destroy|upgrade)/.test(name);
+  const isTried = (name: string) => !/^(completion|console|deploy|destroy|upgrade)/.test(name);
   const commands = commandNames().filter(isTried);
   const lines = COMMANDS.map(([, line]) => line);
   expect(commands.filter((name) => !lines.some((line) => `${line} list `.includes(`${name} `)))).toEqual([]);

@@ -46,6 +46,7 @@ describe('GroupSync in a CDK app', () => {
       peopleMinutes: 120,
       alarmEmail: 'ops@acme.test',
       notify: ['alarms'],
+      connectionViewers: ['acme'],
       producers: ['arn:aws:iam::111122223333:role/directory'],
       sources: { okta: { connection: 'acme' } },
       oktaEventSource: 'aws.partner/okta.com/acme/stream',

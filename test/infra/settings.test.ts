@@ -25,6 +25,7 @@ describe('readSettings', () => {
       directoryMinutes: 5,
       directoryAudiences: [],
       directoryKeys: [],
+      connectionViewers: [],
       producers: [],
       sources: {},
       scim: false,

@@ -1,21 +1,25 @@
 import { CreateQueueCommand, DeleteMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it, vi } from 'vitest';
-import { type Backlog, untilConverged } from '../../local/convergence.ts';
+import { type Backlog, isUnfinished, untilConverged } from '../../local/convergence.ts';
 import { groupOf } from './support/parts.ts';
 import { startQueue } from './support/queue.ts';
 
 async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, signal?: AbortSignal) {
   const queues = await startQueue();
-  const { client, queueUrl: eventsUrl } = queues;
+  const { client, queueUrl: eventsUrl, countMessages } = queues;
   const { QueueUrl: applyUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: 'apply' }));
   const standings: Backlog[] = [];
   const onLastEvent = vi.fn(async () => undefined);
   let heard: (backlog: Backlog) => void = () => undefined;
   const wait = () =>
     untilConverged({
-      client,
+      countMessages,
       eventsQueueUrl: eventsUrl,
       applyQueueUrl: applyUrl,
+      countGroups: async () => {
+        const groups = await readGroups();
+        return { all: groups.length, unfinished: groups.filter(isUnfinished).length };
+      },
       readGroups,
       onLastEvent,
       onBacklog: (backlog) => {
@@ -50,7 +54,7 @@ it('convergence waits for visible, in-flight and apply messages, and needs two e
   await client.send(new DeleteMessageCommand({ QueueUrl: applyUrl, ReceiptHandle: wake?.ReceiptHandle }));
   expect(await done).toMatchObject({ converged: true, groups: [{ id: 'a' }] });
   expect(onLastEvent).toHaveBeenCalledTimes(standings.filter(({ events, apply }) => events < apply).length);
-  expect(standings.slice(-3).map(({ groups }) => groups?.length)).toEqual([undefined, 1, 1]);
+  expect(standings.slice(-3).map(({ groups }) => groups?.all)).toEqual([undefined, 1, 1]);
 });
 
 it('convergence waits for dirty groups, but not for held, failed or unnamed groups', async () => {
@@ -60,7 +64,17 @@ it('convergence waits for dirty groups, but not for held, failed or unnamed grou
     return [groupOf('a', reads < 3 ? 'dirty' : 'held'), groupOf('b', 'failed'), groupOf('c', 'unnamed')];
   });
   expect((await wait()).converged).toBe(true);
-  expect(standings.map(({ dirty }) => dirty)).toEqual([1, 1, 0, 0]);
+  expect(standings.map(({ groups }) => groups?.unfinished)).toEqual([1, 1, 0, 0]);
+});
+
+it('convergence goes on waiting if a group is dirty again in the last read', async () => {
+  let reads = 0;
+  const { wait, standings } = await start(async () => {
+    reads += 1;
+    return [groupOf('a', reads === 3 ? 'dirty' : 'in_sync')];
+  });
+  expect(await wait()).toMatchObject({ converged: true, groups: [{ state: 'in_sync' }] });
+  expect(standings).toHaveLength(4);
 });
 
 it('convergence does not wait for a group that is in sync and only waits for one more read', async () => {

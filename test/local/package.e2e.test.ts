@@ -58,7 +58,9 @@ beforeAll(async () => {
   stack = groupsync('start', '--empty', '--people-every', '2', '--pump-every', '1');
   await vi.waitUntil(() => stack.output.stdout.includes('Ctrl-C stops.'), { timeout: PATIENCE_MS });
   before = { address: read('.groupsync/local.json'), log: read('.groupsync/local.log') };
-  example = groupsync('start', '--once', '--json', '--timeout', '280');
+  // As a user starts it, so with the coalescing window of `--once`.
+  const once = [bin, 'start', '--once', '--json', '--timeout', '280'];
+  example = startProcess(process.execPath, once, { cwd: folder });
 });
 afterAll(async () => {
   for (const one of [stack, example]) {

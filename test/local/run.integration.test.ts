@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LocalFile } from '../../local/local-file.ts';
 import { parseOptions, type StartOptions } from '../../local/options.ts';
 import { runLocal } from '../../local/run.ts';
@@ -92,6 +92,22 @@ describe('npm start --once', () => {
       );
     };
     expect(await run(ofOne('--once', '--timeout', '240'), fakeParts({ ingest })).exit).toBe(0);
+  });
+
+  it.each([
+    ['30 seconds', undefined, '30'],
+    ['the seconds that the environment sets', '2', '2'],
+  ])('the coalescing window of a run with --once is %s', async (_, given, expected) => {
+    vi.stubEnv(ENVIRONMENT.coalesceSeconds, given);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    let seconds: string | undefined;
+    const fake = fakeParts({
+      ingest: () => {
+        seconds = process.env[ENVIRONMENT.coalesceSeconds];
+      },
+    });
+    expect(await run(ofOne('--once'), fake).exit).toBe(0);
+    expect(seconds).toBe(expected);
   });
 
   it('a run ends with exit code 1 if messages are returned again and again', async () => {

@@ -7,8 +7,8 @@ const MINUTE = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 10);
 
 /**
- * Returns the notifications about a hold, by minute. The number of held groups changes at the given minutes. The
- * minutes in `failing` are those of notifications that fail.
+ * Returns the notifications about a hold, by minute. The number of held groups changes at the given minutes. `failing`
+ * contains the minutes of notifications that fail.
  */
 function told(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
   let episodes: readonly Episode[] = [];

@@ -128,7 +128,7 @@ describe('connection whose OAuth tokens are refused', () => {
     expect(seen).toMatchObject({ refreshes: 1, stored: 0 });
   });
 
-  it('a connection whose tokens are accepted by /me only costs one refresh in two hours, by pump and sweep together', async () => {
+  it('a connection whose tokens only /me accepts causes one refresh in two hours by requeue job and sweep together', async () => {
     const { seen, state, sweep, gate, pumpFor, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
     state.accepts = (_, path) => !path.endsWith('/groups');
     expect(await pumpFor(1)).toBe('open');

@@ -39,7 +39,7 @@ it('the list of notification targets sends no message, and a notification test s
   }
 });
 
-describe('run of the pump', () => {
+describe('run of the requeue job', () => {
   it('the requeue job does all other work, including the levels, before it fails for an invalid item', async () => {
     const world = await createWorld();
     await world.link('g', { dirtySince: 1 }, 1);

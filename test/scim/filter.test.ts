@@ -118,7 +118,7 @@ describe('path of a SCIM PATCH', () => {
     ['emails[type eq "work"].value', 'emails', 'value'],
     ['members[value eq "x.y\\"[z]"]', 'members', undefined],
     [`${ENTERPRISE}:manager.value`, 'manager', 'value'],
-  ])('parses the path %s', (text, name, sub) => {
+  ])('the PATCH path %s is parsed', (text, name, sub) => {
     expect(parsePatchPath(text).path).toMatchObject({ name, sub });
   });
 

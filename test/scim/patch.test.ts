@@ -48,17 +48,20 @@ describe('PATCH with a value that contains only some parts (RFC 7644 sections 3.
     },
   );
 
-  it('merges into an attribute of an extension too', () => {
+  it('a partial value is merged into an attribute of an extension too', () => {
     const from = { ...full, [ENTERPRISE]: { manager: { value: 'M', $ref: 'https://x' } } };
     const operation = { op: 'replace', value: { [ENTERPRISE]: { manager: { $ref: null } } } };
     expect(patched(operation, from)).toEqual({ ...full, [ENTERPRISE]: { manager: { value: 'M' } } });
   });
 
-  it.each([{ value: 'N' }, [{ value: 'N' }], 'N'])('merges the value in any notation: %j', (value) => {
-    const from = { ...full, [ENTERPRISE]: { manager: { value: 'M', $ref: 'https://x' } } };
-    const after = { ...full, [ENTERPRISE]: { manager: { value: 'N', $ref: 'https://x' } } };
-    expect(patched(replace(`${ENTERPRISE}:manager`, value), from)).toEqual(after);
-  });
+  it.each([{ value: 'N' }, [{ value: 'N' }], 'N'])(
+    'a partial value is merged in any notation: %j',
+    (value) => {
+      const from = { ...full, [ENTERPRISE]: { manager: { value: 'M', $ref: 'https://x' } } };
+      const after = { ...full, [ENTERPRISE]: { manager: { value: 'N', $ref: 'https://x' } } };
+      expect(patched(replace(`${ENTERPRISE}:manager`, value), from)).toEqual(after);
+    },
+  );
 });
 
 describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
@@ -150,7 +153,7 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     expect(ann).toEqual(before);
   });
 
-  it('removes a whole extension and nothing else', () => {
+  it('a PATCH removes a whole extension and nothing else', () => {
     const from = { ...ann, [ENTERPRISE]: { department: 'D', employeeNumber: '7' } };
     expect(patched(remove(ENTERPRISE), from)).toEqual(ann);
     const numbered = { ...ann, [ENTERPRISE]: { employeeNumber: '7' } };
@@ -161,7 +164,7 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     expect(patched({ op: 'add', value: { [ENTERPRISE]: null } }, last)).toEqual(last);
   });
 
-  it('drops attributes that the type does not keep, with and without a path', () => {
+  it('a PATCH drops attributes that the type does not keep, with and without a path', () => {
     const lean = resourceTypes(false).User;
     for (const operation of [
       add('title', 'T'),
@@ -183,7 +186,7 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       'n@x',
       { emails: [{ type: 'other', primary: true, value: 'n@x' }] },
     ],
-  ])('creates the missing value that a replace of %s describes', (path, value, made) => {
+  ])('a PATCH creates the missing value that a replace of %s describes', (path, value, made) => {
     const bare = { userName: 'ann' };
     for (const op of ['Replace', 'replace', 'Add']) {
       expect(applyPatch(bare, readPatch({ Operations: [{ op, path, value }] }), User)).toEqual({
@@ -193,13 +196,13 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     }
   });
 
-  it.each([null, ''])('creates no value from a filter alone if the given value is %j', (value) => {
+  it.each([null, ''])('a PATCH creates no value from a filter alone if the given value is %j', (value) => {
     const bare = { userName: 'ann' };
     const operation = replace('emails[type eq "work"].value', value);
     expect(applyPatch(bare, readPatch({ Operations: [operation] }), User)).toEqual(bare);
   });
 
-  it.each([false, true])('never keeps a password (profile kept: %s)', (storeProfile) => {
+  it.each([false, true])('a PATCH never keeps a password (profile kept: %s)', (storeProfile) => {
     const type = resourceTypes(storeProfile).User;
     for (const op of ['add', 'replace', 'remove']) {
       const Operations = [{ op, path: 'password', ...(op === 'remove' ? {} : { value: 'secret' }) }];
@@ -239,7 +242,7 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ['an order of booleans', remove('emails[primary gt "x"]'), 'invalidFilter'],
     ['too many values in all', add('emails', [...Array(999).keys()].map(String)), 'invalidValue'],
     ['half a character', replace('title', '\ud800'), 'invalidValue'],
-  ])('refuses a PATCH with %s', (_title, operation, scimType) => {
+  ])('a PATCH with %s is refused', (_title, operation, scimType) => {
     expect(() => patched(operation)).toThrow(expect.objectContaining({ status: 400, scimType }));
   });
 });
@@ -339,7 +342,7 @@ describe('PATCH of members', () => {
     ['an id as a part, without a path', { op: 'add', value: { 'members.value': 'a' } }, 'invalidPath'],
     ['the id of filtered members', { op: 'add', value: { 'members[value pr]': 'b' } }, 'invalidPath'],
     ['an addition to members that a filter selects', add('members[value eq "a"]', 'b'), 'invalidPath'],
-  ])('refuses a PATCH of members with %s', (_title, operation, scimType) => {
+  ])('a PATCH of members with %s is refused', (_title, operation, scimType) => {
     expect(() => change([operation])).toThrow(expect.objectContaining({ status: 400, scimType }));
   });
 });

@@ -663,7 +663,7 @@ describe('check of the truth at any time', () => {
     ['an operator closed the gate', (w) => w.items.set('C#a GATE', { state: 'paused' })],
   ]);
 
-  it('finds a member whose person changes although no operator bound the member', () => {
+  it('the check of the truth finds a member whose person changes although no operator bound the member', () => {
     const rebound = (world: World, hour: number, connection = 'a') =>
       hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
     const moves = ({ items }: World, hour: number) =>
@@ -759,7 +759,7 @@ describe('check of the guard', () => {
     ['a group of the directory is deleted', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
   ]);
 
-  it('counts the groups that are deleted within an hour without an approval', () => {
+  it('the check of the guard counts the groups that are deleted within an hour without an approval', () => {
     const goes = ({ write }: World, id: string, spokeId: string, minute: number) =>
       write({ id, spokeId, action: 'delete', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS, sent: {} });
     const three =
@@ -775,7 +775,7 @@ describe('check of the guard', () => {
     expect(causesOf(three([100, 20, 10]), NOT_YET)).not.toContain('guard deleted_groups');
   });
 
-  it('counts the removals of any sixty minutes, and uses the least strict of the last limits', () => {
+  it('the check of the guard counts the removals of any sixty minutes, and uses the least strict of the last limits', () => {
     const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
     const removed = (world: World, hour: number, minute: number) =>
       world.write({
@@ -806,7 +806,7 @@ describe('check of ownership', () => {
       if (hour === 3) write();
     }, NOT_YET);
   };
-  it('accepts a write to a group of another client only if groupsync or an operator may adopt the group', () => {
+  it('the check of ownership accepts a write to an external group only if it may be adopted', () => {
     expect(adopts({ spokeId: 'g1' })).toEqual([]);
     expect(adopts({ spokeId: null })).toContain('ownership write_to_a_stranger');
     expect(
@@ -816,7 +816,7 @@ describe('check of ownership', () => {
       'ownership write_to_a_stranger',
     );
   });
-  it('allows that the external id of a released group is cleared again without effect', () => {
+  it('the check of ownership allows that the external id of a released group is cleared again without effect', () => {
     const cleared = (isVain: boolean) =>
       causesOf((w) => {
         w.action({ kind: 'release', atMs: START_MS });
@@ -939,14 +939,14 @@ describe('check that nothing is lost', () => {
 });
 
 describe('check of bounded work', () => {
-  it('finds a group that is written again and again without any effect', () => {
+  it('the check of bounded work finds a group that is written again and again without any effect', () => {
     const written = (isVain: boolean) => (world: World) => world.write({ isVain });
     expect(causesOf(written(false), { hours: 12 })).toEqual([]);
     expect(causesOf(written(true), { hours: 6 })).toEqual([]);
     expect(causesOf(written(true), { hours: 12 })).toContain('bounded vain_writes');
   });
 
-  it('finds a group without news that costs more than 15 calls an hour', () => {
+  it('the check of bounded work finds a group without news that costs more than 15 calls an hour', () => {
     const calling = (count: number, before: (world: World) => void = () => {}) =>
       causesOf((world, hour) => {
         world.item({ dirtySince: START_MS + 5 * HOUR_MS });
@@ -968,7 +968,7 @@ describe('check of bounded work', () => {
     ).toEqual([]);
   });
 
-  it('finds too many calls with a refused credential', () => {
+  it('the check of bounded work finds too many calls with a refused credential', () => {
     const probing = (count: number) =>
       causesOf((world, hour) => {
         world.items.set('C#a GATE', { state: 'unauthorized' });
@@ -978,7 +978,7 @@ describe('check of bounded work', () => {
     expect(probing(21)).toContain('bounded refused_calls');
   });
 
-  it('finds an idle connection that calls more often than its schedules', () => {
+  it('the check of bounded work finds an idle connection that calls more often than its schedules', () => {
     const sweeping = (count: number) =>
       causesOf((world, hour) => {
         if (hour === 6) world.call(count, { route: '/groups', by: 'sweep-1' });
@@ -1122,7 +1122,7 @@ describe('check that the audit records everything', () => {
     ],
   ]);
 
-  it('finds a drift record without an initiator hours after the feed named the initiator', () => {
+  it('the check of the audit finds a drift record without an initiator hours after the feed named the initiator', () => {
     const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
     expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
     expect(causesOf(change, { hours: 4 })).toEqual([]);
@@ -1218,7 +1218,7 @@ describe('check of one decision', () => {
     });
   const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
 
-  it('finds a plan that differs from the write that follows', () => {
+  it('the check of one decision finds a plan that differs from the write that follows', () => {
     const both = { before: stood([]), after: stood(['u']) };
     expect(planned({ action: 'patch', changes: [add] }, both)).toEqual([]);
     expect(planned({ action: 'patch', changes: [] }, both)).toEqual(['plan_patch']);

@@ -13,7 +13,7 @@ const withDirectory = (seed: number, days: number): SimulationRun => {
 };
 
 describe('simulation run with a directory that is read', () => {
-  it('draws the same other connections as a run without a directory', () => {
+  it('a run with a directory has the same other connections as a run without a directory', () => {
     const of = (directory: boolean) => {
       const { connections, happenings } = drawRun(7, { directory });
       const others = happenings.filter(
@@ -24,13 +24,13 @@ describe('simulation run with a directory that is read', () => {
     expect(of(true)).toEqual(of(false));
   });
 
-  it('reads a directory only if the option directory is set', () => {
+  it('a run reads a directory only if the option directory is set', () => {
     const reads = (directory?: boolean) =>
       drawRun(7, { directory }).connections.filter(({ google }) => google !== undefined).length;
     expect([reads(), reads(true)]).toEqual([0, 1]);
   });
 
-  it('ends with a platform that equals the directory, and has no violation', {
+  it('a run with a directory ends with a platform that equals the directory, and has no violation', {
     timeout: 60_000,
   }, async () => {
     const { violations, fired } = await execute(withDirectory(3, 1));

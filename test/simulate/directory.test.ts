@@ -118,7 +118,7 @@ describe('naive reading of the events', () => {
     expect(shown(recordOf(said).read('a'))).toEqual(expected);
   });
 
-  it('reads only the events that arrived by a given time, and returns when a group last changed', () => {
+  it('the naive reading uses only the events until a given time, and returns when a group last changed', () => {
     const record = recordOf(told([1, name('g')], [2, join('g', 'p1')], [0, name('i')]));
     expect(shown(record.read('a', at(100)))).toEqual({ g: ['g'] });
     expect(record.read('a').groups.get('g')?.changedAtMs).toBe(at(101));
@@ -304,7 +304,7 @@ describe('expectedUsers', () => {
   ];
   const reading = recordOf([[1, all('g', ['p1', 'p2', 'p3', 'p4', 'p5', 'p7', 'h1'])]]).read('a');
 
-  it('contains the one active person of the address, or the cause of a pending member', () => {
+  it('expectedUsers contains the one active person of the address, or the cause of a pending member', () => {
     const { userOf, pending } = expectedUsers(reading, 'g', {
       holders: holdersAmong(employees),
       settings: {},
@@ -319,7 +319,7 @@ describe('expectedUsers', () => {
     });
   });
 
-  it('treats all roles of a user as one person if groups hold users', () => {
+  it('expectedUsers treats all roles of a user as one person if groups hold users', () => {
     const roles = [
       employee('1', 'p1@a.test', 'TERMINATED', 'u-1'),
       employee('1b', 'p1@a.test', 'ACTIVE', 'u-1'),
@@ -343,7 +343,7 @@ describe('expectedUsers', () => {
     ).toEqual(['1', '2', '6', '7']);
   });
 
-  it('marks a member as unsure if another person has the same address', () => {
+  it('expectedUsers marks a member as unsure if another person has the same address', () => {
     const run = drawRun(1, { days: 1 });
     const email = 'p1@a.test';
     const hired = { kind: 'hire', person: { role: '9', email } } as const;
@@ -363,7 +363,7 @@ describe('expectedUsers', () => {
     expect(contested.has('p2@a.test')).toBe(false);
   });
 
-  it('marks a member as unsure that an operator bound and that no event gave an address', () => {
+  it('expectedUsers marks a member as unsure that an operator bound and that no event gave an address', () => {
     const who = { holders: holdersAmong(employees), settings: {}, rebound: [{ member: 'p4', role: '1' }] };
     const { unsure, may } = expectedUsers({ ...reading, emails: new Map() }, 'g', who);
     expect([[...unsure], [...may]]).toEqual([['p4'], ['u-1']]);

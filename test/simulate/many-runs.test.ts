@@ -40,7 +40,7 @@ describe('simulation run of a week', () => {
     expect(second.figures).toEqual(first.figures);
   });
 
-  it('gives the same result in the bundle of executeMany, which caches parsed items', async () => {
+  it('a simulation run gives the same result in the bundle of executeMany, which caches parsed items', async () => {
     const draw = { days: 1, scale: 'small' } as const;
     const answers: Answer[] = [];
     await executeMany([{ seed: 7, draw }].values(), 1, (answer) => answers.push(answer));

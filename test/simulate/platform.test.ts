@@ -462,7 +462,7 @@ describe('traits of the simulated platform', () => {
 describe('another client on the simulated platform', () => {
   const edit = { kind: 'edit', group: 'd1', add: ['u-x'], remove: 1 } as const;
 
-  it('edits, strips, copies, re-creates and deletes groups, and the feed names it', async () => {
+  it('another client edits, strips, copies, re-creates and deletes groups, and the feed names it', async () => {
     const world = stage();
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
     expect(world.platform.otherClient(edit, id, 'SYSTEM')).toBe(true);
@@ -489,7 +489,7 @@ describe('another client on the simulated platform', () => {
     expect(types.at(-1)).toBe('ROLE');
   });
 
-  it('repeats a reverted change a limited number of times, and stops when faults end', async () => {
+  it('another client repeats a reverted change a limited number of times, and stops when faults end', async () => {
     const world = stage();
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
     world.platform.otherClient({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);

@@ -9,7 +9,7 @@ describe('shrinking of a failing simulation run', () => {
   const run = drawRun(1, { days: 2, scale: 'small' });
   const { length } = run.happenings;
 
-  it('keeps only the events that the failure needs', async () => {
+  it('shrinking keeps only the events that the failure needs', async () => {
     const needed = [run.happenings[3], run.happenings[Math.floor(length / 2)]];
     const shrunken = await shrink(
       run,
@@ -20,7 +20,7 @@ describe('shrinking of a failing simulation run', () => {
     expect(keepOnly(run, shrunken.kept)).toEqual(shrunken.run);
   });
 
-  it('stops after the given number of runs, with a run that still fails', async () => {
+  it('shrinking stops after the given number of runs, with a run that still fails', async () => {
     let runs = 0;
     const shrunken = await shrink(
       run,

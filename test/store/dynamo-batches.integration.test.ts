@@ -31,7 +31,7 @@ const item = (sk: string, value = 0) => ({ pk: 'p', sk, value });
 const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
 
 describe('table with simultaneous callers', () => {
-  it('writes and reads any number of items in few requests', async () => {
+  it('the table writes and reads any number of items in few requests', async () => {
     const { table, operations } = await startTable();
     await Promise.all(names(60).map((name, index) => table.put(item(name, index))));
     const keys = [...names(120), 's1'].map((sk) => ({ pk: 'p', sk }));
@@ -49,7 +49,7 @@ describe('table with simultaneous callers', () => {
     ]);
   });
 
-  it('sends a write again after an error, unless it must be sent once', async () => {
+  it('the table sends a write again after an error, unless it must be sent once', async () => {
     const { table, client } = await startTable();
     let attempts = 0;
     let failures = 1;
@@ -79,7 +79,7 @@ describe('table with simultaneous callers', () => {
     expect(await table.get(item('b'))).toEqual(item('b', 2));
   });
 
-  it('keeps the later of two simultaneous writes of one item', async () => {
+  it('the table keeps the later of two simultaneous writes of one item', async () => {
     const { table } = await startTable();
     await Promise.all([table.put(item('a', 1)), table.put(item('a', 2))]);
     expect(await table.get(item('a'))).toEqual(item('a', 2));

@@ -2,7 +2,7 @@ let told = 0;
 
 /**
  * Returns a native event as a client of SQS writes the event. Its time is the current time, and its sequence is higher
- * than that of earlier events. `more` replaces any field.
+ * than all earlier sequences. `more` replaces any field.
  */
 export function nativeEvent(type: string, data: unknown, more: object = {}): string {
   told += 1;

@@ -99,9 +99,10 @@ export async function startLocalStack(options: LocalStackOptions) {
     /** Waits until no call is in flight and no group is dirty. @returns the groups */
     async converge(timeoutMs = 150_000): Promise<readonly GroupReport[]> {
       const outcome = await untilConverged({
-        client: stack.sqs,
+        countMessages: stack.countMessages,
         eventsQueueUrl,
         applyQueueUrl,
+        countGroups: () => stack.parts.countGroups(DEFAULT_CONNECTION),
         readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
         onBacklog: () => undefined,
         signal: AbortSignal.timeout(timeoutMs),

@@ -142,7 +142,7 @@ it.each<DirectoryEvent>([
   { take: ['b'], from: 'g' },
   { snapshot: 'g', of: ['a'] },
 ])(
-  'a leaver is removed even if the stored view is missing and external users may stay: %j',
+  'a removed member leaves the platform even if the stored view is missing and external users may stay: %j',
   async (releasedPlatformId) => {
     const { world, tell, shown } = await company({ membership: 'additive' });
     await tell({ snapshot: 'g', of: ['a', 'b'] });

@@ -134,7 +134,7 @@ it('every write contains the wanted users that no answer shows', async () => {
   expect(await drift()).toEqual([]);
 });
 
-it('under additive membership, apply removes a leaver that no answer showed for 40 minutes after the addition', async () => {
+it('under additive membership, apply removes a member who left and that no answer showed for 40 minutes', async () => {
   const { tell, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);
@@ -342,7 +342,7 @@ describe('search for a refused user', () => {
     },
   );
 
-  it('apply removes a leaver although the platform refuses another member, which no answer has shown', async () => {
+  it('apply removes a member although the platform refuses another member, which no answer has shown', async () => {
     const { tell, hire, shown, world } = await company();
     await hire('a', 'b', 'c', 'd');
     world.platform.refused.add('u-b');

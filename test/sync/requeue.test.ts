@@ -9,7 +9,7 @@ import { MAX_RESUMED_FAN_OUTS, REQUEUE_BATCH } from '../../shared/sync/tuning.ts
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, MINUTE_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
 
-describe('more groups than one pump wakes', () => {
+describe('more groups than one run of the requeue job wakes', () => {
   it('each waiting group is woken once after the gate opens, and waits again after another failure', async () => {
     const { world, ref } = await story();
     const { groups, desired, gates } = world.toolPorts;
@@ -54,7 +54,7 @@ it('a group with an invalid item is woken fewer than 70 times a day', async () =
   expect(woken).toBeLessThan(70);
 });
 
-it('the next pump resumes the fan-outs above the limit of one pump', async () => {
+it('the next run of the requeue job resumes the fan-outs above the limit of one run', async () => {
   const { world, member } = await story();
   const { toolPorts, table } = world;
   for (let at = 0; at < MAX_RESUMED_FAN_OUTS + 5; at += 1) {
@@ -69,7 +69,7 @@ it('the next pump resumes the fan-outs above the limit of one pump', async () =>
 });
 
 describe('invalid item', () => {
-  it('the pump names an invalid item, and still processes the gate, fan-outs and groups', async () => {
+  it('the requeue job names an invalid item, and still processes the gate, fan-outs and groups', async () => {
     const { world, hire, say, tell, work, ref, shown, member } = await story();
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });

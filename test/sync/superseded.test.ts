@@ -223,7 +223,7 @@ it.each(['platform.patch', 'update GROUP'])(
   },
 );
 
-it('during flap damping, a leaver is removed at once, and a later external addition still waits', async () => {
+it('during flap damping, a member is removed at once, and a later external addition still waits', async () => {
   const { world, work, shown, ref, id } = await inSync(['a', 'b']);
   const addStranger = async () => {
     world.platform.changeAsOther(id, { users: [...(shown('g')[0] ?? []), 'u-x'] });

@@ -260,7 +260,7 @@ describe('late write of the group item', () => {
     expect(await renew(Number(wakeAt))).toBe(true);
   });
 
-  it('a wake-up by the pump is refused if the index is behind or the group is clean', async () => {
+  it('a wake-up by the requeue job is refused if the index is behind or the group is clean', async () => {
     const { toolPorts, change, set, world, tell } = await settled();
     const shownDue = async () => (await allOf(toolPorts.index.all(CONNECTION)))[0] as GroupSummary;
     await change({ add: ['b'], to: 'g' });

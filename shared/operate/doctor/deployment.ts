@@ -29,7 +29,7 @@ export async function checkDeployment(looked: Looked): Promise<readonly Check[]>
     guarded('account', () => checkAccount(looked)),
     ...QUEUE_KEYS.map((key) => guarded(`queue ${key}`, () => checkQueue(key, looked))),
     guarded('table', () => checkTable(looked)),
-    guarded('table key', () => checkEncryption(looked.deployment)),
+    guarded('table key', () => checkEncryption(looked)),
     ...FUNCTION_KEYS.map((key) => guarded(`function ${key}`, () => checkFunction(key, looked))),
     guarded('executions', () => checkExecutions(looked.deployment)),
     guarded('alarm target', () => checkAlarmTarget(looked)),
@@ -104,7 +104,7 @@ async function checkTable({ prefix, deployment }: Looked): Promise<Checked> {
   if (facts === undefined) {
     return fault('table', `there is no table ${tableName(prefix)}`, elsewhere(deployment, prefix));
   }
-  const { active, indexes, timeToLive, recoverable } = facts;
+  const { active, indexes, timeToLive, recoverable, isProtected } = facts;
   return [
     check('table', active, {
       detail: active ? tableName(prefix) : `${tableName(prefix)} is not active`,
@@ -124,8 +124,13 @@ async function checkTable({ prefix, deployment }: Looked): Promise<Checked> {
         detail: recoverable ? 'point-in-time recovery is on' : 'point-in-time recovery is off',
         fix: redeploy,
       }),
+    // A stage without `retainData` has an unprotected table on purpose.
+    isProtected !== undefined && well('table protection', isProtected ? 'on' : UNPROTECTED),
   ].filter((one) => one !== false);
 }
+
+const UNPROTECTED =
+  'off: a call of dynamodb:DeleteTable deletes the table. A deployment switches it on, unless retainData is false';
 
 async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, deployment }: Looked) {
   const facts = await deployment.function(key);

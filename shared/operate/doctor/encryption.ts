@@ -1,4 +1,5 @@
 import type { Check } from '../../contract/answers.ts';
+import { tableName } from '../../contract/names.ts';
 import type { Deployment, TableFacts } from '../../sync/ports/deployment.ts';
 import { type Checked, check, fault } from './check.ts';
 
@@ -6,13 +7,24 @@ import { type Checked, check, fault } from './check.ts';
 const idOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1);
 
 /** Checks that table and queues use one key. A table that was restored from a backup may have another one. */
-export async function checkEncryption(deployment: Deployment): Promise<Checked> {
+export async function checkEncryption({
+  prefix,
+  deployment,
+}: {
+  readonly prefix: string;
+  readonly deployment: Deployment;
+}): Promise<Checked> {
   const [table, queue] = await Promise.all([deployment.table(), deployment.queue('events')]);
   if (table?.encryption === undefined || queue?.key === undefined) return [];
-  return keyOfTable(table.encryption, queue.key);
+  const give = `aws dynamodb update-table --table-name ${tableName(prefix)} --sse-specification Enabled=true,SSEType=KMS,KMSMasterKeyId=${queue.key}`;
+  return keyOfTable(table.encryption, { expected: queue.key, give });
 }
 
-function keyOfTable({ keyArn, isKeyLost }: NonNullable<TableFacts['encryption']>, expected: string): Check {
+/** @param give the command that gives the table the expected key */
+function keyOfTable(
+  { keyArn, isKeyLost }: NonNullable<TableFacts['encryption']>,
+  { expected, give }: { readonly expected: string; readonly give: string },
+): Check {
   if (isKeyLost)
     return fault(
       'table key',
@@ -23,10 +35,10 @@ function keyOfTable({ keyArn, isKeyLost }: NonNullable<TableFacts['encryption']>
     return fault(
       'table key',
       'the table is encrypted with a key of AWS; a restored table has the key that was named when it was restored',
-      `aws dynamodb update-table --table-name TABLE --sse-specification Enabled=true,SSEType=KMS,KMSMasterKeyId=${expected}`,
+      give,
     );
   return check('table key', idOf(keyArn) === idOf(expected), {
     detail: `the table uses ${keyArn}, and the queues use ${expected}`,
-    fix: `the permissions of groupsync are for the key of the queues. Give the table that key:\naws dynamodb update-table --table-name TABLE --sse-specification Enabled=true,SSEType=KMS,KMSMasterKeyId=${expected}`,
+    fix: `the permissions of groupsync are for the key of the queues. Give the table that key:\n${give}`,
   });
 }

@@ -9,8 +9,8 @@ export interface Lookup {
 }
 
 /**
- * Returns a lookup for the first part of the filter that must be true and that selects one value of an indexed
- * attribute; undefined if there is no such part.
+ * Returns a lookup for a part of the filter that must be true and selects one value of an indexed attribute. The first
+ * such part counts; undefined if there is none.
  */
 export const lookupOf = (filter: Filter, type: ResourceType): Lookup | undefined =>
   conjuncts(filter).flatMap((part) => lookupOfPart(part, type) ?? [])[0];
@@ -71,8 +71,8 @@ function idsNamedBy(filter: Filter, list: ListName, type: ResourceType): readonl
 }
 
 /**
- * Returns the members of a group (or groups of a user) that must be known to evaluate a filter. The result is a
- * list of ids if the filter only checks whether these are in the list, else 'all'.
+ * Returns the members of a group (or groups of a user) that must be known to evaluate a filter. The result is the ids
+ * that the filter looks for, or 'all' if the filter needs the whole list.
  */
 export function neededIds(filter: Filter, list: ListName, type: ResourceType): readonly string[] | 'all' {
   const named = idsNamedBy(filter, list, type);

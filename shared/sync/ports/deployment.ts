@@ -33,6 +33,8 @@ export interface TableFacts {
   readonly indexes: readonly string[];
   /** Whether point-in-time recovery is on; null if the credentials do not permit reading it. */
   readonly recoverable: boolean | null;
+  /** Whether the table is protected against deletion; undefined on the local stack. */
+  readonly isProtected?: boolean | undefined;
   /** How the table is encrypted; undefined on the local stack. */
   readonly encryption?: { readonly keyArn: string | undefined; readonly isKeyLost: boolean } | undefined;
 }

@@ -19,6 +19,10 @@ export function fakeParts(over: Partial<StackParts['handlers']> = {}) {
     },
     directory: () => void calls.push('directory'),
     putConnection: async ({ name, company }) => void calls.push(`connection ${name} of ${company}`),
+    countGroups: async () => ({
+      all: groups.length,
+      unfinished: groups.filter(({ state }) => state === 'dirty').length,
+    }),
     readGroups: async () => groups,
     startScim: async () => ({
       url: 'http://127.0.0.1:1/scim/v2',

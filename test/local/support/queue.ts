@@ -40,6 +40,7 @@ export async function startQueue(options: { maxReceiveCount?: number } = {}) {
       const message = { QueueUrl: queueUrl, MessageBody: body, MessageAttributes: attributes };
       return (await client.send(new SendMessageCommand(message))).MessageId;
     },
+    countMessages: sqs.countMessages,
     /** Counts the messages of a queue in any state. */
     async count(url: string): Promise<number> {
       const counts = await client.send(

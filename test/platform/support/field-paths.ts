@@ -32,7 +32,10 @@ function changeFirst(items: readonly unknown[], rest: readonly string[]): unknow
   return undefined;
 }
 
-/** Returns another value of the same kind. The changed value of a date is a date, and that of a decimal is a decimal. */
+/**
+ * Returns another value of the same kind. The changed value of a date is a date, and the changed value of a decimal is
+ * a decimal.
+ */
 function other(value: unknown): unknown {
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'number') return value + 1;

@@ -31,8 +31,8 @@ const SWEEP_MS = 3_600_000;
 type Task = () => Promise<unknown>;
 
 /**
- * Runs the whole engine until no work is left. It runs batches of events and messages of several groups at once, and
- * the pump each minute. The time then jumps to the next scheduled work. @throws if the work does not end
+ * Runs the whole engine until no work is left: batches of events and messages of several groups at once, and the
+ * requeue job each minute. The time then jumps to the next scheduled work. @throws if the work does not end
  */
 export async function drive(options: DriveOptions): Promise<void> {
   const { world, scheduler, whenQuiet = async () => false, maxRounds = 2_000 } = options;

@@ -2,8 +2,8 @@ import { versionToken } from '../../../shared/domain/ids.ts';
 import { CONNECTION, type World } from './world.ts';
 
 /**
- * Compares the stored version of every linked group with that of the platform. Marks a group that differs as suspected,
- * as reconcile does.
+ * Compares the stored version of every linked group with the version on the platform. Marks a group that differs as
+ * suspected, as reconcile does.
  */
 export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }: World): Promise<boolean> {
   let found = false;

@@ -81,9 +81,9 @@ type Responding = 'get' | 'create' | 'patch' | 'put';
 type Shown = Pick<HeldGroup, 'id' | 'spokeId' | 'users'>;
 
 /**
- * The simulated platform for tests of the engine. A test can set faults for single calls and single groups. Two effects
- * of groupsync's writes are forbidden: a second group with the same external id, and a write to a group of another
- * client that is not in `adopted`.
+ * The simulated platform for tests of the engine. A test can set faults for single calls and single groups. groupsync
+ * must never create a second group with the same external id, or write a group of another client that is not in
+ * `adopted`.
  */
 export class ToldPlatform {
   /** A description of each forbidden effect that occurred. */

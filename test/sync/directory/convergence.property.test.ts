@@ -6,7 +6,7 @@ import { company, READERS } from './fixture.ts';
 const PEOPLE = ['a', 'b', 'c', 'd'];
 const GROUPS = ['rowing', 'chess', 'sport'];
 
-/** Returns the users that the directory has in a group, including those of nested groups. */
+/** Returns the users that the directory has in a group, including the users of nested groups. */
 function truth(state: Readonly<Record<string, readonly string[]>>, group: string): readonly string[] {
   const direct = state[group] ?? [];
   return [...new Set(direct.flatMap((one) => (one in state ? truth(state, one) : [one])))].sort();

@@ -12,6 +12,7 @@ describe('daily check of a credential', () => {
     expect(await checkHealth(world.connection, world.ports)).toEqual({
       checkedAtMs: START_MS,
       goodAtMs: START_MS,
+      holder: { user: expect.any(String) },
     });
     world.advance(DAY_MS);
     world.platform.failing = (kind) => (kind === 'me' ? 401 : undefined);
@@ -20,6 +21,7 @@ describe('daily check of a credential', () => {
       checkedAtMs: START_MS + DAY_MS,
       goodAtMs: START_MS,
       lastFailure: { atMs: START_MS + DAY_MS, message: expect.stringContaining('401') },
+      holder: { user: expect.any(String) },
     });
     world.advance(DAY_MS);
     world.platform.failing = () => undefined;

@@ -115,7 +115,7 @@ describe('notifications of findings', () => {
   });
 });
 
-it('the pump notifies of holds, failed groups, a closed gate and a failed daily check, without any e-mail address', async () => {
+it('the requeue job notifies of holds, failed groups, a closed gate and a failed daily check, without e-mail addresses', async () => {
   const world = await createWorld();
   const { delivered, ports } = recordingTargets();
   const { gates, health } = world.ports;

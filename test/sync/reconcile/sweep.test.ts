@@ -170,9 +170,9 @@ describe('unfinished work that a sweep finds', () => {
 
   it.each<[string, number | undefined, number, boolean]>([
     ['has no wake-up is woken', undefined, dirtySince, true],
-    ['the pump has missed is woken', START_MS - 16 * MINUTE_MS, dirtySince, true],
+    ['the requeue job has missed is woken', START_MS - 16 * MINUTE_MS, dirtySince, true],
     ['waits for a retry is not woken', START_MS + MINUTE_MS, dirtySince, false],
-    ['the pump will find is not woken', START_MS - MINUTE_MS, dirtySince, false],
+    ['the requeue job will find is not woken', START_MS - MINUTE_MS, dirtySince, false],
     ['became dirty recently is not woken', undefined, START_MS - MINUTE_MS, false],
   ])('in a sweep, a dirty group that %s', async (_, dueMs, since, isWoken) => {
     const world = await createWorld();
@@ -182,7 +182,7 @@ describe('unfinished work that a sweep finds', () => {
     expect(world.woken).toEqual(isWoken ? ['g'] : []);
   });
 
-  it('a sweep wakes at most as many stuck groups at once as the pump', async () => {
+  it('a sweep wakes at most as many stuck groups at once as the requeue job', async () => {
     const world = await createWorld();
     for (let n = 0; n < 700; n += 1) await world.link(`g${n}`, { dirtySince });
     expect((await run(world)).report.reenqueued).toBe(600);

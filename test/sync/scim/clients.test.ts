@@ -91,7 +91,7 @@ describe('token endpoint', () => {
     expect(access?.['expiresAt']).toBe((world.time.nowMs + HOUR_MS) / 1_000);
   });
 
-  it('refuses an unknown client, a wrong secret and another client’s secret with the same answer', async () => {
+  it('the token endpoint refuses an unknown client, a wrong secret and another client’s secret with the same answer', async () => {
     const world = createWorld();
     const [one, two] = [await newClient(world), await newClient(world)];
     const wrong = `${one.secret.slice(0, -1)}f`;
@@ -120,14 +120,14 @@ describe('token endpoint', () => {
     ['a grant type for users', 'grant_type=password&CREDENTIALS', 'unauthorized_client'],
     ['a parameter twice', `${GRANT}&${GRANT}&CREDENTIALS`, 'invalid_request'],
     ['a body of 5 KB', `${GRANT}&CREDENTIALS&x=${'x'.repeat(5_000)}`, 'invalid_request'],
-  ])('refuses a request with %s', async (_, body, error) => {
+  ])('the token endpoint refuses a request with %s', async (_, body, error) => {
     const world = createWorld();
     const { id, secret } = await newClient(world);
     const refused = await ask(world, body.replace('CREDENTIALS', `client_id=${id}&client_secret=${secret}`));
     expect([refused.status, refused.body.error, refused.cause]).toEqual([400, error, undefined]);
   });
 
-  it('refuses a body that is not a form, a secret in two places, and other methods', async () => {
+  it('the token endpoint refuses a body that is not a form, a secret in two places, and other methods', async () => {
     const world = createWorld();
     const { id, secret } = await newClient(world);
     const json = await ask(world, '{}', {
@@ -142,7 +142,7 @@ describe('token endpoint', () => {
     }
   });
 
-  it('accepts a body of bytes, as API Gateway passes it', async () => {
+  it('the token endpoint accepts a body of bytes, as API Gateway passes it', async () => {
     const world = createWorld();
     const { id, secret } = await newClient(world);
     expect((await ask(world, '', { body: Buffer.from(inForm(id, secret)) })).status).toBe(200);
@@ -157,7 +157,7 @@ describe('token endpoint', () => {
     expect((await ask(world, inForm('00000000', 'x'), { source: '192.0.2.2' })).status).toBe(400);
   });
 
-  it('answers 500 without details if the table fails', async () => {
+  it('the token endpoint answers 500 without details if the table fails', async () => {
     const world = createWorld();
     const client = await newClient(world);
     const addAccess = async () => Promise.reject(new Error('table gone'));

@@ -115,7 +115,7 @@ describe('group push of Okta', () => {
     }
   });
 
-  it('a PUT replaces a large list, with leavers and newcomers', async () => {
+  it('a PUT replaces a large list, and so adds and removes members', async () => {
     const many = Array.from({ length: 400 }, (_, n) => `member-${String(n).padStart(3, '0')}`);
     const put = (members: readonly string[]) =>
       okta.put(`/Groups/${group}?excludedAttributes=members`, {

@@ -124,7 +124,7 @@ describe('deleted SCIM user', () => {
       'puts the list',
       (late) => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: late }),
     ],
-  ])('stays deleted when a late request with other members %s', async (_what, request) => {
+  ])('a deleted user stays deleted when a late request with other members %s', async (_what, request) => {
     expect((await request(valuesOf(NAMES))).status).toBeLessThan(300);
     await told.tell();
     expect(told.shown(group)).toEqual([users(...rest)]);
