@@ -7,7 +7,7 @@ export interface ListAnswer<Item> extends DirectoryPage<Item> {
 }
 
 /** The reason of the error for a list that does not end. */
-export const ENDLESS = 'endless';
+const ENDLESS = 'endless';
 
 /** A limit above the largest list: 1,000,000 members in pages of 200 are 5,000 pages. */
 export const MAX_PAGES = 20_000;

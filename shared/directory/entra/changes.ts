@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { parseJson } from '../../contract/json.ts';
 import { type DirectoryChange, type DirectoryChanges, DirectoryError } from '../../sync/ports/directory.ts';
-import { ENDLESS } from '../pages.ts';
 import { type Graph, listPages } from './graph.ts';
 import { Change } from './schemas.ts';
 
@@ -22,8 +21,12 @@ const TRACKED = {
 } as const;
 type Resource = keyof typeof TRACKED;
 
-/** Errors after which only a full read is right ("Use delta query", synchronization reset). */
-const RESETS = new Set(['syncStateNotFound', 'resyncRequired', ENDLESS]);
+/**
+ * Whether only a full read is right: the directory refuses the link ("Use delta query", synchronization reset), or the
+ * round does not end. A later attempt with the same link would fail in the same way.
+ */
+const isReset = (error: unknown): boolean =>
+  error instanceof DirectoryError && error.kind === 'odd' && error.reason !== undefined;
 
 /**
  * Reads which groups and users have changed. It makes two calls if nothing has changed. If the directory does not accept
@@ -42,7 +45,7 @@ export async function changesSince(graph: Graph, cursor: string): Promise<Direct
       cursor: textOf({ groups: groups.link, users: users.link, atMs: nowMs }),
     };
   } catch (error) {
-    if (error instanceof DirectoryError && RESETS.has(error.reason ?? '')) return reset(graph);
+    if (isReset(error)) return reset(graph);
     throw error;
   }
 }

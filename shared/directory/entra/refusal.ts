@@ -14,7 +14,9 @@ export function graphRefusal(
   body: unknown,
   nowMs: number,
 ): DirectoryError {
-  const reason = GraphError.safeParse(body).data?.error.code;
+  const code = GraphError.safeParse(body).data?.error.code;
+  // The status 410 alone shows that a link to changes is not valid any more.
+  const reason = code ?? (answer.status === 410 ? 'gone' : undefined);
   return refusal(operation, answer, { kind: kindOf(answer.status, reason), reason, nowMs });
 }
 

@@ -2,7 +2,6 @@ import { parseJson } from '../../contract/json.ts';
 import { DirectoryError } from '../../sync/ports/directory.ts';
 import { type AccessTokens, keepAccessToken, Token } from '../access-tokens.ts';
 import { type DirectoryWorld, exchange } from '../exchange.ts';
-import { retrying } from '../retrying.ts';
 import { tokenRefusal } from './refusal.ts';
 
 /** How the application proves itself: with a client secret, or with the AWS role of this process. */
@@ -46,22 +45,20 @@ async function proofOf(credential: Credential, world: DirectoryWorld): Promise<P
 }
 
 /** @throws DirectoryError `denied` if the credential is refused */
-const requestToken = (
+async function requestToken(
   { tenant, clientId, loginUrl }: SignInOptions,
   proof: Proof,
   world: DirectoryWorld,
-): Promise<Token> =>
-  retrying(world, async () => {
-    const operation = 'token';
-    const url = `${loginUrl}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`;
-    const form = { grant_type: 'client_credentials', client_id: clientId, scope: SCOPE, ...proof };
-    const body = new URLSearchParams(form).toString();
-    const answer = await exchange({ method: 'POST', operation, url, headers: FORM, body }, world);
-    const json = parseJson(answer.text);
-    if (answer.status !== 200) {
-      throw tokenRefusal(operation, answer, json.ok ? json.value : undefined, world.clock());
-    }
-    const parsed = Token.safeParse(json.ok ? json.value : undefined);
-    if (parsed.success) return parsed.data;
-    throw new DirectoryError('odd', `${operation}: expected access_token and expires_in`);
-  });
+): Promise<Token> {
+  const operation = 'token';
+  const url = `${loginUrl}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`;
+  const form = { grant_type: 'client_credentials', client_id: clientId, scope: SCOPE, ...proof };
+  const body = new URLSearchParams(form).toString();
+  const answer = await exchange({ method: 'POST', operation, url, headers: FORM, body }, world);
+  const json = parseJson(answer.text);
+  const value = json.ok ? json.value : undefined;
+  if (answer.status !== 200) throw tokenRefusal(operation, answer, value, world.clock());
+  const parsed = Token.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new DirectoryError('odd', `${operation}: expected access_token and expires_in`);
+}

@@ -268,6 +268,16 @@ describe('changes that Entra ID reports', () => {
   );
 
   it.each([
+    ['a link that is refused with 400', { error: 'unsupportedQuery' }],
+    ['410 without a body', { status: 410 }],
+  ])('after %s the result is a reset', async (_, fault) => {
+    const { directory, control } = await openEntra();
+    const cursor = await directory.cursorAt(NOW_MS);
+    await control('faults', [{ match: { path: '*/groups/delta' }, times: 1, ...fault }]);
+    expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
+  });
+
+  it.each([
     ['a cursor of another directory', '1700000000000'],
     ['a cursor that is not text of this reader', '{"groups":1}'],
   ])('%s is a reset', async (_, cursor) => {
