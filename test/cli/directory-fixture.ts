@@ -115,7 +115,9 @@ export async function entraWorldOf(saved: () => Promise<Saved> = savedWorld) {
 export async function oktaWorldOf(saved: () => Promise<Saved> = savedWorld) {
   const world = await saved();
   const okta = await openOkta();
-  const { ports, ...shown } = portsWith(okta, world);
+  const { ports, ...shown } = portsWith(okta, world, (setting, secret) =>
+    openDirectory(setting, secret, okta.world),
+  );
   const { clientId, key, apiToken, keyArn } = okta.credentials;
   const file = join(temporaryFolder(), 'key.json');
   writeFileSync(file, JSON.stringify(key));
