@@ -86,7 +86,7 @@ describe('members of an Okta group', () => {
       email: 'bot@login.example',
       userName: 'bot@login.example',
     });
-    expect(await directory.user('00uNobody')).toBeUndefined();
+    expect(await directory.user('00uMissing')).toBeUndefined();
   });
 
   it('all members are read despite small, empty and repeated pages, unknown fields, limits and failures', async () => {
