@@ -6,7 +6,7 @@ const MAX_LENGTH = 65_536;
 interface Question {
   /** The name of the text in the prompt. */
   readonly title: string;
-  /** The option that says that the text is on standard input. */
+  /** The option for a text on standard input. */
   readonly option: string;
   /** Whether the option was given. */
   readonly isPiped: boolean;

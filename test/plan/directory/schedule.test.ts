@@ -16,7 +16,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const NEW = firstSeen(groupId('g'), 'g@example.com', START_MS);
 const EQUAL: ReadOutcome = { kind: 'equal' };
 
-const read = (known: typeof NEW, outcome: ReadOutcome, minute: number) =>
+const read = (known: typeof NEW, outcome: ReadOutcome, minute: number, lagMinutes = 0) =>
   afterRead(known, {
     outcome,
     address: 'g@example.com',
@@ -24,7 +24,7 @@ const read = (known: typeof NEW, outcome: ReadOutcome, minute: number) =>
     stampMs: START_MS + (minute - 1) * MINUTE_MS,
     below: [],
     nowMs: START_MS + minute * MINUTE_MS,
-    lagMs: 0,
+    lagMs: lagMinutes * MINUTE_MS,
     spread: 0.5,
   });
 const dueAfterMinutes = ({ dueMs }: typeof NEW) => (dueMs - START_MS) / MINUTE_MS;
@@ -41,6 +41,20 @@ describe('next read of a group', () => {
     expect(settled.dueMs - START_MS).toBe(22 * HOUR_MS);
     const rolling = read(settled, EQUAL, 24 * 60);
     expect(rolling.dueMs - settled.dueMs).toBeGreaterThan(20 * HOUR_MS);
+  });
+
+  it('the two reads are farther apart if the directory lags', () => {
+    const first = read(NEW, EQUAL, 0, 10);
+    expect(dueAfterMinutes(first)).toBe(20);
+    expect(dueAfterMinutes(read(first, EQUAL, 19, 10))).toBe(20);
+    expect(read(first, EQUAL, 20, 10).dueMs - START_MS).toBeGreaterThan(20 * HOUR_MS);
+  });
+
+  it('a read within the lag of the directory does not disprove that the group was deleted', () => {
+    const deleted = { ...NEW, deletedMs: START_MS };
+    expect(read(deleted, EQUAL, 9, 10).deletedMs).toBe(START_MS);
+    expect(read(deleted, EQUAL, 10, 10).deletedMs).toBeUndefined();
+    expect(read(deleted, EQUAL, 1).deletedMs).toBeUndefined();
   });
 
   it('two reads less than ten minutes apart do not settle a group', () => {
