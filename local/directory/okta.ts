@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { okta } from '../../directory-simulator/okta/dialect.ts';
-import type { LocalVendor } from './open-directory.ts';
+import type { LocalVendor } from './vendor.ts';
 
 const Client = z.object({ clientId: z.string(), key: z.record(z.string(), z.unknown()) });
 

@@ -1,5 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { exportJWK, type GenerateKeyPairResult, generateKeyPair, type JWK, SignJWT } from 'jose';
+import type { NewId } from './ids.ts';
 
 /** A key of this process that proves the possession of access tokens (RFC 9449). */
 export interface ProofKey {
@@ -20,7 +21,7 @@ export interface ProvenRequest {
 const ALGORITHM = 'ES256';
 
 /** Creates a key. It is created at the first proof, because most organisations ask for none. */
-export function createProofKey(): ProofKey {
+export function createProofKey(newId: NewId): ProofKey {
   let pair:
     | Promise<{ readonly privateKey: GenerateKeyPairResult['privateKey']; readonly jwk: JWK }>
     | undefined;
@@ -34,7 +35,7 @@ export function createProofKey(): ProofKey {
       const { privateKey, jwk } = await pair;
       const { origin, pathname } = new URL(url);
       const claims = {
-        jti: randomUUID(),
+        jti: newId(),
         htm: method,
         htu: `${origin}${pathname}`,
         iat: Math.floor(nowMs / 1_000),

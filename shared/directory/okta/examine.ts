@@ -6,6 +6,7 @@ import type { Signer } from './assertion.ts';
 import { accessTokenAuthorization, apiTokenAuthorization } from './authorization.ts';
 import { memberPages, SCOPES, tryUsers } from './directory.ts';
 import { groupPages } from './groups.ts';
+import { createIds } from './ids.ts';
 import { firstPoll, readPage } from './log.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { claimsOf, createSignIn, type SignIn } from './sign-in.ts';
@@ -58,12 +59,13 @@ export async function examineOkta(
     return [{ step: 'credential', failure: undefined }, ...(await examineRights(() => api, world))];
   }
   const { signer, isKms } = credential;
-  const signing = await attempt(() => signer.sign(claimsOf({ ...credential, orgUrl }, world.clock())));
+  const application = { ...credential, orgUrl, newId: createIds(world) };
+  const signing = await attempt(() => signer.sign(claimsOf(application, world.clock())));
   const signed = stepOf(isKms ? 'signature' : 'credential', signing);
   if (signed.failure !== undefined) return [signed];
   const signIns = new Map(
     RIGHTS.map((right) => {
-      const options = { ...credential, orgUrl, scopes: [SCOPE_OF[right]] };
+      const options = { ...application, scopes: [SCOPE_OF[right]] };
       return [right, createSignIn(options, world, limits)] as const;
     }),
   );

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { parseJson } from '../../contract/json.ts';
 import { DirectoryError } from '../../sync/ports/directory.ts';
 import { type DirectoryAnswer, type DirectoryWorld, exchange, headersOf } from '../exchange.ts';
 import type { Claims, Signer } from './assertion.ts';
 import { createProofKey, type ProofKey } from './dpop.ts';
+import type { NewId } from './ids.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { reasonOf, refusal } from './refusal.ts';
 import { Token } from './schemas.ts';
@@ -31,6 +31,7 @@ export interface SignInOptions {
   readonly clientId: string;
   readonly signer: Signer;
   readonly scopes: readonly string[];
+  readonly newId: NewId;
 }
 
 /** Okta accepts an hour at most. A request is answered within seconds. */
@@ -48,7 +49,7 @@ const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
  *     request ──400 invalid_dpop_proof──▶ with proof ──400 use_dpop_nonce──▶ with nonce ──▶ bound token
  */
 export function createSignIn(options: SignInOptions, world: DirectoryWorld, limits: RateLimits): SignIn {
-  const key = createProofKey();
+  const key = createProofKey(options.newId);
   let needsProof = false;
   let nonce: string | undefined;
   let held: { readonly token: AccessToken; readonly untilMs: number } | undefined;
@@ -100,7 +101,7 @@ export function createSignIn(options: SignInOptions, world: DirectoryWorld, limi
 export const tokenUrlOf = (orgUrl: string): string => `${orgUrl}/oauth2/v1/token`;
 
 export function claimsOf(
-  { orgUrl, clientId }: Pick<SignInOptions, 'orgUrl' | 'clientId'>,
+  { orgUrl, clientId, newId }: Pick<SignInOptions, 'orgUrl' | 'clientId' | 'newId'>,
   nowMs: number,
 ): Claims {
   const iat = Math.floor(nowMs / 1_000);
@@ -108,7 +109,7 @@ export function claimsOf(
     iss: clientId,
     sub: clientId,
     aud: tokenUrlOf(orgUrl),
-    jti: randomUUID(),
+    jti: newId(),
     iat,
     exp: iat + ASSERTION_SECONDS,
   };

@@ -6,6 +6,7 @@ import { keySigner, kmsSigner, type Signer } from './assertion.ts';
 import { accessTokenAuthorization, apiTokenAuthorization } from './authorization.ts';
 import { createOktaDirectory, SCOPES } from './directory.ts';
 import { type Application, examineOkta, type OktaCredential } from './examine.ts';
+import { createIds } from './ids.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { ApiToken, PrivateJwk } from './schemas.ts';
 import { createSignIn } from './sign-in.ts';
@@ -15,11 +16,12 @@ export const okta: Vendor<'okta'> = {
     const { orgUrl } = setting;
     const credential = await credentialOf(setting, readSecret, world);
     const limits = createRateLimits(world);
+    const scopes = Object.values(SCOPES);
     const authorization =
       'apiToken' in credential
         ? apiTokenAuthorization(credential.apiToken)
         : accessTokenAuthorization(
-            createSignIn({ ...credential, orgUrl, scopes: Object.values(SCOPES) }, world, limits),
+            createSignIn({ ...credential, orgUrl, scopes, newId: createIds(world) }, world, limits),
           );
     return createOktaDirectory({ orgUrl, authorization, limits }, world);
   },

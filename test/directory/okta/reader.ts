@@ -10,8 +10,10 @@ import {
   apiTokenAuthorization,
 } from '../../../shared/directory/okta/authorization.ts';
 import { createOktaDirectory, SCOPES } from '../../../shared/directory/okta/directory.ts';
+import { createIds } from '../../../shared/directory/okta/ids.ts';
 import { createRateLimits } from '../../../shared/directory/okta/rate-limits.ts';
 import { createSignIn } from '../../../shared/directory/okta/sign-in.ts';
+import { seededRandom } from '../../../simulate/random.ts';
 import { CUSTOMER_KEY } from '../../directory-simulator/keys.ts';
 import { startOkta } from '../../directory-simulator/okta/fixture.ts';
 
@@ -56,7 +58,7 @@ export async function openOkta({ credential = 'key', ...options }: Options = {})
   const world: DirectoryWorld = {
     dispatcher,
     clock: () => clock.ms,
-    random: () => 0.5,
+    random: seededRandom(Number(options.seed ?? '1')).next,
     sleep: async (ms) => {
       waits.push(ms);
       clock.ms += ms;
@@ -71,7 +73,7 @@ export async function openOkta({ credential = 'key', ...options }: Options = {})
   const signer: Signer = credential === 'kms' ? kmsSigner(keyArnOf(key.kid), world) : keySigner(key);
   const limits = createRateLimits(world);
   const signIn = createSignIn(
-    { orgUrl: url, clientId, signer, scopes: Object.values(SCOPES) },
+    { orgUrl: url, clientId, signer, scopes: Object.values(SCOPES), newId: createIds(world) },
     world,
     limits,
   );
