@@ -29,6 +29,7 @@ import {
   grant,
   grantNotify,
   grantSecretsKey,
+  grantSignatures,
   grantWebIdentity,
   PERMISSIONS,
   type Resources,
@@ -238,6 +239,7 @@ function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undef
   if (worker === undefined || queue === undefined) return undefined;
   const { function: target, role } = worker;
   grantWebIdentity(role, settings.directoryAudiences);
+  grantSignatures(role, settings.directoryKeys);
   target.addEnvironment(ENVIRONMENT.eventsQueueUrl, queue.queueUrl);
   target.addEnvironment(ENVIRONMENT.directoryMinutes, String(settings.directoryMinutes));
   // The administrator of the directory must trust this role.

@@ -198,6 +198,19 @@ export function grantWebIdentity(role: Role, audiences: readonly string[]): void
   );
 }
 
+/** Lets a role sign with these keys in KMS, with the one algorithm that the reader of Okta uses. */
+export function grantSignatures(role: Role, keys: readonly string[]): void {
+  if (keys.length === 0) return;
+  role.addToPolicy(
+    new PolicyStatement({
+      sid: 'SignAsApplication',
+      actions: ['kms:Sign'],
+      resources: [...keys],
+      conditions: { StringEquals: { 'kms:SigningAlgorithm': 'RSASSA_PKCS1_V1_5_SHA_256' } },
+    }),
+  );
+}
+
 /**
  * Lets the role read the stream, add objects to the bucket, and send failed batches to a queue. It may not read or
  * delete objects.

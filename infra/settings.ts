@@ -73,6 +73,10 @@ export const StageSettings = z
         ),
       )
       .default([]),
+    // The function may sign with these keys in the name of the applications that read directories.
+    directoryKeys: list
+      .pipe(z.array(z.string().regex(KEY_ARN, 'expected the ARN of a key in KMS')))
+      .default([]),
     alarmEmail: z.email().optional(),
     notify: list
       .pipe(

@@ -46,6 +46,7 @@ export function addConnect(program: Command, act: Act): void {
         'connect acme --observe                      plan only',
         'connect acme --directory google --administrator admin@acme.example --key key.json',
         'connect acme --directory entra --tenant acme.example --client-id 11111111-2222-4333-8444-555555555555 --federated',
+        'connect acme --directory okta --directory-url https://acme.okta.com --client-id 0oa1gjh63g214q0Hq0g4 --key key.json',
         'connect acme --directory google --administrator admin@acme.example --provider //iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/aws/providers/aws --service-account groupsync@acme.iam.gserviceaccount.com',
       ),
     )

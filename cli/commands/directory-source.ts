@@ -28,18 +28,28 @@ export const directoryOptions = (): readonly Option[] => [
     DIRECTORY_KINDS,
   ),
   new Option('--administrator <address>', 'Google: in whose name the directory is read'),
-  new Option('--key <file>', "Google: key file of the directory's service account"),
+  new Option(
+    '--key <file>',
+    "Google: key file of the directory's service account; Okta: file with the private key as JWK",
+  ),
   new Option('--provider <name>', 'Google: workload identity provider, to sign in without a stored key'),
   new Option('--service-account <address>', 'Google: the service account that reads, with --provider'),
   new Option('--tenant <id>', 'Entra ID: the tenant'),
-  new Option('--client-id <id>', 'Entra ID: the application that reads'),
-  new Option('--secret-stdin', 'Entra ID: read the client secret from standard input'),
+  new Option('--client-id <id>', 'Entra ID, Okta: the application that reads'),
+  new Option(
+    '--secret-stdin',
+    'read the client secret (Entra ID) or the API token (Okta) from standard input',
+  ),
+  new Option('--key-arn <arn>', 'Okta: key in KMS that signs in as the application, without a stored key'),
   new Option('--federated', 'Entra ID: sign in with a federated credential, without a stored secret'),
   new Option(
     '--audience <name>',
     'Entra ID: audience of the federated credential, if it is not the usual one',
   ),
-  new Option('--directory-url <url>', 'another server with the same API, such as a simulator'),
+  new Option(
+    '--directory-url <url>',
+    'Okta: address of the organisation; else another server with the same API, such as a simulator',
+  ),
 ];
 
 /** A directory that the connection does not read yet. */

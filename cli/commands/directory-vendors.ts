@@ -14,6 +14,7 @@ export interface DirectoryOptions {
   readonly clientId?: string;
   readonly federated?: boolean;
   readonly audience?: string;
+  readonly keyArn?: string;
 }
 
 /** The source of a directory's secret: a file with JSON, or one line of text that is stored in this field. */
@@ -71,6 +72,24 @@ function entra(options: DirectoryOptions): DescribedDirectory | undefined {
   };
 }
 
+function okta(options: DirectoryOptions): DescribedDirectory | undefined {
+  const { directoryUrl: orgUrl, clientId, key, keyArn, secretStdin = false } = options;
+  const hasOneCredential =
+    clientId === undefined
+      ? key === undefined && keyArn === undefined
+      : !secretStdin && (key === undefined) !== (keyArn === undefined);
+  if (orgUrl === undefined || !hasOneCredential) return undefined;
+  const setting = {
+    kind: 'okta',
+    orgUrl,
+    ...(clientId !== undefined && { clientId }),
+    ...(keyArn !== undefined && { keyArn }),
+  };
+  if (keyArn !== undefined) return { setting, secret: undefined };
+  if (key !== undefined) return { setting, secret: { kind: 'file', file: key } };
+  return { setting, secret: { kind: 'text', field: 'apiToken', title: 'API token', isPiped: secretStdin } };
+}
+
 interface VendorOptions {
   /** Returns undefined if the options do not describe a directory. */
   describe(options: DirectoryOptions): DescribedDirectory | undefined;
@@ -89,10 +108,9 @@ const VENDORS: Readonly<Record<DirectoryKind, VendorOptions>> = {
       '--tenant ID and --client-id ID, and the client secret on standard input with --secret-stdin, or --federated',
   },
   okta: {
-    describe: () => {
-      throw new UsageError('--directory okta: this version of groupsync reads only google and entra');
-    },
-    expected: '--directory google or entra',
+    describe: okta,
+    expected:
+      '--directory-url URL, and --client-id ID with --key FILE or --key-arn ARN, or an API token on standard input with --secret-stdin',
   },
 };
 

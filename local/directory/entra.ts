@@ -1,6 +1,6 @@
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
 import { entra } from '../../directory-simulator/entra/dialect.ts';
-import type { LocalVendor } from './open-directory.ts';
+import type { LocalVendor } from './vendor.ts';
 import { DOMAIN } from './world-of-events.ts';
 
 const CLIENT_SECRET = 'local-client-secret';

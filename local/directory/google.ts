@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { google } from '../../directory-simulator/google/dialect.ts';
-import type { LocalVendor } from './open-directory.ts';
+import type { LocalVendor } from './vendor.ts';
 import { ADMINISTRATOR } from './world-of-events.ts';
 
 const KeyFile = z.record(z.string(), z.unknown());

@@ -1,13 +1,11 @@
-import type { OpenDialect } from '../../directory-simulator/engine/dialect.ts';
-import {
-  createDirectorySimulator,
-  type DirectorySimulator,
-} from '../../directory-simulator/engine/simulator.ts';
+import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
-import type { DirectoryKind, DirectorySetting } from '../../shared/contract/settings.ts';
+import type { DirectoryKind } from '../../shared/contract/settings.ts';
 import { shellWord } from '../../shared/operate/names.ts';
 import { entraDirectory } from './entra.ts';
 import { googleDirectory } from './google.ts';
+import { oktaDirectory } from './okta.ts';
+import type { Access, LocalVendor } from './vendor.ts';
 
 /** A running directory simulator, with the setting and the secret that a connection needs to read it. */
 export interface OpenDirectory extends Access {
@@ -17,24 +15,12 @@ export interface OpenDirectory extends Access {
   readonly close: () => Promise<void>;
 }
 
-export interface Access {
-  /** Value of the setting `directory`. */
-  readonly setting: DirectorySetting;
-  /** Content of the directory's secret. */
-  readonly key: Readonly<Record<string, unknown>>;
-}
-
-/** How a simulator of one vendor is started and read. */
-export interface LocalVendor {
-  readonly dialect: () => OpenDialect;
-  readonly accessTo: (simulator: DirectorySimulator, url: string) => Promise<Access>;
-}
-
 /** The vendors that `npm start -- --directory` starts. */
 const VENDORS = {
   google: googleDirectory,
   entra: entraDirectory,
-} satisfies Partial<Record<DirectoryKind, LocalVendor>>;
+  okta: oktaDirectory,
+} satisfies Record<DirectoryKind, LocalVendor>;
 
 export type LocalKind = keyof typeof VENDORS;
 export const LOCAL_KINDS = Object.keys(VENDORS) as readonly LocalKind[];

@@ -7,6 +7,7 @@ import { type DirectorySecrets, SecretError } from '../sync/ports/secrets.ts';
 import { entra } from './entra/vendor.ts';
 import type { DirectoryWorld } from './exchange.ts';
 import { google } from './google/vendor.ts';
+import { okta } from './okta/vendor.ts';
 import { attempt, stepOf } from './steps.ts';
 import type { Vendor } from './vendor.ts';
 
@@ -14,15 +15,8 @@ import type { Vendor } from './vendor.ts';
 const VENDORS: { readonly [Kind in DirectoryKind]: Vendor<Kind> } = {
   google,
   entra,
-  okta: notRead('Okta'),
+  okta,
 };
-
-function notRead<Kind extends DirectoryKind>(name: string): Vendor<Kind> {
-  const refuse = async () => {
-    throw new DirectoryError('denied', `${name} cannot be read by this version of groupsync`);
-  };
-  return { open: refuse, examine: refuse };
-}
 
 /**
  * Returns the world of a directory whose address is accepted.

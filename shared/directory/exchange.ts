@@ -14,6 +14,12 @@ export interface DirectoryWorld {
    * @throws DirectoryError `denied` if AWS refuses the request, or if the process does not run on AWS
    */
   readonly webIdentity: (audience: string) => Promise<string>;
+  /**
+   * Signs with a private RSA key that stays in KMS (RSASSA-PKCS1-v1_5 with SHA-256). undefined: this process has no role
+   * that may sign.
+   * @throws DirectoryError `denied` if AWS refuses the request
+   */
+  readonly kmsSign?: (keyArn: string, message: Uint8Array) => Promise<Uint8Array>;
   /** Refuses addresses of this machine and of private networks, as a deployed function does. */
   readonly publicOnly?: boolean | undefined;
 }
@@ -31,6 +37,8 @@ export interface DirectoryAnswer {
   readonly status: number;
   readonly text: string;
   readonly retryAfter: string | undefined;
+  /** The headers, with names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The time just before the request was sent, or the time in the header `Date` if it is earlier. */
   readonly asOfMs: number;
 }
@@ -60,7 +68,7 @@ export async function exchange(request: DirectoryRequest, world: DirectoryWorld)
     const retryAfter = firstOf(answer.headers['retry-after']);
     const saidMs = Date.parse(firstOf(answer.headers['date']) ?? '');
     const asOfMs = Number.isNaN(saidMs) ? askedAtMs : Math.min(askedAtMs, saidMs);
-    return { status: answer.statusCode, text, retryAfter, asOfMs };
+    return { status: answer.statusCode, text, retryAfter, headers: answer.headers, asOfMs };
   } catch (cause) {
     if (cause instanceof DirectoryError) throw cause;
     // The error has no `cause`, because the text of the cause may quote the requested address.
@@ -83,3 +91,7 @@ async function readText(operation: string, body: AsyncIterable<Buffer>): Promise
 }
 
 const firstOf = (header: string | string[] | undefined): string | undefined => [header].flat()[0];
+
+/** Returns the values of a header. A header may be sent several times. */
+export const headersOf = ({ headers }: Pick<DirectoryAnswer, 'headers'>, name: string): readonly string[] =>
+  [headers[name] ?? []].flat();

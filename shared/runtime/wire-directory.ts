@@ -1,6 +1,7 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';
 import { Agent } from 'undici';
+import { createKmsSign, signedAsRole } from '../aws/kms.ts';
 import { createDirectorySecrets } from '../aws/secrets.ts';
 import { createWebIdentity } from '../aws/web-identity.ts';
 import { ENVIRONMENT, readerQueueName } from '../contract/names.ts';
@@ -37,6 +38,7 @@ export function wireDirectory(): Base & {
     random: systemRandom,
     sleep,
     webIdentity,
+    kmsSign: createKmsSign({ signed: signedAsRole, fetch }),
     publicOnly: config.isDeployed && !config.isEmulated,
   };
   return {

@@ -158,8 +158,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     // rules of the platform.
     mayImport: [
       'local/*',
-      'directory-simulator/engine/*',
-      'directory-simulator/google/*',
+      'directory-simulator/*',
       SHARED,
       'functions/*',
       'simulate/platform/rules.ts',

@@ -70,12 +70,6 @@ describe('connect --directory entra', () => {
     const piped = await connect('');
     expect([piped.code, piped.stderr]).toEqual([2, expect.stringContaining('--secret-stdin')]);
   });
-
-  it('refuses Okta, which this version does not read', async () => {
-    const { run } = await entraWorldOf();
-    const { code, stderr } = await run('connect', 'default', '--directory', 'okta');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('reads only google and entra')]);
-  });
 });
 
 describe('doctor of a connection that reads Entra ID', () => {

@@ -13,6 +13,7 @@ import type { Directory } from '../../shared/sync/ports/directory.ts';
 import { SecretError } from '../../shared/sync/ports/secrets.ts';
 import { openEntra } from '../directory/entra/reader.ts';
 import { openGoogle } from '../directory/google/reader.ts';
+import { openOkta } from '../directory/okta/reader.ts';
 import { TENANT } from '../directory-simulator/entra/fixture.ts';
 import { ADMIN } from '../directory-simulator/fixture.ts';
 import { runCli } from '../support/cli/io.ts';
@@ -107,5 +108,29 @@ export async function entraWorldOf(saved: () => Promise<Saved> = savedWorld) {
     /** Runs `connect` with a client secret on standard input. */
     connect: (stdin: string, ...more: string[]) =>
       runCli([...args, '--directory-url', entra.url, '--yes', '--json', ...more], { ports, stdin }),
+  };
+}
+
+/** Creates a connection, and an Okta organisation for it. The function `directory` has no secret. */
+export async function oktaWorldOf(saved: () => Promise<Saved> = savedWorld) {
+  const world = await saved();
+  const okta = await openOkta();
+  const { ports, ...shown } = portsWith(okta, world, (setting, secret) =>
+    openDirectory(setting, secret, okta.world),
+  );
+  const { clientId, key, apiToken, keyArn } = okta.credentials;
+  const file = join(temporaryFolder(), 'key.json');
+  writeFileSync(file, JSON.stringify(key));
+  const args = ['connect', 'default', '--directory', 'okta', '--directory-url', okta.url];
+  const connect = (stdin: string, ...more: string[]) =>
+    runCli([...args, '--yes', '--json', ...more], { ports, stdin });
+  return {
+    ...shown,
+    okta,
+    run: (...given: string[]) => runCli(given, { ports }),
+    connect,
+    connectByKey: () => connect('', '--client-id', clientId, '--key', file),
+    connectByKms: () => connect('', '--client-id', clientId, '--key-arn', keyArn),
+    connectByToken: (token: string = apiToken) => connect(`${token}\n`, '--secret-stdin'),
   };
 }

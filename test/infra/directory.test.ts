@@ -97,6 +97,19 @@ describe('stage that reads directories', () => {
     ]);
   });
 
+  it('the directory function may sign only with the keys of the settings', () => {
+    const key = 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab';
+    const signatures = (of: typeof on) => statementsOf(of).filter(({ Sid }) => Sid === 'SignAsApplication');
+    expect(signatures(on)).toEqual([]);
+    expect(signatures(synthesise({ directory: true, directoryKeys: key }).template)).toMatchObject([
+      {
+        Action: 'kms:Sign',
+        Resource: key,
+        Condition: { StringEquals: { 'kms:SigningAlgorithm': 'RSASSA_PKCS1_V1_5_SHA_256' } },
+      },
+    ]);
+  });
+
   it('an output of the stack is the role of the directory function, which the directory must trust', () => {
     expect(JSON.stringify(on.toJSON()['Outputs'].DirectoryRoleArn)).toContain('DirectoryWorkerRole');
     expect(off.toJSON()['Outputs']).not.toHaveProperty('DirectoryRoleArn');

@@ -24,6 +24,7 @@ describe('readSettings', () => {
       directory: false,
       directoryMinutes: 5,
       directoryAudiences: [],
+      directoryKeys: [],
       connectionViewers: [],
       producers: [],
       sources: {},
@@ -88,6 +89,7 @@ describe('readSettings', () => {
       'sources.directory: ',
     ],
     ['an audience with a wildcard', { directoryAudiences: 'https://*' }, 'directoryAudiences.0: '],
+    ['a key by its alias', { directoryKeys: 'alias/okta' }, 'directoryKeys.0: '],
     ['a source without a connection', { sources: { okta: {} } }, 'sources.okta.connection'],
     [
       'more than eight sources together with a reader of directories',

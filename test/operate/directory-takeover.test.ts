@@ -70,7 +70,7 @@ describe('directory takeover', () => {
     expect(onPlatform(reader)).toEqual(before);
     await resume(reader);
     await reader.passMinutes(30);
-    const moved = before.map((group) => ({ ...group, spokeId: group.spokeId.replace('okta-', '') }));
+    const moved = before.map((group) => ({ ...group, spokeId: group.spokeId?.replace('okta-', '') ?? null }));
     expect(onPlatform(reader)).toEqual(moved);
   });
 

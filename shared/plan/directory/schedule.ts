@@ -35,19 +35,9 @@ export interface WholeRead {
  * they took effect. A read within the lag does not disprove that the group was deleted.
  */
 export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
-  const { group, reportedMs, sentMs, shortMs } = known;
-  const { outcome, address, asOfMs, stampMs, below, counted, nowMs, lagMs } = read;
-  const base: ReaderGroup = {
-    group,
-    address,
-    dueMs: nowMs + CONFIRMED_AFTER_MS + lagMs,
-    readMs: asOfMs,
-    ...(reportedMs !== undefined && { reportedMs }),
-    ...openDeletion(known, read),
-    ...(sentMs !== undefined && { sentMs }),
-    ...(below.length > 0 && { below }),
-    ...(counted !== undefined && { counted }),
-  };
+  const { shortMs } = known;
+  const { outcome, stampMs, nowMs } = read;
+  const base = readAt(known, read);
   if (outcome.kind === 'equal') return { ...base, ...afterAgreement(known, read) };
   const sent = outcome.kind === 'again' ? base : { ...base, sentMs: stampMs };
   if (isShort(outcome)) {
@@ -59,12 +49,23 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   return isEmpty ? { ...kept, emptyMs: known.emptyMs ?? nowMs } : kept;
 }
 
-/** Returns the report of a deletion that the read may be too early to disprove. */
-const openDeletion = (
-  { deletedMs }: ReaderGroup,
-  { asOfMs, lagMs }: WholeRead,
-): Pick<ReaderGroup, 'deletedMs'> =>
-  deletedMs !== undefined && asOfMs - deletedMs < lagMs ? { deletedMs } : {};
+/** Returns the item with the content of the read, to be read again after the lag. */
+function readAt(
+  { group, reportedMs, deletedMs, sentMs }: ReaderGroup,
+  { address, asOfMs, below, counted, nowMs, lagMs }: WholeRead,
+): ReaderGroup {
+  return {
+    group,
+    address,
+    dueMs: nowMs + CONFIRMED_AFTER_MS + lagMs,
+    readMs: asOfMs,
+    ...(reportedMs !== undefined && { reportedMs }),
+    ...(deletedMs !== undefined && asOfMs - deletedMs < lagMs && { deletedMs }),
+    ...(sentMs !== undefined && { sentMs }),
+    ...(below.length > 0 && { below }),
+    ...(counted !== undefined && { counted }),
+  };
+}
 
 function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs, spread }: WholeRead) {
   const firstMs = agreedMs ?? asOfMs;

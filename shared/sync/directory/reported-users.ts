@@ -26,10 +26,10 @@ export async function unknownUsers<Change extends DirectoryChange>(
  */
 export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<void> {
   if (report.isDeletion) return takeDeletedUser(run, report);
-  const { key, atMs } = report;
+  const { key, atMs, found } = report;
   const { directory, users, ports } = run;
-  const askedAtMs = ports.clock();
-  const user = await directory.user(key);
+  const askedAtMs = found?.asOfMs ?? ports.clock();
+  const user = found?.user ?? (await directory.user(key));
   if (user === undefined || !(await isKnownUser(run, user))) return;
   const comesBack = users.comesBack(user);
   await sendUser(run, user, askedAtMs);

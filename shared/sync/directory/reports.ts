@@ -12,7 +12,7 @@ import {
 
 /** The maximum number of remembered reports. Their item then stays below 400 KB, the limit of DynamoDB. */
 const MAX_TAKEN = 8_000;
-/** The number of reported users above which all groups are read instead: that takes fewer calls. */
+/** The number of users to ask for above which all groups are read instead: that takes fewer calls. */
 const MAX_USERS = 1_000;
 
 /** The reports of changes of which a run has recorded some or all. */
@@ -41,10 +41,8 @@ export async function takeReports(
   { cursor, taken = [] }: ReaderPosition,
 ): Promise<TakenReports> {
   const changes = await run.directory.changesSince(cursor);
-  if (changes.isReset === true) {
-    await reportAllGroups(run);
-    return { position: { cursor: changes.cursor }, isReset: true, failure: undefined };
-  }
+  const { isReset = false } = changes;
+  if (isReset) await reportAllGroups(run);
   const all: readonly Report[] = [
     ...changes.groups.map((change) => ({ ...change, kind: 'group' as const })),
     ...changes.users.map((change) => ({ ...change, kind: 'user' as const })),
@@ -61,7 +59,7 @@ export async function takeReports(
     .map((report) => ({ key: digestOf(report), atMs: report.atMs }))
     .toSorted((a, b) => b.atMs - a.atMs);
   const position = { cursor: isWhole ? changes.cursor : cursor, taken: recorded.slice(0, MAX_TAKEN) };
-  return { position, isReset: false, failure };
+  return { position, isReset, failure };
 }
 
 /** Hashes the key of a report. A key can be a person's address, and addresses are stored only with the person. */
@@ -88,7 +86,7 @@ async function takeAll(run: ReaderRun, news: readonly Report[], left: Set<Report
     await takeEach(run, news.filter(isGroup), { left, take: takeGroup });
     for (const report of await unknownUsers(run, ofUsers)) left.delete(report);
     const users = ofUsers.filter((one) => left.has(one) && !(one.isDeletion && isByAddress(one)));
-    if (users.length > MAX_USERS) {
+    if (users.filter(({ found }) => found === undefined).length > MAX_USERS) {
       await readGroupsOfAllUsers(run, Math.max(...users.map(({ atMs }) => atMs)));
       for (const report of users) left.delete(report);
     } else {

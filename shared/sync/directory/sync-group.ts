@@ -39,8 +39,7 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   if (whole === undefined) return false;
   const nowMs = ports.clock();
   const difference = differs(whole);
-  const times = { nowMs, lagMs: directory.lagMs };
-  const outcome = outcomeOf(readOf(whole), difference, known, times);
+  const outcome = outcomeOf(readOf(whole), difference, known, { nowMs, lagMs: directory.lagMs });
   if (!maySend(run, known)) {
     report.read += 1;
     await noteAnswer(run);

@@ -125,10 +125,18 @@ export interface DirectoryChange {
   readonly atMs: number;
   /** Whether the group or user was deleted. */
   readonly isDeletion: boolean;
-  /** Whether a deleted user cannot be restored. */
-  readonly isFinal?: boolean;
   /** Whether only members of the group changed. The name and the address of the group are then as before. */
   readonly isMembership?: boolean;
+  /** Whether a deleted user cannot be restored. */
+  readonly isFinal?: boolean;
+  /** The changed user, if the report shows the user. Otherwise, the user must be asked for. */
+  readonly found?: FoundUser;
+}
+
+export interface FoundUser {
+  readonly user: DirectoryUser;
+  /** The report shows the user as at that time or later, in milliseconds since 1970. */
+  readonly asOfMs: number;
 }
 
 /** For each key, these are at most the latest deletion and the latest other change. */

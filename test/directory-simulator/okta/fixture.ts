@@ -1,7 +1,11 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
 import { onTestFinished } from 'vitest';
-import { CALM_SETTINGS, changedSettings, type PartialSettings } from '../../../directory-simulator/engine/settings.ts';
+import {
+  CALM_SETTINGS,
+  changedSettings,
+  type PartialSettings,
+} from '../../../directory-simulator/engine/settings.ts';
 import { createDirectorySimulator } from '../../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import { okta } from '../../../directory-simulator/okta/dialect.ts';

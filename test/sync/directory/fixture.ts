@@ -103,7 +103,7 @@ interface Simulated {
 }
 
 /** Creates a reader of a simulated directory. */
-async function drive(simulated: Simulated, settings: Options['settings'] = {}) {
+export async function drive(simulated: Simulated, settings: Options['settings'] = {}) {
   const reader = await readerOf(() => simulated.directory, settings);
   const syncClocks = () => {
     simulated.clock.ms = Math.max(simulated.clock.ms, reader.world.nowMs());

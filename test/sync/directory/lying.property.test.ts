@@ -53,14 +53,17 @@ interface Lying extends Vendor {
   readonly nowMs: () => number;
 }
 
+/** Returns the members of a group that are users. */
+const directUsers = (truth: Truth, group: string): readonly string[] =>
+  [...(truth.get(group) ?? [])].filter((member) => !truth.has(member));
+
 /** Returns a directory whose next answers have the drawn faults. It never shows a group empty twice in a row. */
 function lyingDirectory(truth: Truth, { lies, nowMs, countsWith, resets, lagMs }: Lying): Directory {
   const lastEmpty = new Set<string>();
   const take = () => lies.shift() ?? 'none';
   const countsOf = (id: string) => {
-    const members = [...(truth.get(id) ?? [])];
-    const groupCount = members.filter((member) => truth.has(member)).length;
-    return { userCount: members.length - groupCount, groupCount };
+    const userCount = directUsers(truth, id).length;
+    return { userCount, groupCount: (truth.get(id)?.size ?? 0) - userCount };
   };
   const counts = (id: string) => (countsWith === 'page' ? countsOf(id) : {});
   const groupOf = (id: string): DirectoryGroup => ({

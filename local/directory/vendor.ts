@@ -1,0 +1,17 @@
+import type { OpenDialect } from '../../directory-simulator/engine/dialect.ts';
+import type { DirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
+import type { DirectorySetting } from '../../shared/contract/settings.ts';
+
+/** The setting and the secret that a connection needs to read a directory. */
+export interface Access {
+  /** Value of the setting `directory`. */
+  readonly setting: DirectorySetting;
+  /** Content of the directory's secret. */
+  readonly key: Readonly<Record<string, unknown>>;
+}
+
+/** How a simulator of one vendor is started and read. */
+export interface LocalVendor {
+  readonly dialect: () => OpenDialect;
+  readonly accessTo: (simulator: DirectorySimulator, url: string) => Promise<Access>;
+}

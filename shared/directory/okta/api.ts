@@ -1,0 +1,103 @@
+import type * as z from 'zod';
+import { parseJson } from '../../contract/json.ts';
+import { DirectoryError } from '../../sync/ports/directory.ts';
+import { type DirectoryAnswer, type DirectoryWorld, exchange, headersOf } from '../exchange.ts';
+import { retrying } from '../retrying.ts';
+import type { Authorization } from './authorization.ts';
+import { nextPage } from './links.ts';
+import type { RateLimits } from './rate-limits.ts';
+import { refusal } from './refusal.ts';
+
+export interface ApiCall<Body extends z.ZodType> {
+  /** The name of the operation in Okta's reference, such as `listGroupUsers`. */
+  readonly operation: string;
+  /** Path and query below the host. */
+  readonly path: string;
+  readonly body: Body;
+  /**
+   * Whether every organisation has this resource. Then 404 means that a right is missing: if a resource set limits the
+   * application, Okta answers 404 to a request without the scope.
+   */
+  readonly isFixed?: boolean;
+}
+
+export interface ApiAnswer<Body> {
+  readonly body: Body;
+  readonly asOfMs: number;
+}
+
+export interface ListAnswer<Body> extends ApiAnswer<Body> {
+  /** Path and query of the next page; undefined only on the last page. */
+  readonly next: string | undefined;
+}
+
+export interface Api {
+  one<Body extends z.ZodType>(call: ApiCall<Body>): Promise<ApiAnswer<z.infer<Body>>>;
+  /** Reads one page of a list. */
+  list<Body extends z.ZodType>(call: ApiCall<Body>): Promise<ListAnswer<z.infer<Body>>>;
+}
+
+export interface ApiOptions {
+  /** Every request is sent to this host. Without a slash at the end. */
+  readonly orgUrl: string;
+  readonly authorization: Authorization;
+  readonly limits: RateLimits;
+}
+
+/** A first request, one with a new token, and one with a new nonce. */
+const MAX_REQUESTS = 3;
+
+/** Reads the APIs of one organisation. */
+export function createApi({ orgUrl, authorization, limits }: ApiOptions, world: DirectoryWorld): Api {
+  const send = async (url: string, operation: string): Promise<DirectoryAnswer> => {
+    for (let request = 1; ; request += 1) {
+      const { headers, repeats } = await authorization.begin(url);
+      const answer = await limits.run(operation, () =>
+        exchange({ method: 'GET', url, operation, headers }, world),
+      );
+      const isRepeated = repeats(answer);
+      if (!isRepeated || request === MAX_REQUESTS) return answer;
+    }
+  };
+  const read = <Body extends z.ZodType>(call: ApiCall<Body>) =>
+    retrying(world, async () => {
+      const url = `${orgUrl}${call.path}`;
+      const answer = await send(url, call.operation);
+      return { url, answer, body: bodyOf(call, answer) };
+    });
+  return {
+    async one(call) {
+      const { answer, body } = await read(call);
+      return { body, asOfMs: answer.asOfMs };
+    },
+    async list(call) {
+      const { url, answer, body } = await read(call);
+      const next = nextPage(call.operation, headersOf(answer, 'link'), url);
+      return { body, asOfMs: answer.asOfMs, next };
+    },
+  };
+}
+
+/** Returns path and query. Each part of the path is encoded. */
+export function pathOf(parts: readonly string[], query: Readonly<Record<string, string>> = {}): string {
+  const path = `/api/v1/${parts.map(encodeURIComponent).join('/')}`;
+  const search = new URLSearchParams(query);
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+function bodyOf<Body extends z.ZodType>(call: ApiCall<Body>, answer: DirectoryAnswer): z.infer<Body> {
+  const { operation, body: schema, isFixed = false } = call;
+  if (answer.status !== 200) {
+    const error = refusal(operation, answer);
+    const isHidden = isFixed && error.kind === 'missing';
+    throw isHidden ? new DirectoryError('denied', error.message, { reason: error.reason }) : error;
+  }
+  const json = parseJson(answer.text);
+  // The body was cut off in transit. A retry can read the whole body.
+  if (!json.ok) throw new DirectoryError('unavailable', `${operation}: ${json.message}`);
+  const parsed = schema.safeParse(json.value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const place = issue?.path.join('.') ?? '';
+  throw new DirectoryError('odd', `${operation}: ${place === '' ? 'body' : place}: ${issue?.message}`);
+}

@@ -1,0 +1,51 @@
+import type { DirectoryAnswer } from '../exchange.ts';
+import { headersOf } from '../exchange.ts';
+import type { SignIn } from './sign-in.ts';
+
+/** Authenticates the calls of the API. */
+export interface Authorization {
+  /** Returns the headers of one request to `url`. */
+  begin(url: string): Promise<AuthorizedRequest>;
+}
+
+interface AuthorizedRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Takes note of the answer. Returns whether the request may succeed with new headers. */
+  repeats(answer: DirectoryAnswer): boolean;
+}
+
+/** Returns the authorization with an API token. */
+export const apiTokenAuthorization = (apiToken: string): Authorization => ({
+  begin: async () => ({
+    headers: { authorization: `SSWS ${apiToken}` },
+    repeats: () => false,
+  }),
+});
+
+/**
+ * Returns the authorization with access tokens. A request is repeated with a new token, because Okta may refuse a token
+ * before it expires, and with a new nonce, because Okta renews the nonces.
+ */
+export const accessTokenAuthorization = (signIn: SignIn): Authorization => ({
+  async begin(url) {
+    const token = await signIn.current();
+    const headers = token.isBound
+      ? { authorization: `DPoP ${token.text}`, dpop: await signIn.proofFor(url, token) }
+      : { authorization: `Bearer ${token.text}` };
+    return {
+      headers,
+      repeats(answer) {
+        const hasNonce = signIn.keepNonce(answer);
+        if (hasNonce && asksForNonce(answer)) return true;
+        if (answer.status !== 401) return false;
+        signIn.forget(token);
+        return true;
+      },
+    };
+  },
+});
+
+/** RFC 9449, section 9, has 401. Okta also answers 400. */
+const asksForNonce = (answer: DirectoryAnswer): boolean =>
+  (answer.status === 400 || answer.status === 401) &&
+  headersOf(answer, 'www-authenticate').some((challenge) => challenge.includes('use_dpop_nonce'));

@@ -1,0 +1,110 @@
+import * as z from 'zod';
+import { parseJson } from '../../contract/json.ts';
+import type { DirectoryChange, DirectoryChanges } from '../../sync/ports/directory.ts';
+import type { Api } from './api.ts';
+import { groupList } from './groups.ts';
+import { listPages } from './lists.ts';
+import { firstPoll, pollLog } from './log.ts';
+import type { LogEvent } from './schemas.ts';
+import { userList, userOf } from './users.ts';
+
+/**
+ * The span that each run requests again, for clocks that differ and for answers that are late. The log needs none,
+ * because its cursor is in the order of storage.
+ */
+const OVERLAP_MS = 5 * 60_000;
+
+const Cursor = z.object({
+  /** Milliseconds since 1970. */
+  sinceMs: z.number(),
+  /** Path and query of the next poll of the log. */
+  log: z.string().optional(),
+});
+
+export const cursorAt = (nowMs: number): string => JSON.stringify({ sinceMs: nowMs });
+
+/**
+ * Reads which groups and users have changed. If nothing has changed, it makes three calls:
+ *
+ *   call                        | shows                              | never shows
+ *   ----------------------------|------------------------------------|-------------------------------------------
+ *   groups changed since a time | new, renamed, and with new members | deleted groups, members who were deleted
+ *   users changed since a time  | new, renamed, switched on or off   | deleted users
+ *   the System Log              | all of these, and deletions        | some entries for minutes, a few for ever
+ */
+export async function changesSince(api: Api, given: string, nowMs: number): Promise<DirectoryChanges> {
+  const json = parseJson(given);
+  const cursor = Cursor.safeParse(json.ok ? json.value : undefined).data;
+  // The connection read another directory before.
+  if (cursor === undefined) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
+  const sinceMs = Math.min(cursor.sinceMs, nowMs) - OVERLAP_MS;
+  const log = await pollLog(api, cursor.log, firstPoll(sinceMs, nowMs));
+  return {
+    groups: latestOf([...(await changedGroups(api, sinceMs)), ...changesIn(log.events, 'UserGroup')]),
+    users: latestOf([...(await changedUsers(api, sinceMs)), ...changesIn(log.events, 'User')]),
+    cursor: JSON.stringify({ sinceMs: nowMs, log: log.next }),
+    isReset: log.isReset,
+  };
+}
+
+const isAfter = (field: string, ms: number): string => `${field} gt "${new Date(ms).toISOString()}"`;
+
+async function changedGroups(api: Api, sinceMs: number): Promise<readonly DirectoryChange[]> {
+  const filter = `${isAfter('lastMembershipUpdated', sinceMs)} or ${isAfter('lastUpdated', sinceMs)}`;
+  const changes: DirectoryChange[] = [];
+  for await (const { items } of listPages(api, groupList({ filter }))) {
+    for (const { id, lastUpdated, lastMembershipUpdated } of items) {
+      changes.push({ key: id, atMs: Math.max(lastUpdated, lastMembershipUpdated), isDeletion: false });
+    }
+  }
+  return changes;
+}
+
+/** Returns the changed users with their states, so that a change of all users costs one call for 200 of them. */
+async function changedUsers(api: Api, sinceMs: number): Promise<readonly DirectoryChange[]> {
+  const changes: DirectoryChange[] = [];
+  for await (const { items, asOfMs } of listPages(
+    api,
+    userList({ filter: isAfter('lastUpdated', sinceMs) }),
+  )) {
+    for (const user of items) {
+      const found = { user: userOf(user), asOfMs };
+      changes.push({ key: user.id, atMs: user.lastUpdated ?? asOfMs, isDeletion: false, found });
+    }
+  }
+  return changes;
+}
+
+/** Events that report the end of a group or user. Okta deletes for ever, and never uses an id again. */
+const DELETIONS = new Set(['group.lifecycle.delete', 'user.lifecycle.delete.completed']);
+
+/**
+ * Returns the changes of groups or users in the log. A change of a membership also names its user. Such a change belongs
+ * to the group.
+ */
+const changesIn = (events: readonly LogEvent[], type: 'User' | 'UserGroup'): readonly DirectoryChange[] =>
+  events
+    .filter(({ eventType }) => eventType.startsWith('group.') === (type === 'UserGroup'))
+    .flatMap(({ eventType, published: atMs, outcome, target }) => {
+      const isDeletion = DELETIONS.has(eventType) && outcome?.result === 'SUCCESS';
+      const named = (target ?? []).filter((one) => one.type === type);
+      return named.flatMap(({ id: key }) =>
+        typeof key === 'string' && key !== '' ? [{ key, atMs, isDeletion, isFinal: isDeletion }] : [],
+      );
+    });
+
+/** Returns the latest change of each key. A deletion is final, so a list that was late does not replace it. */
+function latestOf(changes: readonly DirectoryChange[]): readonly DirectoryChange[] {
+  const latest = new Map<string, DirectoryChange>();
+  for (const change of changes) {
+    const before = latest.get(change.key);
+    latest.set(change.key, before === undefined ? change : merged(before, change));
+  }
+  return [...latest.values()];
+}
+
+function merged(before: DirectoryChange, change: DirectoryChange): DirectoryChange {
+  const atMs = Math.max(before.atMs, change.atMs);
+  const deletion = [before, change].find(({ isDeletion }) => isDeletion);
+  return { ...(deletion ?? { ...before, ...change }), atMs };
+}

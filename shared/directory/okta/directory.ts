@@ -1,0 +1,53 @@
+import type { Directory, DirectoryMember, DirectoryPage } from '../../sync/ports/directory.ts';
+import type { DirectoryWorld } from '../exchange.ts';
+import { type Api, createApi, pathOf } from './api.ts';
+import type { Authorization } from './authorization.ts';
+import { changesSince, cursorAt } from './changes.ts';
+import { findGroup, groupPages } from './groups.ts';
+import { listPages, PAGE_SIZE } from './lists.ts';
+import type { RateLimits } from './rate-limits.ts';
+import { User } from './schemas.ts';
+import { findUser, userList, userOf } from './users.ts';
+
+export interface OktaOptions {
+  /** Every request is sent to this host. Without a slash at the end. */
+  readonly orgUrl: string;
+  readonly authorization: Authorization;
+  readonly limits: RateLimits;
+}
+
+/** The smallest scopes that read groups with their members, users and the log. */
+export const SCOPES = {
+  groups: 'okta.groups.read',
+  users: 'okta.users.read',
+  reports: 'okta.logs.read',
+} as const;
+
+/** Returns a directory that reads an organisation of Okta. It has no nested groups. */
+export function createOktaDirectory(options: OktaOptions, world: DirectoryWorld): Directory {
+  const api = createApi(options, world);
+  return {
+    groups: () => groupPages(api),
+    membersOf: (group) => memberPages(api, group),
+    group: (id) => findGroup(api, id),
+    hasMember: async () => false,
+    user: (key) => findUser(api, key),
+    tryUsers: () => tryUsers(api),
+    changesSince: (cursor) => changesSince(api, cursor, world.clock()),
+    cursorAt: async (nowMs) => cursorAt(nowMs),
+    lagMs: 0,
+  };
+}
+
+/** Lists the members of every state. */
+export async function* memberPages(api: Api, group: string): AsyncGenerator<DirectoryPage<DirectoryMember>> {
+  const path = pathOf(['groups', group, 'users'], { limit: PAGE_SIZE });
+  for await (const { items, asOfMs } of listPages(api, { operation: 'listGroupUsers', path, item: User })) {
+    yield { items: items.map((user) => ({ kind: 'user', user: userOf(user) })), asOfMs };
+  }
+}
+
+/** Reads one page with one user. */
+export async function tryUsers(api: Api): Promise<void> {
+  for await (const _ of listPages(api, userList({ limit: '1' }))) return;
+}

@@ -1,0 +1,48 @@
+import * as z from 'zod';
+import { groupId } from '../../domain/ids.ts';
+import type { DirectoryGroup, DirectoryPage } from '../../sync/ports/directory.ts';
+import { unlessMissing } from '../steps.ts';
+import { type Api, pathOf } from './api.ts';
+import { type List, listPages, PAGE_SIZE } from './lists.ts';
+import { Group } from './schemas.ts';
+
+/** The list of all groups, or of the groups that a filter names. */
+export const groupList = (query: {
+  readonly filter?: string;
+  readonly expand?: string;
+}): List<typeof Group> => ({
+  operation: 'listGroups',
+  path: pathOf(['groups'], { ...query, limit: PAGE_SIZE }),
+  item: Group,
+  isFixed: true,
+});
+
+/** Lists the groups of every type: those of Okta, of apps, and the built-in ones. */
+export async function* groupPages(api: Api): AsyncGenerator<DirectoryPage<DirectoryGroup>> {
+  for await (const { items, asOfMs } of listPages(api, groupList({ expand: 'stats' }))) {
+    yield { items: items.map(groupOf), asOfMs };
+  }
+}
+
+/**
+ * Finds a group by its id. The list is asked first, because only the list counts the users. An empty list is no proof
+ * that there is no such group.
+ */
+export async function findGroup(api: Api, id: string): Promise<DirectoryGroup | undefined> {
+  const { operation, path, isFixed } = groupList({ filter: `id eq ${JSON.stringify(id)}`, expand: 'stats' });
+  const { body } = await api.list({ operation, path, body: z.array(Group), isFixed: isFixed === true });
+  const listed = body.find((group) => group.id === id);
+  if (listed !== undefined) return groupOf(listed);
+  return unlessMissing(async () => {
+    const found = await api.one({ operation: 'getGroup', path: pathOf(['groups', id]), body: Group });
+    return groupOf(found.body);
+  });
+}
+
+/** Groups of Okta have no address. */
+const groupOf = ({ id, profile, _embedded }: z.infer<typeof Group>): DirectoryGroup => ({
+  id: groupId(id),
+  name: profile.name,
+  address: id,
+  userCount: _embedded?.stats?.usersCount ?? undefined,
+});

@@ -1,0 +1,168 @@
+import { parseJson } from '../../contract/json.ts';
+import { DirectoryError } from '../../sync/ports/directory.ts';
+import { type DirectoryAnswer, type DirectoryWorld, exchange, headersOf } from '../exchange.ts';
+import type { Claims, Signer } from './assertion.ts';
+import { createProofKey, type ProofKey } from './dpop.ts';
+import type { NewId } from './ids.ts';
+import type { RateLimits } from './rate-limits.ts';
+import { reasonOf, refusal } from './refusal.ts';
+import { Token } from './schemas.ts';
+
+/** An access token, and whether it is bound to the key of this process. */
+export interface AccessToken {
+  readonly text: string;
+  readonly isBound: boolean;
+}
+
+export interface SignIn {
+  /** Returns a valid token. */
+  current(): Promise<AccessToken>;
+  /** Forgets a token that the API refused. */
+  forget(token: AccessToken): void;
+  /** Keeps the nonce of an answer, for the next proofs. Returns false if there is none. */
+  keepNonce(answer: DirectoryAnswer): boolean;
+  /** Returns a proof of the key for a call of the API. */
+  proofFor(url: string, token: AccessToken): Promise<string>;
+}
+
+export interface SignInOptions {
+  /** Without a slash at the end. */
+  readonly orgUrl: string;
+  readonly clientId: string;
+  readonly signer: Signer;
+  readonly scopes: readonly string[];
+  readonly newId: NewId;
+}
+
+/** Okta accepts an hour at most. A request is answered within seconds. */
+const ASSERTION_SECONDS = 300;
+/** A token is renewed this time before its end. */
+const EARLY_MS = 300_000;
+/** A first request, one with a proof, and one with a nonce. */
+const MAX_REQUESTS = 3;
+const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+/**
+ * Signs in as an application, with a signed assertion (RFC 7523). An organisation may ask for tokens that are bound to a
+ * key (RFC 9449). The first request has no proof. If Okta asks for one, all further requests have it:
+ *
+ *     request ──400 invalid_dpop_proof──▶ with proof ──400 use_dpop_nonce──▶ with nonce ──▶ bound token
+ */
+export function createSignIn(options: SignInOptions, world: DirectoryWorld, limits: RateLimits): SignIn {
+  const key = createProofKey(options.newId);
+  let needsProof = false;
+  let nonce: string | undefined;
+  let held: { readonly token: AccessToken; readonly untilMs: number } | undefined;
+  let pending: Promise<AccessToken> | undefined;
+
+  const keepNonce = (answer: DirectoryAnswer) => {
+    const [given] = headersOf(answer, 'dpop-nonce');
+    nonce = given ?? nonce;
+    return given !== undefined;
+  };
+  /** Returns whether the request should be repeated, because Okta asks for a proof or for a nonce. */
+  const asksForProof = (answer: DirectoryAnswer): boolean => {
+    const hasNonce = keepNonce(answer);
+    const reason = answer.status === 400 ? reasonOf(answer) : undefined;
+    const isRepeated =
+      reason === 'use_dpop_nonce' ? hasNonce : reason === 'invalid_dpop_proof' && !needsProof;
+    needsProof ||= isRepeated;
+    return isRepeated;
+  };
+  const renew = async (): Promise<AccessToken> => {
+    for (let request = 1; ; request += 1) {
+      const startedMs = world.clock();
+      const proof = needsProof ? { key, nonce } : undefined;
+      const answer = await limits.run('token', () => requestToken(options, world, proof));
+      const isRepeated = asksForProof(answer);
+      if (isRepeated && request < MAX_REQUESTS) continue;
+      const { token, lifetimeMs } = tokenIn(answer, options.scopes);
+      held = { token, untilMs: startedMs + lifetimeMs - EARLY_MS };
+      return token;
+    }
+  };
+  return {
+    async current() {
+      if (held !== undefined && world.clock() < held.untilMs) return held.token;
+      pending ??= renew().finally(() => {
+        pending = undefined;
+      });
+      return pending;
+    },
+    forget(token) {
+      if (held?.token === token) held = undefined;
+    },
+    keepNonce,
+    proofFor: (url, { text: token }) =>
+      key.proofOf({ method: 'GET', url, nowMs: world.clock(), nonce, token }),
+  };
+}
+
+export const tokenUrlOf = (orgUrl: string): string => `${orgUrl}/oauth2/v1/token`;
+
+export function claimsOf(
+  { orgUrl, clientId, newId }: Pick<SignInOptions, 'orgUrl' | 'clientId' | 'newId'>,
+  nowMs: number,
+): Claims {
+  const iat = Math.floor(nowMs / 1_000);
+  return {
+    iss: clientId,
+    sub: clientId,
+    aud: tokenUrlOf(orgUrl),
+    jti: newId(),
+    iat,
+    exp: iat + ASSERTION_SECONDS,
+  };
+}
+
+interface Proof {
+  readonly key: ProofKey;
+  readonly nonce: string | undefined;
+}
+
+/** Requests a token. Each request has a new assertion, because Okta accepts each assertion once. */
+async function requestToken(
+  options: SignInOptions,
+  world: DirectoryWorld,
+  proof: Proof | undefined,
+): Promise<DirectoryAnswer> {
+  const nowMs = world.clock();
+  const url = tokenUrlOf(options.orgUrl);
+  const form = {
+    grant_type: 'client_credentials',
+    scope: options.scopes.join(' '),
+    client_assertion_type: JWT_BEARER,
+    client_assertion: await options.signer.sign(claimsOf(options, nowMs)),
+  };
+  const dpop = await proof?.key.proofOf({ method: 'POST', url, nowMs, nonce: proof.nonce });
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    ...(dpop !== undefined && { dpop }),
+  };
+  const body = new URLSearchParams(form).toString();
+  return exchange({ method: 'POST', url, operation: 'token', headers, body }, world);
+}
+
+/** @throws DirectoryError `denied` if the application or a scope is refused */
+function tokenIn(answer: DirectoryAnswer, scopes: readonly string[]) {
+  if (answer.status !== 200) {
+    const { kind, message, reason, ...error } = refusal('token', answer);
+    const isRefused = kind === 'odd' || kind === 'missing';
+    throw new DirectoryError(isRefused ? 'denied' : kind, message, { ...error, reason });
+  }
+  const json = parseJson(answer.text);
+  // The body was cut off in transit. A retry can read the whole body.
+  if (!json.ok) throw new DirectoryError('unavailable', `token: ${json.message}`);
+  const { data } = Token.safeParse(json.value);
+  if (data === undefined) {
+    throw new DirectoryError('odd', 'token: expected access_token, token_type and expires_in');
+  }
+  const granted = data.scope?.split(' ');
+  const lacking = granted === undefined ? [] : scopes.filter((scope) => !granted.includes(scope));
+  if (lacking.length > 0) {
+    const message = `token: expected the scopes ${scopes.join(' ')}, got no ${lacking.join(' ')}`;
+    throw new DirectoryError('denied', message, { reason: 'missing_scope' });
+  }
+  const isBound = data.token_type.toLowerCase() === 'dpop';
+  return { token: { text: data.access_token, isBound }, lifetimeMs: data.expires_in * 1_000 };
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { sixInSync } from '../support/operate/world.ts';
+import { oktaWorldOf } from './directory-fixture.ts';
+
+type Check = { readonly name: string; readonly ok: boolean; readonly fix: string };
+
+describe('connect --directory okta', () => {
+  it('with --key it shows the groups, and stores the key and the setting', async () => {
+    const { connectByKey, stored, setting, okta } = await oktaWorldOf();
+    const { code, json, stderr } = await connectByKey();
+    expect(stderr).toContain('4 groups in the directory, 4 selected');
+    expect(OUTPUT_SCHEMAS.connect.parse(json)).toMatchObject({ stored: true, kind: 'okta', listed: 4 });
+    expect(code).toBe(0);
+    const { clientId, key } = okta.credentials;
+    expect(stored).toEqual([key]);
+    expect(await setting()).toEqual({ kind: 'okta', orgUrl: okta.url, clientId });
+  });
+
+  it('with --key-arn the function tries the directory, and a stored secret is removed', async () => {
+    const { connectByKms, stored, setting, okta } = await oktaWorldOf();
+    const { code, json } = await connectByKms();
+    expect([code, json.stored, json.listed]).toEqual([0, true, 4]);
+    expect(stored).toEqual(['removed']);
+    expect(await setting()).toMatchObject({ keyArn: okta.credentials.keyArn });
+  });
+
+  it('with --secret-stdin it stores the API token of standard input', async () => {
+    const { connectByToken, stored, setting, okta } = await oktaWorldOf();
+    expect((await connectByToken()).code).toBe(0);
+    expect(stored).toEqual([{ apiToken: okta.credentials.apiToken }]);
+    expect(await setting()).toEqual({ kind: 'okta', orgUrl: okta.url });
+  });
+
+  it('stores nothing with a wrong API token, and does not show it', async () => {
+    const { connectByToken, stored, setting } = await oktaWorldOf();
+    const { code, stdout, stderr } = await connectByToken('wrong-one');
+    expect(code).toBe(1);
+    expect(stderr).toContain('nothing was stored: listGroups: the directory answered 401 (E0000011)');
+    expect(stderr).toContain('docs/read-okta.md');
+    expect(stdout + stderr).not.toContain('wrong-one');
+    expect([stored, await setting()]).toEqual([[], null]);
+  });
+
+  it('stores nothing without a scope, and names the scope', async () => {
+    const { connectByKms, stored, okta } = await oktaWorldOf();
+    await okta.control('scopes', { scopes: ['okta.groups.read', 'okta.logs.read'] });
+    const { code, stderr } = await connectByKms();
+    expect(code).toBe(1);
+    expect(stderr).toContain('okta.users.read');
+    expect(stored).toEqual([]);
+  });
+
+  it('stores nothing while groups of another source exist, and names the command that takes them over', async () => {
+    const { connectByKey, stored, setting, okta } = await oktaWorldOf(sixInSync);
+    const { code, json, stderr } = await connectByKey();
+    expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
+    expect(stderr).toContain(
+      `directory takeover --directory okta --directory-url ${okta.url} --client-id ${okta.credentials.clientId} --key key.json`,
+    );
+    expect([stored, await setting()]).toEqual([[], null]);
+  });
+
+  it('asks for the address of the organisation and for one credential', async () => {
+    const { run, connect } = await oktaWorldOf();
+    const answers = [
+      await run('connect', 'default', '--directory', 'okta', '--client-id', 'id', '--key', 'key.json'),
+      await connect('', '--client-id', 'id'),
+      await connect('', '--client-id', 'id', '--key', 'key.json', '--key-arn', 'arn'),
+      await connect('', '--key', 'key.json'),
+    ];
+    for (const { code, stderr } of answers) {
+      expect([code, stderr]).toEqual([2, expect.stringContaining('expected --directory-url URL')]);
+    }
+  });
+});
+
+describe('doctor of a connection that reads Okta', () => {
+  const checksOf = async ({ run }: Awaited<ReturnType<typeof oktaWorldOf>>): Promise<readonly Check[]> =>
+    (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
+
+  it('tries each step of reading the directory', async () => {
+    const world = await oktaWorldOf();
+    await world.connectByKms();
+    const steps = ['signature', 'token exchange', 'groups', 'members', 'users', 'reports'];
+    expect((await checksOf(world)).map(({ name, ok }) => [name, ok])).toEqual(
+      steps.map((step) => [`default: directory ${step}`, true]),
+    );
+  });
+
+  it('names the scope that is missing, the role that is too small, and the key that Okta does not have', async () => {
+    const world = await oktaWorldOf();
+    await world.connectByKms();
+    const failing = async () => (await checksOf(world)).filter(({ ok }) => !ok);
+    await world.okta.control('scopes', { scopes: ['okta.groups.read', 'okta.users.read'] });
+    expect(await failing()).toMatchObject([
+      { name: 'default: directory reports', fix: expect.stringContaining('scope okta.logs.read') },
+    ]);
+    await world.okta.control('scopes', { scopes: ['okta.groups.read', 'okta.users.read', 'okta.logs.read'] });
+    await world.okta.control('administrator', { role: 'USER_ADMIN' });
+    expect(await failing()).toMatchObject([
+      { name: 'default: directory reports', fix: expect.stringContaining('Read-only Administrator') },
+    ]);
+    await world.okta.control('keys', { keys: [] });
+    expect(await failing()).toMatchObject([
+      { name: 'default: directory token exchange', fix: expect.stringContaining('public key') },
+    ]);
+  });
+
+  it('names the step of the credential if no usable key is stored', async () => {
+    const world = await oktaWorldOf();
+    await world.connectByKey();
+    expect(await checksOf(world)).toMatchObject([
+      { name: 'default: directory credential', ok: false, fix: expect.stringContaining('docs/read-okta.md') },
+    ]);
+  });
+});

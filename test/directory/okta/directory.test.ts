@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { groupId } from '../../../shared/domain/ids.ts';
+import type { DirectoryMember } from '../../../shared/sync/ports/directory.ts';
+import { NOW_MS } from '../../directory-simulator/okta/fixture.ts';
+import { allOf } from '../google/reader.ts';
+import { DIFFICULT, openOkta } from './reader.ts';
+
+const SALES = groupId('00gsales');
+
+const describeMember = (member: DirectoryMember) => {
+  if (member.kind !== 'user') return member.kind;
+  const { id, isActive } = member.user;
+  return `${id} ${isActive ? 'on' : 'off'}`;
+};
+
+describe('groups of an Okta organisation', () => {
+  it('groups of Okta, of an app and Everyone are read with their names and counts', async () => {
+    const { directory } = await openOkta();
+    const groups = await allOf(directory.groups());
+    expect(groups.map(({ id, name, userCount }) => [id, name, userCount]).sort()).toEqual([
+      ['00gall', 'Everyone', 9],
+      ['00gapp', 'Engineering Users', 1],
+      ['00gnone', 'Empty', 0],
+      ['00gsales', 'Sales', 8],
+    ]);
+  });
+
+  it('a group is found by its id with its count, and is undefined once it is gone', async () => {
+    const { directory } = await openOkta();
+    expect(await directory.group('00gsales')).toEqual({
+      id: '00gsales',
+      name: 'Sales',
+      address: '00gsales',
+      userCount: 8,
+    });
+    expect(await directory.group('00ggone')).toBeUndefined();
+    expect(await directory.group('00g" or id eq "00gsales')).toBeUndefined();
+  });
+
+  it('the count of a group is unknown if the directory gives none', async () => {
+    const { directory } = await openOkta({ settings: { absentCounts: 1 } });
+    expect((await directory.group('00gsales'))?.userCount).toBeUndefined();
+  });
+
+  it('a group administrator reads all groups but Everyone', async () => {
+    const { directory, control } = await openOkta();
+    await control('administrator', { role: 'USER_ADMIN' });
+    const groups = await allOf(directory.groups());
+    expect(groups.map(({ id }) => id).sort()).toEqual(['00gapp', '00gnone', '00gsales']);
+  });
+});
+
+describe('members of an Okta group', () => {
+  it('staged, suspended and deprovisioned users are inactive members, all others are active', async () => {
+    const { directory } = await openOkta();
+    const members = await allOf(directory.membersOf(SALES, 'ignore'));
+    expect(members.map(describeMember).sort()).toEqual([
+      '00udep off',
+      '00uexp on',
+      '00uliz on',
+      '00ulock on',
+      '00uprov on',
+      '00urec on',
+      '00ustaged off',
+      '00usus off',
+    ]);
+  });
+
+  it('a user has the address and the login of the profile, and the login as address if there is no other', async () => {
+    const { directory } = await openOkta({
+      world: {
+        users: [
+          { id: '00uann', primaryEmail: 'ann@example.com', vendorFields: { login: 'ann@login.example' } },
+          {
+            id: '00uBot',
+            primaryEmail: 'x@example.com',
+            vendorFields: { login: 'bot@login.example', profile: { email: null } },
+          },
+        ],
+      },
+    });
+    const attributesOf = async (id: string) =>
+      Object.fromEntries((await directory.user(id))?.attributes ?? []);
+    expect(await attributesOf('00uann')).toEqual({ email: 'ann@example.com', userName: 'ann@login.example' });
+    expect(await attributesOf('00uBot')).toEqual({
+      email: 'bot@login.example',
+      userName: 'bot@login.example',
+    });
+    expect(await directory.user('00uMissing')).toBeUndefined();
+  });
+
+  it('all members are read despite small, empty and repeated pages, unknown fields, limits and failures', async () => {
+    const users = Array.from({ length: 700 }, (_, index) => ({
+      id: `00u${index}`,
+      primaryEmail: `u${index}@example.com`,
+    }));
+    const groups = [
+      { id: '00gBig', email: 'g@x', name: 'Big', members: users.map(({ id }) => ({ member: id })) },
+    ];
+    for (const seed of ['1', '2', '3']) {
+      const { directory } = await openOkta({
+        seed,
+        settings: { ...DIFFICULT, emptyPages: 0.3, repeatedItems: 0.5 },
+        world: { users, groups },
+      });
+      const members = await allOf(directory.membersOf(groupId('00gBig'), 'ignore'));
+      expect(new Set(members.map(describeMember)).size).toBe(700);
+    }
+  });
+
+  it('every list is requested in pages of 200, because the default will change', async () => {
+    const { directory, calls } = await openOkta();
+    await allOf(directory.groups());
+    await allOf(directory.membersOf(SALES, 'ignore'));
+    await directory.changesSince(await directory.cursorAt(NOW_MS));
+    const lists = (await calls()).filter(({ path }) => path.startsWith('/api/v1/'));
+    expect(lists.length).toBeGreaterThan(3);
+    for (const { query } of lists) expect(query).toMatch(/(?:^|[?&])limit=(?:200|1000)(?:&|$)/);
+  });
+});
+
+const FAULTS: readonly (readonly [string, string, object])[] = [
+  ['a refused token', 'denied', { error: 'invalidToken' }],
+  ['a missing right', 'denied', { error: 'accessDenied' }],
+  ['a limit of calls', 'busy', { error: 'tooManyRequests' }],
+  ['a failure of the server', 'unavailable', { error: 'internalError' }],
+  ['the page of a proxy', 'unavailable', { status: 200, body: '<html>Sign in</html>' }],
+  ['an incomplete body', 'unavailable', { status: 200, body: '[{"id":"00uliz","sta' }],
+  ['an empty object', 'odd', { status: 200, body: '{}' }],
+  ['null in place of the list', 'odd', { status: 200, body: 'null' }],
+  ['an error with the status 200', 'odd', { status: 200, body: '{"errorCode":"E0000006"}' }],
+  ['an empty list without links', 'odd', { status: 200, body: '[]' }],
+  ['a refused cursor', 'odd', { error: 'apiValidationFailed' }],
+];
+
+describe('failed read of members of an Okta group', () => {
+  it.each(FAULTS)(
+    'a failed read of members does not return an empty group: %s is an error of the kind %s',
+    async (_, kind, fault) => {
+      const { directory, control } = await openOkta();
+      await control('faults', [{ match: { path: '*/users' }, times: 10, ...fault }]);
+      const failure = await allOf(directory.membersOf(SALES, 'ignore')).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ name: 'DirectoryError', kind });
+      expect(String(failure)).not.toMatch(/@|Sales|SSWS|eyJ/);
+    },
+  );
+
+  it('members of a deleted group are an error of the kind missing, and not an empty list', async () => {
+    const { directory } = await openOkta();
+    await expect(allOf(directory.membersOf(groupId('00ggone'), 'ignore'))).rejects.toMatchObject({
+      kind: 'missing',
+    });
+  });
+
+  it('a read is repeated after a temporary error', async () => {
+    const { directory, control } = await openOkta();
+    await control('faults', [
+      { match: { path: '*/users' }, times: 2, error: 'internalError' },
+      { match: { path: '*/users' }, times: 1, error: 'badGateway' },
+    ]);
+    expect(await allOf(directory.membersOf(SALES, 'ignore'))).toHaveLength(8);
+  });
+
+  it('a read of members fails if the cursor expires between two pages', async () => {
+    const { directory, control } = await openOkta({ settings: { pageSizes: 'random' }, seed: '2' });
+    const read = async () => {
+      for await (const _ of directory.membersOf(SALES, 'ignore')) await control('page-tokens/expire');
+    };
+    await expect(read()).rejects.toMatchObject({ kind: 'odd' });
+  });
+
+  it.each([
+    ['listGroups', '/api/v1/groups'],
+    ['listUsers', '/api/v1/users'],
+    ['listLogEvents', '/api/v1/logs'],
+  ])(
+    'a list that every organisation has is denied if Okta answers 404, because a lost scope looks like that: %s',
+    async (_, path) => {
+      const { directory, control } = await openOkta();
+      await control('faults', [{ match: { path }, times: 10, error: 'notFound' }]);
+      const read = directory.changesSince(await directory.cursorAt(NOW_MS));
+      await expect(read).rejects.toMatchObject({ kind: 'denied', reason: 'E0000007' });
+    },
+  );
+});

@@ -1,0 +1,55 @@
+import { MockAgent } from 'undici';
+import { onTestFinished } from 'vitest';
+import { apiTokenAuthorization } from '../../../shared/directory/okta/authorization.ts';
+import { createOktaDirectory } from '../../../shared/directory/okta/directory.ts';
+import { createRateLimits } from '../../../shared/directory/okta/rate-limits.ts';
+import { NOW_MS } from '../../directory-simulator/okta/fixture.ts';
+
+export const ORG_URL = 'https://acme.okta.example';
+
+interface Scripted {
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+}
+
+/** Returns a directory whose calls get the given answers, in order, and the paths that were requested. */
+export function openScripted(answers: readonly Scripted[]) {
+  const agent = new MockAgent();
+  agent.disableNetConnect();
+  onTestFinished(() => agent.close());
+  const paths: string[] = [];
+  const clock = { ms: NOW_MS };
+  const waits: number[] = [];
+  const world = {
+    dispatcher: agent,
+    clock: () => clock.ms,
+    random: () => 0,
+    sleep: async (ms: number) => {
+      waits.push(ms);
+      clock.ms += ms;
+    },
+    webIdentity: async () => 'none',
+  };
+  for (const { status: statusCode = 200, body = [], headers = {} } of answers) {
+    const data = typeof body === 'string' ? body : JSON.stringify(body);
+    agent
+      .get(ORG_URL)
+      .intercept({ path: () => true })
+      .reply(({ path }) => {
+        paths.push(path);
+        return { statusCode, data, responseOptions: { headers } };
+      });
+  }
+  const authorization = apiTokenAuthorization('token');
+  const limits = createRateLimits(world);
+  return {
+    directory: createOktaDirectory({ orgUrl: ORG_URL, authorization, limits }, world),
+    paths,
+    waits,
+    clock,
+  };
+}
+
+export const self = `<${ORG_URL}/self>; rel="self"`;
+export const next = (path: string): string => `<${ORG_URL}${path}>; rel="next"`;

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { type OpenedOkta, openOkta } from './reader.ts';
+
+const TOKEN_PATH = '/oauth2/v1/token';
+
+const statusesOf = async ({ calls }: OpenedOkta) =>
+  (await calls()).filter(({ path }) => path === TOKEN_PATH).map(({ status }) => status);
+
+describe('sign-in to an Okta organisation', () => {
+  it.each(['key', 'kms'] as const)(
+    'with a %s, one token is used for many calls, and a new one is requested after it expires or is refused',
+    async (credential) => {
+      const okta = await openOkta({ credential });
+      await okta.directory.group('00gsales');
+      await okta.directory.group('00gsales');
+      expect(await statusesOf(okta)).toEqual([200]);
+      okta.clock.ms += 3_400_000;
+      await okta.directory.group('00gsales');
+      expect(await statusesOf(okta)).toEqual([200, 200]);
+      await okta.control('access-tokens/expire');
+      expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
+      expect(await statusesOf(okta)).toEqual([200, 200, 200]);
+    },
+  );
+
+  it.each(['token', 'everywhere'] as const)(
+    'goes on with a proof and a nonce if Okta asks for them (%s)',
+    async (dpop) => {
+      const okta = await openOkta({ settings: { dpop } });
+      expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
+      expect(await statusesOf(okta)).toEqual([400, 400, 200]);
+      okta.clock.ms += 3_400_000;
+      await okta.directory.group('00gsales');
+      expect(await statusesOf(okta)).toEqual([400, 400, 200, 200]);
+    },
+  );
+
+  it('goes on with a new nonce if Okta does not accept the old one any more', async () => {
+    const okta = await openOkta({ settings: { dpop: 'everywhere' } });
+    await okta.directory.group('00gsales');
+    await okta.control('dpop-nonces/expire');
+    expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
+    await okta.control('dpop-nonces/expire');
+    await okta.control('access-tokens/expire');
+    expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
+  });
+
+  it('goes on if an organisation begins or stops to ask for proofs', async () => {
+    const okta = await openOkta();
+    for (const dpop of ['everywhere', 'off', 'token'] as const) {
+      await okta.control('settings', { dpop });
+      await okta.control('access-tokens/expire');
+      expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
+    }
+  });
+
+  it('an API token needs no sign-in', async () => {
+    const okta = await openOkta({ credential: 'api token', settings: { dpop: 'everywhere' } });
+    expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
+    expect(await statusesOf(okta)).toEqual([]);
+  });
+
+  it('a revoked API token is denied', async () => {
+    const okta = await openOkta({ credential: 'api token' });
+    await okta.control('api-token');
+    const failure = await okta.directory.group('00gsales').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'denied', reason: 'E0000011' });
+    expect(String(failure)).not.toContain(okta.credentials.apiToken);
+  });
+
+  it.each([
+    ['a key that is not registered', 'keys', { keys: [] }, 'invalid_client'],
+    [
+      'a scope that is not granted',
+      'scopes',
+      { scopes: ['okta.groups.read', 'okta.users.read'] },
+      'missing_scope',
+    ],
+    ['no granted scope', 'scopes', { scopes: [] }, 'consent_required'],
+  ])('is denied with %s', async (_, name, body, reason) => {
+    const okta = await openOkta();
+    await okta.control(name, body);
+    const failure = await okta.directory.group('00gsales').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'denied', reason });
+    expect(String(failure)).not.toContain(okta.credentials.key.d);
+    expect(String(failure)).not.toContain('eyJ');
+  });
+
+  it('a scope that is lost later is denied', async () => {
+    const okta = await openOkta();
+    await okta.directory.group('00gsales');
+    await okta.control('scopes', { scopes: ['okta.users.read'] });
+    await expect(okta.directory.group('00gsales')).rejects.toMatchObject({ kind: 'denied' });
+  });
+
+  it('a scope that is lost later is denied, although a resource set makes it look like 404', async () => {
+    const okta = await openOkta();
+    await okta.control('administrator', { resourceSet: ['00gsales'] });
+    await okta.directory.group('00gsales');
+    await okta.control('scopes', { scopes: ['okta.users.read'] });
+    await expect(okta.directory.group('00gsales')).rejects.toMatchObject({
+      kind: 'denied',
+      reason: 'E0000007',
+    });
+  });
+
+  it('is repeated after a limit of calls, a failure and an answer that breaks off', async () => {
+    const okta = await openOkta();
+    await okta.control('faults', [
+      { match: { path: TOKEN_PATH }, times: 1, error: 'tooManyRequests' },
+      { match: { path: TOKEN_PATH }, times: 1, error: 'badGateway' },
+      { match: { path: TOKEN_PATH }, times: 1, status: 200, body: '{"access_tok' },
+    ]);
+    expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
+  });
+
+  it('a redirect is not followed, because it could send the token to another host', async () => {
+    const okta = await openOkta();
+    await okta.control('faults', [{ match: { path: '/api/v1/groups' }, times: 10, status: 302 }]);
+    await expect(okta.directory.group('00gsales')).rejects.toMatchObject({ kind: 'odd' });
+  });
+});

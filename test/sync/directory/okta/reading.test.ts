@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../../../simulate/random.ts';
+import { DIFFICULT } from '../../../directory/okta/reader.ts';
+import { MINUTE_MS } from '../../../support/engine/world.ts';
+import { kindsOf } from '../fixture.ts';
+import { openOktaReader, organisation, settledOkta } from './fixture.ts';
+
+const HOUR_MS = 60 * MINUTE_MS;
+const EIGHT = organisation(Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']])));
+
+describe('reader of an Okta organisation', () => {
+  it('a quiet run makes three calls besides the sign-in', async () => {
+    const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'], chess: ['c'] }) });
+    await reader.run();
+    await reader.pass(5 * MINUTE_MS);
+    const before = (await reader.okta.calls()).length;
+    await reader.run();
+    const paths = (await reader.okta.calls()).slice(before).map(({ path }) => path);
+    expect(paths.sort()).toEqual(['/api/v1/groups', '/api/v1/logs', '/api/v1/users']);
+  });
+
+  it('a changed membership is on the platform after the next run', async () => {
+    const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'] }) });
+    await reader.change({ kind: 'addMember', group: 'rowing', member: 'c' });
+    await reader.passMinutes(5);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-c']]);
+  });
+
+  it('a group that only the log reports as deleted is deleted after the next run', async () => {
+    const reader = await settledOkta({ world: EIGHT });
+    await reader.change({ kind: 'deleteGroup', group: 'g1' });
+    await reader.passMinutes(5);
+    expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
+    expect(reader.shown('g1')).toEqual([]);
+  });
+
+  it.each(['suspendUser', 'archiveUser'])(
+    'a user leaves the groups of the platform after %s, although Okta still lists the user, and comes back',
+    async (kind) => {
+      const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'] }) });
+      await reader.change({ kind, user: 'a' });
+      await reader.passMinutes(5);
+      expect(reader.shown('rowing')).toEqual([['u-b']]);
+      await reader.change({ kind: `un${kind}`, user: 'a' });
+      await reader.passMinutes(5);
+      expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+    },
+  );
+
+  it('a deleted user leaves every group, although no list names the user or the groups', async () => {
+    const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'], chess: ['a', 'c'] }) });
+    await reader.change({ kind: 'deleteUser', user: 'a' });
+    await reader.passMinutes(5);
+    expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-b']], [['u-c']]]);
+    expect(kindsOf(reader.takeSent())).toContain('user.deleted');
+  });
+
+  it('a change of many users costs one call for 200 of them', async () => {
+    const people = Array.from({ length: 150 }, (_, index) => `p${index}`);
+    const world = {
+      users: people.map((id) => ({ id, primaryEmail: `${id}@acme.test` })),
+      groups: [{ id: 'all', email: 'all@x', name: 'All', members: people.map((member) => ({ member })) }],
+    };
+    const reader = await settledOkta({ world });
+    const before = (await reader.okta.calls()).length;
+    await reader.change(
+      ...people.map((user) => ({ kind: 'changeUser', user, primaryEmail: `new-${user}@acme.test` })),
+    );
+    await reader.run();
+    const calls = (await reader.okta.calls()).slice(before).map(({ path }) => path);
+    expect(calls.length).toBeLessThanOrEqual(6);
+    const sent = reader.takeSent().flatMap(({ data }) => data.user?.['email'] ?? []);
+    expect(sent.sort()).toEqual(people.map((user) => `new-${user}@acme.test`).sort());
+  });
+
+  it('after a refused cursor every group is read, and no member is removed', async () => {
+    const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'], chess: ['c'] }) });
+    await reader.okta.control('settings', { lostLogEntries: 1 });
+    await reader.okta.control('page-tokens/expire');
+    const report = await reader.run();
+    expect(report).toMatchObject({ read: 2, sent: 0 });
+    expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a', 'u-b']], [['u-c']]]);
+  });
+
+  it('a group whose deletion came before a refused cursor is deleted, because the log still has the event', async () => {
+    const reader = await settledOkta({ world: EIGHT });
+    await reader.change({ kind: 'deleteGroup', group: 'g1' }, { kind: 'deleteGroup', group: 'g2' });
+    await reader.okta.control('page-tokens/expire');
+    await reader.passMinutes(5);
+    expect(kindsOf(reader.takeSent())).toEqual(['group.deleted', 'group.deleted']);
+  });
+});
+
+describe('Okta organisation that shows too little', () => {
+  it('the reader stops after a lost scope', async () => {
+    const reader = await settledOkta({ world: EIGHT });
+    await reader.okta.control('scopes', { scopes: ['okta.users.read', 'okta.logs.read'] });
+    await expect(reader.run({ isFull: true })).rejects.toMatchObject({ kind: 'denied' });
+    expect(reader.takeSent()).toEqual([]);
+  });
+
+  it('the reader stops after a lost scope that a resource set makes look like 404', async () => {
+    const reader = await settledOkta({ world: EIGHT });
+    await reader.okta.control('administrator', { resourceSet: EIGHT.groups?.map(({ id }) => id) });
+    await reader.okta.control('scopes', { scopes: ['okta.users.read'] });
+    for (let run = 0; run < 3; run += 1) {
+      await expect(reader.run({ isFull: true })).rejects.toMatchObject({ kind: 'denied' });
+      await reader.pass(12 * HOUR_MS);
+    }
+    expect(reader.takeSent()).toEqual([]);
+    expect(reader.shown('g0')).toEqual([['u-a']]);
+  });
+
+  it('the reader stops if a list lacks several known groups', async () => {
+    const reader = await settledOkta({ world: EIGHT });
+    await reader.okta.control('settings', { lostLogEntries: 1 });
+    await reader.change({ kind: 'deleteGroup', group: 'g1' }, { kind: 'deleteGroup', group: 'g2' });
+    await reader.pass(HOUR_MS);
+    await expect(reader.run()).rejects.toThrow('2 of 8 known groups are missing in the directory');
+    expect(reader.takeSent()).toEqual([]);
+  });
+
+  it('one group that answers 404 without a report is deleted after a day, and not before', async () => {
+    const reader = await settledOkta({ world: EIGHT });
+    await reader.okta.control('settings', { lostLogEntries: 1 });
+    await reader.change({ kind: 'deleteGroup', group: 'g1' });
+    for (let hour = 0; hour < 23; hour += 1) {
+      await reader.run();
+      await reader.pass(HOUR_MS);
+    }
+    expect(kindsOf(reader.takeSent())).not.toContain('group.deleted');
+    for (let hour = 0; hour < 4; hour += 1) {
+      await reader.run();
+      await reader.pass(HOUR_MS);
+    }
+    expect(kindsOf(reader.takeSent())).toContain('group.deleted');
+  });
+
+  it('a list that is shorter than the count removes no member', async () => {
+    const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'] }) });
+    await reader.okta.control('counts', { group: 'rowing', count: 3 });
+    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+    await reader.passMinutes(30);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+  });
+});
+
+describe('Okta organisation with lag, limits, failures and empty pages', () => {
+  it.each([1, 2])(
+    'the reader removes no member who stays, and the platform ends equal to the directory (seed %i)',
+    async (seed) => {
+      const state: Record<string, string[]> = { rowing: ['a', 'b'], chess: ['c'], sport: ['a', 'd'] };
+      const reader = await openOktaReader({
+        world: organisation(state),
+        directory: { ...DIFFICULT, failures: 0.05, emptyPages: 0.2 },
+        seed: String(seed),
+      });
+      await reader.hire('a', 'b', 'c', 'd');
+      await reader.passMinutes(60);
+      const random = seededRandom(seed);
+      for (let step = 0; step < 6; step += 1) {
+        // The member `a` is never removed.
+        const [group, member] = [random.pick(Object.keys(state)), random.pick(['b', 'c', 'd'])];
+        const members = state[group] ?? [];
+        const isIn = members.includes(member);
+        state[group] = isIn ? members.filter((one) => one !== member) : [...members, member];
+        await reader.change({ kind: isIn ? 'removeMember' : 'addMember', group, member });
+        await reader.passMinutes(10);
+        expect(reader.shown('rowing').flat()).toContain('u-a');
+        expect(reader.shown('sport').flat()).toContain('u-a');
+      }
+      await reader.pass(24 * HOUR_MS);
+      await reader.passMinutes(60);
+      for (const [group, members] of Object.entries(state)) {
+        expect(reader.shown(group)).toEqual([members.map((id) => `u-${id}`).sort()]);
+      }
+    },
+  );
+});
