@@ -244,7 +244,7 @@ it.each(NAMES)(
           await reader.run();
           await reader.pass(11 * MINUTE_MS);
         }
-        // Nobody who has left stays after the next reads that agree, and no group exists twice.
+        // No former member stays after the next reads that agree, and no group exists twice.
         expect(shown()).toEqual([[['u-b']], [['u-b', 'u-c']], [[]]]);
         expect(reader.world.platform.groups.size).toBe(3);
       }),
