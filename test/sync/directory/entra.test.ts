@@ -25,7 +25,10 @@ async function settled(
       ? { ...group, vendorFields: { groupTypes: ['Unified'], visibility: 'HiddenMembership' } }
       : group,
   );
-  const reader = await openEntraReader({ world: { ...world, groups: shown ?? [] }, settings: { nested, groups: { exclude } } });
+  const reader = await openEntraReader({
+    world: { ...world, groups: shown ?? [] },
+    settings: { nested, groups: { exclude } },
+  });
   await reader.hire(...PEOPLE);
   await reader.passMinutes(45);
   reader.takeSent();
@@ -153,6 +156,41 @@ describe('reader of Entra ID', () => {
   });
 });
 
+describe('disabled users of Entra ID', () => {
+  const enabled = (id: string) => ({
+    id,
+    accountEnabled: true,
+    mail: `${id}@acme.test`,
+    userPrincipalName: `${id}@acme.test`,
+  });
+
+  it('a disabled user leaves the groups after the lag, although the directory shows the user as enabled at first', async () => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    const body = JSON.stringify({ '@odata.context': 'x', ...enabled('a') });
+    await reader.entra.control('faults', [{ match: { path: '*/users/a' }, times: 1, status: 200, body }]);
+    await reader.change({ kind: 'suspendUser', user: 'a' });
+    await reader.passMinutes(10);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+    await reader.passMinutes(25);
+    expect(reader.shown('rowing')).toEqual([['u-b']]);
+  });
+
+  it('a disabled user leaves the groups after the lag, although a late list showed the user as enabled', async () => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    const value = ['a', 'b'].map(enabled);
+    const body = JSON.stringify({ '@odata.context': 'x', '@odata.count': 2, value });
+    const match = { path: '*/groups/rowing/members/*' };
+    await reader.entra.control('faults', [{ match, times: 1, status: 200, body }]);
+    await reader.change({ kind: 'suspendUser', user: 'a' });
+    await reader.pass(MINUTE_MS);
+    await reader.run();
+    await reader.pass(MINUTE_MS);
+    await reader.run({ isFull: true });
+    await reader.passMinutes(30);
+    expect(reader.shown('rowing')).toEqual([['u-b']]);
+  });
+});
+
 describe('deleted users and groups of Entra ID', () => {
   it('a deleted user is inactive and leaves every group, and comes back with a restoration', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
@@ -217,7 +255,9 @@ describe('deleted users and groups of Entra ID', () => {
       expect([reader.shown('outer'), reader.shown('inner')]).toEqual([[['u-a', 'u-b']], []]);
       await reader.change({ kind: 'deleteGroup', group: 'inner' });
       const body = roundOf(reader, 'groups', [reported]);
-      await reader.entra.control('faults', [{ match: { path: '*/groups/delta' }, times: 1, status: 200, body }]);
+      await reader.entra.control('faults', [
+        { match: { path: '*/groups/delta' }, times: 1, status: 200, body },
+      ]);
       await reader.passMinutes(10);
       expect(reader.shown('outer')).toEqual([['u-a']]);
     },
