@@ -13,7 +13,10 @@ import { plural } from '../output/words.ts';
 import { type NamedDirectory, namedDirectory } from './directory-source.ts';
 import type { DirectoryOptions } from './directory-vendors.ts';
 
-/** Previews a directory and, after confirmation, stores its key and the setting `directory`. */
+/**
+ * Previews a directory and, after confirmation, stores its key and the setting `directory`. If the connection already
+ * reads this directory, the credential is replaced. Groups of other sources are then no reason to refuse it.
+ */
 export async function connectDirectory(
   context: Context,
   name: ConnectionName,
@@ -22,26 +25,28 @@ export async function connectDirectory(
   const { out } = context;
   const { ports } = await context.connected(name);
   const named = await namedDirectory(context, name, options);
-  const { plan, setting, key, connection } = named;
+  const { plan, setting, key, connection, isConnected } = named;
   const preview =
     key === undefined ? await previewByFunction(named, ports) : await previewByKey(named, ports);
   const { others, adoptable } = preview;
-  const observes = options.observe === true || adoptable === null || adoptable > 0;
+  const mayAdopt = adoptable === null ? !isConnected : adoptable > 0;
+  const observes = options.observe === true || mayAdopt;
   const document = (stored: boolean) => {
     const observing = connection.observing || (stored && observes);
     return { connection: name, stored, kind: setting.kind, observing, ...preview };
   };
   for (const line of previewLines(preview)) out.note(line);
-  if (others.length > 0) {
+  if (others.length > 0 && !isConnected) {
     out.answer(document(false), () => out.line(othersLine(others)));
     out.note(`next: groupsync directory takeover --directory ${connectOptionsOf(setting)}`);
     return EXIT.failed;
   }
   if (!(await context.confirm(`Read this directory for the connection ${name}?`))) return EXIT.failed;
-  if (key === undefined) await ports.directoryApplicants.remove(name);
-  else await ports.directoryApplicants.store(name, key);
+  if (key !== undefined) await ports.directoryApplicants.store(name, key);
   if (observes) await observeConnection(connection, 'connect', ports);
   await changeSettings(plan, ports);
+  // While the earlier setting applies, the reader needs the stored secret.
+  if (key === undefined) await ports.directoryApplicants.remove(name);
   out.answer(document(true), () => {
     out.line(`${name} reads ${plural(preview.selected, 'group')} of the directory`);
     if (observes) out.line('the connection observes: nothing is written until groupsync resume');

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { applySetting } from '../../shared/contract/change-setting.ts';
 import { parseJson } from '../../shared/contract/json.ts';
 import {
   DIRECTORY_KINDS,
@@ -21,7 +22,13 @@ import type { Context } from '../context.ts';
 import { readHidden } from '../hidden-text.ts';
 import { HintedError, UsageError } from '../io.ts';
 import { utf8Chunks } from '../text-file.ts';
-import { type DirectoryOptions, describeDirectory, type SecretSource } from './directory-vendors.ts';
+import {
+  type DirectoryOptions,
+  describeDirectory,
+  isSameDirectory,
+  type SecretSource,
+  withStoredOptions,
+} from './directory-vendors.ts';
 
 export const directoryOptions = (): readonly Option[] => [
   new Option('--directory <kind>', 'a directory that the connection does not read yet').choices(
@@ -52,7 +59,7 @@ export const directoryOptions = (): readonly Option[] => [
   ),
 ];
 
-/** A directory that the connection does not read yet. */
+/** A directory that the connection does not read yet, or that it is to read with another credential. */
 export interface NamedDirectory {
   readonly plan: SettingsPlan;
   readonly setting: DirectorySetting;
@@ -60,23 +67,35 @@ export interface NamedDirectory {
   readonly key: unknown;
   /** The connection with this directory in its settings. */
   readonly connection: Connection;
+  /** Whether the connection already reads this directory. */
+  readonly isConnected: boolean;
   readonly present: () => Promise<Directory>;
 }
 
-/** Returns the directory that the options describe. @throws UsageError */
+/**
+ * Returns the directory that the options describe. If the connection already reads it, settings for which the options have
+ * no value stay.
+ * @throws UsageError
+ */
 export async function namedDirectory(
   context: Context,
   name: ConnectionName,
   options: DirectoryOptions,
 ): Promise<NamedDirectory> {
-  const { ports } = await context.connected(name);
-  const described = describeDirectory(options.directory ?? 'google', options);
-  const plan = await planSettings(name, [{ key: 'directory', value: described.setting }], ports);
-  const setting = plan.next.directory;
-  if (setting === null) throw new UsageError('--directory: expected a kind of directory, got null');
+  const { ports, found } = await context.connected(name);
+  const stored = found.settings.directory;
+  const kind = options.directory ?? 'google';
+  const described = describeDirectory(kind, withStoredOptions(kind, options, stored));
+  const changed = applySetting(found.settings, 'directory', described.setting).directory;
+  if (changed === null) throw new UsageError('--directory: expected a kind of directory, got null');
+  const isConnected = stored !== null && isSameDirectory(stored, changed);
+  const corrects = isConnected ? stored.corrects : undefined;
+  const setting = { ...changed, ...(corrects !== undefined && { corrects }) };
+  const plan = await planSettings(name, [{ key: 'directory', value: setting }], ports);
   const key = described.secret && (await readSecret(context, described.secret));
   const connection: Connection = { ...plan.connection, settings: plan.next };
-  return { plan, setting, key, connection, present: () => ports.directoryApplicants.present(setting, key) };
+  const present = () => ports.directoryApplicants.present(setting, key);
+  return { plan, setting, key, connection, isConnected, present };
 }
 
 export interface ChosenDirectory {

@@ -1,4 +1,8 @@
-import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import {
+  addressOfDirectory,
+  type DirectoryKind,
+  type DirectorySetting,
+} from '../../shared/contract/settings.ts';
 import { UsageError } from '../io.ts';
 
 /** Options that describe a directory which the connection does not read yet. */
@@ -113,6 +117,35 @@ const VENDORS: Readonly<Record<DirectoryKind, VendorOptions>> = {
       '--directory-url URL, and --client-id ID with --key FILE or --key-arn ARN, or an API token on standard input with --secret-stdin',
   },
 };
+
+/** Returns whether two settings name the same groups: the vendor, the account and the server are the same. */
+export const isSameDirectory = (one: DirectorySetting, other: DirectorySetting): boolean =>
+  one.kind === other.kind &&
+  accountOf(one) === accountOf(other) &&
+  addressOfDirectory(one).url === addressOfDirectory(other).url;
+
+function accountOf(setting: DirectorySetting): string {
+  if (setting.kind === 'google') return setting.administrator;
+  return setting.kind === 'entra' ? setting.tenant : setting.orgUrl;
+}
+
+/** Returns the options, with those that are not given from the setting that is stored for the same account. */
+export function withStoredOptions(
+  kind: DirectoryKind,
+  options: DirectoryOptions,
+  stored: DirectorySetting | null,
+): DirectoryOptions {
+  if (stored === null || stored.kind !== kind || stored.kind === 'okta') return options;
+  const account = stored.kind === 'google' ? options.administrator : options.tenant;
+  if (account !== accountOf(stored)) return options;
+  const directoryUrl = options.directoryUrl ?? stored.baseUrl;
+  const audience = options.audience ?? (stored.kind === 'entra' ? stored.federation?.audience : undefined);
+  return {
+    ...options,
+    ...(directoryUrl !== undefined && { directoryUrl }),
+    ...(audience !== undefined && { audience }),
+  };
+}
 
 /** Returns the directory that the options describe. @throws UsageError */
 export function describeDirectory(kind: DirectoryKind, options: DirectoryOptions): DescribedDirectory {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
 import { SECRET, TENANT } from '../directory-simulator/entra/fixture.ts';
@@ -70,6 +70,74 @@ describe('connect --directory entra', () => {
     const piped = await connect('');
     expect([piped.code, piped.stderr]).toEqual([2, expect.stringContaining('--secret-stdin')]);
   });
+});
+
+describe('connect --directory entra of a connection that already reads this directory', () => {
+  type Saved = Parameters<typeof entraWorldOf>[0];
+
+  /** Creates a world whose connection reads the directory with a client secret, and with these settings. */
+  async function readingWorld(saved?: Saved, changed: object = {}) {
+    const world = await entraWorldOf(saved);
+    const directory = { kind: 'entra', tenant: TENANT, clientId: CLIENT_ID, baseUrl: world.entra.url };
+    const value = JSON.stringify({ ...directory, ...changed });
+    const { code } = await world.run('connections', 'set', 'default', `directory=${value}`, '--yes');
+    expect(code).toBe(0);
+    return world;
+  }
+
+  it('replaces the secret although groups of another source exist, and keeps the other settings', async () => {
+    const { connect, stored, setting } = await readingWorld(sixInSync, { corrects: true });
+    const before = await setting();
+    const { code, json } = await connect(SECRET, '--secret-stdin');
+    expect([code, json]).toMatchObject([0, { stored: true, others: ['g'] }]);
+    expect(stored).toEqual([{ clientSecret: SECRET }]);
+    expect(await setting()).toEqual(before);
+  });
+
+  it('stores nothing for another tenant while groups of another source exist', async () => {
+    const { connect, stored, setting } = await readingWorld(sixInSync, { tenant: 'other', corrects: true });
+    const { code, json } = await connect(SECRET, '--secret-stdin');
+    expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
+    expect([stored, await setting()]).toMatchObject([[], { tenant: 'other' }]);
+  });
+
+  it('keeps another server and another audience that are not given again', async () => {
+    const audience = 'api://own';
+    const { run, entra, setting } = await readingWorld(undefined, { federation: { audience } });
+    await entra.control('federation', { audience });
+    const before = await setting();
+    const application = ['--tenant', TENANT, '--client-id', CLIENT_ID];
+    const { code } = await run(
+      ...['connect', 'default', '--directory', 'entra', ...application],
+      ...['--federated', '--yes', '--json'],
+    );
+    expect(code).toBe(0);
+    expect(await setting()).toEqual(before);
+  });
+
+  it('does not make the connection observe if the platform does not answer', async () => {
+    const { connect, world, connection } = await readingWorld();
+    world.platform.listing = () => 503;
+    const { code, json } = await connect(SECRET, '--secret-stdin');
+    expect([code, json]).toMatchObject([0, { stored: true, adoptable: null, observing: false }]);
+    expect((await connection())?.observing).toBe(false);
+  });
+
+  it('keeps the secret if the setting cannot be stored', async () => {
+    const { connect, world, stored, setting } = await readingWorld();
+    const failing = vi.spyOn(world.ports.connections, 'replace');
+    failing.mockRejectedValue(new Error('the table cannot be written'));
+    expect((await connect('', '--federated')).code).not.toBe(0);
+    expect(stored).toEqual([]);
+    expect(await setting()).not.toHaveProperty('federation');
+  });
+});
+
+it('connect --directory makes a new reader observe if the platform does not answer', async () => {
+  const { connect, world } = await entraWorldOf();
+  world.platform.listing = () => 503;
+  const { code, json } = await connect(SECRET, '--secret-stdin');
+  expect([code, json]).toMatchObject([0, { stored: true, adoptable: null, observing: true }]);
 });
 
 describe('doctor of a connection that reads Entra ID', () => {

@@ -8,10 +8,10 @@ export const MAX_PAGE = '999';
 export const GROUP_PROPERTIES = 'id,displayName';
 export const USER_PROPERTIES = 'id,mail,userPrincipalName,accountEnabled';
 
-/** Graph names groups by id only, and counts the members with their first page. */
+/** Graph addresses groups by id only, and counts the members with their first page. */
 export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGroup => ({
   id: groupId(id),
-  name: displayName || id,
+  name: displayName,
   address: id,
   userCount: undefined,
 });

@@ -1,11 +1,15 @@
 import * as z from 'zod';
 import { DirectoryError, type DirectoryErrorKind } from '../../sync/ports/directory.ts';
+import { ErrorCode } from '../error-code.ts';
 import type { DirectoryAnswer } from '../exchange.ts';
 
 /** "Microsoft Graph error responses and resource types". */
-const GraphError = z.object({ error: z.object({ code: z.string().min(1) }) });
+const GraphError = z.object({ error: z.object({ code: ErrorCode }) });
 /** RFC 6749, section 5.2, with the numbers of Microsoft. */
-const TokenError = z.object({ error: z.string(), error_codes: z.array(z.number()).default([]) });
+const TokenError = z.object({
+  error: ErrorCode.optional().catch(undefined),
+  error_codes: z.array(z.number()).default([]),
+});
 
 /** Returns the error for an answer of Microsoft Graph other than 200. */
 export function graphRefusal(

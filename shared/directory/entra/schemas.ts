@@ -8,10 +8,10 @@ import * as z from 'zod';
 const filled = z.string().min(1);
 const nullable = z.string().nullish();
 
-/** Resource type group. */
+/** Resource type group. Every group has a name ("group resource type": displayName is required). */
 export const Group = z.object({
   id: filled,
-  displayName: nullable,
+  displayName: filled,
 });
 
 export const GroupVisibility = z.object({ id: filled, visibility: nullable });

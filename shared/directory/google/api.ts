@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { AccessTokens } from '../access-tokens.ts';
 import type { DirectoryWorld } from '../exchange.ts';
 import { type ApiAnswer, createSignedCalls, urlOf } from '../signed-calls.ts';
-import { refusal } from './refusal.ts';
+import { apiRefusal } from './refusal.ts';
 
 export interface ApiCall<Body extends z.ZodType> {
   /** The name of the method in Google's reference, such as `members.list`. */
@@ -18,7 +18,7 @@ export type Api = <Body extends z.ZodType>(call: ApiCall<Body>) => Promise<ApiAn
 /** Reads the JSON APIs below one base URL. Every request is sent to this host. */
 export function createApi(baseUrl: string, tokens: AccessTokens, world: DirectoryWorld): Api {
   const refusalOf = (operation: string, { status }: { readonly status: number }, value: unknown) =>
-    refusal(operation, status, value);
+    apiRefusal(operation, status, value);
   const call = createSignedCalls(tokens, refusalOf, world);
   return ({ operation, path, query, body }) => call({ operation, url: urlOf(baseUrl, path, query), body });
 }

@@ -4,7 +4,7 @@ import { parseJson } from '../../contract/json.ts';
 import { DirectoryError } from '../../sync/ports/directory.ts';
 import { Token } from '../access-tokens.ts';
 import { type DirectoryRequest, type DirectoryWorld, exchange } from '../exchange.ts';
-import { refusal } from './refusal.ts';
+import { signInRefusal } from './refusal.ts';
 import { type ServiceAccountKey, SignedJwt } from './schemas.ts';
 
 /** The claims of a service account that requests an access token (RFC 7523). Times are seconds since 1970. */
@@ -123,7 +123,5 @@ export async function askToSignIn<Body extends z.ZodType>(
     if (parsed.success) return parsed.data as z.infer<Body>;
     throw new DirectoryError('odd', `${operation}: ${z.prettifyError(parsed.error)}`);
   }
-  const error = refusal(operation, answer.status, value);
-  const isRefused = error.kind === 'odd' || error.kind === 'missing';
-  throw isRefused ? new DirectoryError('denied', error.message, { reason: error.reason }) : error;
+  throw signInRefusal(operation, answer.status, value);
 }

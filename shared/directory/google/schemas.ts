@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ErrorCode } from '../error-code.ts';
 
 /*
  * The fields of the Directory API v1 and the Reports API v1 that the reader uses. The API leaves out an empty list, and
@@ -66,18 +67,20 @@ export function listOf<Item extends z.ZodType>(kind: string, field: string, item
     }));
 }
 
+const code = ErrorCode.optional().catch(undefined);
+
 export const ApiError = z.object({
   error: z.object({
-    errors: z.array(z.object({ reason: z.string().optional() })).default([]),
+    errors: z.array(z.object({ reason: code })).default([]),
     /** A status of the Google Cloud APIs, such as `PERMISSION_DENIED`. */
-    status: z.string().optional(),
+    status: code,
   }),
 });
 
 /** Answer of signJwt (IAM Credentials). */
 export const SignedJwt = z.object({ signedJwt: filled });
 /** RFC 6749, section 5.2. */
-export const TokenRefusal = z.object({ error: z.string() });
+export const TokenRefusal = z.object({ error: ErrorCode });
 
 /** The fields of a service account's key file that the sign-in needs. */
 export const ServiceAccountKey = z.object({

@@ -6,7 +6,7 @@ import { retrying } from '../retrying.ts';
 import type { Authorization } from './authorization.ts';
 import { nextPage } from './links.ts';
 import type { RateLimits } from './rate-limits.ts';
-import { refusal } from './refusal.ts';
+import { apiRefusal } from './refusal.ts';
 
 export interface ApiCall<Body extends z.ZodType> {
   /** The name of the operation in Okta's reference, such as `listGroupUsers`. */
@@ -88,7 +88,7 @@ export function pathOf(parts: readonly string[], query: Readonly<Record<string, 
 function bodyOf<Body extends z.ZodType>(call: ApiCall<Body>, answer: DirectoryAnswer): z.infer<Body> {
   const { operation, body: schema, isFixed = false } = call;
   if (answer.status !== 200) {
-    const error = refusal(operation, answer);
+    const error = apiRefusal(operation, answer);
     const isHidden = isFixed && error.kind === 'missing';
     throw isHidden ? new DirectoryError('denied', error.message, { reason: error.reason }) : error;
   }

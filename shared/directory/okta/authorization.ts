@@ -1,5 +1,6 @@
 import type { DirectoryAnswer } from '../exchange.ts';
 import { headersOf } from '../exchange.ts';
+import { apiReasonOf } from './refusal.ts';
 import type { SignIn } from './sign-in.ts';
 
 /** Authenticates the calls of the API. */
@@ -45,7 +46,10 @@ export const accessTokenAuthorization = (signIn: SignIn): Authorization => ({
   },
 });
 
-/** RFC 9449, section 9, has 401. Okta also answers 400. */
+const NONCE_DEMAND = 'use_dpop_nonce';
+
+/** RFC 9449, section 9, has 401 and a challenge. Okta also answers 400, with the demand in the body only. */
 const asksForNonce = (answer: DirectoryAnswer): boolean =>
   (answer.status === 400 || answer.status === 401) &&
-  headersOf(answer, 'www-authenticate').some((challenge) => challenge.includes('use_dpop_nonce'));
+  (apiReasonOf(answer) === NONCE_DEMAND ||
+    headersOf(answer, 'www-authenticate').some((challenge) => challenge.includes(NONCE_DEMAND)));

@@ -5,42 +5,51 @@ import { headersOf } from '../exchange.ts';
 const LONGEST_WAIT_MS = 61_000;
 /** `X-Rate-Limit-Reset` has whole seconds. */
 const MARGIN_MS = 1_000;
+/** The part of a limit that the calls of this process may use. */
+const OWN_SHARE = 1 / 2;
+/** The part of a limit that is always left to other programs, however many calls they have made. */
+const RESERVED_SHARE = 1 / 10;
 
 export interface RateLimits {
   /** Sends one call, as soon as the limit of its operation allows that. */
   run(operation: string, send: () => Promise<DirectoryAnswer>): Promise<DirectoryAnswer>;
 }
 
-/** The calls of one operation. */
+/** One minute of one operation. */
 interface Window {
-  /** The calls that may still be sent until `resetMs`. */
-  free: number;
+  limit: number;
+  /** The fewest remaining calls that an answer has shown. Calls of other programs are counted too. */
+  remaining: number;
   resetMs: number;
+  /** The calls that this process has sent. */
+  own: number;
   /** The calls without an answer. */
   inFlight: number;
 }
 
 /**
- * Keeps to half of each limit, so that the other half is left to the sign-ins and other programs of the organisation.
+ * Keeps to half of each limit, and leaves the last tenth to the sign-ins and other programs of the organisation. The
+ * calls of other programs do not count for the half. Otherwise a busy program would leave one call a minute.
  * Okta counts each operation by itself, and each answer shows its limit, the remaining calls and the end of the minute.
  *
- *   the last answer                    | the next call
- *   -----------------------------------|-----------------------------
- *   more than half of the limit is left | is sent at once
- *   at most half of the limit is left   | waits until the minute ends
- *   429                                 | waits until the minute ends
+ *   in this minute                                          | the next call
+ *   --------------------------------------------------------|-----------------------------
+ *   this process has sent half of the limit                 | waits until the minute ends
+ *   at most a tenth of the limit remains                    | waits until the minute ends
+ *   429                                                     | waits until the minute ends
+ *   otherwise                                               | is sent at once
  */
 export function createRateLimits({ clock, sleep }: Pick<DirectoryWorld, 'clock' | 'sleep'>): RateLimits {
   const windows = new Map<string, Window>();
   const windowOf = (operation: string) => {
-    const window = windows.get(operation) ?? { free: Number.POSITIVE_INFINITY, resetMs: 0, inFlight: 0 };
+    const window = windows.get(operation) ?? { limit: 0, remaining: 0, resetMs: 0, own: 0, inFlight: 0 };
     windows.set(operation, window);
     return window;
   };
   const waitFor = async (window: Window) => {
     for (;;) {
       const waitMs = window.resetMs - clock();
-      if (waitMs <= 0 || window.free - window.inFlight > 0) return;
+      if (waitMs <= 0 || isFree(window)) return;
       await sleep(waitMs);
     }
   };
@@ -48,10 +57,11 @@ export function createRateLimits({ clock, sleep }: Pick<DirectoryWorld, 'clock' 
     async run(operation, send) {
       const window = windowOf(operation);
       await waitFor(window);
+      window.own += 1;
       window.inFlight += 1;
       try {
         const answer = await send();
-        Object.assign(window, limitIn(answer, clock()));
+        takeNote(window, answer, clock());
         return answer;
       } finally {
         window.inFlight -= 1;
@@ -60,15 +70,25 @@ export function createRateLimits({ clock, sleep }: Pick<DirectoryWorld, 'clock' 
   };
 }
 
-function limitIn(answer: DirectoryAnswer, nowMs: number): Pick<Window, 'free' | 'resetMs'> | undefined {
+const isFree = ({ limit, remaining, own, inFlight }: Window): boolean =>
+  own < Math.floor(limit * OWN_SHARE) && remaining - inFlight > limit * RESERVED_SHARE;
+
+function takeNote(window: Window, answer: DirectoryAnswer, nowMs: number): void {
   const number = (name: string) => Number.parseInt(headersOf(answer, `x-rate-limit-${name}`)[0] ?? '', 10);
   const limit = number('limit');
   const remaining = number('remaining');
   const endMs = number('reset') * 1_000;
-  if (Number.isNaN(limit + remaining + endMs)) return undefined;
+  if (Number.isNaN(limit + remaining + endMs)) return;
   const latestMs = nowMs + LONGEST_WAIT_MS;
-  if (answer.status !== 429) {
-    return { free: remaining - Math.floor(limit / 2), resetMs: Math.min(endMs, latestMs) };
+  const isNew = nowMs >= window.resetMs;
+  window.limit = limit;
+  window.remaining = isNew ? remaining : Math.min(window.remaining, remaining);
+  if (isNew) {
+    // The first answer of a minute: the calls of this minute are this call and the other ones without an answer.
+    window.own = window.inFlight;
+    window.resetMs = Math.min(endMs, latestMs);
   }
-  return { free: 0, resetMs: Math.min(Math.max(endMs, nowMs) + MARGIN_MS, latestMs) };
+  if (answer.status !== 429) return;
+  window.remaining = 0;
+  window.resetMs = Math.min(Math.max(endMs, nowMs) + MARGIN_MS, latestMs);
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ErrorCode } from '../error-code.ts';
 
 /*
  * The fields of Okta's Groups, Users and System Log APIs that the reader uses. Lists are JSON arrays. Their next pages
@@ -36,7 +37,7 @@ export const LogEvent = z.object({
 export type LogEvent = Readonly<z.infer<typeof LogEvent>>;
 
 /** The error of an API ("Okta error codes and descriptions"). */
-export const ApiError = z.object({ errorCode: filled });
+export const ApiError = z.object({ errorCode: ErrorCode });
 
 /** RFC 6749, section 5.1, and RFC 9449, section 5. */
 export const Token = z.object({
@@ -46,7 +47,9 @@ export const Token = z.object({
   scope: z.string().optional(),
 });
 /** RFC 6749, section 5.2. */
-export const TokenRefusal = z.object({ error: filled });
+export const TokenRefusal = z.object({ error: ErrorCode });
+/** RFC 9449, sections 7.1 and 8: a refused proof of a key. Okta may send it in the body only. */
+export const ProofRefusal = z.object({ error: z.enum(['invalid_dpop_proof', 'use_dpop_nonce']) });
 
 /** A private key in the form that Okta shows once, when it creates the key (RFC 7517). */
 export const PrivateJwk = z.looseObject({

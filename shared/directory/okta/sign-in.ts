@@ -5,7 +5,7 @@ import type { Claims, Signer } from './assertion.ts';
 import { createProofKey, type ProofKey } from './dpop.ts';
 import type { NewId } from './ids.ts';
 import type { RateLimits } from './rate-limits.ts';
-import { reasonOf, refusal } from './refusal.ts';
+import { tokenReasonOf, tokenRefusal } from './refusal.ts';
 import { Token } from './schemas.ts';
 
 /** An access token, and whether it is bound to the key of this process. */
@@ -63,7 +63,7 @@ export function createSignIn(options: SignInOptions, world: DirectoryWorld, limi
   /** Returns whether the request should be repeated, because Okta asks for a proof or for a nonce. */
   const asksForProof = (answer: DirectoryAnswer): boolean => {
     const hasNonce = keepNonce(answer);
-    const reason = answer.status === 400 ? reasonOf(answer) : undefined;
+    const reason = answer.status === 400 ? tokenReasonOf(answer) : undefined;
     const isRepeated =
       reason === 'use_dpop_nonce' ? hasNonce : reason === 'invalid_dpop_proof' && !needsProof;
     needsProof ||= isRepeated;
@@ -145,11 +145,7 @@ async function requestToken(
 
 /** @throws DirectoryError `denied` if the application or a scope is refused */
 function tokenIn(answer: DirectoryAnswer, scopes: readonly string[]) {
-  if (answer.status !== 200) {
-    const { kind, message, reason, ...error } = refusal('token', answer);
-    const isRefused = kind === 'odd' || kind === 'missing';
-    throw new DirectoryError(isRefused ? 'denied' : kind, message, { ...error, reason });
-  }
+  if (answer.status !== 200) throw tokenRefusal('token', answer);
   const json = parseJson(answer.text);
   // The body was cut off in transit. A retry can read the whole body.
   if (!json.ok) throw new DirectoryError('unavailable', `token: ${json.message}`);

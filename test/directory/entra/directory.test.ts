@@ -43,6 +43,29 @@ describe('groups of an Entra directory', () => {
     expect(await directory.group('g-emea')).toBeUndefined();
   });
 
+  it.each([{}, { displayName: null }, { displayName: '' }])(
+    'a group without a name is refused, and does not get its id as name: %j',
+    async (properties) => {
+      const { directory, control } = await openEntra();
+      const body = {
+        '@odata.context': 'https://graph.example/$metadata#groups',
+        id: 'g-emea',
+        ...properties,
+      };
+      await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 200, body }]);
+      await expect(directory.group('g-emea')).rejects.toMatchObject({ kind: 'odd' });
+    },
+  );
+
+  it('an error does not quote text that is not a code', async () => {
+    const { directory, control } = await openEntra();
+    const body = { error: { code: 'Liz <liz@example.com>' } };
+    await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 400, body }]);
+    const failure = await directory.group('g-emea').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'odd', reason: undefined });
+    expect(String(failure)).toMatch(/: the directory answered 400$/);
+  });
+
   it('a 404 without a Graph error does not prove that a group is gone', async () => {
     const { directory, control } = await openEntra();
     await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 404, body: '<html>' }]);

@@ -49,6 +49,15 @@ describe('sign-in to an Entra directory', () => {
     expect(String(failure)).not.toMatch(/other|eyJ/);
   });
 
+  it('the message of a denied sign-in does not quote text that is not a code', async () => {
+    const { directory, control } = await openEntra();
+    const body = { error: 'Liz <liz@example.com>' };
+    await control('faults', [{ match: { path: '*/token' }, times: 9, status: 400, body }]);
+    const failure = await directory.group('g-emea').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'denied', reason: undefined });
+    expect(String(failure)).toMatch(/: the directory answered 400$/);
+  });
+
   it('sign-in is repeated after a failure of the server', async () => {
     const { directory, control } = await openEntra();
     await control('faults', [{ match: { path: '*/token' }, times: 2, status: 503 }]);

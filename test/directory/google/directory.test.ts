@@ -33,6 +33,24 @@ describe('groups of a Google directory', () => {
     expect(await directory.group('g-gone')).toBeUndefined();
   });
 
+  it('a 404 without an error of the API does not prove that a group is gone', async () => {
+    const { directory, control } = await openGoogle();
+    await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 404, body: '<html>' }]);
+    await expect(directory.group('g-emea')).rejects.toMatchObject({ kind: 'odd' });
+  });
+
+  it.each([
+    ['a reason', { error: { errors: [{ reason: 'Liz <liz@example.com>' }] } }],
+    ['a status', { error: { status: 'Liz <liz@example.com>' } }],
+    ['the form of the token endpoint', { error: 'not_of_the_api' }],
+  ])('an error does not quote text that is not a code of the API: %s', async (_, body) => {
+    const { directory, control } = await openGoogle();
+    await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 400, body }]);
+    const failure = await directory.group('g-emea').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'odd', reason: undefined });
+    expect(String(failure)).toMatch(/: the directory answered 400$/);
+  });
+
   it('the count of a group is unknown if the directory gives none', async () => {
     const { directory } = await openGoogle({ settings: { absentCounts: 1 } });
     expect((await directory.group('g-emea'))?.userCount).toBeUndefined();

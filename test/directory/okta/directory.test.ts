@@ -37,6 +37,20 @@ describe('groups of an Okta organisation', () => {
     expect(await directory.group('00g" or id eq "00gsales')).toBeUndefined();
   });
 
+  it.each([
+    ['the page of a proxy', '<html>Not found</html>'],
+    ['another error of Okta', { errorCode: 'E0000008' }],
+  ])('a 404 without the code E0000007 does not prove that a user or a group is gone: %s', async (_, body) => {
+    const { directory, control } = await openOkta();
+    const fault = { times: 9, status: 404, body };
+    await control('faults', [
+      { match: { path: '/api/v1/users/*' }, ...fault },
+      { match: { path: '/api/v1/groups/*' }, ...fault },
+    ]);
+    await expect(directory.user('00uliz')).rejects.toMatchObject({ kind: 'odd' });
+    await expect(allOf(directory.membersOf(SALES, 'ignore'))).rejects.toMatchObject({ kind: 'odd' });
+  });
+
   it('the count of a group is unknown if the directory gives none', async () => {
     const { directory } = await openOkta({ settings: { absentCounts: 1 } });
     expect((await directory.group('00gsales'))?.userCount).toBeUndefined();

@@ -29,10 +29,30 @@ describe('rate limits of Okta', () => {
     }
   });
 
-  it('a call waits until the minute ends once half of the limit is used', async () => {
+  it('a call waits until the minute ends once the reader itself has used half of the limit', async () => {
     const { directory, waits } = openScripted([
-      { headers: limit(500, 251, NOW_MS + 40_000) },
-      { headers: limit(500, 250, NOW_MS + 40_000) },
+      { headers: limit(4, 3, NOW_MS + 40_000) },
+      { headers: limit(4, 2, NOW_MS + 40_000) },
+      { headers: limit(4, 3, NOW_MS + 100_000) },
+      { headers: limit(4, 2, NOW_MS + 100_000) },
+    ]);
+    for (let read = 0; read < 4; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
+    expect(waits).toEqual([40_000]);
+  });
+
+  it('a read is not slowed down by another program that uses more than half of the limit', async () => {
+    const answers = Array.from({ length: 30 }, (_, call) => ({
+      headers: limit(500, 200 - call, NOW_MS + 40_000),
+    }));
+    const { directory, waits } = openScripted(answers);
+    for (let read = 0; read < 30; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
+    expect(waits).toEqual([]);
+  });
+
+  it('a call waits until the minute ends once a tenth of the limit remains for all programs', async () => {
+    const { directory, waits } = openScripted([
+      { headers: limit(500, 51, NOW_MS + 40_000) },
+      { headers: limit(500, 50, NOW_MS + 40_000) },
       { headers: limit(500, 499, NOW_MS + 100_000) },
     ]);
     for (let read = 0; read < 3; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));

@@ -1,8 +1,13 @@
 import { MockAgent } from 'undici';
 import { onTestFinished } from 'vitest';
-import { apiTokenAuthorization } from '../../../shared/directory/okta/authorization.ts';
+import {
+  accessTokenAuthorization,
+  apiTokenAuthorization,
+} from '../../../shared/directory/okta/authorization.ts';
 import { createOktaDirectory } from '../../../shared/directory/okta/directory.ts';
+import { createIds } from '../../../shared/directory/okta/ids.ts';
 import { createRateLimits } from '../../../shared/directory/okta/rate-limits.ts';
+import { createSignIn } from '../../../shared/directory/okta/sign-in.ts';
 import { NOW_MS } from '../../directory-simulator/okta/fixture.ts';
 
 export const ORG_URL = 'https://acme.okta.example';
@@ -13,8 +18,14 @@ interface Scripted {
   readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
-/** Returns a directory whose calls get the given answers, in order, and the paths that were requested. */
-export function openScripted(answers: readonly Scripted[]) {
+/**
+ * Returns a directory whose calls get the given answers, in order, and the paths that were requested.
+ * @param credential with an application, the first answers are those of the sign-in
+ */
+export function openScripted(
+  answers: readonly Scripted[],
+  credential: 'api token' | 'application' = 'api token',
+) {
   const agent = new MockAgent();
   agent.disableNetConnect();
   onTestFinished(() => agent.close());
@@ -35,14 +46,19 @@ export function openScripted(answers: readonly Scripted[]) {
     const data = typeof body === 'string' ? body : JSON.stringify(body);
     agent
       .get(ORG_URL)
-      .intercept({ path: () => true })
+      .intercept({ path: () => true, method: () => true })
       .reply(({ path }) => {
         paths.push(path);
         return { statusCode, data, responseOptions: { headers } };
       });
   }
-  const authorization = apiTokenAuthorization('token');
   const limits = createRateLimits(world);
+  const signer = { sign: async () => 'assertion' };
+  const application = { orgUrl: ORG_URL, clientId: 'client', signer, scopes: [], newId: createIds(world) };
+  const authorization =
+    credential === 'api token'
+      ? apiTokenAuthorization('token')
+      : accessTokenAuthorization(createSignIn(application, world, limits));
   return {
     directory: createOktaDirectory({ orgUrl: ORG_URL, authorization, limits }, world),
     paths,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type OpenedOkta, openOkta } from './reader.ts';
+import { openScripted } from './scripted.ts';
 
 const TOKEN_PATH = '/oauth2/v1/token';
 
@@ -43,6 +44,20 @@ describe('sign-in to an Okta organisation', () => {
     await okta.control('dpop-nonces/expire');
     await okta.control('access-tokens/expire');
     expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
+  });
+
+  it('goes on with a new nonce if the demand is only in the body of a 400', async () => {
+    const user = { id: '00uliz', status: 'ACTIVE', profile: { login: 'liz@example.com' } };
+    const { directory, paths } = openScripted(
+      [
+        { body: { access_token: 'bound', token_type: 'DPoP', expires_in: 3_600 } },
+        { status: 400, body: { error: 'use_dpop_nonce' }, headers: { 'dpop-nonce': 'new' } },
+        { body: user },
+      ],
+      'application',
+    );
+    expect(await directory.user('00uliz')).toMatchObject({ id: '00uliz', isActive: true });
+    expect(paths).toEqual([TOKEN_PATH, '/api/v1/users/00uliz', '/api/v1/users/00uliz']);
   });
 
   it('goes on if an organisation begins or stops to ask for proofs', async () => {
@@ -102,6 +117,18 @@ describe('sign-in to an Okta organisation', () => {
       kind: 'denied',
       reason: 'E0000007',
     });
+  });
+
+  it.each([
+    ['the token endpoint', TOKEN_PATH, { error: 'Liz Doe <liz@example.com>' }, 'denied'],
+    ['the API', '/api/v1/users/*', { errorCode: 'Liz Doe <liz@example.com>' }, 'odd'],
+    ['a proxy in the form of the token endpoint', '/api/v1/users/*', { error: 'not_of_the_api' }, 'odd'],
+  ])('does not quote an error that is not a code: %s', async (_, path, body, kind) => {
+    const okta = await openOkta();
+    await okta.control('faults', [{ match: { path }, times: 9, status: 400, body }]);
+    const failure = await okta.directory.user('00uliz').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind, reason: undefined });
+    expect(String(failure)).toMatch(/: the directory answered 400$/);
   });
 
   it('is repeated after a limit of calls, a failure and an answer that breaks off', async () => {
