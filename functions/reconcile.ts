@@ -10,10 +10,13 @@ import { notifyOfStage } from '../shared/sync/reconcile/notify.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireReconcile);
-/** Time that is reserved for recording the last page and answering. */
+/** Time reserved at the end of a run to record the page that was read last and to return the report. */
 const RESERVE_MS = 30_000;
 
-/** Runs one task for one connection or for all, or carries out an operator's decision. Schedules and people call it. */
+/**
+ * Runs one task for one connection or for all, or carries out an operator's decision. The schedules and operators
+ * invoke this function.
+ */
 export async function handler(
   event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
@@ -39,7 +42,7 @@ export async function handler(
     );
   }
   if (invocation.task === 'health' && invocation.connection === undefined) {
-    base.logger.info('leavers were forgotten', await ports.eraser.leavers(ports.clock()));
+    base.logger.info('the data of members who left was erased', await ports.eraser.leavers(ports.clock()));
   }
   if (invocation.task === 'sweep') base.metrics.emit('SweepCompleted', 1);
   if (failure !== undefined) throw loggable(failure.error);

@@ -48,6 +48,8 @@ export interface GroupSyncProps {
   readonly directoryMinutes?: number;
   /** Audiences for which that function may request a token of its role. Default: none. */
   readonly directoryAudiences?: readonly string[];
+  /** ARNs of the keys in KMS with which that function may sign, to read an Okta organisation. Default: none. */
+  readonly directoryKeys?: readonly string[];
   /** Whether the stage has the SCIM endpoint, which the internet can reach. Default: false. */
   readonly scim?: boolean;
   /** Executions that are reserved for the SCIM endpoint, and its maximum; `none`: no reservation. Default: 20. */

@@ -147,7 +147,7 @@ interface Notifying {
 
 const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
   ['hold', /held/],
-  ['failed', /failed that wait/],
+  ['failed', /failed groups that wait/],
   ['gate', /gate/],
   ['credential', /credential/],
   ['reader_stopped', /reader of the directory has stopped/],

@@ -30,7 +30,10 @@ const awsCall = (to: AwsCall['to'], command: object): AwsCall => ({
   input: (command as { readonly input: unknown }).input,
 });
 
-/** Calls `onCall` before each call of the method. An inherited method is inherited again afterwards. */
+/**
+ * Calls `onCall` before each call of the method. Returns a function that restores the method. If the method was
+ * inherited, the restore deletes the added override.
+ */
 function listen<Call>(of: { readonly prototype: object }, method: string, onCall: (call: Call) => void) {
   const prototype = of.prototype as Record<string, (call: Call, ...rest: unknown[]) => unknown>;
   const { [method]: before } = prototype;

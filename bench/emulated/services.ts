@@ -23,7 +23,8 @@ export async function startServices({ people }: { readonly people: number }) {
   const queues = await startSqs(0);
   const simulator = createSimulator({ world: worldOf(people), clock: Date.now, newId: counted() });
   const { url: platform } = await simulator.listen();
-  // A replay sends versions of another run. Without the version check, the work is the same.
+  // The benchmark repeats recorded calls, which carry version tokens of another run. The version check is off, so that
+  // these writes are accepted.
   await fetch(`${platform}/_simulator/settings`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -40,7 +41,7 @@ export async function startServices({ people }: { readonly people: number }) {
     sqs,
     queueUrl: (key) => queueUrls[key],
     dispatcher,
-    // No delay: while a wake-up is queued for a group, further changes of the group send no other.
+    // No coalescing window. While a wake-up of a group is pending, further changes of the group send no second wake-up.
     coalesceMs: 0,
     clock: Date.now,
     newId: counted(),
@@ -74,7 +75,7 @@ export async function startServices({ people }: { readonly people: number }) {
 
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
-/** Returns ids that are equal in every run. */
+/** Returns ids that count up. Two runs create the same ids unless the time prefix differs. */
 function counted(): () => string {
   let last = 0;
   return () => {

@@ -27,7 +27,7 @@ export function formatHold(
 ): readonly string[] {
   const decided = formatDecision(decision);
   const lines = [
-    `${group}: ${plural(removes, 'removal')}, ${plural(keeps, 'member')} would stay (${percent(share)}, rule ${rule})`,
+    `${group}: ${plural(removes, 'removal')}, ${plural(keeps, 'member')} would stay (removed share ${percent(share)}, rule ${rule})`,
   ];
   if (rule === 'deleted_groups')
     lines.push('the directory deleted the group, and many others within an hour');

@@ -7,7 +7,7 @@ export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string
 
 /**
  * Colours that external text cannot forge. Coloured text contains a random mark. The mark is replaced by terminal
- * codes only after all other control characters in the text were made visible.
+ * codes only after all control characters in the text were made visible.
  */
 export function createPaint(wanted: boolean) {
   const mark = `;${randomUUID()}-`;

@@ -19,7 +19,7 @@ import {
 /** One of these scopes is needed for groups and their members. */
 export const GROUP_SCOPES = ['okta.groups.read', 'okta.groups.manage'];
 
-/** "List all groups": the default is the highest number, for historical reasons. */
+/** Okta's "List all groups": the default page size is also the maximum, for historical reasons. */
 const MOST_GROUPS = 10_000;
 /** "List all member users": the default is 1,000. */
 const MOST_MEMBERS = 1_000;
@@ -136,7 +136,10 @@ interface Counted {
   readonly requestNumber: number;
 }
 
-/** Returns the count that `expand=stats` shows: all users of the group, with every status; null for no count. */
+/**
+ * Returns the count that `expand=stats` shows: the number of users of any status, or a wrong count that a test set.
+ * Null means that Okta returns no count.
+ */
 function countOf({ simulation }: Org, { view, group, requestNumber }: Counted): number | null {
   const wrong = simulation.wrongCounts.get(group.id);
   if (wrong !== undefined) return wrong === null ? null : Number(wrong);

@@ -45,8 +45,8 @@ export function unknownGroups(contents: Contents): readonly GroupId[] {
 }
 
 /**
- * Returns the users of a group and of all groups within it. Each user has one register: the latest register that
- * counts, or if none counts, the register that ended last. Pending marks come only from the outer group.
+ * Returns the users of a group and of all groups within it. Each user has one register: the latest one with value
+ * `present`; if all are `absent`, the one with the latest end. Pending marks come only from the outer group.
  * @param contents the outer group and all groups within it
  */
 export function flattenedMembers(outer: GroupId, contents: Contents): readonly StoredMember[] {

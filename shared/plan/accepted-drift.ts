@@ -83,14 +83,14 @@ function move(
 
 /**
  * Returns the part of an accepted drift that is still valid. A newer directory event ends an acceptance. An acceptance
- * also ends with its difference, for example when the directory now wants the added user.
+ * also ends when its difference no longer exists, for example when the directory now wants the added user.
  *
- *     the newer directory event is about  | report | adopt
- *     ------------------------------------|--------|------------------------------------------
- *     anything in the group               | ends   | stays valid, except:
- *     a field                             |        | the field's acceptance ends
- *     a user who was removed or added     |        | the user's acceptance ends
- *     all users (snapshot, deletion)      |        | the acceptance of all users ends
+ *     the newer directory event is about  | policy `report` | policy `adopt`
+ *     ------------------------------------|-----------------|------------------------------------------
+ *     anything in the group               | ends            | stays valid, except:
+ *     a field                             |                 | the field's acceptance ends
+ *     a user who was removed or added     |                 | the user's acceptance ends
+ *     all users (snapshot, deletion)      |                 | the acceptance of all users ends
  */
 export function validAcceptedDrift(
   acceptedDrift: AcceptedDrift | undefined,

@@ -142,7 +142,8 @@ export class Expression {
   readonly #values = new Map<string, Value>();
 
   /**
-   * Returns the placeholders in the form of a request. An empty set is left out, because DynamoDB refuses empty sets.
+   * Returns the request fields ExpressionAttributeNames and ExpressionAttributeValues. An empty map is left out,
+   * because DynamoDB refuses it.
    */
   names() {
     return {

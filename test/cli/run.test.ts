@@ -24,8 +24,8 @@ const ALL = commands(createProgram(() => async () => {})).filter((path) => path.
 const BIN = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
 const ARGUMENTS: Readonly<Record<string, string>> = {
   ...{ code: 'too_old', queue: 'apply', verb: 'reject', given: '--as-of now' },
-  'optionsLine(options)': '--administrator a@acme.test --key k.json',
-  ...{ kind: 'google', address: 'a@acme.test', credential: '--key k.json' },
+  'connectOptionsOf(setting)': 'google --administrator a@acme.test --key k.json',
+  options: 'google --administrator a@acme.test --key k.json',
 };
 const set = (change: string) => ['connections', 'set', 'default', change, '--yes'];
 

@@ -21,7 +21,7 @@ const sendsOf = (of: typeof on): readonly string[] =>
 
 describe('stage that reads no directory', () => {
   it('the stage has no function, schedule or role for directories', () => {
-    // Operators may call the function also in a stage that does not deploy it.
+    // The operators' policies name the function even if the stage does not deploy it, so they are left out here.
     const isPolicy = ({ Type }: CfnResource) => Type === 'AWS::IAM::ManagedPolicy';
     const others = Object.values(everyResourceOf(off)).filter((one) => !isPolicy(one));
     expect(JSON.stringify(others)).not.toContain('groupsync-directory');
@@ -80,7 +80,7 @@ describe('stage that reads directories', () => {
     ]);
   });
 
-  it('the directory function may request tokens of five minutes, only for the audiences of the settings', () => {
+  it('the directory function may request tokens valid for at most five minutes, only for configured audiences', () => {
     const audience = 'https://iam.googleapis.com/projects/1/providers/aws';
     const tokens = (of: typeof on) => statementsOf(of).filter(({ Sid }) => Sid === 'ProveItself');
     expect(tokens(on)).toEqual([]);
@@ -110,7 +110,7 @@ describe('stage that reads directories', () => {
     ]);
   });
 
-  it('an output of the stack is the role of the directory function, which the directory must trust', () => {
+  it('the stack outputs the role ARN of the directory function, so that the directory can trust this role', () => {
     expect(JSON.stringify(on.toJSON()['Outputs'].DirectoryRoleArn)).toContain('DirectoryWorkerRole');
     expect(off.toJSON()['Outputs']).not.toHaveProperty('DirectoryRoleArn');
   });

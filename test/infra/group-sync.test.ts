@@ -54,6 +54,7 @@ describe('GroupSync in a CDK app', () => {
       directory: true,
       directoryMinutes: 10,
       directoryAudiences: ['https://acme.test'],
+      directoryKeys: ['arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d-0a1b-4c3d-8a1b-0a1b2c3d4e5f'],
       scim: true,
       scimConcurrency: 5,
       scimAllowedIps: ['203.0.113.0/24'],

@@ -139,8 +139,8 @@ describe('AWS calls of the bundles', () => {
     const busy = functions.apply.invoke(apply('eng'));
     await ingest(event('group.member.added', { group: { id: 'eng' }, members: [member('ben')] }));
     await busy;
-    // After a permanent refusal, apply returns the reserved removals. A refused creation is dead-lettered immediately.
-    // After a refusal that may concern every group, apply reads another group.
+    // After a permanent refusal, apply cancels the guard's reservation for the removals. A refused creation is
+    // dead-lettered immediately. After a refusal that may concern every group, apply reads another group.
     await control('POST', 'faults', [
       { match: { method: 'PATCH' }, status: 422, times: 9 },
       { match: { method: 'POST' }, status: 403, times: 1 },
@@ -152,8 +152,9 @@ describe('AWS calls of the bundles', () => {
     await control('POST', 'faults', []);
     await ingest(event('group.deleted', { group: { id: 'ops' } }));
     await functions.apply.invoke(apply('ops'));
-    // Another client changes a group, and the sweep finds the change. The sweep also deletes an expired tombstone. Each
-    // sweep searches one twenty-fourth of all groups, so the test puts one tombstone into each part.
+    // Another client changes a group, and the sweep finds the change. The sweep also deletes expired tombstones. Each
+    // sweep searches one of 24 parts of the groups, selected by a hash of the group's id. So the test adds 100 groups
+    // with one tombstone each: every part then contains at least one of them.
     const groups = (await control('GET', 'state', undefined)) as State;
     await control('POST', `groups/${groups.companies[0]?.groups[0]?.id}`, {
       name: 'Renamed',
@@ -172,7 +173,6 @@ describe('AWS calls of the bundles', () => {
     await running.changeDirectory({ kind: 'deleteGroup', group: 'read' });
     await functions.directory.invoke({});
     await lifeOverScim(running);
-    // The setup starts five processes and three emulators, and the machine may be busy.
   });
   afterAll(() => running.stop());
 

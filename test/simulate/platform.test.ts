@@ -28,7 +28,7 @@ describe('rules of the simulated platform', () => {
     ['PATCH', '0', true, true],
     ['PATCH', '0', false, false],
   ] as const)(
-    '%s with version %s, PATCH compares versions %s: stale %s',
+    'the platform recognizes a stale version (%s, sent version: %s, PATCH compares versions: %s, is stale: %s)',
     (method, sent, isCompared, isStaleNow) => {
       expect(isStale(method, group, sent, isCompared)).toBe(isStaleNow);
     },
@@ -50,7 +50,7 @@ describe('rules of the simulated platform', () => {
     expect(wantedContent('PATCH', group, { name: 'N' })).toMatchObject({ spokeId: 'd', users: ['a', 'b'] });
   });
 
-  it('names are kept unchanged, trimmed or folded', () => {
+  it('the platform stores names unchanged, without extra spaces, or also in lower case', () => {
     const sent = ' Night  Shift ';
     expect((['exact', 'trimmed', 'folded'] as const).map((names) => keptName(sent, names))).toEqual([
       sent,
@@ -337,7 +337,7 @@ describe('platform fault of the simulation', () => {
   });
 
   it.each(['refuses_name', 'refuses_spoke_id'] as const)(
-    '%s accepts a write of members only',
+    'during %s, the platform accepts a write that changes only members',
     async (platformFault) => {
       const world = stage();
       const { id } = (await world.outcome(world.create('d1', BEFORE))) as { id: string };
@@ -347,7 +347,7 @@ describe('platform fault of the simulation', () => {
     },
   );
 
-  it('a platform fault with a share affects the same users as long as it lasts', async () => {
+  it('a platform fault for a share of the users affects the same users until the fault ends', async () => {
     const world = stage();
     world.platform.begin({ kind: 'platformFault', platformFault: 'drops_users', forMs: HOUR_MS, share: 0.5 });
     const users = Array.from({ length: 40 }, (_, n) => `u-${n}`);
@@ -389,7 +389,7 @@ describe('tokens of the simulated platform', () => {
     expect(await world.outcome(client.me())).toMatchObject(failed('InvalidGrantError', 400));
   });
 
-  it('a token that is new since the revocation is accepted', async () => {
+  it('a token that was issued after the revocation is accepted', async () => {
     const world = stage();
     world.platform.begin({ kind: 'platformFault', platformFault: 'token_revoked', forMs: HOUR_MS });
     await world.pass(1);
@@ -405,7 +405,7 @@ describe('tokens of the simulated platform', () => {
 });
 
 describe('traits of the simulated platform', () => {
-  it('the installer joins each new group, and folded names are unique', async () => {
+  it('the platform adds the installing user to each new group, and refuses a second name that differs only in case', async () => {
     const world = stage({ installer: 'u-boss', names: 'folded', uniqueNames: true });
     const made = await world.outcome(world.create('d1', ['u-a'], ' Night Crew'));
     expect(made).toMatchObject({ name: 'night crew', users: ['u-a', 'u-boss'] });
@@ -416,7 +416,7 @@ describe('traits of the simulated platform', () => {
       expect(world.fired.get(`trait:${trait}`)).toBeGreaterThan(0);
   });
 
-  it('an external id is folded in case, and only a name that is too long is refused', async () => {
+  it('the platform stores an external id in lower case, and refuses only a name that is too long', async () => {
     const world = stage({ spokeIds: 'folded', longestName: 8 });
     const made = (await world.outcome(world.create('D1', BEFORE, 'Crew'))) as { id: string; version: string };
     expect(made).toMatchObject({ spokeId: 'd1' });
@@ -441,7 +441,7 @@ describe('traits of the simulated platform', () => {
     expect(await world.outcome(world.feed())).toHaveLength(3);
   });
 
-  it("a stale version is refused with the platform's own status, and a spokeId may stay hidden", async () => {
+  it('a stale version is refused with the configured status, and answers can show null as the spokeId', async () => {
     const world = stage({ staleStatus: 412, echoSpokeId: false });
     const { id, version } = (await world.outcome(world.create('d1'))) as { id: string; version: string };
     expect(await world.outcome(world.client.groups.patch(id, { users: [], version }))).toMatchObject({
@@ -462,7 +462,7 @@ describe('traits of the simulated platform', () => {
 describe('another client on the simulated platform', () => {
   const edit = { kind: 'edit', group: 'd1', add: ['u-x'], remove: 1 } as const;
 
-  it('another client edits, strips, copies, re-creates and deletes groups, and the feed names it', async () => {
+  it('another client edits, copies, creates and re-creates groups and removes a spokeId, and the feed names the initiator', async () => {
     const world = stage();
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
     expect(world.platform.otherClient(edit, id, 'SYSTEM')).toBe(true);
@@ -509,7 +509,7 @@ describe('another client on the simulated platform', () => {
 });
 
 describe('people of the simulated platform', () => {
-  it('people are hired and leave, and the list leaves out future ones unless all are requested', async () => {
+  it('employees are hired and terminated, and the list omits future employees unless all roles are requested', async () => {
     const world = stage();
     world.platform.company({ kind: 'hire', person: { role: 'd', email: null, state: 'ACCEPTED' } });
     world.platform.company({ kind: 'terminate', role: 'a' });
@@ -531,7 +531,7 @@ describe('people of the simulated platform', () => {
   });
 });
 
-it('a call of a process that crashes before the call has no effect and no answer', async () => {
+it('a process that crashes just before a call sends nothing to the platform and receives no answer', async () => {
   const world = stage({}, async () => {
     throw new Crash('platform.create');
   });

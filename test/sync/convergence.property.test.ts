@@ -44,7 +44,8 @@ describe('engine', () => {
         });
         expect(shownGroups(world)).toEqual(expectedGroups(events));
         expect(world.platform.violations).toEqual([]);
-        // The engine never reports a conflict as a refusal, for any status of the conflict.
+        // No message is dead-lettered: the engine recognizes a version conflict with any of these HTTP statuses and
+        // does not treat it as a refusal.
         expect(world.deadLetters).toEqual([]);
       },
     ),

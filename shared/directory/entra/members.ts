@@ -10,21 +10,40 @@ const COUNTED = { consistencylevel: 'eventual' };
 const READ_HIDDEN = 'Member.Read.Hidden';
 const HIDDEN = 'HiddenMembership';
 
-/** Lists the direct members that are users. Devices and service principals are left out. */
+/** An empty list without a count is requested again this often. */
+const MAX_UNCOUNTED = 3;
+
+/**
+ * Lists the direct members that are users. Devices and service principals are left out. An empty list needs a count,
+ * because an absent count is unknown, and not 0.
+ * @throws DirectoryError `odd` if no empty list has a count, or if the membership is hidden
+ */
 export async function* userMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
-  const operation = 'groups.members.users';
+  for (let attempt = 1; attempt <= MAX_UNCOUNTED; attempt += 1) {
+    const seen = { items: 0, isCounted: false };
+    for await (const page of usersOf(graph, group)) {
+      seen.items += page.items.length;
+      seen.isCounted ||= page.userCount !== undefined;
+      yield page;
+    }
+    if (seen.items > 0) return;
+    if (seen.isCounted) return refuseHidden(graph, group);
+  }
+  throw new DirectoryError('odd', `${USERS}: expected a count with an empty list`);
+}
+
+const USERS = 'groups.members.users';
+
+async function* usersOf(graph: Graph, group: string): AsyncGenerator<MemberPage> {
   const query = { $select: USER_PROPERTIES, $top: MAX_PAGE, $count: 'true' };
   const url = graph.url(['groups', group, 'members', 'microsoft.graph.user'], query);
-  let isEmpty = true;
-  for await (const page of listPages(graph, { operation, url, item: User, headers: COUNTED })) {
-    isEmpty &&= page.items.length === 0;
+  for await (const page of listPages(graph, { operation: USERS, url, item: User, headers: COUNTED })) {
     yield {
-      items: page.items.map((user) => ({ kind: 'user', user: userOf(operation, user) })),
+      items: page.items.map((user) => ({ kind: 'user', user: userOf(USERS, user) })),
       asOfMs: page.asOfMs,
       userCount: page.count,
     };
   }
-  if (isEmpty) await refuseHidden(graph, group);
 }
 
 /** Lists the direct members that are groups. */

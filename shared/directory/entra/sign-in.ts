@@ -4,7 +4,7 @@ import { type AccessTokens, keepAccessToken, Token } from '../access-tokens.ts';
 import { type DirectoryWorld, exchange } from '../exchange.ts';
 import { tokenRefusal } from './refusal.ts';
 
-/** How the application proves itself: with a client secret, or with the AWS role of this process. */
+/** How the application authenticates: with a client secret, or with the AWS role of this process. */
 export type Credential =
   | { readonly kind: 'secret'; readonly clientSecret: string }
   | { readonly kind: 'federation'; readonly audience: string };
@@ -37,7 +37,7 @@ export const createAccessTokens = (options: SignInOptions, world: DirectoryWorld
 
 type Proof = Readonly<Record<string, string>>;
 
-/** Returns the fields of the token request that prove the application. */
+/** Returns the credential fields of the token request: the client secret, or a client assertion. */
 async function proofOf(credential: Credential, world: DirectoryWorld): Promise<Proof> {
   if (credential.kind === 'secret') return { client_secret: credential.clientSecret };
   const assertion = await world.webIdentity(credential.audience);

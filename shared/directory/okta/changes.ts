@@ -54,7 +54,8 @@ async function changedGroups(api: Api, sinceMs: number): Promise<readonly Direct
   const changes: DirectoryChange[] = [];
   for await (const { items } of listPages(api, groupList({ filter }))) {
     for (const { id, lastUpdated, lastMembershipUpdated } of items) {
-      changes.push({ key: id, atMs: Math.max(lastUpdated, lastMembershipUpdated), isDeletion: false });
+      const atMs = Math.max(lastUpdated, lastMembershipUpdated);
+      changes.push({ key: id, atMs, isDeletion: false, isMembership: lastUpdated <= sinceMs });
     }
   }
   return changes;
@@ -87,9 +88,12 @@ const changesIn = (events: readonly LogEvent[], type: 'User' | 'UserGroup'): rea
     .filter(({ eventType }) => eventType.startsWith('group.') === (type === 'UserGroup'))
     .flatMap(({ eventType, published: atMs, outcome, target }) => {
       const isDeletion = DELETIONS.has(eventType) && outcome?.result === 'SUCCESS';
+      const isMembership = eventType.startsWith('group.user_membership.');
       const named = (target ?? []).filter((one) => one.type === type);
       return named.flatMap(({ id: key }) =>
-        typeof key === 'string' && key !== '' ? [{ key, atMs, isDeletion, isFinal: isDeletion }] : [],
+        typeof key === 'string' && key !== ''
+          ? [{ key, atMs, isDeletion, isFinal: isDeletion, isMembership }]
+          : [],
       );
     });
 
@@ -105,6 +109,7 @@ function latestOf(changes: readonly DirectoryChange[]): readonly DirectoryChange
 
 function merged(before: DirectoryChange, change: DirectoryChange): DirectoryChange {
   const atMs = Math.max(before.atMs, change.atMs);
+  const isMembership = before.isMembership === true && change.isMembership === true;
   const deletion = [before, change].find(({ isDeletion }) => isDeletion);
-  return { ...(deletion ?? { ...before, ...change }), atMs };
+  return { ...(deletion ?? { ...before, ...change }), atMs, isMembership };
 }

@@ -117,6 +117,15 @@ export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: numbe
 }
 
 /**
+ * Returns the reader's item of a group after a report about one of its users. Until the lag has passed, every answer may
+ * show the earlier state of the user. So reads after the lag must agree again.
+ */
+export function afterUserReport(known: ReaderGroup, nowMs: number, lagMs: number): ReaderGroup {
+  const { agreedMs: _, ...rest } = known;
+  return { ...rest, dueMs: Math.min(known.dueMs, nowMs + CONFIRMED_AFTER_MS + lagMs) };
+}
+
+/**
  * Returns the reader's item of a group after a report of a change that is not only about members. The report may be older
  * than another one.
  */

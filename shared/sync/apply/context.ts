@@ -14,8 +14,8 @@ export interface ApplyContext extends Reading {
   readonly platform: Platform;
   readonly ports: ApplyPorts;
   /**
-   * Adds an entry to the group's audit. The entry names as predecessors the latest entries of the group's item and of
-   * this invocation.
+   * Adds an entry to the group's audit. The entry links to its predecessors: the latest entry of this invocation, or if
+   * there is none, of the last write; and the entry of the operator's last action.
    */
   readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
   /** Returns the times of the calls about the group that count towards the hourly limit. */

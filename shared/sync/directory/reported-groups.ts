@@ -1,5 +1,5 @@
 import { policyFor } from '../../contract/group-policy.ts';
-import type { GroupId } from '../../domain/ids.ts';
+import { type GroupId, groupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { afterChange, afterReport } from '../../plan/directory/schedule.ts';
 import type { DirectoryChange, DirectoryGroup } from '../ports/directory.ts';
@@ -17,7 +17,9 @@ export async function takeGroup(run: ReaderRun, report: DirectoryChange): Promis
   const named = [...run.groups.values()].filter(({ group, address }) => group === key || address === key);
   for (const known of named) await takeKnown(run, known, report);
   const isFound = named.some(({ deletedMs }) => deletedMs === undefined);
-  if (!isFound && !isDeletion) await takeKey(run, key, atMs);
+  if (isFound) return;
+  if (!isDeletion) await takeKey(run, key, atMs);
+  else if (named.length === 0) await markAbove(run, groupId(key), atMs);
 }
 
 async function takeKnown(
@@ -36,12 +38,13 @@ async function takeKnown(
 }
 
 /**
- * Asks the directory which group has this id or address now, and marks the group as reported.
+ * Asks the directory which group has this id or address now, and marks the group and the groups above it as reported.
+ * If there is no such group, a group that was not selected may be gone from the groups above it.
  * @param atMs the time of the report
  */
 export async function takeKey(run: ReaderRun, key: string, atMs: number): Promise<void> {
   const group = await run.directory.group(key);
-  if (group === undefined) return;
+  if (group === undefined) return markAbove(run, groupId(key), atMs);
   const known = run.groups.get(group.id);
   if (known !== undefined) await storeGroup(run, afterReport(known, atMs, run.ports.clock()));
   else if (isSelected(run, group)) await addGroup(run, group);

@@ -1,5 +1,6 @@
 import { type MemberId, memberId } from '../../domain/ids.ts';
-import { afterReport } from '../../plan/directory/schedule.ts';
+import type { ReaderGroup } from '../../domain/reader-group.ts';
+import { afterReport, afterUserReport } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
 import { type DirectoryChange, DirectoryError, type DirectoryUser } from '../ports/directory.ts';
 import { originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
@@ -22,12 +23,13 @@ export async function unknownUsers<Change extends DirectoryChange>(
 
 /**
  * Takes the state of a reported user. If an inactive user is active again, the user's groups are read again, because
- * they may have changed meanwhile.
+ * they may have changed meanwhile. If answers may lag, the user's groups are also read again after the lag.
  */
 export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<void> {
   if (report.isDeletion) return takeDeletedUser(run, report);
   const { key, atMs, found } = report;
   const { directory, users, ports } = run;
+  if (directory.lagMs > 0) await confirmGroupsOf(run, memberId(key));
   const askedAtMs = found?.asOfMs ?? ports.clock();
   const user = found?.user ?? (await directory.user(key));
   if (user === undefined || !(await isKnownUser(run, user))) return;
@@ -112,24 +114,34 @@ async function sendUser(run: ReaderRun, user: DirectoryUser, asOfMs: number): Pr
 }
 
 /** Marks the user's groups as reported. */
-async function markGroupsOf(run: ReaderRun, id: MemberId, atMs: number): Promise<void> {
-  const { ports, connection } = run;
-  for await (const groups of ports.users.groupsOf(connection.name, id)) {
+const markGroupsOf = (run: ReaderRun, id: MemberId, atMs: number): Promise<void> =>
+  changeGroupsOf(run, id, (known) => afterReport(known, atMs, run.ports.clock()));
+
+/** Lets the user's groups be read again after the lag. */
+const confirmGroupsOf = (run: ReaderRun, id: MemberId): Promise<void> =>
+  changeGroupsOf(run, id, (known) => afterUserReport(known, run.ports.clock(), run.directory.lagMs));
+
+async function changeGroupsOf(
+  run: ReaderRun,
+  id: MemberId,
+  change: (known: ReaderGroup) => ReaderGroup,
+): Promise<void> {
+  for await (const groups of run.ports.users.groupsOf(run.connection.name, id)) {
     for (const group of groups) {
       const known = run.groups.get(group);
-      if (known !== undefined) await storeGroup(run, afterReport(known, atMs, ports.clock()));
+      if (known !== undefined) await storeGroup(run, change(known));
     }
   }
 }
 
 /**
- * Makes every group due that was last read before `atMs`. The lists of members show the users' addresses and states
- * too.
+ * Marks every group as reported that was last read before `atMs`. The lists of members show the users' addresses and
+ * states too.
  */
 export async function readGroupsOfAllUsers(run: ReaderRun, atMs: number): Promise<void> {
   const nowMs = run.ports.clock();
   for (const group of run.groups.values()) {
     const isBefore = (group.readMs ?? 0) < atMs;
-    if (isBefore && group.dueMs > nowMs) await storeGroup(run, { ...group, dueMs: nowMs });
+    if (isBefore) await storeGroup(run, afterReport(group, atMs, nowMs));
   }
 }

@@ -128,6 +128,15 @@ describe('members of an Entra group', () => {
     }
   });
 
+  it('an empty list without a count is requested again, and refused if no list has a count', async () => {
+    const none = groupId('g-none');
+    const { directory, control } = await openEntra({ settings: { absentCounts: 1 } });
+    await expect(allOf(directory.membersOf(none))).rejects.toMatchObject({ kind: 'odd' });
+    expect((await allOf(directory.membersOf(SALES, 'ignore'))).length).toBe(3);
+    await control('settings', { absentCounts: 0 });
+    expect(await allOf(directory.membersOf(none))).toEqual([]);
+  });
+
   it('a nested group is found by a second list', async () => {
     const { directory } = await openEntra();
     expect(await directory.hasMember(SALES, groupId('g-emea'))).toBe(true);

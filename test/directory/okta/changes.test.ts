@@ -44,6 +44,22 @@ describe('changes that Okta reports', () => {
     ]);
   });
 
+  it('a group of which only members changed is told apart from a group with a new name', async () => {
+    const { takeChanges, control, clock } = await openPolled();
+    clock.ms += 10 * MINUTE_MS;
+    await control('changes', [
+      { kind: 'addMember', group: '00gnone', member: '00uann' },
+      { kind: 'addMember', group: '00gapp', member: '00uliz' },
+      { kind: 'changeGroup', group: '00gapp', name: 'Builders' },
+    ]);
+    clock.ms += MINUTE_MS;
+    const { groups } = await takeChanges();
+    expect(groups.map(({ key, isMembership }) => [key, isMembership]).sort()).toEqual([
+      ['00gapp', false],
+      ['00gnone', true],
+    ]);
+  });
+
   it('a group and a user are reported as deleted by the log alone', async () => {
     const { takeChanges, control, clock } = await openPolled();
     clock.ms += 5 * MINUTE_MS;
@@ -54,7 +70,7 @@ describe('changes that Okta reports', () => {
     const changedMs = clock.ms;
     clock.ms += MINUTE_MS;
     const { groups, users } = await takeChanges();
-    const deletion = { atMs: changedMs, isDeletion: true, isFinal: true };
+    const deletion = { atMs: changedMs, isDeletion: true, isFinal: true, isMembership: false };
     expect(groups).toEqual([{ key: '00gnone', ...deletion }]);
     expect(users).toEqual([{ key: '00udep', ...deletion }]);
   });

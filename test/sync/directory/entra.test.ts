@@ -6,10 +6,18 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const PEOPLE = ['a', 'b', 'c', 'd'];
 const RIGHTS = ['GroupMember.Read.All', 'User.Read.All'];
 
+interface Given {
+  /** The group with hidden membership. */
+  readonly hidden?: string;
+  readonly nested?: string;
+  /** The groups that are not selected. */
+  readonly exclude?: readonly string[];
+}
+
 /** Creates an Entra directory whose groups are on the platform and in sync. */
 async function settled(
   groups: Readonly<Record<string, readonly string[]>>,
-  { hidden = '', nested = 'ignore' }: { readonly hidden?: string; readonly nested?: string } = {},
+  { hidden = '', nested = 'ignore', exclude = [] }: Given = {},
 ) {
   const world = company(groups);
   const shown = world.groups?.map((group) =>
@@ -17,12 +25,25 @@ async function settled(
       ? { ...group, vendorFields: { groupTypes: ['Unified'], visibility: 'HiddenMembership' } }
       : group,
   );
-  const reader = await openEntraReader({ world: { ...world, groups: shown ?? [] }, settings: { nested } });
+  const reader = await openEntraReader({
+    world: { ...world, groups: shown ?? [] },
+    settings: { nested, groups: { exclude } },
+  });
   await reader.hire(...PEOPLE);
   await reader.passMinutes(45);
   reader.takeSent();
   return reader;
 }
+
+type EntraReader = Awaited<ReturnType<typeof settled>>;
+
+/** Returns the body of one round of changes. The simulator then reports none of its own changes of this round. */
+const roundOf = ({ entra }: EntraReader, resource: 'groups' | 'users', value: readonly object[]) =>
+  JSON.stringify({
+    '@odata.context': 'x',
+    '@odata.deltaLink': `${entra.url}/v1.0/${resource}/delta?$deltatoken=latest`,
+    value,
+  });
 
 describe('reader of Entra ID', () => {
   it('brings groups to the platform, with disabled members left out', async () => {
@@ -97,11 +118,7 @@ describe('reader of Entra ID', () => {
 
   it('reads every group at least daily, so that a change that no report names is found', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
-    const cut = JSON.stringify({
-      '@odata.context': 'x',
-      '@odata.deltaLink': `${reader.entra.url}/v1.0/groups/delta?$deltatoken=latest`,
-      value: [],
-    });
+    const cut = roundOf(reader, 'groups', []);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
     await reader.entra.control('faults', [
       { match: { path: '*/groups/delta' }, times: 1, status: 200, body: cut },
@@ -139,6 +156,41 @@ describe('reader of Entra ID', () => {
   });
 });
 
+describe('disabled users of Entra ID', () => {
+  const enabled = (id: string) => ({
+    id,
+    accountEnabled: true,
+    mail: `${id}@acme.test`,
+    userPrincipalName: `${id}@acme.test`,
+  });
+
+  it('a disabled user leaves the groups after the lag, although the directory shows the user as enabled at first', async () => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    const body = JSON.stringify({ '@odata.context': 'x', ...enabled('a') });
+    await reader.entra.control('faults', [{ match: { path: '*/users/a' }, times: 1, status: 200, body }]);
+    await reader.change({ kind: 'suspendUser', user: 'a' });
+    await reader.passMinutes(10);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+    await reader.passMinutes(25);
+    expect(reader.shown('rowing')).toEqual([['u-b']]);
+  });
+
+  it('a disabled user leaves the groups after the lag, although a late list showed the user as enabled', async () => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    const value = ['a', 'b'].map(enabled);
+    const body = JSON.stringify({ '@odata.context': 'x', '@odata.count': 2, value });
+    const match = { path: '*/groups/rowing/members/*' };
+    await reader.entra.control('faults', [{ match, times: 1, status: 200, body }]);
+    await reader.change({ kind: 'suspendUser', user: 'a' });
+    await reader.pass(MINUTE_MS);
+    await reader.run();
+    await reader.pass(MINUTE_MS);
+    await reader.run({ isFull: true });
+    await reader.passMinutes(30);
+    expect(reader.shown('rowing')).toEqual([['u-b']]);
+  });
+});
+
 describe('deleted users and groups of Entra ID', () => {
   it('a deleted user is inactive and leaves every group, and comes back with a restoration', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
@@ -165,11 +217,7 @@ describe('deleted users and groups of Entra ID', () => {
 
   it('a reported deletion of a user that the directory still has removes nothing', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
-    const lie = JSON.stringify({
-      '@odata.context': 'x',
-      '@odata.deltaLink': `${reader.entra.url}/v1.0/users/delta?$deltatoken=latest`,
-      value: [{ id: 'a', '@removed': { reason: 'deleted' } }],
-    });
+    const lie = roundOf(reader, 'users', [{ id: 'a', '@removed': { reason: 'deleted' } }]);
     await reader.entra.control('faults', [
       { match: { path: '*/users/delta' }, times: 1, status: 200, body: lie },
     ]);
@@ -195,4 +243,23 @@ describe('deleted users and groups of Entra ID', () => {
     await reader.passMinutes(30);
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
+
+  it.each([
+    ['its deletion', { id: 'inner', '@removed': { reason: 'deleted' } }],
+    ['a change of it', { id: 'inner' }],
+  ])(
+    'the users of a deleted group that is not selected leave the group around it, even if only %s is reported',
+    async (_, reported) => {
+      const groups = { outer: ['a', 'inner'], inner: ['b'], chess: ['c'] };
+      const reader = await settled(groups, { nested: 'flatten', exclude: ['inner'] });
+      expect([reader.shown('outer'), reader.shown('inner')]).toEqual([[['u-a', 'u-b']], []]);
+      await reader.change({ kind: 'deleteGroup', group: 'inner' });
+      const body = roundOf(reader, 'groups', [reported]);
+      await reader.entra.control('faults', [
+        { match: { path: '*/groups/delta' }, times: 1, status: 200, body },
+      ]);
+      await reader.passMinutes(10);
+      expect(reader.shown('outer')).toEqual([['u-a']]);
+    },
+  );
 });

@@ -26,6 +26,20 @@ describe('reader of an Okta organisation', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-c']]);
   });
 
+  it('a new member costs one call for a page of members, besides the calls of a run', async () => {
+    const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'], chess: ['c'] }) });
+    await reader.pass(10 * MINUTE_MS);
+    await reader.run();
+    const before = (await reader.okta.calls()).length;
+    await reader.change({ kind: 'addMember', group: 'rowing', member: 'c' });
+    await reader.run();
+    const paths = (await reader.okta.calls()).slice(before).map(({ path }) => path);
+    expect(paths.filter((path) => path.startsWith('/api/v1/groups'))).toEqual([
+      '/api/v1/groups',
+      '/api/v1/groups/rowing/users',
+    ]);
+  });
+
   it('a group that only the log reports as deleted is deleted after the next run', async () => {
     const reader = await settledOkta({ world: EIGHT });
     await reader.change({ kind: 'deleteGroup', group: 'g1' });
