@@ -9,8 +9,8 @@ const LONGEST_ASKED_MS = 60_000;
 
 /**
  * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the directory
- * names a time, no retry is earlier. If the last attempt fails too, or the time is too long for a run, the error is
- * thrown, and a later run tries again.
+ * names a time, no retry is earlier. If the last attempt fails too, the error is thrown, and a later run tries again.
+ * @throws DirectoryError `busy` if the time is too long for a run, also after a 503
  */
 export async function retrying<Result>(
   world: Pick<DirectoryWorld, 'random' | 'sleep'>,
@@ -22,7 +22,7 @@ export async function retrying<Result>(
     } catch (error) {
       if (!isTransient(error) || attempt === MAX_ATTEMPTS) throw error;
       const earliestMs = error.retryAfterMs ?? 0;
-      if (earliestMs > LONGEST_ASKED_MS) throw error;
+      if (earliestMs > LONGEST_ASKED_MS) throw busy(error);
       const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
       await world.sleep(earliestMs + Math.ceil(world.random() * longestMs));
     }
@@ -31,3 +31,10 @@ export async function retrying<Result>(
 
 const isTransient = (error: unknown): error is DirectoryError =>
   error instanceof DirectoryError && (error.kind === 'busy' || error.kind === 'unavailable');
+
+const busy = (cause: DirectoryError): DirectoryError =>
+  new DirectoryError('busy', cause.message, {
+    reason: cause.reason,
+    retryAfterMs: cause.retryAfterMs,
+    cause,
+  });

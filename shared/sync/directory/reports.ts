@@ -21,8 +21,12 @@ export interface TakenReports {
   readonly position: ReaderPosition;
   /** Whether the directory does not know the cursor any more. All groups are then reported. */
   readonly isReset: boolean;
-  /** The error that ended the recording; undefined if no call failed. */
-  readonly failure: { readonly error: unknown } | undefined;
+  /** The first error of the recording; undefined if no call failed. */
+  readonly failure: Failure | undefined;
+}
+
+interface Failure {
+  readonly error: unknown;
 }
 
 interface Report extends DirectoryChange {
@@ -81,20 +85,23 @@ interface Recording {
  */
 async function takeAll(run: ReaderRun, news: readonly Report[], left: Set<Report>): Promise<Recording> {
   const isGroup = ({ kind }: Report) => kind === 'group';
+  const isListed = (report: Report) => report.isDeletion && isByAddress(report);
+  const failures: Failure[] = [];
   const ofUsers = news.filter((report) => !isGroup(report));
   try {
-    await takeEach(run, news.filter(isGroup), { left, take: takeGroup });
+    await takeEach(run, news.filter(isGroup), { left, failures, take: takeGroup });
     for (const report of await unknownUsers(run, ofUsers)) left.delete(report);
-    const users = ofUsers.filter((one) => left.has(one) && !(one.isDeletion && isByAddress(one)));
+    const users = ofUsers.filter((one) => left.has(one) && !isListed(one));
     if (users.filter(({ found }) => found === undefined).length > MAX_USERS) {
       await readGroupsOfAllUsers(run, Math.max(...users.map(({ atMs }) => atMs)));
       for (const report of users) left.delete(report);
     } else {
-      await takeEach(run, users, { left, take: takeUser });
+      await takeEach(run, users, { left, failures, take: takeUser });
     }
-    if (left.size > 0 && isTimeUp(run)) return { isWhole: false, failure: undefined };
-    for (const report of await takeDeletedUsers(run, [...left])) left.delete(report);
-    return { isWhole: true, failure: undefined };
+    if (left.size > 0 && isTimeUp(run)) return { isWhole: false, failure: failures[0] };
+    const listed = ofUsers.filter((one) => left.has(one) && isListed(one));
+    for (const report of await takeDeletedUsers(run, listed)) left.delete(report);
+    return { isWhole: failures.length === 0, failure: failures[0] };
   } catch (error) {
     if (error instanceof DirectoryError && error.kind === 'denied') throw error;
     return { isWhole: false, failure: { error } };
@@ -103,15 +110,26 @@ async function takeAll(run: ReaderRun, news: readonly Report[], left: Set<Report
 
 interface Taking {
   readonly left: Set<Report>;
+  /** The errors of reports that could not be recorded. */
+  readonly failures: Failure[];
   readonly take: (run: ReaderRun, report: Report) => Promise<void>;
 }
 
-/** Records reports until the time of the run is up. */
-async function takeEach(run: ReaderRun, reports: readonly Report[], { left, take }: Taking): Promise<void> {
+/** Records reports until the time of the run is up. A wrong answer about one object does not stop the other reports. */
+async function takeEach(
+  run: ReaderRun,
+  reports: readonly Report[],
+  { left, failures, take }: Taking,
+): Promise<void> {
   for (const report of reports) {
     if (isTimeUp(run)) return;
-    await take(run, report);
-    left.delete(report);
+    try {
+      await take(run, report);
+      left.delete(report);
+    } catch (error) {
+      if (!(error instanceof DirectoryError) || error.kind !== 'odd') throw error;
+      failures.push({ error });
+    }
   }
 }
 

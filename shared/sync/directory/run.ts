@@ -44,6 +44,7 @@ export interface ReadingOptions {
  * Each group stores when it is due. The next run therefore continues a first load, and every other long read.
  * @returns undefined while another run reads the directory
  * @throws DirectoryError `denied`, or ListingError. The run then stops, because further answers may look empty.
+ * @throws DirectoryError of another kind, after the due groups were read, if the changes or the list could not be read
  */
 export async function readDirectory(
   connection: Connection,
@@ -101,8 +102,9 @@ async function readWithLease(
   };
   if (isFull) await markAllDue(run);
   const isListed = isFull || acceptsDeletions;
-  await findChanges(isListed ? unlisted(begun.position) : begun.position, run);
+  const failure = await tryFindChanges(isListed ? unlisted(begun.position) : begun.position, run);
   await readDue(run);
+  if (failure !== undefined) throw failure.error;
   return run;
 }
 
@@ -153,6 +155,28 @@ const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefi
   position && { ...position, listedMs: 0 };
 
 /**
+ * Finds changed groups.
+ * @returns the error of a failed call, unless it ends the run. One report or one page that fails in each run must not stop
+ * the reading of all groups.
+ */
+async function tryFindChanges(
+  position: ReaderPosition | undefined,
+  run: ReaderRun,
+): Promise<TakenReports['failure']> {
+  try {
+    await findChanges(position, run);
+    return undefined;
+  } catch (error) {
+    if (endsRun(error)) throw error;
+    return { error };
+  }
+}
+
+/** Whether no further call of the run can succeed after this error. */
+const endsRun = (error: unknown): boolean =>
+  !(error instanceof DirectoryError) || error.kind === 'denied' || error.kind === 'busy';
+
+/**
  * Finds changed groups. The first cursor is taken before the first listing. A cursor is written only after all results
  * before it are stored. If a call fails, the recorded reports are stored before the run fails.
  */
@@ -160,14 +184,14 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
   const nowMs = run.ports.clock();
   await takePushed(run);
   const taken = await reportsOf(position, run);
-  if (taken.failure !== undefined) {
-    await writePosition(run, taken.position, position?.listedMs);
-    throw taken.failure.error;
-  }
+  const { failure } = taken;
+  if (failure !== undefined) await writePosition(run, taken.position, position?.listedMs);
+  if (failure !== undefined && endsRun(failure.error)) throw failure.error;
   const isOld = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS;
   const isListingDue = taken.isReset || isOld || isListingCheaper(run);
   if (isListingDue) await takeListing(run);
   await writePosition(run, taken.position, isListingDue ? nowMs : position?.listedMs);
+  if (failure !== undefined) throw failure.error;
   await noteAnswer(run);
 }
 

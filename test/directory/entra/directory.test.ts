@@ -227,13 +227,16 @@ describe('failed read of members of an Entra group', () => {
     expect(waits.map((ms) => ms >= 10_000)).toEqual([true, true]);
   });
 
-  it('a read does not wait for longer than a minute: the next run tries again', async () => {
-    const { directory, control, waits } = await openEntra();
-    const busy = { status: 429, retryAfter: 600 };
-    await control('faults', [{ match: { path: '*/members/*' }, times: 1, ...busy }]);
-    await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'busy' });
-    expect(waits).toEqual([]);
-  });
+  it.each([429, 503])(
+    'a read does not wait for longer than a minute after %i: the next run tries again',
+    async (status) => {
+      const { directory, control, waits } = await openEntra();
+      const busy = { status, retryAfter: 600 };
+      await control('faults', [{ match: { path: '*/members/*' }, times: 1, ...busy }]);
+      await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'busy' });
+      expect(waits).toEqual([]);
+    },
+  );
 
   it('a redirect is not followed, because it could send the token to another host', async () => {
     const { directory, control } = await openEntra();

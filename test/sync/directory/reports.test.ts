@@ -20,11 +20,18 @@ const GROUP: DirectoryGroup = {
 async function reported(count: number) {
   const asked: string[] = [];
   const changes: DirectoryChange[] = [];
-  const state = { lists: 0, failsAt: Number.POSITIVE_INFINITY, cursors: [] as string[] };
+  const state = {
+    lists: 0,
+    listings: 0,
+    failsAt: Number.POSITIVE_INFINITY,
+    cursors: [] as string[],
+    odd: new Set<string>(),
+  };
   const reader = await readerOf((nowMs): Directory => {
     const page = <Item>(items: readonly Item[]) => ({ items, asOfMs: nowMs() });
     return {
       async *groups() {
+        state.listings += 1;
         yield page([GROUP]);
       },
       group: async () => GROUP,
@@ -38,6 +45,7 @@ async function reported(count: number) {
       user: async (key) => {
         reader.world.advance(MINUTE_MS);
         if (asked.length >= state.failsAt) throw new DirectoryError('busy', 'too many calls');
+        if (state.odd.has(key)) throw new DirectoryError('odd', 'the answer is not as described');
         asked.push(key);
         return undefined;
       },
@@ -91,6 +99,19 @@ describe('many reports of a directory', () => {
     await reader.run();
     expect(asked).toHaveLength(10);
     expect(new Set(asked).size).toBe(10);
+  });
+
+  it('a wrong answer about one reported user stops neither the other reports nor the reading of groups', async () => {
+    const { reader, asked, state } = await reported(3);
+    state.odd.add('x0@acme.test');
+    const { lists, listings } = state;
+    await expect(reader.run({ isFull: true })).rejects.toThrow('the answer is not as described');
+    expect(asked).toEqual(['x1@acme.test', 'x2@acme.test']);
+    expect([state.lists, state.listings]).toEqual([lists + 1, listings + 1]);
+    state.odd.clear();
+    await reader.run();
+    expect(asked).toEqual(['x1@acme.test', 'x2@acme.test', 'x0@acme.test']);
+    expect(state.cursors[1]).toBe(state.cursors[0]);
   });
 
   it('above 1,000 reported users, the reader reads all groups until two reads agree instead of asking for each user', async () => {
