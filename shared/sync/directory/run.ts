@@ -84,7 +84,7 @@ async function readWithLease(
     acceptsDeletions,
     directory,
     questions: createMemberQuestions(directory),
-    users: createKnownUsers(connection.name, ports.users),
+    users: createKnownUsers(connection.name, ports.users, directory.lagMs),
     others: othersOf(connection, ports),
     listed: new Map(),
     groups: new Map(known.map((group) => [group.group, group])),

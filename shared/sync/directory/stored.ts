@@ -1,7 +1,9 @@
-import { isActive } from '../../domain/active.ts';
+import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import { NO_GROUP } from '../../domain/group.ts';
 import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
-import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import type { Register } from '../../domain/register.ts';
+import { READER_SOURCE } from '../../domain/source.ts';
+import { readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../../domain/stamp.ts';
 import type { StoredGroup } from '../../plan/directory/read.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { UserState } from '../ports/desired.ts';
@@ -22,7 +24,10 @@ export interface KnownUsers {
   floorOf(member: MemberId): Stamp;
   /** The stored address; undefined if groupsync has none. */
   addressOf(member: MemberId): string | undefined;
-  /** Returns whether an event with this stamp would change an attribute, or would be the first about the user. */
+  /**
+   * Returns whether an event with this stamp would change an attribute, or would be the first about the user. An answer
+   * that may lag does not make a user active who became inactive less than the lag before.
+   */
   isNews(user: DirectoryUser, stamp: Stamp): boolean;
   /** Returns whether the stored user is inactive and `user` is active. */
   comesBack(user: DirectoryUser): boolean;
@@ -30,7 +35,11 @@ export interface KnownUsers {
   noteSent(user: DirectoryUser, stamp: Stamp): void;
 }
 
-export function createKnownUsers(connection: ConnectionName, users: StoredPorts['users']): KnownUsers {
+export function createKnownUsers(
+  connection: ConnectionName,
+  users: StoredPorts['users'],
+  lagMs: number,
+): KnownUsers {
   const known = new Map<MemberId, KnownUser | undefined>();
   return {
     async read(members) {
@@ -49,6 +58,8 @@ export function createKnownUsers(connection: ConnectionName, users: StoredPorts[
 
     isNews(user, stamp) {
       const attributes = known.get(user.id)?.attributes;
+      const endedMs = inactiveSinceMs(attributes?.get(ACTIVE_ATTRIBUTE));
+      if (lagMs > 0 && user.isActive && stampTimeMs(stamp) - endedMs < lagMs) return false;
       return [...attributesOfUser(user)].some(([name, value]) => {
         const stored = attributes?.get(name);
         return stored === undefined || (stored.value !== value && stored.stamp < stamp);
@@ -64,6 +75,12 @@ export function createKnownUsers(connection: ConnectionName, users: StoredPorts[
       known.set(user.id, { floor: before?.floor ?? STAMP_ZERO, attributes, isActive: user.isActive });
     },
   };
+}
+
+/** Returns the time at which the reader made the user inactive; -Infinity if it did not. */
+function inactiveSinceMs(active: Register<string> | undefined): number {
+  const isByReader = active?.value === 'false' && readStamp(active.stamp)?.source === READER_SOURCE;
+  return isByReader ? stampTimeMs(active.stamp) : Number.NEGATIVE_INFINITY;
 }
 
 const knownOf = ({ floor, attributes }: UserState): KnownUser => ({
