@@ -254,8 +254,8 @@ describe('People page', () => {
     await page.getByRole('searchbox').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.type('PERSÓN 1');
-    // A slow machine also shows the results of the first letters, which match Person 2. The focus is lost when the list
-    // is replaced.
+    // A slow machine first shows results for the beginning of the name, with Person 2. The focus is lost when the list is
+    // replaced.
     const shown = (name: string) => page.getByRole('link', { name, exact: true }).count();
     await expect.poll(async () => [await shown('Person 1'), await shown('Person 2')]).toEqual([1, 0]);
     for (let n = 0; n < 5 && (await focused()) !== 'Person 1'; n += 1) await page.keyboard.press('Tab');
