@@ -181,7 +181,7 @@ describe('group that is released and created again under its name', () => {
     expect(sold.map(({ name }) => name).sort()).toEqual(names.map((n) => `Sales ${n}`));
   });
 
-  it('another instance does not use an old list', async () => {
+  it('another instance uses no list from before the release to create a group of the same name', async () => {
     const { world, hire, say, ref, state } = await story({ settings });
     await hire('a', 'b');
     const [one, two] = [world.portsFor(), world.portsFor()];
