@@ -1,7 +1,8 @@
+import type { Role } from '../../shared/contract/console.ts';
 import { Refused } from '../../shared/operate/refused.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import type { Live } from '../answers.ts';
-import { isAtLeast, type Person, type Role, roleFor, seesEveryConnection } from './roles.ts';
+import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts';
 
 interface Access {
   readonly role: Role;
