@@ -32,8 +32,9 @@ export const QUERY_ACCESS: Readonly<Record<string, Access>> = {
   connection: VIEW,
   deadLetters: MESSAGES,
   deadLetter: MESSAGES,
-  // The checks use the credential of the platform.
+  // These use the credential of the platform.
   doctor: OPERATE,
+  platformGroups: OPERATE,
 };
 
 /**
@@ -48,6 +49,7 @@ export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
   'pause-all': OPERATE,
   'resume-all': OPERATE,
   sync: OPERATE,
+  'preview-adoptions': OPERATE,
   adopt: OPERATE,
   release: OPERATE,
   rebind: OPERATE,
