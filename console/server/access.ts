@@ -33,9 +33,8 @@ export const QUERY_ACCESS: Readonly<Record<string, Access>> = {
   connection: VIEW,
   deadLetters: MESSAGES,
   deadLetter: MESSAGES,
-  // These use the credential of the platform.
+  // The checks use the credential of the platform.
   doctor: OPERATE,
-  platformGroups: OPERATE,
 };
 
 /**
@@ -52,7 +51,6 @@ export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
   sync: OPERATE,
   'preview-adoptions': OPERATE,
   adopt: OPERATE,
-  'preview-adoptions': OPERATE,
   release: OPERATE,
   rebind: OPERATE,
   forget: OPERATE,
