@@ -24,8 +24,8 @@ export async function handler(
   const { ports, deciding, ...base } = wired();
   const decided = DecideInvocation.safeParse(event);
   if (decided.success) {
-    const { decision, proof } = decided.data;
-    return answerDecision(decision, await deciding(decision, proof));
+    const { decision } = decided.data;
+    return answerDecision(decision, await deciding(decided.data));
   }
   const invocation = ReconcileInvocation.parse(event);
   const deadlineMs = ports.clock() + Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);

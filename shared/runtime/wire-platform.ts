@@ -2,11 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SNSClient } from '@aws-sdk/client-sns';
 import { Agent, buildConnector } from 'undici';
-import { verifyIdentity } from '../aws/identity-proof.ts';
+import { deciderOf, signedIn, verifyIdentity } from '../aws/identity-proof.ts';
 import { createNotifier } from '../aws/notifier.ts';
 import { createSecrets } from '../aws/secrets.ts';
+import type { DecideInvocation } from '../contract/invocation.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
-import type { DecisionPorts } from '../operate/decisions.ts';
+import { type DecisionPorts, provenText } from '../operate/decisions.ts';
 import { outcomeOf } from '../platform/call-outcome.ts';
 import { createPlatforms } from '../platform/platforms.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
@@ -96,11 +97,11 @@ export function wirePeople(): Base & { readonly ports: ReturnType<typeof wireSyn
 export function wireReconcile(): Base & {
   readonly ports: ReconcileTaskPorts & RecordsCalls & Pick<ToolPorts, 'eraser'>;
   /** Returns the ports for the decision of a person. @throws if the proof does not show who the person is */
-  readonly deciding: (text: string, proof: Readonly<Record<string, string>>) => Promise<DecisionPorts>;
+  readonly deciding: (sent: SentDecision) => Promise<DecisionPorts>;
 } {
   const base = wireBase();
   const sync = wireSync(base);
-  const { prefix, notify: targets, isDeployed, queueUrls } = base.config;
+  const { prefix, notify: targets, isDeployed, queueUrls, persons } = base.config;
   const secrets = new SecretsManagerClient({});
   const { dispatcher } = sync;
   const identify = identifier(base.config);
@@ -112,11 +113,11 @@ export function wireReconcile(): Base & {
   };
   return {
     ...base,
-    deciding: async (text, proof) => {
-      const actor = await identify(text, proof);
+    deciding: async (sent) => {
+      const actor = await identify(sent);
       // A decision must see the newest settings.
       const connections = createConnectionStore(sync.table, { clock: systemClock, rememberMs: 0 });
-      return { ...sync, connections, caller: async () => actor };
+      return { ...sync, connections, caller: async () => actor, persons };
     },
     ports: {
       ...sync,
@@ -129,12 +130,18 @@ export function wireReconcile(): Base & {
   };
 }
 
+type SentDecision = Pick<DecideInvocation, 'decision' | 'proof' | 'person'>;
+
 /** An emulator has no STS that knows people, so the name in the proof counts there. */
 const identifier =
-  ({ prefix, region, isDeployed, isEmulated }: Base['config']) =>
-  async (text: string, proof: Readonly<Record<string, string>>): Promise<AuditActor> => {
-    if (!isDeployed || isEmulated) return { kind: 'operator', id: proof['user'] ?? 'unknown' };
-    return verifyIdentity(text, proof, { stage: prefix, region, nowMs: systemClock(), fetch });
+  ({ prefix, region, isDeployed, isEmulated, consoleRole }: Base['config']) =>
+  async ({ decision, proof, person }: SentDecision): Promise<AuditActor> => {
+    if (!isDeployed || isEmulated) {
+      return person === undefined ? { kind: 'operator', id: proof['user'] ?? 'unknown' } : signedIn(person);
+    }
+    const verification = { stage: prefix, region, nowMs: systemClock(), fetch };
+    const actor = await verifyIdentity(provenText(decision, person), proof, verification);
+    return deciderOf(actor, person, consoleRole);
   };
 
 /** The ports of the local stack itself. It uses the same environment as the functions that it runs. */
