@@ -25,7 +25,7 @@ export interface WholeGroup {
   readonly isOld: boolean;
   /** Whether a list had fewer users or groups than the directory counts, or lacked a nested group. */
   readonly isShort: boolean;
-  /** The groups whose facts were not asked for, each with the number of its listed users. */
+  /** The groups whose number of users is not known, each with the number of its listed users. */
   readonly unchecked: ReadonlyMap<GroupId, number>;
   /** The directory's count of direct members, or the number of listed ones if the count was not asked for. */
   readonly counted: number | undefined;
@@ -69,7 +69,10 @@ export async function readWhole(
   const group = await find(id);
   if (group === undefined) return undefined;
   const { read, below } = await readNested(directory, group, { nested, known, find });
-  for (const { group: one, users } of read) if (unchecked.has(one)) unchecked.set(one, users.size);
+  for (const { group: one, users, isCounted } of read) {
+    if (isCounted) unchecked.delete(one);
+    else if (unchecked.has(one)) unchecked.set(one, users.size);
+  }
   const isListed = new Set(below);
   const gone = nested === 'ignore' ? [] : known.filter((child) => !isListed.has(child));
   const isListShort = read.some((direct) => direct.isShort);
@@ -84,7 +87,7 @@ export async function readWhole(
     isOld,
     isShort: isListShort || unproven.length > 0,
     unchecked,
-    counted: unchecked.get(group.id) ?? group.userCount,
+    counted: group.userCount ?? read.find((direct) => direct.group === group.id)?.users.size,
     asOfMs: Math.min(listed.get(id)?.asOfMs ?? Number.POSITIVE_INFINITY, ...read.map(({ asOfMs }) => asOfMs)),
   };
 }
@@ -174,6 +177,8 @@ interface DirectMembers {
   /** By id: the address, if the list shows one. */
   readonly groups: ReadonlyMap<GroupId, string | undefined>;
   readonly isShort: boolean;
+  /** Whether the directory has shown its count of users with the list. */
+  readonly isCounted: boolean;
   readonly asOfMs: number;
 }
 
@@ -185,7 +190,7 @@ async function readDirect(
   const users = new Map<MemberId, DirectoryUser>();
   const groups = new Map<GroupId, string | undefined>();
   // If a count is absent, the number is unknown. Every number of members is then enough.
-  const counted = { users: userCount, groups: 0 };
+  const counted = { users: userCount, groups: 0, isCounted: false };
   let asOfMs = Number.POSITIVE_INFINITY;
   for await (const page of directory.membersOf(id, nested)) {
     asOfMs = Math.min(asOfMs, page.asOfMs);
@@ -200,10 +205,17 @@ async function readDirect(
     throw new DirectoryError('odd', `members of group ${id}: expected at least one page, got none`);
   }
   const isShort = users.size < counted.users || groups.size < counted.groups;
-  return { group: id, users, groups, isShort, asOfMs };
+  return { group: id, users, groups, isShort, isCounted: counted.isCounted, asOfMs };
 }
 
-function noteCounts(counted: { users: number; groups: number }, { userCount, groupCount }: MemberPage): void {
+interface Counted {
+  users: number;
+  groups: number;
+  isCounted: boolean;
+}
+
+function noteCounts(counted: Counted, { userCount, groupCount }: MemberPage): void {
+  counted.isCounted ||= userCount !== undefined;
   counted.users = Math.max(counted.users, userCount ?? 0);
   counted.groups = Math.max(counted.groups, groupCount ?? 0);
 }
