@@ -48,10 +48,10 @@ export function createDirectories(secrets: DirectorySecrets, world: DirectoryWor
       return vendorOf(setting).open(setting, secretOf(connection.name), bounded);
     },
 
-    async examine(connection) {
+    async examine(connection, isSelected) {
       const setting = settingOf(connection);
       const examined = await attempt(() =>
-        vendorOf(setting).examine(setting, secretOf(connection.name), checked(setting, world)),
+        vendorOf(setting).examine(setting, secretOf(connection.name), checked(setting, world), isSelected),
       );
       return 'value' in examined ? examined.value : [stepOf('credential', examined)];
     },

@@ -14,7 +14,7 @@ export const Group = z.object({
   displayName: filled,
 });
 
-export const GroupVisibility = z.object({ id: filled, visibility: nullable });
+export const GroupVisibility = Group.extend({ visibility: nullable });
 
 /**
  * Resource type user. All properties but `id` are null if the application may not read users ("Limited information

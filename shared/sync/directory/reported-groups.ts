@@ -1,4 +1,4 @@
-import { policyFor } from '../../contract/group-policy.ts';
+import { selectionOf } from '../../contract/group-policy.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { afterNaming } from '../../plan/directory/named.ts';
@@ -7,8 +7,8 @@ import type { DirectoryChange, DirectoryGroup } from '../ports/directory.ts';
 import { addGroup, type ReaderRun, storeGroup } from './context.ts';
 import { memberDigest } from './key-digest.ts';
 
-export const isSelected = ({ connection }: ReaderRun, { id, name }: DirectoryGroup): boolean =>
-  !policyFor(connection.settings, id, name).excluded;
+export const isSelected = ({ connection }: ReaderRun, group: DirectoryGroup): boolean =>
+  selectionOf(connection.settings)(group);
 
 /**
  * Takes a report about a group. The report names the group by its id or by an address. Once the group with that address

@@ -17,9 +17,12 @@ export interface Directories {
   /**
    * Tries each step of reading the directory. After the failure of a step that the later steps need, no further step is
    * tried.
+   * @param isSelected if given, the step `members` also fails if the reader may not read one of these groups
    */
-  examine(connection: Connection): Promise<readonly DirectoryStep[]>;
+  examine(connection: Connection, isSelected?: SelectsGroup): Promise<readonly DirectoryStep[]>;
 }
+
+export type SelectsGroup = (group: Pick<DirectoryGroup, 'id' | 'name'>) => boolean;
 
 /** A directory that an operator wants to connect. */
 export interface DirectoryApplicants {
