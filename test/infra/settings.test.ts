@@ -26,6 +26,7 @@ describe('readSettings', () => {
       directoryAudiences: [],
       directoryKeys: [],
       connectionViewers: [],
+      connectionOperators: [],
       producers: [],
       sources: {},
       scim: false,
