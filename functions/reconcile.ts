@@ -30,10 +30,9 @@ export async function handler(
   const leftMs = Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
   const decided = DecideInvocation.safeParse(event);
   if (decided.success) {
-    const { decision: text, proof } = decided.data;
-    const decision = Decision.parse(JSON.parse(text));
+    const decision = Decision.parse(JSON.parse(decided.data.decision));
     requireOwnConnection(context, decision.connection);
-    return answerDecision(decision, await deciding(text, proof), AbortSignal.timeout(leftMs));
+    return answerDecision(decision, await deciding(decided.data), AbortSignal.timeout(leftMs));
   }
   const question = AskInvocation.safeParse(event);
   if (question.success) {

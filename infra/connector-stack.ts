@@ -165,6 +165,7 @@ export class ConnectorStack extends Stack {
     const targets = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
     grantNotify(reconcile.worker.role, targets, resources);
     reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, targets.join(','));
+    reconcile.worker.function.addEnvironment(ENVIRONMENT.persons, JSON.stringify(settings.persons));
     // A dead-lettered message becomes an event when it is replayed. So only ingest and apply may send to these queues.
     closeTo(ingest.worker.role.roleArn, queues.eventsDlq);
     closeTo(apply.worker.role.roleArn, queues.applyDlq);

@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import * as z from 'zod';
 import { SettingRequestRow } from '../../shared/contract/answers.ts';
 import { applySetting } from '../../shared/contract/change-setting.ts';
+import { weakensSafety } from '../../shared/contract/weakening.ts';
 import type { Gate } from '../../shared/domain/gate.ts';
 import {
   type GroupRef,
@@ -146,8 +147,9 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     const effects = all.length > MAX_PREVIEWED ? null : await settingsEffect(all, plan, context);
     return { changes: differences, replans, requested, effects, total: sumOf(effects ?? []) };
   }),
-  settings: action(settings, async ({ changes }, { connection, ports }) => {
+  settings: action(settings, async ({ changes }, { connection, ports, requireRole }) => {
     const plan = await planSettings(connection, changes, ports);
+    if (weakensSafety(plan.connection.settings, plan.next)) requireRole('administrator');
     let { settings: shown } = plan.connection;
     for (const { key, before } of changes) if (before !== undefined) shown = applySetting(shown, key, before);
     const read = { ...plan.connection, settings: shown };

@@ -76,6 +76,10 @@ export const ENVIRONMENT = {
   notify: 'GROUPSYNC_NOTIFY',
   /** ARN of the KMS key for the secrets of connections. */
   secretsKey: 'GROUPSYNC_SECRETS_KEY',
+  /** JSON: patterns of AWS identities, each with its person. */
+  persons: 'GROUPSYNC_PERSONS',
+  /** ARN of the role of the console. */
+  consoleRole: 'GROUPSYNC_CONSOLE_ROLE',
   /** IP addresses and ranges, separated by commas. */
   scimAllowedIps: 'GROUPSYNC_SCIM_ALLOWED_IPS',
 } as const;

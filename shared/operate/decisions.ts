@@ -34,19 +34,27 @@ export type DecisionAnswer =
   | { readonly refused: string }
   | { readonly failed: string };
 
-/** Proves to the function which person decides. */
+/** Proves to the function who sends a text. */
 export type Prove = (text: string) => Promise<Readonly<Record<string, string>>>;
 
-/** Sends decisions to the function `reconcile`, so that the people who decide need no write access to the table. */
-export function createDecisions(functions: Functions, prove: Prove): Decisions {
+/** The text that the proof of a decision covers, so that the proof of one person is no proof of another. */
+export const provenText = (decision: string, person: string | undefined): string =>
+  person === undefined ? decision : `${JSON.stringify(person)}\n${decision}`;
+
+/**
+ * Sends decisions to the function `reconcile`, so that the people who decide need no write access to the table.
+ * @param person the person who signed in to the console; undefined if the caller of AWS decides
+ */
+export function createDecisions(functions: Functions, prove: Prove, person?: string): Decisions {
   const send = async (decision: Decision) => {
     const text = JSON.stringify(decision);
-    const proof = await prove(text);
+    const proof = await prove(provenText(text, person));
     const answer = (await functions.run('reconcile', {
       task: 'decide',
       connection: decision.connection,
       decision: text,
       proof,
+      ...(person !== undefined && { person }),
     })) as DecisionAnswer;
     if ('refused' in answer) throw new Refused(answer.refused);
     if ('failed' in answer) throw new Error(answer.failed);

@@ -1,8 +1,9 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SNSClient } from '@aws-sdk/client-sns';
-import { verifyIdentity } from '../aws/identity-proof.ts';
+import { deciderOf, signedIn, verifyIdentity } from '../aws/identity-proof.ts';
 import { createNotifier } from '../aws/notifier.ts';
-import type { DecisionPorts } from '../operate/decisions.ts';
+import type { DecideInvocation } from '../contract/invocation.ts';
+import { type DecisionPorts, provenText } from '../operate/decisions.ts';
 import { checkCredential } from '../operate/doctor/credential.ts';
 import type { PlatformAnswerPorts } from '../operate/platform/answer.ts';
 import { createStoredApplicants } from '../platform/applicants.ts';
@@ -22,13 +23,13 @@ import { type RecordsCalls, wireSync } from './wire-platform.ts';
 export function wireReconcile(): Base & {
   readonly ports: ReconcileTaskPorts & RecordsCalls & Pick<ToolPorts, 'eraser'>;
   /** Returns the ports for the decision of a person. @throws if the proof does not show who the person is */
-  readonly deciding: (text: string, proof: Readonly<Record<string, string>>) => Promise<DecisionPorts>;
+  readonly deciding: (sent: SentDecision) => Promise<DecisionPorts>;
   /** The ports for questions of operators' commands. */
   readonly asked: PlatformAnswerPorts & Pick<ToolPorts, 'connections'>;
 } {
   const base = wireBase();
   const sync = wireSync(base);
-  const { prefix, notify: targets, isDeployed, queueUrls } = base.config;
+  const { prefix, notify: targets, isDeployed, queueUrls, persons } = base.config;
   const secrets = new SecretsManagerClient({});
   const { dispatcher } = sync;
   const identify = identifier(base.config);
@@ -43,9 +44,9 @@ export function wireReconcile(): Base & {
   const applicants = createStoredApplicants(sync.calling);
   return {
     ...base,
-    deciding: async (text, proof) => {
-      const actor = await identify(text, proof);
-      return { ...sync, connections, randomHex, sleep, caller: async () => actor };
+    deciding: async (sent) => {
+      const actor = await identify(sent);
+      return { ...sync, connections, randomHex, sleep, caller: async () => actor, persons };
     },
     asked: {
       platforms: sync.platforms,
@@ -64,10 +65,16 @@ export function wireReconcile(): Base & {
   };
 }
 
+type SentDecision = Pick<DecideInvocation, 'decision' | 'proof' | 'person'>;
+
 /** An emulator has no STS that knows people, so the name in the proof counts there. */
 const identifier =
-  ({ prefix, region, isDeployed, isEmulated }: Base['config']) =>
-  async (text: string, proof: Readonly<Record<string, string>>): Promise<AuditActor> => {
-    if (!isDeployed || isEmulated) return { kind: 'operator', id: proof['user'] ?? 'unknown' };
-    return verifyIdentity(text, proof, { stage: prefix, region, nowMs: systemClock(), fetch });
+  ({ prefix, region, isDeployed, isEmulated, consoleRole }: Base['config']) =>
+  async ({ decision, proof, person }: SentDecision): Promise<AuditActor> => {
+    if (!isDeployed || isEmulated) {
+      return person === undefined ? { kind: 'operator', id: proof['user'] ?? 'unknown' } : signedIn(person);
+    }
+    const verification = { stage: prefix, region, nowMs: systemClock(), fetch };
+    const actor = await verifyIdentity(provenText(decision, person), proof, verification);
+    return deciderOf(actor, person, consoleRole);
   };

@@ -4,11 +4,10 @@ import { CONFIRMED_AFTER_MS, MAX_SHORT_READS, type ReadOutcome, shortReads } fro
 
 const HOUR_MS = 3_600_000;
 /**
- * A group without changes is read again at the first full hour after 20 to 23 hours. So each group is read daily, and
- * not all groups at once. Runs within the hour make no calls for it.
+ * A group without changes is read again at the first full hour after 23 hours: daily, at the same hour. Groups that are
+ * due together are cheap, because a run reads each user once, however many of its groups share the user.
  */
-const ROLLING_MS = 20 * HOUR_MS;
-const ROLLING_SPREAD_MS = 3 * HOUR_MS;
+const ROLLING_MS = 23 * HOUR_MS;
 /** The time until the next run. */
 const SOON_MS = 60_000;
 
@@ -25,8 +24,6 @@ export interface WholeRead {
   readonly nowMs: number;
   /** For this time after a reported change, a read may show the state before the change. */
   readonly lagMs: number;
-  /** A random number from 0 up to 1. */
-  readonly spread: number;
 }
 
 /**
@@ -67,11 +64,11 @@ function readAt(
   };
 }
 
-function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs, spread }: WholeRead) {
+function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs }: WholeRead) {
   const firstMs = agreedMs ?? asOfMs;
   const confirmedAfterMs = CONFIRMED_AFTER_MS + lagMs;
   const isSettled = asOfMs - firstMs >= confirmedAfterMs;
-  const rollingMs = Math.ceil((nowMs + ROLLING_MS + spread * ROLLING_SPREAD_MS) / HOUR_MS) * HOUR_MS;
+  const rollingMs = Math.ceil((nowMs + ROLLING_MS) / HOUR_MS) * HOUR_MS;
   const dueMs = isSettled ? rollingMs : firstMs + confirmedAfterMs;
   return { agreedMs: firstMs, dueMs: Math.max(dueMs, nowMs + SOON_MS) };
 }

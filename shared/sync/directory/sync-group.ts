@@ -109,7 +109,7 @@ interface Done {
   readonly nowMs: number;
 }
 
-function nextOf(known: ReaderGroup, { ports, directory }: ReaderRun, done: Done): ReaderGroup {
+function nextOf(known: ReaderGroup, { directory }: ReaderRun, done: Done): ReaderGroup {
   const { outcome, whole, news, stampMs, nowMs } = done;
   const next = afterRead(known, {
     outcome,
@@ -120,7 +120,6 @@ function nextOf(known: ReaderGroup, { ports, directory }: ReaderRun, done: Done)
     counted: whole.counted,
     nowMs,
     lagMs: directory.lagMs,
-    spread: ports.random(),
   });
   const { name } = whole.group;
   const owned = known.other === undefined ? { ...next, name } : { ...next, name, other: known.other };

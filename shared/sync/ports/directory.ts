@@ -200,6 +200,8 @@ export const ReaderPosition = z.lazy(() =>
     taken: z.array(z.object({ key: text, atMs: number })).exactOptional(),
     /** The time at which all groups were last listed. */
     listedMs: number.exactOptional(),
+    /** The time since which an operator wants every group to have been read. */
+    fullMs: number.exactOptional(),
   }),
 );
 export type ReaderPosition = Frozen<z.infer<typeof ReaderPosition>>;
