@@ -38,9 +38,7 @@ export async function handler(
   if (question.success) {
     const { connection, question: about } = question.data;
     requireOwnConnection(context, connection);
-    const reply = await answerPlatformQuestion(await requireConnection(connection, asked), about, asked);
-    await ports.recordCalls();
-    return reply;
+    return answerPlatformQuestion(await requireConnection(connection, asked), about, asked);
   }
   const invocation = ReconcileInvocation.parse(event);
   requireOwnConnection(context, invocation.connection);

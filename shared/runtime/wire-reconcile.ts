@@ -7,6 +7,8 @@ import { type DecisionPorts, provenText } from '../operate/decisions.ts';
 import { checkCredential } from '../operate/doctor/credential.ts';
 import type { PlatformAnswerPorts } from '../operate/platform/answer.ts';
 import { createStoredApplicants } from '../platform/applicants.ts';
+import type { AttemptFacts } from '../platform/call.ts';
+import { createPlatforms } from '../platform/platforms.ts';
 import { createMailbox } from '../queues/mailbox.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
 import { createEraser } from '../store/eraser.ts';
@@ -15,6 +17,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { AuditActor } from '../sync/ports/logs.ts';
 import { randomHex, sleep, systemClock } from './clock.ts';
 import { required } from './config.ts';
+import { reportOdd } from './report.ts';
 import type { ReconcileTaskPorts } from './run-reconcile.ts';
 import { type Base, wireBase } from './wire.ts';
 import { type RecordsCalls, wireSync } from './wire-platform.ts';
@@ -42,14 +45,17 @@ export function wireReconcile(): Base & {
   // A decision must see the newest settings, and so must a question.
   const connections = createConnectionStore(sync.table, { clock: systemClock, rememberMs: 0 });
   const applicants = createStoredApplicants(sync.calling);
+  // Calls for an operator are not counted: a failed one is not repeated, so it would be shown as failing for two hours.
+  const onAttempt = (facts: AttemptFacts) => reportOdd(facts, base.logger);
+  const platforms = createPlatforms({ ...sync.calling, onAttempt });
   return {
     ...base,
     deciding: async (sent) => {
       const actor = await identify(sent);
-      return { ...sync, connections, randomHex, sleep, caller: async () => actor, persons };
+      return { ...sync, platforms, connections, randomHex, sleep, caller: async () => actor, persons };
     },
     asked: {
-      platforms: sync.platforms,
+      platforms,
       health: sync.health,
       connections,
       checkCredential: (connection) => checkCredential(connection, { ...sync, applicants }),
