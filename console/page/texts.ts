@@ -1,4 +1,5 @@
 import { activity } from './texts/activity.ts';
+import { adoption } from './texts/adoption.ts';
 import { conn } from './texts/connection.ts';
 import { deadLetters } from './texts/dead-letters.ts';
 import { group, groups } from './texts/groups.ts';
@@ -19,6 +20,7 @@ export const T = {
     home: 'Home',
     holds: 'Holds',
     groups: 'Groups',
+    'platform-groups': 'Platform groups',
     people: 'People',
     activity: 'Activity',
     'dead-letters': 'Dead-lettered messages',
@@ -26,6 +28,11 @@ export const T = {
   },
   live: { on: 'Live', gone: 'The console does not respond', retry: 'It is retried every second.' },
   goneNote: 'This page shows the state at',
+  session: {
+    signOut: 'Sign out',
+    ended: 'Your sign-in has ended',
+    signIn: 'Sign in again',
+  },
   noToken: {
     title: 'The address has no token',
     text: 'Open the address that groupsync console printed in the terminal, including the part after the #. If that console was stopped, start it again: it prints a new address.',
@@ -70,6 +77,9 @@ export const T = {
     unnamed: 'No name yet',
     unknown: 'Membership events only',
     excluded: 'Excluded',
+    managed: 'Managed',
+    adoptable: 'Adoptable',
+    unmanaged: 'Unmanaged',
   } as Readonly<Record<string, string>>,
   pending: {
     unknown: 'no match on the platform',
@@ -82,6 +92,7 @@ export const T = {
   holds,
   groups,
   group,
+  adoption,
   people,
   person,
   activity,

@@ -1,7 +1,8 @@
+import type { Role } from '../../shared/contract/console.ts';
 import { Refused } from '../../shared/operate/refused.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import type { Live } from '../answers.ts';
-import { isAtLeast, type Person, type Role, roleFor, seesEveryConnection } from './roles.ts';
+import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts';
 
 interface Access {
   readonly role: Role;
@@ -22,6 +23,7 @@ export const QUERY_ACCESS: Readonly<Record<string, Access>> = {
   groups: VIEW,
   group: VIEW,
   plan: VIEW,
+  platformGroups: VIEW,
   holds: VIEW,
   hold: VIEW,
   people: VIEW,
@@ -47,6 +49,7 @@ export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
   'pause-all': OPERATE,
   'resume-all': OPERATE,
   sync: OPERATE,
+  'preview-adoptions': OPERATE,
   adopt: OPERATE,
   release: OPERATE,
   rebind: OPERATE,
