@@ -300,8 +300,12 @@ describe('keyboard', () => {
     await expectAccessible(page);
     await page.keyboard.press('Escape');
     await shortcuts.waitFor({ state: 'hidden' });
-    await page.keyboard.type('gg');
-    await page.getByRole('heading', { name: 'Groups', exact: true }).waitFor();
+    const groups = page.getByRole('heading', { name: 'Groups', exact: true });
+    // A busy machine may press the second key too late.
+    await eventually(async () => {
+      await page.keyboard.type('gg');
+      return groups.isVisible();
+    });
     await page.getByRole('link', { name: 'Choir' }).waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('choir');
