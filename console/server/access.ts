@@ -1,5 +1,5 @@
-import { Refused } from '../../shared/operate/refused.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
+import { Refused } from '../../shared/operate/refused.ts';
 import type { Live } from '../answers.ts';
 import { isAtLeast, type Person, type Role, roleFor, seesEveryConnection } from './roles.ts';
 
