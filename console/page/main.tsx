@@ -16,7 +16,8 @@ import { goneSince, listen, live, nowMs } from './net.ts';
 import { Empty, Page } from './parts.tsx';
 import { People, Person } from './person.tsx';
 import { PlatformGroups } from './platform-groups.tsx';
-import { connection, go, id, page, pathTo, token } from './route.ts';
+import { connection, go, homeOf, id, page, pathTo, signedIn, token } from './route.ts';
+import { SessionEnded, SignedIn } from './signed-in.tsx';
 import { T } from './texts.ts';
 
 const PAGES = {
@@ -32,8 +33,10 @@ const PAGES = {
 
 const NAV = ['home', 'holds', 'groups', 'people', 'activity', 'dead-letters', 'connection'] as const;
 
+const isOpen = token !== '' || signedIn !== undefined;
+
 function App() {
-  if (token === '') return <NoToken />;
+  if (!isOpen) return <NoToken />;
   const name = page.value;
   const section = name === 'platform-groups' ? 'groups' : name;
   const Shown = Object.hasOwn(PAGES, name) ? PAGES[name as keyof typeof PAGES] : NotFound;
@@ -55,7 +58,9 @@ function App() {
           ))}
         </nav>
         <Connections />
+        <SignedIn />
       </header>
+      <SessionEnded />
       {goneSince.value !== null && (
         <p class="notice bad gone" role="alert">
           <strong>{T.live.gone}.</strong> {T.live.retry} {T.goneNote} {clock(goneSince.value)}.
@@ -88,10 +93,7 @@ function Connections() {
       ) : (
         <label>
           <span class="unseen">{T.connection}</span>
-          <select
-            value={connection.value}
-            onChange={(event) => go(`/c/${event.currentTarget.value}#${token}`)}
-          >
+          <select value={connection.value} onChange={(event) => go(homeOf(event.currentTarget.value))}>
             {names.map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -133,4 +135,4 @@ setInterval(() => {
 }, 5_000);
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
-if (token !== '') void listen();
+if (isOpen) void listen();

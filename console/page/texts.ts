@@ -29,6 +29,11 @@ export const T = {
   },
   live: { on: 'Live', gone: 'The console does not respond', retry: 'It is retried every second.' },
   goneNote: 'This page shows the state at',
+  session: {
+    signOut: 'Sign out',
+    ended: 'Your sign-in has ended',
+    signIn: 'Sign in again',
+  },
   noToken: {
     title: 'The address has no token',
     text: 'Open the address that groupsync console printed in the terminal, including the part after the #. If that console was stopped, start it again: it prints a new address.',

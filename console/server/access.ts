@@ -1,7 +1,8 @@
+import type { Role } from '../../shared/contract/console.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { Refused } from '../../shared/operate/refused.ts';
 import type { Live } from '../answers.ts';
-import { isAtLeast, type Person, type Role, roleFor, seesEveryConnection } from './roles.ts';
+import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts';
 
 interface Access {
   readonly role: Role;
@@ -48,8 +49,8 @@ export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
   'pause-all': OPERATE,
   'resume-all': OPERATE,
   sync: OPERATE,
-  adopt: OPERATE,
   'preview-adoptions': OPERATE,
+  adopt: OPERATE,
   release: OPERATE,
   rebind: OPERATE,
   forget: OPERATE,

@@ -3,12 +3,17 @@ import { ACTION_ACCESS, QUERY_ACCESS, requireAccess } from '../../console/server
 import { ACTIONS } from '../../console/server/actions.ts';
 import { createHandle } from '../../console/server/handle.ts';
 import { QUERIES } from '../../console/server/queries.ts';
-import { hasClaim, ROLES, type Role, RoleRule, roleFor, rolesOf } from '../../console/server/roles.ts';
+import { hasClaim, roleFor, rolesOf } from '../../console/server/roles.ts';
+import { ROLES, type Role } from '../../shared/contract/console.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 
 const acme = connectionName('acme');
-const rule = (value: string, role: Role, connections?: string[]) =>
-  RoleRule.parse({ claim: 'groups', value, role, ...(connections && { connections }) });
+const rule = (value: string, role: Role, connections?: string[]) => ({
+  claim: 'groups',
+  value,
+  role,
+  ...(connections && { connections }),
+});
 
 describe('roles from claims', () => {
   const rules = [
