@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import {
+  AdoptionPreview,
   AuditCheck,
   Check,
   ConnectionRow,
   CredentialReport,
   count,
   DirectoryComparison,
+  DirectoryDisconnection,
   DirectoryGroupRow,
   DirectoryPreview,
   DirectoryReadReport,
@@ -29,6 +31,7 @@ import {
   PeopleReport,
   PersonReport,
   Plan,
+  PlatformGroupsReport,
   ProbeReport,
   ReconcileReport,
   ReplayReport,
@@ -74,6 +77,8 @@ const Decided = z.object({
     ),
   digest: text.describe('Digest of the removals that were decided.'),
 });
+
+const AdoptOutcome = z.enum(['adopted', 'not_in_directory', 'linked', 'owned', 'not_on_platform', 'busy']);
 
 const Erased = z.record(text, count).describe('Number of erased items, by kind.');
 
@@ -160,12 +165,15 @@ export const OUTPUT_SCHEMAS = {
     z.object({ groups: z.array(DirectoryGroupRow) }),
     DirectoryComparison.describe('The answer with --compare.'),
   ]),
+  'directory disconnect': DirectoryDisconnection,
   'directory takeover': TakeoverReport,
   'directory read': z.union([DirectoryReadReport, Skipped]),
-  adopt: z.object({
-    group: text,
-    platformId: text,
-    outcome: z.enum(['adopted', 'not_in_directory', 'linked', 'owned', 'not_on_platform', 'busy']),
+  adopt: z.object({ group: text, platformId: text, outcome: AdoptOutcome }),
+  'platform-groups': PlatformGroupsReport,
+  'platform-groups adopt': z.object({
+    adoptions: z
+      .array(z.object({ ...AdoptionPreview.shape, outcome: AdoptOutcome }))
+      .describe('The preview of each adoption, and its outcome.'),
   }),
   release: z.object({ group: text, released: z.boolean() }),
   rebind: z.object({

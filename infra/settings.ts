@@ -35,9 +35,29 @@ const CONNECTION_NAME = /^[a-z0-9-]{1,32}$/;
 
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/;
 
+const Connections = list.pipe(z.array(z.string().regex(CONNECTION_NAME)).max(50)).default([]);
 const Producers = list
   .pipe(z.array(z.string().regex(PRINCIPAL_ARN, 'expected the ARN of one IAM role or user')))
   .default([]);
+
+/** An AWS identity, or a pattern of several, as AWS STS returns it. It has at most one `{person}`. */
+const IDENTITY =
+  /^arn:aws[a-z-]*:(?:sts::\d{12}:assumed-role|iam::\d{12}:user)\/(?:(?!.*\{person\}.*\{person\})(?:[\w+=,.@/*-]|\{person\})+)$/;
+/** Lambda limits all environment variables together to 4 KB. */
+const MOST_CHARACTERS = 1_500;
+
+const Persons = z
+  .record(
+    z
+      .string()
+      .regex(IDENTITY, 'expected the ARN of a user or of a session of a role, with at most one {person}'),
+    z.string().min(1).max(200),
+  )
+  .refine(
+    (persons) => JSON.stringify(persons).length <= MOST_CHARACTERS,
+    `expected at most ${MOST_CHARACTERS} characters: use patterns with {person}`,
+  )
+  .default({});
 
 /** Settings of one stage. `docs/deploy.md`, "Settings", explains each one. */
 export const StageSettings = z
@@ -87,7 +107,9 @@ export const StageSettings = z
         ),
       )
       .default([]),
-    connectionViewers: list.pipe(z.array(z.string().regex(CONNECTION_NAME)).max(50)).default([]),
+    connectionViewers: Connections,
+    connectionOperators: Connections,
+    persons: Persons,
     producers: Producers,
     sources: z
       .record(

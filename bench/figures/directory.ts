@@ -23,13 +23,10 @@ const RESERVE_SECONDS = 120;
 const LIMIT_PER_MINUTE = 2_400;
 const MOST_QUIET_CALLS = 3;
 const MOST_DOLLARS_OF_A_FULL_READ = 0.05;
-/** After two reads that confirm each other, a group is read again at the first full hour after 20 to 23 hours. */
-const UNTIL_ROLLING_HOURS = 20;
-const ROLLING_HOURS = 5;
 const DAYS_PER_MONTH = 365.25 / 12;
 const RUNS_PER_DAY = 288;
-/** A full read of the small company takes about 14 seconds, so it needs more than one run of this length. */
-const SHORT_RUN_SECONDS = 8;
+/** A full read of the small company takes about 7 seconds, so it needs more than one run of this length. */
+const SHORT_RUN_SECONDS = 4;
 
 type Readings = Readonly<Partial<Record<ReadingName, Reading>>>;
 
@@ -41,8 +38,8 @@ interface Measured {
 
 const READINGS = {
   first: 'first read, sends every group',
+  confirming: 'two reads that confirm each other',
   full: 'full read, no change',
-  confirming: 'second read, confirms the full read',
   quiet: 'a quiet five minutes',
   listing: 'quiet run with the hourly group list',
   rolling: 'the daily read of every group',
@@ -54,37 +51,39 @@ async function measure(size: CompanySize, runSeconds: number): Promise<Measured>
   const rig = await createReaderRig(size, runSeconds);
   const first = note('first', await rig.read());
   await rig.ingestQueued();
-  rig.advance(15 * MINUTE_MS);
-  const full = note('full', await rig.read({ isFull: true }));
-  rig.advance(15 * MINUTE_MS);
-  const confirming = note('confirming', await rig.read());
-  const day = await measureDay(rig, size);
+  const confirmed = await measureSettled(rig, size);
   await rig.close();
-  return { ...day, size, readings: { first, full, confirming, ...day.readings } };
+  return { ...confirmed, size, readings: { first, ...confirmed.readings } };
 }
 
 /** Measures a company whose groups were copied into the table, because ingest of all of them would take too long. */
 async function measureSeeded(size: CompanySize, runSeconds: number): Promise<Measured> {
   const rig = await createReaderRig(size, runSeconds);
   await seedCompany(rig, rig.company);
-  rig.advance(15 * MINUTE_MS);
-  const full = note('full', await rig.read({ isFull: true }));
-  await settleGroups(rig);
-  const day = await measureDay(rig, size);
+  const confirmed = await measureSettled(rig, size);
   await rig.close();
-  return { ...day, size, readings: { full, ...day.readings } };
+  return { ...confirmed, size };
 }
 
-async function measureDay(rig: ReaderRig, { groups }: CompanySize) {
+/** Measures the reads that confirm a company, then a full read and the reads of a day without changes. */
+async function measureSettled(rig: ReaderRig, { groups }: CompanySize) {
+  rig.advance(15 * MINUTE_MS);
+  const confirming = note('confirming', await readTwice(rig));
+  await settleGroups(rig);
+  const full = note('full', await rig.read({ isFull: true }));
   const quiet = note('quiet', await rig.read());
   rig.advance(HOUR_MS);
   const listing = note('listing', await rig.read());
-  rig.advance(UNTIL_ROLLING_HOURS * HOUR_MS - (rig.clock() % HOUR_MS));
-  const rolling = note('rolling', await readHourly(rig, groups));
+  rig.advance(24 * HOUR_MS - (rig.clock() % HOUR_MS));
+  const rolling = note('rolling', await rig.read());
+  if (rolling.read < groups) throw new Error(`only ${rolling.read} of ${groups} groups were read in a day`);
   const idleRuns = RUNS_PER_DAY - rolling.runs;
-  const listings = 24 - ROLLING_HOURS;
+  const listings = 23;
   const dollarsPerDay = rolling.dollars + listings * listing.dollars + (idleRuns - listings) * quiet.dollars;
-  return { readings: { quiet, listing, rolling }, dollarsPerMonth: dollarsPerDay * DAYS_PER_MONTH };
+  return {
+    readings: { confirming, full, quiet, listing, rolling },
+    dollarsPerMonth: dollarsPerDay * DAYS_PER_MONTH,
+  };
 }
 
 /** Shows a row immediately, because a large company takes long. */
@@ -95,15 +94,11 @@ function note(name: ReadingName, reading: Reading): Reading {
   return reading;
 }
 
-/** Runs the reader at each full hour until it has read every group. */
-async function readHourly(rig: ReaderRig, groups: number): Promise<Reading> {
-  const all: Reading[] = [];
-  for (let read = 0; read < groups; read += all.at(-1)?.read ?? 0) {
-    if (all.length > ROLLING_HOURS) throw new Error(`only ${read} of ${groups} groups were read in a day`);
-    all.push(await rig.read());
-    rig.advance(HOUR_MS - (rig.clock() % HOUR_MS));
-  }
-  return sumOfReadings(all);
+/** Reads every group until two reads confirm each other. In a large company, the first groups are due again meanwhile. */
+async function readTwice(rig: ReaderRig): Promise<Reading> {
+  const first = await rig.read({ isFull: true });
+  rig.advance(15 * MINUTE_MS);
+  return sumOfReadings([first, await rig.read()]);
 }
 
 const callsOf = ({ counts }: Reading): number =>
@@ -185,8 +180,8 @@ export async function checkDirectory(): Promise<readonly string[]> {
   const first = await rig.read();
   await rig.ingestQueued();
   rig.advance(15 * MINUTE_MS);
-  const full = await rig.read({ isFull: true });
   await settleGroups(rig);
+  const full = await rig.read({ isFull: true });
   const quiet = await rig.read();
   await rig.close();
   const isResumed = first.runs > 1 && full.runs > 1;

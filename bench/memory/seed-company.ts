@@ -68,13 +68,13 @@ async function storeModel(rig: Rig): Promise<readonly [group: Item, member: Item
   return [group, register, user];
 }
 
-/** Stores that every group was read twice with the same result, so that it is read again in 20 to 24 hours. */
+/** Stores that every group was read twice with the same result, so that it is read again at the same hour of the next day. */
 export async function settleGroups(rig: Rig): Promise<void> {
   const { table } = rig.ports;
   const partition = readerKey(CONNECTION).pk;
   const items = await itemsOf(table, { partition, prefix: READER_GROUP_PREFIX });
-  for (const [index, item] of items.entries()) {
-    const hours = 20 + (4 * index) / items.length;
-    await table.put({ ...item, dueMs: rig.clock() + Math.round(hours * HOUR_MS) });
+  const dueMs = Math.ceil((rig.clock() + 23 * HOUR_MS) / HOUR_MS) * HOUR_MS;
+  for (const item of items) {
+    await table.put({ ...item, agreedMs: 0, dueMs });
   }
 }

@@ -5,7 +5,6 @@ import {
   DIRECTORY_KINDS,
   type DirectoryKind,
   type DirectorySetting,
-  hasStoredSecret,
 } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { guidePageOf } from '../../shared/operate/directory/guides/index.ts';
@@ -102,33 +101,37 @@ export interface ChosenDirectory {
   readonly connection: Connection;
   readonly kind: DirectoryKind;
   readonly directory: ShownDirectory;
+  /** Whether the connection reads another directory until now. */
+  readonly replaces: boolean;
   readonly ports: ToolPorts;
 }
 
 /**
- * Returns the directory that the options describe; without options, the one that the connection reads. Without a secret,
- * the deployed function reads the directory.
+ * Returns the directory that the options describe; without options, the one that the connection reads. Unless the options
+ * have a secret, the deployed function reads the directory.
  */
 export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
   const { ports, found } = await context.connected();
   if (options.directory !== undefined) {
-    const { connection, setting, key, present } = await namedDirectory(context, found.name, options);
+    const { connection, setting, key, present, isConnected } = await namedDirectory(
+      context,
+      found.name,
+      options,
+    );
     const { kind } = setting;
     const directory =
       key === undefined
         ? directoryThroughFunction({ ...ports, connection, setting })
         : await withHint(present(), kind);
-    return { connection, kind, directory, ports };
+    const replaces = found.settings.directory !== null && !isConnected;
+    return { connection, kind, directory, replaces, ports };
   }
   const { directory: setting } = found.settings;
   if (setting === null) {
     throw new UsageError(`${found.name} reads no directory: expected --directory KIND and its options`);
   }
-  const { kind } = setting;
-  const directory = hasStoredSecret(setting)
-    ? await withHint(ports.directoryApplicants.stored(found), kind)
-    : directoryThroughFunction({ ...ports, connection: found });
-  return { connection: found, kind, directory, ports };
+  const directory = directoryThroughFunction({ ...ports, connection: found });
+  return { connection: found, kind: setting.kind, directory, replaces: false, ports };
 }
 
 /** Turns an error of the directory into a message with the next command, because the command itself was correct. */

@@ -1,25 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { indexOf, type Page } from '../../console/server/page-files.ts';
 import { UsageError } from '../io.ts';
-import type { Page } from './serve.ts';
 
 const SOURCES = fileURLToPath(new URL('../../console/page/', import.meta.url));
 /** Folder of the built page in the package. A checkout does not have it. */
 const BUILT = fileURLToPath(new URL('./console/', import.meta.url));
-
-const INDEX = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>groupsync</title>
-<link rel="icon" href="/icon.svg">
-<link rel="stylesheet" href="/style.css">
-<script type="module" src="/app.js"></script>
-</head>
-<body><div id="app"></div></body>
-</html>`;
 
 /**
  * Returns the page's files. The package contains them built; in a checkout, esbuild builds the script from the sources.
@@ -28,7 +14,7 @@ export async function loadPage(): Promise<Page> {
   const isBuilt = existsSync(`${BUILT}app.js`);
   const file = (name: string) => readFileSync(`${isBuilt ? BUILT : SOURCES}${name}`, 'utf8');
   return {
-    '/': { type: 'text/html; charset=utf-8', body: INDEX },
+    '/': { type: 'text/html; charset=utf-8', body: indexOf() },
     '/app.js': { type: 'text/javascript; charset=utf-8', body: isBuilt ? file('app.js') : await bundle() },
     '/style.css': { type: 'text/css; charset=utf-8', body: file('style.css') },
     '/icon.svg': { type: 'image/svg+xml', body: file('icon.svg') },

@@ -5,9 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { problem } from '../../console/server/handle.ts';
-
-/** The files of the page, by path. */
-export type Page = Readonly<Record<string, { readonly type: string; readonly body: string }>>;
+import { HEADERS, type Page } from '../../console/server/page-files.ts';
 
 export interface ServeOptions {
   readonly port: number;
@@ -15,17 +13,6 @@ export interface ServeOptions {
   readonly page: Page;
   readonly handle: (request: Request) => Promise<Response>;
 }
-
-/** The page may not load from other servers, send to them, or be cached. */
-const HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-};
 
 /**
  * Serves the console to this machine only. The page itself contains no data, so any local user may load it. Its

@@ -15,13 +15,16 @@ import { Keys } from './keys.tsx';
 import { goneSince, listen, live, nowMs } from './net.ts';
 import { Empty, Page } from './parts.tsx';
 import { People, Person } from './person.tsx';
-import { connection, go, id, page, pathTo, token } from './route.ts';
+import { PlatformGroups } from './platform-groups.tsx';
+import { connection, go, homeOf, id, page, pathTo, signedIn, token } from './route.ts';
+import { SessionEnded, SignedIn } from './signed-in.tsx';
 import { T } from './texts.ts';
 
 const PAGES = {
   home: Home,
   holds: () => (id.value === '' ? <Holds /> : <Hold key={id.value} />),
   groups: () => (id.value === '' ? <Groups /> : <Group key={id.value} />),
+  'platform-groups': PlatformGroups,
   people: () => (id.value === '' ? <People /> : <Person key={id.value} />),
   activity: Activity,
   'dead-letters': () => (id.value === '' ? <DeadLetters /> : <DeadLetter key={id.value} />),
@@ -30,9 +33,12 @@ const PAGES = {
 
 const NAV = ['home', 'holds', 'groups', 'people', 'activity', 'dead-letters', 'connection'] as const;
 
+const isOpen = token !== '' || signedIn !== undefined;
+
 function App() {
-  if (token === '') return <NoToken />;
+  if (!isOpen) return <NoToken />;
   const name = page.value;
+  const section = name === 'platform-groups' ? 'groups' : name;
   const Shown = Object.hasOwn(PAGES, name) ? PAGES[name as keyof typeof PAGES] : NotFound;
   return (
     <>
@@ -45,14 +51,16 @@ function App() {
         </a>
         <nav aria-label={T.sections}>
           {NAV.map((target) => (
-            <a key={target} href={pathTo(target)} aria-current={target === name ? 'page' : undefined}>
+            <a key={target} href={pathTo(target)} aria-current={target === section ? 'page' : undefined}>
               {T.nav[target]}
               <Waiting of={target} />
             </a>
           ))}
         </nav>
         <Connections />
+        <SignedIn />
       </header>
+      <SessionEnded />
       {goneSince.value !== null && (
         <p class="notice bad gone" role="alert">
           <strong>{T.live.gone}.</strong> {T.live.retry} {T.goneNote} {clock(goneSince.value)}.
@@ -85,10 +93,7 @@ function Connections() {
       ) : (
         <label>
           <span class="unseen">{T.connection}</span>
-          <select
-            value={connection.value}
-            onChange={(event) => go(`/c/${event.currentTarget.value}#${token}`)}
-          >
+          <select value={connection.value} onChange={(event) => go(homeOf(event.currentTarget.value))}>
             {names.map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -130,4 +135,4 @@ setInterval(() => {
 }, 5_000);
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
-if (token !== '') void listen();
+if (isOpen) void listen();

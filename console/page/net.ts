@@ -21,6 +21,8 @@ export type Params = Readonly<Record<string, string | number | undefined>>;
  * line ever came, it is the time of the first attempt to connect.
  */
 export const goneSince = signal<string | null>(null);
+/** True after the server has refused the session of the person who signed in. */
+export const hasSessionEnded = signal(false);
 export const live = signal<(Partial<Live> & { readonly problem?: string }) | null>(null);
 export const nowMs = signal(Date.now());
 
@@ -30,6 +32,7 @@ async function call(name: string, params: Params, init: RequestInit = {}): Promi
   const headers = { 'x-groupsync-token': token };
   const response = await fetch(`/api/${name}?${query}`, { ...init, headers });
   if (response.ok) return response;
+  if (response.status === 401) hasSessionEnded.value = true;
   const { message } = (await response.json().catch(() => ({ message: response.statusText }))) as Error;
   throw new Refused(response.status, message);
 }
@@ -41,6 +44,11 @@ export async function get<Answer>(name: string, params: Params = {}, signal?: Ab
 
 export const post = (name: string, body: object, signal?: AbortSignal): Promise<Response> =>
   call(name, {}, { method: 'POST', body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }) });
+
+export async function signOut(): Promise<void> {
+  await fetch('/auth/sign-out', { method: 'POST', headers: { 'x-groupsync-token': token } });
+  location.assign('/auth/signed-out');
+}
 
 export async function* lines(response: Response): AsyncGenerator<string> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -59,10 +67,12 @@ const AGAIN_MS = 1_000;
 
 /**
  * Reads the live stream while the page is open. If the stream ends, fails or sends nothing for four seconds, the
- * function connects again after one second. If another connection is selected, it connects again at once.
+ * function connects again after one second, or after the time that a line `retry: MILLISECONDS` names. If another
+ * connection is selected, it connects again at once. The function ends with the session of the person.
  */
-export async function listen(): Promise<never> {
-  for (;;) {
+export async function listen(): Promise<void> {
+  while (!hasSessionEnded.value) {
+    let againMs = AGAIN_MS;
     const listening = new AbortController();
     let lastLineMs = Date.now();
     const watch = setInterval(() => {
@@ -75,6 +85,7 @@ export async function listen(): Promise<never> {
         lastLineMs = Date.now();
         goneSince.value = null;
         if (line.startsWith('data: ')) live.value = JSON.parse(line.slice(6));
+        if (line.startsWith('retry: ')) againMs = Number(line.slice(7));
       }
     } catch (error) {
       // A `Refused` error is an answer of the server, so the server responds.
@@ -83,9 +94,15 @@ export async function listen(): Promise<never> {
         goneSince.value ??= new Date(lastLineMs).toISOString();
     }
     clearInterval(watch);
-    stop();
     if (listenedConnection === connection.value)
-      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      await new Promise((resolve) => {
+        const timer = setTimeout(resolve, againMs);
+        listening.signal.addEventListener('abort', () => {
+          clearTimeout(timer);
+          resolve(undefined);
+        });
+      });
+    stop();
   }
 }
 

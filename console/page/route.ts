@@ -1,11 +1,14 @@
 import { computed, signal } from '@preact/signals';
 
 /*
- * Pages are paths: `/c/CONNECTION/PAGE/ID?filters`. The token is after the `#`, which browsers never send. So a
- * reload and a second tab work, and nothing is stored in the browser.
+ * Pages are paths: `/c/CONNECTION/PAGE/ID?filters`. The token of a console without sign-in is after the `#`, which
+ * browsers never send. So a reload and a second tab work, and nothing is stored in the browser.
  */
 
-export const token = location.hash.slice(1);
+/** The person who signed in; undefined in a console without sign-in. */
+export const signedIn = document.body.dataset['person'];
+export const token = signedIn === undefined ? location.hash.slice(1) : '';
+const fragment = token === '' ? '' : `#${token}`;
 const place = signal(new URL(location.href));
 
 const parts = computed(() => place.value.pathname.split('/').slice(2).map(decodeURIComponent));
@@ -17,8 +20,11 @@ export const query = computed(() => place.value.searchParams);
 export function pathTo(page: string, id = '', filters: Readonly<Record<string, string>> = {}): string {
   const path = ['c', connection.value, page === 'home' ? '' : page, id].filter((part) => part !== '');
   const text = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== '')).toString();
-  return `/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}#${token}`;
+  return `/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}${fragment}`;
 }
+
+/** The path of the Home page of a connection. */
+export const homeOf = (name: string): string => `/c/${name}${fragment}`;
 
 export function go(path: string, how: 'push' | 'replace' = 'push'): void {
   history[how === 'push' ? 'pushState' : 'replaceState'](null, '', path);
@@ -42,7 +48,14 @@ addEventListener('popstate', () => {
 addEventListener('click', (event) => {
   const link = (event.target as Element).closest('a');
   const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-  if (link === null || !isPlain || link.origin !== location.origin || link.download !== '') return;
+  if (
+    link === null ||
+    !isPlain ||
+    link.origin !== location.origin ||
+    link.download !== '' ||
+    link.target !== ''
+  )
+    return;
   if (link.getAttribute('href')?.startsWith('#') === true) return;
   event.preventDefault();
   go(link.pathname + link.search + link.hash);

@@ -1,4 +1,5 @@
 import { activity } from './texts/activity.ts';
+import { adoption } from './texts/adoption.ts';
 import { conn } from './texts/connection.ts';
 import { deadLetters } from './texts/dead-letters.ts';
 import { group, groups } from './texts/groups.ts';
@@ -6,6 +7,7 @@ import { hold, holds } from './texts/hold.ts';
 import { home } from './texts/home.ts';
 import { many } from './texts/many.ts';
 import { people, person } from './texts/people.ts';
+import { settings } from './texts/settings.ts';
 
 /* All texts of the page, by page in the folder texts. A translation changes only these files. */
 
@@ -19,6 +21,7 @@ export const T = {
     home: 'Home',
     holds: 'Holds',
     groups: 'Groups',
+    'platform-groups': 'Platform groups',
     people: 'People',
     activity: 'Activity',
     'dead-letters': 'Dead-lettered messages',
@@ -26,6 +29,11 @@ export const T = {
   },
   live: { on: 'Live', gone: 'The console does not respond', retry: 'It is retried every second.' },
   goneNote: 'This page shows the state at',
+  session: {
+    signOut: 'Sign out',
+    ended: 'Your sign-in has ended',
+    signIn: 'Sign in again',
+  },
   noToken: {
     title: 'The address has no token',
     text: 'Open the address that groupsync console printed in the terminal, including the part after the #. If that console was stopped, start it again: it prints a new address.',
@@ -70,6 +78,9 @@ export const T = {
     unnamed: 'No name yet',
     unknown: 'Membership events only',
     excluded: 'Excluded',
+    managed: 'Managed',
+    adoptable: 'Adoptable',
+    unmanaged: 'Unmanaged',
   } as Readonly<Record<string, string>>,
   pending: {
     unknown: 'no match on the platform',
@@ -82,9 +93,11 @@ export const T = {
   holds,
   groups,
   group,
+  adoption,
   people,
   person,
   activity,
   deadLetters,
   conn,
+  settings,
 } as const;

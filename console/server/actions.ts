@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import * as z from 'zod';
 import { SettingRequestRow } from '../../shared/contract/answers.ts';
 import { applySetting } from '../../shared/contract/change-setting.ts';
+import { weakenedSettings, weakensSafety } from '../../shared/contract/weakening.ts';
 import type { Gate } from '../../shared/domain/gate.ts';
 import {
   type GroupRef,
@@ -20,6 +21,7 @@ import { forgetMember } from '../../shared/operate/forget.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
+import { previewAdoptions } from '../../shared/operate/platform-groups.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
 import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
@@ -43,6 +45,10 @@ export class Changed extends Error {
 const text = z.string().max(100_000);
 const reason = z.string().trim().min(1, 'expected a reason').max(1_000);
 const groups = z.array(text).min(1).max(10_000);
+const pairs = z
+  .array(z.object({ group: text, platformId: text }))
+  .min(1)
+  .max(1_000);
 /** `before` is the value that the page showed. */
 const change = z.object({ key: text, value: z.unknown(), before: z.unknown().optional() });
 const settings = z.object({ changes: z.array(change).min(1) });
@@ -123,9 +129,17 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   sync: action(z.object({ groups }), ({ groups }, context) =>
     syncGroups(refs(groups, context), context.ports, { timeoutMs: 0 }),
   ),
-  adopt: action(z.object({ group: text, platformId: text }), async ({ group, platformId }, context) => {
-    const { kind } = await adoptGroup(refOf(group, context), platformGroupId(platformId), context.ports);
-    if (kind !== 'adopted') throw new Changed(`nothing was changed: ${kind.replaceAll('_', ' ')}`);
+  'preview-adoptions': action(z.object({ pairs }), async ({ pairs }, { connection, ports }) => ({
+    adoptions: await previewAdoptions(await requireConnection(connection, ports), pairs, ports),
+  })),
+  adopt: action(z.object({ pairs }), async ({ pairs }, context) => {
+    const failed: string[] = [];
+    for (const { group, platformId } of pairs) {
+      const { kind } = await adoptGroup(refOf(group, context), platformGroupId(platformId), context.ports);
+      if (kind !== 'adopted') failed.push(`${platformId}: ${kind.replaceAll('_', ' ')}`);
+    }
+    if (failed.length > 0)
+      throw new Changed(`${failed.length} of ${pairs.length} not adopted:\n${failed.join('\n')}`);
   }),
   release: action(z.object({ group: text }), ({ group }, context) =>
     releaseGroup(refOf(group, context), context.ports),
@@ -144,10 +158,12 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     const all = plan.replans ? await allGroups(connection, ports) : [];
     const { changes: differences, replans, requested } = plan;
     const effects = all.length > MAX_PREVIEWED ? null : await settingsEffect(all, plan, context);
-    return { changes: differences, replans, requested, effects, total: sumOf(effects ?? []) };
+    const weakens = weakenedSettings(plan.connection.settings, plan.next).length > 0;
+    return { changes: differences, replans, requested, weakens, effects, total: sumOf(effects ?? []) };
   }),
-  settings: action(settings, async ({ changes }, { connection, ports }) => {
+  settings: action(settings, async ({ changes }, { connection, ports, requireRole }) => {
     const plan = await planSettings(connection, changes, ports);
+    if (weakensSafety(plan.connection.settings, plan.next)) requireRole('administrator');
     let { settings: shown } = plan.connection;
     for (const { key, before } of changes) if (before !== undefined) shown = applySetting(shown, key, before);
     const read = { ...plan.connection, settings: shown };

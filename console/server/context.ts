@@ -1,6 +1,7 @@
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Overview } from './overview.ts';
+import type { Role } from '../../shared/contract/console.ts';
 import type { Session } from './session.ts';
 
 export interface RequestContext {
@@ -10,6 +11,8 @@ export interface RequestContext {
   readonly overview: Overview;
   readonly session: Session;
   readonly formatCommands: (text: string, connection: ConnectionName) => string;
+  /** @throws Refused if the person does not have the role for the connection */
+  readonly requireRole: (role: Role) => void;
   /** Aborted when the page closes. */
   readonly signal: AbortSignal;
 }

@@ -1,13 +1,19 @@
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { Live } from '../answers.ts';
+import { ACTION_ACCESS, QUERY_ACCESS, requireAccess, requireRole, withoutHidden } from './access.ts';
 import { ACTIONS } from './actions.ts';
+import type { RequestContext } from './context.ts';
 import { createOverview, type Overview } from './overview.ts';
 import { QUERIES } from './queries.ts';
+import type { Person } from './roles.ts';
 import { createSession } from './session.ts';
 
 export interface ConsoleOptions {
   readonly prefix: string;
   readonly ports: ToolPorts;
+  /** Returns the ports with which a person acts who signed in. */
+  readonly portsOf?: (person: Person) => ToolPorts;
   readonly describe: (error: unknown) => string;
   /** Completes the commands in a text so that they can be pasted. */
   readonly formatCommands: (text: string, connection: ConnectionName) => string;
@@ -18,10 +24,15 @@ const LARGEST_BODY_BYTES = 2_000_000;
 
 /**
  * Returns the handler of the page's requests: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`.
- * `GET /api/live` stays open and reports changes. The caller must check the token.
+ * `GET /api/live` stays open and reports changes. The caller must check the token or the session.
+ *
+ * The roles of a person who signed in decide what the person may do. Without a person, the credentials of the process
+ * decide.
  */
-export function createHandle(consoleOptions: ConsoleOptions): (request: Request) => Promise<Response> {
-  const { prefix, ports, formatCommands } = consoleOptions;
+export function createHandle(
+  consoleOptions: ConsoleOptions,
+): (request: Request, person?: Person) => Promise<Response> {
+  const { prefix, ports, portsOf = () => ports, formatCommands } = consoleOptions;
   const overviews = new Map<ConnectionName, Overview>();
   const session = createSession(ports);
   const overviewOf = (connection: ConnectionName) => {
@@ -29,37 +40,46 @@ export function createHandle(consoleOptions: ConsoleOptions): (request: Request)
     overviews.set(connection, overview);
     return overview;
   };
-  return async (request) => {
+  return async (request, person) => {
     const { pathname, searchParams } = new URL(request.url);
     const name = pathname.replace('/api/', '');
     const connection = connectionName(searchParams.get('connection') ?? '');
     const describe = (error: unknown) => formatCommands(consoleOptions.describe(error), connection);
     try {
       if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of a connection');
-      const overview = overviewOf(connection);
-      const context = {
+      const kind = kindOf(request.method, name);
+      if (kind === undefined) return problem(404, `not found: ${request.method} ${pathname}`);
+      if (person !== undefined) requireAccess(person, connection, ACCESS[kind][name]);
+      const context: RequestContext = {
         connection,
         prefix,
-        ports,
+        ports: person === undefined ? ports : portsOf(person),
+        requireRole: (role) => person && requireRole(person, connection, role),
         formatCommands,
-        overview,
+        overview: overviewOf(connection),
         session,
         signal: request.signal,
       };
-      if (request.method === 'POST' && Object.hasOwn(ACTIONS, name))
-        return await perform(name, request, context);
-      if (request.method !== 'GET' || !Object.hasOwn(QUERIES, name)) {
-        return problem(404, `not found: ${request.method} ${pathname}`);
-      }
-      if (name === 'live')
-        return new Response(stream(overview, describe, request.signal), { headers: EVENT_STREAM });
-      return Response.json(await QUERIES[name]?.(searchParams, context));
+      if (kind === 'action') return await perform(name, request, context);
+      if (name !== 'live') return Response.json(await QUERIES[name]?.(searchParams, context));
+      const live = async () => shownTo(person, await context.overview.live());
+      return new Response(stream(live, describe, request.signal), { headers: EVENT_STREAM });
     } catch (error) {
       const { name: kind } = error instanceof Error ? error : { name: '' };
       return problem(STATUS[kind] ?? 500, describe(error));
     }
   };
 }
+
+const ACCESS = { action: ACTION_ACCESS, query: QUERY_ACCESS } as const;
+
+function kindOf(method: string, name: string): keyof typeof ACCESS | undefined {
+  if (method === 'POST' && Object.hasOwn(ACTIONS, name)) return 'action';
+  return method === 'GET' && Object.hasOwn(QUERIES, name) ? 'query' : undefined;
+}
+
+const shownTo = (person: Person | undefined, live: Live): Live =>
+  person === undefined ? live : withoutHidden(live, person);
 
 const NAME = /^[a-z0-9-]{1,32}$/;
 const STATUS: Readonly<Record<string, number>> = {
@@ -71,11 +91,7 @@ const STATUS: Readonly<Record<string, number>> = {
 const EVENT_STREAM = { 'content-type': 'text/event-stream' };
 export const problem = (status: number, message: string): Response => Response.json({ message }, { status });
 
-async function perform(
-  name: string,
-  request: Request,
-  context: Parameters<(typeof ACTIONS)[string]['act']>[1],
-): Promise<Response> {
+async function perform(name: string, request: Request, context: RequestContext): Promise<Response> {
   const body = await boundedText(request);
   if (body === undefined) return problem(413, 'the request body is too large');
   const input = ACTIONS[name]?.input.safeParse(parsed(body));
@@ -112,7 +128,7 @@ function parsed(text: string): unknown {
 
 /** Streams one line per read of the connection, and a comment line as keep-alive. */
 function stream(
-  overview: Overview,
+  read: () => Promise<Live>,
   describe: ConsoleOptions['describe'],
   signal: AbortSignal,
 ): ReadableStream<Uint8Array> {
@@ -126,7 +142,7 @@ function stream(
         send(': here\n\n');
         if (isReading) return;
         isReading = true;
-        const live = await overview.live().catch((error: unknown) => ({ problem: describe(error) }));
+        const live = await read().catch((error: unknown) => ({ problem: describe(error) }));
         isReading = false;
         send(`data: ${JSON.stringify(live)}\n\n`);
       };

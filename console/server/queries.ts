@@ -1,4 +1,5 @@
 import type { ShownDeadLetter } from '../../shared/contract/answers.ts';
+import { settingFields } from '../../shared/contract/setting-fields.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId } from '../../shared/domain/ids.ts';
@@ -9,6 +10,7 @@ import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
 import { groupsOfMember } from '../../shared/operate/groups-of-member.ts';
+import { listPlatformGroups } from '../../shared/operate/platform-groups.ts';
 import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
@@ -45,6 +47,8 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   group: async (query, context) => groupDetail(await refOf(query, context), context),
   plan: async (query, context) => namedPlan(await refOf(query, context), context),
   holds: (_, { overview }) => overview.holds(),
+  platformGroups: async (_, { connection, ports }) =>
+    listPlatformGroups(await requireConnection(connection, ports), ports),
   hold: async (query, context) => holdPage(await refOf(query, context), context),
   people: (query, { connection, overview, ports }) =>
     findPeople(connection, query.get('text') ?? '', overview.allMembers, ports),
@@ -161,11 +165,12 @@ async function personGroup(
 async function connectionPage({ connection, ports }: RequestContext): Promise<ConnectionPage> {
   const known = await requireConnection(connection, ports);
   const isRead = known.settings.directory !== null;
-  const [rows, status, tokens, reader] = await Promise.all([
+  const [rows, status, tokens, reader, scim] = await Promise.all([
     listConnections(ports),
     readStatus(known, ports),
     listTokens(connection, ports),
     isRead ? readDirectoryStatus(known, ports) : null,
+    ports.deployment.scim().catch(() => undefined),
   ]);
   const row = rows.find(({ name }) => name === connection);
   if (row === undefined) throw new NotFound(`there is no connection ${connection}`);
@@ -177,7 +182,9 @@ async function connectionPage({ connection, ports }: RequestContext): Promise<Co
     reader,
     backlog: status.backlog,
     settings: known.settings,
+    fields: settingFields(),
     requests: rowsOf(known),
     tokens: tokens.map(tokenRow),
+    scimUrl: scim?.url ?? null,
   };
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { consoleActorId } from '../contract/person.ts';
 import type { AuditActor } from '../sync/ports/logs.ts';
 import type { Sdk } from './sdk.ts';
 
@@ -89,6 +90,28 @@ export async function verifyIdentity(
   const arn = /<Arn>([^<]+)<\/Arn>/.exec(await answer.text())?.[1];
   if (!answer.ok || arn === undefined) throw refused(`AWS STS answered ${answer.status}`);
   return { kind: 'operator', id: arn, arn };
+}
+
+/** Returns the actor of a person who signed in to the console. */
+export const signedIn = (person: string): AuditActor => ({ kind: 'operator', id: consoleActorId(person) });
+
+/**
+ * Returns who decides: the sender, or the person that the console names. Only the function of the console may name a
+ * person, and it never decides as itself.
+ * @param consoleRole the ARN of the console's role; undefined if the stage has no console
+ * @throws Error
+ */
+export function deciderOf(
+  sender: AuditActor,
+  person: string | undefined,
+  consoleRole: string | undefined,
+): AuditActor {
+  // `arn:aws:iam::111122223333:role/NAME` has sessions `arn:aws:sts::111122223333:assumed-role/NAME/SESSION`.
+  const sessions = consoleRole?.replace(/:iam:(.*):role\//, ':sts:$1:assumed-role/');
+  const isConsole = sessions !== undefined && sender.arn?.startsWith(`${sessions}/`) === true;
+  if (person !== undefined && isConsole) return signedIn(person);
+  if (person === undefined && !isConsole) return sender;
+  throw refused('only the console may name a person, and it must name one');
 }
 
 const refused = (why: string) => new Error(`the proof of identity is refused: ${why}`);

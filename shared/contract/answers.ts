@@ -120,6 +120,9 @@ export const StatusReport = z.object({
     state: z.enum(['open', 'backoff', 'unauthorized', 'paused']),
     until: nullable(instant),
     reason: nullable(text),
+    contact: nullable(text).describe(
+      'If the platform refuses the credential: which person to contact, by the id on the platform; null if not known.',
+    ),
   }),
   failingCalls: z.array(FailingEndpoint).describe('Endpoints whose calls fail now; empty if none fails.'),
   observing: z.boolean().describe('The connection only plans, and writes nothing.'),
@@ -174,6 +177,52 @@ export const Plan = z.object({
     ),
 });
 export type Plan = Answer<typeof Plan>;
+
+/** How a platform group relates to the directory groups of the connection. */
+export const PLATFORM_GROUP_STATES = ['managed', 'adoptable', 'unmanaged'] as const;
+
+/** One group of the platform, as `platform-groups` shows it. */
+const PlatformGroupRow = z.object({
+  platformId: text,
+  name: nullable(text).describe('Null: the platform shows the group without a usable name.'),
+  spokeId: nullable(text).describe('External id of the group.'),
+  users: nullable(count),
+  state: z
+    .enum(PLATFORM_GROUP_STATES)
+    .describe(
+      'managed: a directory group of a connection owns it. adoptable: a directory group without a platform group has the same external id or name. unmanaged: neither.',
+    ),
+  owner: nullable(z.object({ connection: text, group: text, name: nullable(text) })).describe(
+    'The directory group that owns it; null: none. The name is null for a group of another connection.',
+  ),
+  matches: z.array(z.object({ group: text, name: text, by: z.enum(['spokeId', 'name']) })),
+  ambiguous: z
+    .boolean()
+    .describe('Adoptable, but several groups match, so an operator must choose the pair.'),
+});
+export type PlatformGroupRow = Answer<typeof PlatformGroupRow>;
+
+/** Every group of the platform, adoptable ones first. */
+export const PlatformGroupsReport = z.object({
+  connection: text,
+  groups: z.array(PlatformGroupRow),
+  totals: z.record(z.enum(PLATFORM_GROUP_STATES), count),
+});
+export type PlatformGroupsReport = Answer<typeof PlatformGroupsReport>;
+
+/** What an adoption would change. The counts are those of the first write, without the removals that the guard holds. */
+export const AdoptionPreview = z.object({
+  group: text,
+  groupName: text,
+  platformId: text,
+  name: nullable(text).describe('Name of the platform group now.'),
+  renamedTo: nullable(text).describe('The name after the adoption, if it differs.'),
+  added: count,
+  removed: count,
+  held: count.describe('Removals that the guard would hold.'),
+  problem: nullable(text).describe('Why the group cannot be adopted now; null: it can.'),
+});
+export type AdoptionPreview = Answer<typeof AdoptionPreview>;
 
 /** The results of one run. Apply settles drift, so the numbers of drift are those since the previous run. */
 export const ReconcileReport = z.object({
@@ -296,18 +345,30 @@ export type DirectoryPreview = Answer<typeof DirectoryPreview>;
 
 /** Groups of other sources, each with the same group in the directory. */
 export const TakeoverPlan = z.object({
+  to: z.enum(SOURCES).describe('The source that is to own the groups.'),
   groups: z.array(
     z.object({
       group: text,
       name: nullable(text),
-      directoryGroup: text.describe('Id of the same group in the directory.'),
-      directoryName: nullable(text),
-      by: z.enum(['id', 'externalId', 'name', 'earlier']).describe('earlier: an interrupted takeover.'),
+      target: text.describe('Id of the same group in the new source.'),
+      targetName: nullable(text),
+      by: z
+        .enum(['file', 'id', 'externalId', 'name', 'earlier'])
+        .describe('file: the option --map. earlier: an interrupted takeover.'),
     }),
   ),
-  unmapped: z
-    .array(z.object({ group: text, name: nullable(text) }))
-    .describe('Groups that the directory does not have, or whose name is not unique.'),
+  unmapped: z.array(
+    z.object({
+      group: text,
+      name: nullable(text),
+      reason: z
+        .enum(['not_found', 'not_unique', 'has_platform_group'])
+        .describe(
+          'not_found: the new source has no such group. not_unique: several groups have the name. has_platform_group: the group of the new source has another platform group.',
+        ),
+      target: nullable(text).describe('The group that has another platform group.'),
+    }),
+  ),
 });
 export type TakeoverPlan = Answer<typeof TakeoverPlan>;
 
@@ -317,6 +378,12 @@ export const TakeoverReport = TakeoverPlan.extend({
   busy: z.array(text).describe('Groups with a write that does not end: run the command again.'),
 });
 export type TakeoverReport = Answer<typeof TakeoverReport>;
+
+export const DirectoryDisconnection = z.object({
+  connection: text,
+  kind: nullable(text).describe('The directory that was read until now. null: the connection read none.'),
+});
+export type DirectoryDisconnection = Answer<typeof DirectoryDisconnection>;
 
 const COMPARED_ACTIONS = ['adopt', 'create', 'change', 'same', 'other_source', 'unreadable'] as const;
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { connectionName, type GroupRef, groupId } from '../domain/ids.ts';
 import { AskedDirectory } from './directory-question.ts';
+import { PlatformQuestion } from './platform-question.ts';
 import { DirectorySource } from './settings.ts';
 
 const named = z
@@ -33,7 +34,16 @@ export const DecideInvocation = z.lazy(() =>
     decision: z.string().max(5_000_000),
     /** Headers of a signed request that shows who decides. On an emulator: the name of the user. */
     proof: z.record(z.string(), z.string()),
+    /** The person who decides in the deployed console. Only the role of the console may name a person. */
+    person: z.string().min(1).max(400).optional(),
   }),
+);
+
+export type DecideInvocation = z.infer<typeof DecideInvocation>;
+
+/** The payload with which the command line asks `reconcile` about the platform. */
+export const AskInvocation = z.lazy(() =>
+  z.object({ task: z.literal('ask'), connection: named, question: PlatformQuestion }),
 );
 
 export const PeopleInvocation = z.lazy(() => z.object({ connection }));

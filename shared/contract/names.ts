@@ -28,6 +28,8 @@ export const readerQueueName = (prefix: string) => sourceQueueName(prefix, READE
 export const tableName = (prefix: string) => `${prefix}-state`;
 export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey | 'audit') =>
   `${prefix}-${name}`;
+/** The alias of a function by which operators of one connection call it. */
+export const connectionAlias = (connection: string) => `for-${connection}`;
 export const scheduleName = (prefix: string, schedule: ScheduleKey | OptionalScheduleKey) =>
   `${prefix}-${schedule}`;
 export const alarmTopicName = (prefix: string) => `${prefix}-alarms`;
@@ -74,6 +76,10 @@ export const ENVIRONMENT = {
   notify: 'GROUPSYNC_NOTIFY',
   /** ARN of the KMS key for the secrets of connections. */
   secretsKey: 'GROUPSYNC_SECRETS_KEY',
+  /** JSON: patterns of AWS identities, each with its person. */
+  persons: 'GROUPSYNC_PERSONS',
+  /** ARN of the role of the console. */
+  consoleRole: 'GROUPSYNC_CONSOLE_ROLE',
   /** IP addresses and ranges, separated by commas. */
   scimAllowedIps: 'GROUPSYNC_SCIM_ALLOWED_IPS',
 } as const;

@@ -44,6 +44,16 @@ export function isWeakerGuard(before: GuardLimits, after: GuardLimits): boolean 
   return LIMITS.some((limit) => isWeakerLimit(limit, before, after));
 }
 
+/** The credential is sent to the addresses in these settings. */
+const ADDRESSES = ['baseUrl', 'directory'] as const;
+
+type Guarded = Protected & Pick<ConnectionSettings, (typeof ADDRESSES)[number]>;
+
+/** Whether a change needs an administrator in the console: it permits more removals, or sends the credential elsewhere. */
+export const weakensSafety = (before: Guarded, after: Guarded): boolean =>
+  weakenedSettings(before, after).length > 0 ||
+  ADDRESSES.some((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
+
 /** Protected settings that are weaker after a change than before it. */
 export function weakenedSettings(before: Protected, after: Protected): readonly ProtectedSetting[] {
   const isWeaker = {

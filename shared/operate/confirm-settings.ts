@@ -1,5 +1,6 @@
 import type { SettingRequestRow } from '../contract/answers.ts';
 import { differingSettings, parseSettings } from '../contract/change-setting.ts';
+import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -11,7 +12,11 @@ import { rowsOf } from './setting-requests.ts';
 import { altersPlans, requireConnection, type SettingsPorts } from './settings.ts';
 
 export type ConfirmPorts = JournalPorts &
-  Pick<SettingsPorts, 'connections' | 'index'> & { readonly desired: WakePorts['desired'] };
+  Pick<SettingsPorts, 'connections' | 'index'> & {
+    readonly desired: WakePorts['desired'];
+    /** The persons behind AWS identities, from the settings of the stage. */
+    readonly persons?: Persons;
+  };
 
 /**
  * Confirms or rejects the open requests of a connection. The person who made a request cannot confirm it. Any operator
@@ -29,7 +34,10 @@ export async function decideRequests(
   if (!isSame(rowsOf(before), shown)) throw new Error(requestsChanged(name));
   const { requests = [] } = before;
   const { id: caller } = await ports.caller();
-  if (isConfirmed && requests.some(({ by }) => by === caller)) throw new Refused(ownRequest(caller));
+  const { persons = {} } = ports;
+  const own = requests.find(({ by }) => mayBeSamePerson(by, caller, persons));
+  if (isConfirmed && own !== undefined)
+    throw new Refused(ownRequest(own.by, uncertainPerson(own.by, caller, persons)));
   const values = isConfirmed ? Object.fromEntries(requests.map(({ key, value }) => [key, value])) : {};
   const settings = parseSettings({ ...before.settings, ...values });
   const changed = differingSettings(before.settings, settings);
@@ -43,8 +51,8 @@ export async function decideRequests(
   return { changed, replanned: altersPlans(changed) ? await replanAll(name, ports) : 0 };
 }
 
-const ownRequest = (caller: string): string =>
-  `nothing was changed: ${caller} made a request and cannot confirm it; another person must confirm it`;
+const ownRequest = (author: string, uncertain?: string): string =>
+  `nothing was changed: ${author} made a request and cannot confirm it; ${uncertain ?? 'another person must confirm it'}`;
 
 const requestsChanged = (name: string): string =>
   `nothing was changed: the requests have changed since they were shown; review them again: groupsync connections confirm ${name}`;

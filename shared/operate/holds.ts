@@ -1,3 +1,4 @@
+import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
@@ -21,6 +22,8 @@ export type HoldPorts = JournalPorts &
   NamesPorts &
   Pick<ToolPorts, 'applyQueue' | 'coalesceMs' | 'audit'> & {
     readonly connections: Pick<Connections, 'find'>;
+    /** The persons behind AWS identities, from the settings of the stage. */
+    readonly persons?: Persons;
   };
 
 /** An operator's decision, stored with the hold and in the audit log together with the operator's name. */
@@ -207,7 +210,11 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
   const causes = await causesOf(state, hold, ports);
   const authors = authorsOf(causes, actions);
   const { id: caller } = await ports.caller();
-  if (!authors.has(caller)) return;
+  const { persons = {} } = ports;
+  const own = [...authors].find((author) => mayBeSamePerson(author, caller, persons));
+  if (own === undefined) return;
+  const uncertain = uncertainPerson(own, caller, persons);
+  if (uncertain !== undefined) throw new Refused(`nothing was changed: ${own} caused the hold. ${uncertain}`);
   throw new Refused(
     `nothing was changed: your action caused the hold, and ${connection} requires a second approver (setting fourEyes). An operator other than ${[...new Set([caller, ...authors])].join(' or ')} must approve it`,
   );

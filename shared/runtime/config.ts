@@ -1,5 +1,7 @@
 import type { BoundQueue } from '../contract/decode.ts';
+import { parseJson } from '../contract/json.ts';
 import { DEFAULT_PREFIX, ENVIRONMENT, tableName } from '../contract/names.ts';
+import type { Persons } from '../contract/person.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
 import { parsedUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
@@ -14,6 +16,12 @@ export class ConfigError extends Error {
 const MAX_COALESCE_SECONDS = 898;
 
 const boundOf = ([queue, to]: [string, ConnectionName]): [string, BoundQueue] => [queue, { queue, to }];
+
+function isTexts(text: string): boolean {
+  const json = parseJson(text);
+  const isObject = json.ok && typeof json.value === 'object' && json.value !== null;
+  return isObject && Object.values(json.value as object).every((value) => typeof value === 'string');
+}
 
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
@@ -60,6 +68,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
     /** ARN of the key for the secrets of connections; undefined: the key of Secrets Manager. */
     secretsKey: read('secretsKey', 'the ARN of a key', (text) => /^arn:[\w:/-]+$/.test(text)),
+    /** The persons behind AWS identities. */
+    persons: JSON.parse(read('persons', 'a JSON object of texts', isTexts) ?? '{}') as Persons,
+    /** ARN of the role of the console; undefined: the stage has no console. */
+    consoleRole: read('consoleRole', 'the ARN of a role', (text) => /^arn:[\w:/+=,.@-]+$/.test(text)),
     /** IP addresses and ranges that may send SCIM requests. Empty: all. */
     scimAllowedIps: list('scimAllowedIps', 'IP addresses and ranges', /^[\da-f:./,]*$/i),
     /** Lambda sets the region. */

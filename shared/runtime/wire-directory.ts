@@ -45,7 +45,6 @@ export function wireDirectory(): Base & {
     ...base,
     ports: {
       clock: systemClock,
-      random: systemRandom,
       newId: state.newId,
       connections: state.connections,
       users: state.users,

@@ -141,6 +141,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     fix: 'the server side of the page calls the use cases and runs in any server: pass what it needs of the machine as an argument',
   },
   {
+    files: 'console/sign-in/*',
+    mayImport: ['console/sign-in/*', 'console/server/*', SHARED],
+    packages: ['node:crypto', 'openid-client'],
+    fix: 'the sign-in of the console is a layer around console/server: it decides who a person is, and console/server decides what the person may do',
+  },
+  {
     files: 'console/page/*',
     mayImport: ['console/page/*', 'console/answers.ts', 'console/search.ts', 'shared/contract/csv.ts'],
     packages: ['preact', 'preact/hooks', '@preact/signals'],

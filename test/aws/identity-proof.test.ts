@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { proveIdentity, verifyIdentity } from '../../shared/aws/identity-proof.ts';
+import { deciderOf, proveIdentity, verifyIdentity } from '../../shared/aws/identity-proof.ts';
 import { createSdk } from '../../shared/aws/sdk.ts';
 
 const ARN = 'arn:aws:sts::111122223333:assumed-role/approver/ann';
@@ -69,5 +69,43 @@ describe('proof of identity', () => {
     await expect(verifyIdentity(TEXT, await prove(), around(sts(403).fetch))).rejects.toThrow(
       'AWS STS answered 403',
     );
+  });
+});
+
+describe('person named by the console', () => {
+  const ROLE = 'arn:aws:iam::111122223333:role/groupsync-Console-Role';
+  const sender = (arn: string) => ({ kind: 'operator', id: arn, arn }) as const;
+  const console = sender('arn:aws:sts::111122223333:assumed-role/groupsync-Console-Role/groupsync-console');
+
+  it('the function of the console decides as the person that it names', () => {
+    expect(deciderOf(console, 'ann@acme.test', ROLE)).toEqual({
+      kind: 'operator',
+      id: 'console:ann@acme.test',
+    });
+  });
+
+  it('an approver at the command line decides as the AWS identity', () => {
+    expect(deciderOf(sender(ARN), undefined, ROLE)).toEqual(sender(ARN));
+    expect(deciderOf(sender(ARN), undefined, undefined)).toEqual(sender(ARN));
+  });
+
+  it.each([
+    ['an approver who names a person', sender(ARN), 'bob@acme.test', ROLE],
+    [
+      'a role with the name of the console in another account',
+      sender(`${console.id.replace('1111', '9999')}`),
+      'bob',
+      ROLE,
+    ],
+    [
+      'a role whose name begins like the console',
+      sender(console.id.replace('-Role/', '-Role2/')),
+      'bob',
+      ROLE,
+    ],
+    ['a person named in a stage without a console', console, 'bob', undefined],
+    ['the console without a person', console, undefined, ROLE],
+  ])('%s is refused', (_, from, person, role) => {
+    expect(() => deciderOf(from, person, role)).toThrow('the proof of identity is refused');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConnectionSettings } from '../../shared/contract/settings.ts';
-import { isWeakerGuard, weakenedSettings } from '../../shared/contract/weakening.ts';
+import { isWeakerGuard, weakenedSettings, weakensSafety } from '../../shared/contract/weakening.ts';
 import { guardLimits } from '../support/guard-limits.ts';
 
 const LIMITS = guardLimits();
@@ -34,4 +34,16 @@ it('weakenedSettings contains fourEyes when it is switched off, and guard when i
   expect(weakenedSettings(before, of({}))).toEqual(['fourEyes']);
   expect(weakenedSettings(before, of({ fourEyes: true, drift: 'report' }))).toEqual([]);
   expect(weakenedSettings(of({}), before)).toEqual([]);
+});
+
+it.each([
+  ['a weaker guard', { guard: null }, true],
+  ['another address of the platform', { baseUrl: 'https://other.test' }, true],
+  ['a directory', { directory: { kind: 'okta', orgUrl: 'https://acme.okta.test' } }, true],
+  ['another drift policy', { drift: 'report' }, false],
+  ['four eyes', { fourEyes: true }, false],
+])('a change to %s weakens safety: $2', (_, change, expected) => {
+  const of = (settings: object) =>
+    ConnectionSettings.parse({ baseUrl: 'https://platform.test', ...settings });
+  expect(weakensSafety(of({}), of(change))).toBe(expected);
 });

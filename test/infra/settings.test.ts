@@ -10,6 +10,8 @@ const NINE = Object.fromEntries([...'abcdefghi'].map((name) => [name, { connecti
 const TEN = Object.fromEntries([...'abcdefghij'].map((name) => [name, { connection: 'acme' }]));
 const read = (context: Record<string, unknown>) => readSettings((name) => context[name]);
 
+const USER = 'arn:aws:iam::111122223333:user/a';
+
 describe('readSettings', () => {
   it('every setting has a default', () => {
     expect(read({})).toEqual({
@@ -26,6 +28,8 @@ describe('readSettings', () => {
       directoryAudiences: [],
       directoryKeys: [],
       connectionViewers: [],
+      connectionOperators: [],
+      persons: {},
       producers: [],
       sources: {},
       scim: false,
@@ -76,6 +80,13 @@ describe('readSettings', () => {
     ['a window that is not a number', { coalesceSeconds: '5s' }, 'coalesceSeconds'],
     ['a window of more than five minutes', { coalesceSeconds: 301 }, 'coalesceSeconds'],
     ['a schedule of zero minutes', { pumpMinutes: 0 }, 'pumpMinutes'],
+    ['an account as a person', { persons: { 'arn:aws:iam::111122223333:root': 'ann' } }, 'persons.arn:aws:'],
+    ['a pattern with two persons', { persons: { [`${USER}{person}{person}`]: 'ann' } }, 'persons.arn:aws:'],
+    [
+      'too many persons',
+      { persons: { [USER]: 'a', [`${USER}${'b'.repeat(1_500)}`]: 'b' } },
+      'persons: expected at most',
+    ],
     ['an account as a producer', { producers: 'arn:aws:iam::111122223333:root' }, 'expected the ARN of one'],
     ['a wildcard as a producer', { producers: '*' }, 'producers.0: expected the ARN of one'],
     [

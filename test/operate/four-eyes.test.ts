@@ -66,12 +66,27 @@ describe('hold made under four eyes', () => {
 
   it('the function that carries decisions out refuses the person who caused the hold, and accepts another person', async () => {
     const { as, ref, state } = await held();
-    const decision = { about: 'hold', ...ref('g'), isApproved: true, request: WORD };
-    const send = (by: string) => answerDecision(JSON.stringify(decision), as(by));
+    const decision = { about: 'hold', ...ref('g'), isApproved: true, request: WORD } as const;
+    const send = (by: string) => answerDecision(decision, as(by), new AbortController().signal);
     expect(await send('ann')).toEqual({ refused: expect.stringContaining('other than ann') });
     expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
     expect(await send('bob')).toMatchObject({
       outcome: { kind: 'decided', hold: { decision: { by: 'bob' } } },
+    });
+  });
+
+  it('the person who caused a hold at the command line cannot approve it in the console', async () => {
+    const { as, ref } = await held();
+    const approve = (by: string, persons: Record<string, string>) =>
+      approveHold(ref('g'), WORD, { ...(as(by) as object), persons } as never);
+    await expect(approve('console:ann@acme.test', { ann: 'Ann@acme.test' })).rejects.toThrow(
+      'your action caused the hold',
+    );
+    await expect(approve('console:bob@acme.test', {})).rejects.toThrow(
+      'ann caused the hold. groupsync does not know which person ann is: name the person in the setting persons',
+    );
+    expect(await approve('console:bob@acme.test', { ann: 'ann@acme.test' })).toMatchObject({
+      kind: 'decided',
     });
   });
 
@@ -105,6 +120,21 @@ describe('request to weaken four eyes or the guard', () => {
     expect(await decide('bob', true)).toMatchObject({ changed: [{ key: 'guard', after: 'null' }] });
     const after = await stored();
     expect([after.settings.guard, after.requests ?? []]).toEqual([null, []]);
+  });
+
+  it('the person who made a request at the command line cannot confirm it in the console', async () => {
+    const { as, set, stored } = await company();
+    await set('ann', 'guard', null);
+    const shown = rowsOf(await stored());
+    const confirm = (by: string) =>
+      decideRequests(CONNECTION, { isConfirmed: true, shown }, {
+        ...(as(by) as object),
+        persons: { ann: 'ann@acme.test' },
+      } as never);
+    await expect(confirm('console:ann@acme.test')).rejects.toThrow(
+      'ann made a request and cannot confirm it',
+    );
+    expect(await confirm('console:bob@acme.test')).toMatchObject({ changed: [{ key: 'guard' }] });
   });
 
   it('the author of a request can reject it, and then the setting does not change', async () => {

@@ -21,6 +21,7 @@ describe('configuration of a function', () => {
       notify: [],
       region: '',
       scimAllowedIps: [],
+      persons: {},
       isDeployed: false,
       isEmulated: false,
       queueUrls: { apply: undefined, eventsDlq: undefined, applyDlq: undefined },

@@ -1,14 +1,14 @@
 import type { GroupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
+import { namedWithinLag } from './named.ts';
 import { CONFIRMED_AFTER_MS, MAX_SHORT_READS, type ReadOutcome, shortReads } from './outcome.ts';
 
 const HOUR_MS = 3_600_000;
 /**
- * A group without changes is read again at the first full hour after 20 to 23 hours. So each group is read daily, and
- * not all groups at once. Runs within the hour make no calls for it.
+ * A group without changes is read again at the first full hour after 23 hours: daily, at the same hour. Groups that are
+ * due together are cheap, because a run reads each user once, however many of its groups share the user.
  */
-const ROLLING_MS = 20 * HOUR_MS;
-const ROLLING_SPREAD_MS = 3 * HOUR_MS;
+const ROLLING_MS = 23 * HOUR_MS;
 /** The time until the next run. */
 const SOON_MS = 60_000;
 
@@ -20,13 +20,13 @@ export interface WholeRead {
   /** The time of the stamp, if an event was sent. */
   readonly stampMs: number;
   readonly below: readonly GroupId[];
+  /** The addresses of the groups below, as far as the lists show them. */
+  readonly belowAddresses: readonly string[];
   /** The directory's count of direct members, or the number of listed ones if the count was not read. */
   readonly counted: number | undefined;
   readonly nowMs: number;
   /** For this time after a reported change, a read may show the state before the change. */
   readonly lagMs: number;
-  /** A random number from 0 up to 1. */
-  readonly spread: number;
 }
 
 /**
@@ -51,9 +51,10 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
 
 /** Returns the item with the content of the read, to be read again after the lag. */
 function readAt(
-  { group, reportedMs, deletedMs, sentMs }: ReaderGroup,
-  { address, asOfMs, below, counted, nowMs, lagMs }: WholeRead,
+  { group, reportedMs, deletedMs, sentMs, named: reported }: ReaderGroup,
+  { address, asOfMs, below, belowAddresses, counted, nowMs, lagMs }: WholeRead,
 ): ReaderGroup {
+  const named = namedWithinLag({ named: reported ?? [] }, { nowMs, lagMs });
   return {
     group,
     address,
@@ -63,15 +64,17 @@ function readAt(
     ...(deletedMs !== undefined && asOfMs - deletedMs < lagMs && { deletedMs }),
     ...(sentMs !== undefined && { sentMs }),
     ...(below.length > 0 && { below }),
+    ...(belowAddresses.length > 0 && { belowAddresses }),
+    ...(named.length > 0 && { named }),
     ...(counted !== undefined && { counted }),
   };
 }
 
-function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs, spread }: WholeRead) {
+function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs }: WholeRead) {
   const firstMs = agreedMs ?? asOfMs;
   const confirmedAfterMs = CONFIRMED_AFTER_MS + lagMs;
   const isSettled = asOfMs - firstMs >= confirmedAfterMs;
-  const rollingMs = Math.ceil((nowMs + ROLLING_MS + spread * ROLLING_SPREAD_MS) / HOUR_MS) * HOUR_MS;
+  const rollingMs = Math.ceil((nowMs + ROLLING_MS) / HOUR_MS) * HOUR_MS;
   const dueMs = isSettled ? rollingMs : firstMs + confirmedAfterMs;
   return { agreedMs: firstMs, dueMs: Math.max(dueMs, nowMs + SOON_MS) };
 }
@@ -79,6 +82,11 @@ function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs, sprea
 const isShort = (outcome: ReadOutcome): boolean =>
   (outcome.kind === 'again' && outcome.because === 'short') ||
   (outcome.kind === 'changes' && outcome.isShort);
+
+/** Returns the reader's item of a group after a list that is older than a report. The next run reads the group again. */
+export function afterOldList({ agreedMs: _, ...known }: ReaderGroup, nowMs: number): ReaderGroup {
+  return { ...known, dueMs: nowMs + SOON_MS };
+}
 
 const SHORT = 'the directory lists fewer members than it counts';
 

@@ -15,7 +15,7 @@ import type { KnownUsers, StoredPorts } from './stored.ts';
 
 export type ReaderPorts = StoredPorts &
   SourcePorts &
-  Pick<Ports, 'leases' | 'events' | 'sources' | 'clock' | 'newId' | 'random'> & {
+  Pick<Ports, 'leases' | 'events' | 'sources' | 'clock' | 'newId'> & {
     readonly users: Pick<Ports['users'], 'read' | 'groupsOf'>;
     readonly reader: ReaderStore;
     readonly directories: Directories;
@@ -31,6 +31,8 @@ export interface ReaderRun {
   readonly lease: Lease;
   /** Milliseconds since 1970 after which the run begins no further group. */
   readonly deadlineMs: number;
+  /** Every group is read that was last read before this time. */
+  readonly fullMs: number | undefined;
   /** Whether an operator has accepted that the missing groups are deleted. */
   readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;

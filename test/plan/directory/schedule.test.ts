@@ -23,10 +23,10 @@ const read = (known: typeof NEW, outcome: ReadOutcome, minute: number, lagMinute
     asOfMs: START_MS + minute * MINUTE_MS,
     stampMs: START_MS + (minute - 1) * MINUTE_MS,
     below: [],
+    belowAddresses: [],
     counted: undefined,
     nowMs: START_MS + minute * MINUTE_MS,
     lagMs: lagMinutes * MINUTE_MS,
-    spread: 0.5,
   });
 const dueAfterMinutes = ({ dueMs }: typeof NEW) => (dueMs - START_MS) / MINUTE_MS;
 
@@ -38,10 +38,10 @@ describe('next read of a group', () => {
 
   it('the next read is at a full hour within a day after two reads that agree, ten minutes apart', () => {
     const settled = read(read(NEW, EQUAL, 0), EQUAL, 10);
-    // 21.5 hours after 10:10 it is 7:40, and the next full hour is 8:00.
-    expect(settled.dueMs - START_MS).toBe(22 * HOUR_MS);
+    // 23 hours after 10:10 it is 9:10, and the next full hour is 10:00.
+    expect(settled.dueMs - START_MS).toBe(24 * HOUR_MS);
     const rolling = read(settled, EQUAL, 24 * 60);
-    expect(rolling.dueMs - settled.dueMs).toBeGreaterThan(20 * HOUR_MS);
+    expect(rolling.dueMs - settled.dueMs).toBe(23 * HOUR_MS);
   });
 
   it('the two reads are farther apart if the directory lags', () => {

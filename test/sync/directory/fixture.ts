@@ -75,7 +75,6 @@ export async function readerOf(
       ids += 1;
       return String(ids).padStart(8, '0');
     },
-    random: () => 0.5,
   };
   const run = async (options: Partial<ReadingOptions> = {}) => {
     const forever = { deadlineMs: Number.POSITIVE_INFINITY };

@@ -121,6 +121,15 @@ describe('reading a directory', () => {
     expect(await reader.run({ isFull: true })).toMatchObject({ read: 2, sent: 1 });
   });
 
+  it('the next run continues a full read for which there was no time, and no later run repeats it', async () => {
+    const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
+    await reader.hire('a', 'c');
+    await reader.passMinutes(30);
+    expect(await reader.run({ isFull: true, deadlineMs: 0 })).toMatchObject({ read: 0, waiting: 2 });
+    expect(await reader.run()).toMatchObject({ read: 2, waiting: 0 });
+    expect(await reader.run()).toMatchObject({ read: 0, waiting: 0 });
+  });
+
   it('a full read takes one call for the list and one for each page of members', async () => {
     const groups = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await openReader({ world: company(groups) });

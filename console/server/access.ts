@@ -1,0 +1,92 @@
+import type { Role } from '../../shared/contract/console.ts';
+import type { ConnectionName } from '../../shared/domain/ids.ts';
+import { Refused } from '../../shared/operate/refused.ts';
+import type { Live } from '../answers.ts';
+import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts';
+
+interface Access {
+  readonly role: Role;
+  /** Dead-lettered messages of all connections are in the same queues, so this needs a role for all connections. */
+  readonly everyConnection?: true;
+}
+
+const VIEW: Access = { role: 'viewer' };
+const DECIDE: Access = { role: 'approver' };
+const OPERATE: Access = { role: 'operator' };
+const MESSAGES: Access = { role: 'viewer', everyConnection: true };
+const OPERATE_MESSAGES: Access = { role: 'operator', everyConnection: true };
+
+/** The role that each query of the page needs. A query without an entry is refused. */
+export const QUERY_ACCESS: Readonly<Record<string, Access>> = {
+  home: VIEW,
+  live: VIEW,
+  groups: VIEW,
+  group: VIEW,
+  plan: VIEW,
+  platformGroups: VIEW,
+  holds: VIEW,
+  hold: VIEW,
+  people: VIEW,
+  person: VIEW,
+  explain: VIEW,
+  activity: VIEW,
+  connection: VIEW,
+  deadLetters: MESSAGES,
+  deadLetter: MESSAGES,
+  // The checks use the credential of the platform.
+  doctor: OPERATE,
+};
+
+/**
+ * The role that each action of the page needs. An action without an entry is refused. The action `settings` also needs
+ * an administrator if the change weakens safety (`weakensSafety`).
+ */
+export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
+  approve: DECIDE,
+  reject: DECIDE,
+  pause: OPERATE,
+  resume: OPERATE,
+  'pause-all': OPERATE,
+  'resume-all': OPERATE,
+  sync: OPERATE,
+  'preview-adoptions': OPERATE,
+  adopt: OPERATE,
+  release: OPERATE,
+  rebind: OPERATE,
+  forget: OPERATE,
+  'preview-settings': OPERATE,
+  settings: OPERATE,
+  'make-token': OPERATE,
+  'revoke-token': OPERATE,
+  validate: OPERATE_MESSAGES,
+  amend: OPERATE_MESSAGES,
+  discard: OPERATE_MESSAGES,
+  replay: OPERATE_MESSAGES,
+  // Requests are changes that weaken safety.
+  'decide-requests': { role: 'administrator' },
+};
+
+/** @throws Refused if the person does not have the role for the connection */
+export function requireRole(person: Person, connection: ConnectionName, required: Role): void {
+  const role = roleFor(person, connection);
+  if (role !== undefined && isAtLeast(role, required)) return;
+  const has = role === undefined ? 'no role' : `the role ${role}`;
+  throw new Refused(`this needs the role ${required}; you have ${has} for ${connection}`);
+}
+
+/** @throws Refused if the person may not do this */
+export function requireAccess(person: Person, connection: ConnectionName, access: Access | undefined): void {
+  if (access === undefined) throw new Refused('this is not available to people who sign in');
+  requireRole(person, connection, access.role);
+  if (access.everyConnection === true && !seesEveryConnection(person))
+    throw new Refused(
+      'this needs a role for all connections, because the messages of all connections are together',
+    );
+}
+
+/** Returns the connections that the person may see. */
+export const withoutHidden = (live: Live, person: Person): Live => ({
+  ...live,
+  deadLetters: seesEveryConnection(person) ? live.deadLetters : null,
+  connections: live.connections.filter(({ name }) => roleFor(person, name as ConnectionName) !== undefined),
+});

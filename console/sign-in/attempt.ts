@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import type { Attempt } from './provider.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** The hash under which a session is stored, so that a copy of the table opens no session. */
+export const hashOf = (sessionId: string): string => sha256(`session:${sessionId}`);
+
+/** Returns the values of an attempt. They are derived from one secret, which only the browser keeps. */
+export const attemptOf = (secret: string): Attempt => ({
+  state: sha256(`state:${secret}`),
+  nonce: sha256(`nonce:${secret}`),
+  verifier: sha256(`verifier:${secret}`),
+});
+
+/** @param to a path of `ownPath` */
+export const attemptValue = (secret: string, to: string): string =>
+  `${secret}.${Buffer.from(to).toString('base64url')}`;
+
+/** Returns the secret and the path in the cookie of an attempt; undefined if the cookie has another form. */
+export function readAttempt(value: string | undefined) {
+  const [, secret, to] = /^([0-9a-f]{64})\.([\w-]{1,1000})$/.exec(value ?? '') ?? [];
+  if (secret === undefined || to === undefined) return undefined;
+  return { ...attemptOf(secret), to: Buffer.from(to, 'base64url').toString() };
+}
+
+const MAX_PATH = 500;
+
+/** Returns the path if it is a page of the console, and `/` otherwise, so that no link leads to another site. */
+export function ownPath(text: string | null, origin: string): string {
+  if (text === null || text.length > MAX_PATH || !text.startsWith('/') || !URL.canParse(text, origin))
+    return '/';
+  const { origin: found, pathname, search } = new URL(text, origin);
+  return found === origin && pathname.startsWith('/c/') ? `${pathname}${search}` : '/';
+}

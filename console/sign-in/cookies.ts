@@ -1,0 +1,47 @@
+/*
+ * The cookies of the console. The prefix `__Host-` makes the browser refuse a cookie that another host sets, or that is
+ * sent without TLS (RFC 6265bis section 4.1.3). `Lax` sends it when a link of a notification is opened, and not with
+ * requests of other sites.
+ */
+
+export const SESSION_COOKIE = '__Host-groupsync-session';
+const ATTEMPT_PREFIX = '__Host-groupsync-sign-in-';
+
+/** The cookie of one attempt to sign in, so that people can sign in in several tabs at once. */
+export const attemptCookie = (state: string): string => `${ATTEMPT_PREFIX}${state.slice(0, 16)}`;
+
+const MOST_ATTEMPTS = 8;
+
+/** Returns the cookies of attempts to end, because a browser sends only a few KB of cookies. */
+export const abandonedAttempts = (cookies: Cookies): readonly string[] => {
+  const attempts = [...cookies.keys()].filter((name) => name.startsWith(ATTEMPT_PREFIX));
+  return attempts.length < MOST_ATTEMPTS ? [] : attempts;
+};
+
+export type Cookies = ReadonlyMap<string, string>;
+
+const MAX_HEADER = 16_000;
+
+/** Reads the header `Cookie`. A name that occurs twice is left out, because only one of the two can be real. */
+export function readCookies(header: string | null): Cookies {
+  const found = new Map<string, string>();
+  const repeated = new Set<string>();
+  for (const pair of (header ?? '')
+    .slice(0, MAX_HEADER)
+    .split(';')
+    .map((part) => part.trim())) {
+    const at = pair.indexOf('=');
+    if (at < 1) continue;
+    const name = pair.slice(0, at).trim();
+    if (found.has(name)) repeated.add(name);
+    found.set(name, pair.slice(at + 1).trim());
+  }
+  for (const name of repeated) found.delete(name);
+  return found;
+}
+
+/** @param value without spaces, commas and semicolons */
+export const cookie = (name: string, value: string, maxAgeSeconds: number): string =>
+  `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; Secure; SameSite=Lax`;
+
+export const endCookie = (name: string): string => cookie(name, '', 0);

@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import { parsedUrl } from './url.ts';
+
+/*
+ * The setting `console` of a stage: the console that people sign in to with the OIDC provider of their company.
+ */
+
+/** The roles of people who sign in. Each role may do everything that the roles before it may do. */
+export const ROLES = ['viewer', 'approver', 'operator', 'administrator'] as const;
+export type Role = (typeof ROLES)[number];
+
+const shortText = (most: number) => z.string().min(1).max(most);
+
+/**
+ * Gives a role to every person whose claim has the value, or contains it if the claim is a list. Without `connections`,
+ * the person has the role for all connections, also for later ones.
+ */
+const RoleRule = z.strictObject({
+  claim: shortText(200),
+  value: shortText(400),
+  role: z.enum(ROLES),
+  connections: z
+    .array(z.string().regex(/^[a-z0-9-]{1,32}$/, 'expected the name of a connection'))
+    .min(1)
+    .optional(),
+});
+export type RoleRule = z.infer<typeof RoleRule>;
+
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1)$/;
+
+function isIssuer(text: string): boolean {
+  const { protocol, hostname = '', username, password, search, hash } = parsedUrl(text) ?? {};
+  if (`${username}${password}${search}${hash}` !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+}
+
+export const ConsoleSignIn = z.strictObject({
+  /** Identifies the provider. Its configuration is at `<issuer>/.well-known/openid-configuration`. */
+  issuer: z.string().max(500).refine(isIssuer, 'expected the https URL of an OIDC provider'),
+  clientId: shortText(200),
+  /** Whether a client secret is stored in Secrets Manager. Without one, PKCE alone protects the code. */
+  hasSecret: z.boolean().default(false),
+  scopes: z
+    .array(z.string().regex(/^[\w.:/-]{1,100}$/))
+    .max(20)
+    .default(['openid', 'email', 'profile']),
+  /** The claim that identifies a person. It must be unique, and no person may be able to change it. */
+  personClaim: shortText(200).default('email'),
+  /** Claims that each person must have, such as the domain of the company. */
+  require: z.record(shortText(200), shortText(400)).default({}),
+  roles: z.array(RoleRule).min(1).max(50),
+  /** After this time, a person signs in again, and the roles are read again from the claims. */
+  sessionMinutes: z.int().min(5).max(720).default(60),
+});
+export type ConsoleSignIn = z.infer<typeof ConsoleSignIn>;

@@ -1,0 +1,24 @@
+import { ConsoleSession, type ConsoleSessions } from '../sync/ports/console-sessions.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
+import type { Key, Table } from './table.ts';
+
+const keyOf = (hash: string): Key => ({ pk: `SESSION#${hash}`, sk: 'SESSION' });
+
+/** Stores the sessions of people who signed in to the console. DynamoDB deletes expired ones. */
+export function createConsoleSessionStore(table: Table): ConsoleSessions {
+  return {
+    async add(hash, session) {
+      const expiresAt = Math.ceil(session.expiresMs / 1_000);
+      await table.put({ ...keyOf(hash), ...OF_THIS_SCHEMA, ...session, expiresAt });
+    },
+
+    async find(hash) {
+      const item = await table.get(keyOf(hash));
+      return item === undefined ? undefined : understood(ConsoleSession, item, 'a session of the console');
+    },
+
+    async end(hash) {
+      await table.delete(keyOf(hash));
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import { ROLES } from '../../contract/console.ts';
+import { number, text } from '../../domain/forms.ts';
+
+/** The session of a person who signed in to the console. Only the hash of its id is stored. */
+export const ConsoleSession = z.lazy(() =>
+  z.object({
+    person: text,
+    /** By connection; `*` stands for all connections. */
+    roles: z.record(text, z.enum(ROLES)),
+    expiresMs: number,
+  }),
+);
+export type ConsoleSession = z.infer<typeof ConsoleSession>;
+
+export interface ConsoleSessions {
+  add(hash: string, session: ConsoleSession): Promise<void>;
+  /** The session may have expired. */
+  find(hash: string): Promise<ConsoleSession | undefined>;
+  end(hash: string): Promise<void>;
+}
