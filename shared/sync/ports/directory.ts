@@ -4,6 +4,7 @@ import type { DirectorySetting } from '../../contract/settings.ts';
 import { type Frozen, number, text } from '../../domain/forms.ts';
 import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
+import type { Source } from '../../domain/source.ts';
 import type { Connection } from './connections.ts';
 import type { Lease } from './reconcile.ts';
 
@@ -245,7 +246,7 @@ export interface ReaderStore {
   /** undefined before the first run. */
   position(connection: ConnectionName): Promise<ReaderPosition | undefined>;
   write(connection: ConnectionName, position: ReaderPosition, lease: Lease): Promise<boolean>;
-  /** Every group that is known. */
+  /** Every group that is known. A group that has moved to another source has this source's group as `other`. */
   groups(connection: ConnectionName): Promise<readonly ReaderGroup[]>;
   putGroup(connection: ConnectionName, group: ReaderGroup, lease: Lease): Promise<boolean>;
   removeGroup(connection: ConnectionName, group: GroupId, lease: Lease): Promise<boolean>;
@@ -253,15 +254,26 @@ export interface ReaderStore {
    * The groups that the reader owns, each with its id in the directory. The ids differ for a group that was taken over.
    */
   owned(connection: ConnectionName, groups: readonly GroupId[]): Promise<ReadonlyMap<GroupId, GroupId>>;
-  /** From now on the reader owns `group`, under the id `as`. */
-  takeOver(connection: ConnectionName, group: GroupId, as: GroupId): Promise<void>;
-  /** The groups that were taken over, each with its id in the directory. */
-  takenOver(connection: ConnectionName): Promise<ReadonlyMap<GroupId, GroupId>>;
+  /** From now on, another source owns the group `from`, under the id `to`. Replaces an earlier move of `from`. */
+  noteMove(connection: ConnectionName, move: MovedGroup): Promise<void>;
+  /** Removes the record that the group has moved, because it is a group of its own again. */
+  dropMove(connection: ConnectionName, from: GroupId): Promise<void>;
+  moves(connection: ConnectionName): Promise<readonly MovedGroup[]>;
   /** Notes that another source has sent an event about the group. The next run reads the group. */
   notePushed(connection: ConnectionName, group: GroupId, atMs: number): Promise<void>;
   pushed(connection: ConnectionName): Promise<readonly PushedGroup[]>;
   /** Removes the note, unless another event has come since. */
   dropPushed(connection: ConnectionName, pushed: PushedGroup): Promise<void>;
+  /** Removes the position and the groups of a directory that is not read any more. The moves stay. */
+  forget(connection: ConnectionName): Promise<void>;
+}
+
+/** A group that has moved to another source. The ids are equal if both sources name the group by the same id. */
+export interface MovedGroup {
+  readonly from: GroupId;
+  readonly to: GroupId;
+  /** The source that owns `to`. */
+  readonly source: Source;
 }
 
 export interface PushedGroup {
