@@ -310,7 +310,7 @@ describe('interrupted takeover', () => {
     throw new Error('it dies here');
   };
 
-  it.each(DIRECTIONS.flatMap(([from, to]) => EFFECTS.map((effect) => [from, to, effect] as const)))(
+  it.each(INTERRUPTED.flatMap(([from, to]) => EFFECTS.map((effect) => [from, to, effect] as const)))(
     'a takeover from %s to %s that dies before %j is completed by the next one',
     async (from, to, effect) => {
       const hasReader = from === 'directory' || to === 'directory';
