@@ -6,7 +6,7 @@ import { MOST_NAMES } from '../../plan/notice.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { Connection, Health } from '../ports/connections.ts';
 import type { GroupIndex, GroupSummary } from '../ports/group-index.ts';
-import { failureIn, type PlatformFailure } from '../ports/platform.ts';
+import { failureIn, type Platform, type PlatformFailure } from '../ports/platform.ts';
 import { type SourcesFound, watchSources } from '../sources.ts';
 import { holderOf } from './holder.ts';
 
@@ -165,11 +165,16 @@ export type HealthPorts = Pick<Ports, 'platforms' | 'health' | 'clock' | 'people
 export async function checkHealth(connection: Connection, ports: HealthPorts): Promise<Health> {
   const known = await ports.health.read(connection.name);
   let holder = known?.holder;
+  let platform: Platform | undefined;
   const failure = await failureIn(async () => {
-    const platform = await ports.platforms.open(connection);
+    platform = await ports.platforms.open(connection);
     const found = await platform.probe();
     if (found !== undefined) throw found;
-    holder = (await holderOf(platform, connection.name, ports)) ?? holder;
+  });
+  // A failed read of the employee says nothing about the credential. The known holder is kept.
+  await failureIn(async () => {
+    if (platform !== undefined && failure === undefined)
+      holder = (await holderOf(platform, connection.name, ports)) ?? holder;
   });
   const whose = holder === undefined ? {} : { holder };
   const nowMs = ports.clock();

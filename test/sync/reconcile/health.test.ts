@@ -94,6 +94,25 @@ describe('person behind a credential', () => {
       });
     },
   );
+
+  it('the daily check succeeds, and keeps the known user, if the employee of the user cannot be read', async () => {
+    const world = await createWorld();
+    const people = { ...world.ports.people, ofUser: async () => [{ role: roleId('0') } as never] };
+    const open: Platforms['open'] = async (...args) => ({
+      ...(await world.ports.platforms.open(...args)),
+      holder: 'user-ann',
+      employee: async () => {
+        throw failure('unavailable');
+      },
+    });
+    const known = { checkedAtMs: 1, goodAtMs: 1, holder: { user: 'user-ann', lastDay: at('29') } };
+    await world.ports.health.write(CONNECTION, known);
+    expect(await checkHealth(world.connection, { ...world.ports, people, platforms: { open } })).toEqual({
+      ...known,
+      checkedAtMs: START_MS,
+      goodAtMs: START_MS,
+    });
+  });
 });
 
 describe('levels of a connection', () => {
