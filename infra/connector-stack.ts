@@ -9,6 +9,7 @@ import type { Construct } from 'constructs';
 import type { ScheduleKey } from '../shared/contract/names.ts';
 import {
   alarmTopicName,
+  CONSOLE_URL_OUTPUT,
   ENVIRONMENT,
   QUEUE_KEYS,
   READER_SOURCE_NAME,
@@ -22,6 +23,7 @@ import { VERSION } from '../shared/contract/version.ts';
 import { type AlarmConfig, HealthAlarms } from './alarms.ts';
 import { AuditExport } from './audit.ts';
 import type { ConnectorFunction } from './connector-function.ts';
+import { Console, grantConsole } from './console.ts';
 import { Dashboard } from './dashboard.ts';
 import type { DeployableKey } from './function-code.ts';
 import { Operators } from './operators.ts';
@@ -59,6 +61,7 @@ const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   people: 1024,
   scim: 1024,
   directory: 1024,
+  console: 1024,
 };
 
 /** The text that `groupsync deploy` prints too. */
@@ -84,6 +87,7 @@ export class ConnectorStack extends Stack {
       tags: { ...props.tags, 'groupsync:stage': settings.stage },
     });
     const { prefix } = settings;
+    const output = (name: string, value: string) => new CfnOutput(this, name, { value });
     const key = encryptionKey(this, settings);
     const topic = alarmTopic(this, settings, key);
     this.alarmTopic = topic;
@@ -132,6 +136,15 @@ export class ConnectorStack extends Stack {
       : undefined;
     const scim = settings.scim ? new Scim(this, 'Scim', the('scim', 'Answers SCIM requests')) : undefined;
 
+    const { console: signIn, consoleUrl } = settings;
+    const console =
+      signIn &&
+      new Console(this, 'Console', {
+        ...the('console', 'Serves the console to people who sign in'),
+        signIn,
+        customUrl: consoleUrl,
+      });
+
     const { auditExportDays: lockedDays } = settings;
     const audit = lockedDays && new AuditExport(this, 'Audit', { ...every, table, undelivered, lockedDays });
 
@@ -142,7 +155,7 @@ export class ConnectorStack extends Stack {
       apply: apply.lane.queue,
       applyDlq: apply.lane.deadLetters,
     };
-    const optional = [directory, scim, audit || undefined];
+    const optional = [directory, scim, console, audit || undefined];
     const parts = [ingest, apply, reconcile, people, ...optional.filter((part) => part !== undefined)];
     const functions = parts.map(({ worker }) => worker);
     const { ofSources } = ingest.lane;
@@ -159,6 +172,17 @@ export class ConnectorStack extends Stack {
     for (const each of functions) {
       equip(each, settings, resources);
       equipForSecrets(each, secretsKey);
+    }
+    if (console !== undefined && signIn !== undefined) {
+      grantConsole(console, signIn, {
+        ...resources,
+        ingest: ingest.worker,
+        reconcile: reconcile.worker,
+        people: people.worker,
+      });
+      console.worker.function.addEnvironment(ENVIRONMENT.eventsQueueUrl, queues.events.queueUrl);
+      reconcile.worker.function.addEnvironment(ENVIRONMENT.consoleRole, console.worker.role.roleArn);
+      output(CONSOLE_URL_OUTPUT, console.url);
     }
     const targets = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
     grantNotify(reconcile.worker.role, targets, resources);
@@ -187,12 +211,12 @@ export class ConnectorStack extends Stack {
       undelivered,
       key,
       reader,
+      console: console?.worker.role.roleArn,
     });
     new Operators(this, 'Operators', { ...every, secretsKey });
     new HealthAlarms(this, 'Health', settings, alarmConfig);
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 
-    const output = (name: string, value: string) => new CfnOutput(this, name, { value });
     for (const key of QUEUE_KEYS) output(STACK_OUTPUTS[key], queues[key].queueUrl);
     for (const [source, { queueUrl }] of ofSources) output(`${STACK_OUTPUTS.events}-${source}`, queueUrl);
     output(STACK_OUTPUTS.table, table.tableName);

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { pageBuild } from '../../console/page-build.ts';
 import { indexOf, type Page } from '../../console/server/page-files.ts';
 import { UsageError } from '../io.ts';
 
@@ -27,16 +28,6 @@ async function bundle(): Promise<string> {
       'the page is not built here, and esbuild, which builds it, is not installed: npm ci',
     );
   });
-  const { outputFiles } = await build({
-    entryPoints: [`${SOURCES}main.tsx`],
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'esm',
-    target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    logLevel: 'silent',
-  });
+  const { outputFiles } = await build(pageBuild(SOURCES));
   return outputFiles[0]?.text ?? '';
 }

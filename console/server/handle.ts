@@ -15,6 +15,8 @@ export interface ConsoleOptions {
   /** Returns the ports with which a person acts who signed in. */
   readonly portsOf?: (person: Person) => ToolPorts;
   readonly describe: (error: unknown) => string;
+  /** If the server cannot stream, `live` answers once, and the page asks again after this time. */
+  readonly pollMs?: number;
   /** Completes the commands in a text so that they can be pasted. */
   readonly formatCommands: (text: string, connection: ConnectionName) => string;
 }
@@ -32,7 +34,7 @@ const LARGEST_BODY_BYTES = 2_000_000;
 export function createHandle(
   consoleOptions: ConsoleOptions,
 ): (request: Request, person?: Person) => Promise<Response> {
-  const { prefix, ports, portsOf = () => ports, formatCommands } = consoleOptions;
+  const { prefix, ports, portsOf = () => ports, formatCommands, pollMs } = consoleOptions;
   const overviews = new Map<ConnectionName, Overview>();
   const session = createSession(ports);
   const overviewOf = (connection: ConnectionName) => {
@@ -62,6 +64,7 @@ export function createHandle(
       };
       if (kind === 'action') return await perform(name, request, context);
       if (name !== 'live') return Response.json(await QUERIES[name]?.(searchParams, context));
+      if (pollMs !== undefined) return polled(shownTo(person, await context.overview.live()), pollMs);
       const live = async () => shownTo(person, await context.overview.live());
       return new Response(stream(live, describe, request.signal), { headers: EVENT_STREAM });
     } catch (error) {
@@ -125,6 +128,9 @@ function parsed(text: string): unknown {
     return undefined;
   }
 }
+
+const polled = (live: Live, pollMs: number): Response =>
+  new Response(`retry: ${pollMs}\ndata: ${JSON.stringify(live)}\n\n`, { headers: EVENT_STREAM });
 
 /** Streams one line per read of the connection, and a comment line as keep-alive. */
 function stream(

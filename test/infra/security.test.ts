@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOYABLE_KEYS } from '../../infra/function-code.ts';
+import { SIGN_IN } from './sign-in.ts';
 import { type CfnResource, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const ROLE = 'arn:aws:iam::111122223333:role/directory';
@@ -13,6 +14,7 @@ const full = synthesise({
   snsTopicArn: 'arn:aws:sns:eu-west-1:111122223333:directory',
   alarmEmail: 'ops@acme.test',
   scim: true,
+  console: SIGN_IN,
   auditExportDays: 400,
 }).template;
 
@@ -33,8 +35,8 @@ describe('encryption', () => {
       return found.length;
     };
     expect(encrypted('AWS::SQS::Queue', (queue) => queue.KmsMasterKeyId)).toBe(6);
-    // One log group per function, one for the audit export, and one for the access log of the HTTP API.
-    expect(encrypted('AWS::Logs::LogGroup', (log) => log.KmsKeyId)).toBe(DEPLOYABLE_KEYS.length + 2);
+    // One log group per function, one for the audit export, and one for the access log of each HTTP API.
+    expect(encrypted('AWS::Logs::LogGroup', (log) => log.KmsKeyId)).toBe(DEPLOYABLE_KEYS.length + 3);
     expect(encrypted('AWS::SNS::Topic', (topic) => topic.KmsMasterKeyId)).toBe(1);
     expect(
       encrypted('AWS::DynamoDB::Table', ({ SSESpecification: by }) => by.SSEEnabled && by.KMSMasterKeyId),
