@@ -19,6 +19,7 @@ import { addMembers } from './commands/members.ts';
 import { addOwnership } from './commands/ownership.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
+import { addPlatformGroups } from './commands/platform-groups.ts';
 import { addReconcile } from './commands/reconcile.ts';
 import { addScim } from './commands/scim.ts';
 import { addStatus } from './commands/status.ts';
@@ -70,6 +71,7 @@ export function createProgram(act: Act): Command {
     addLog,
     addHolds,
     addOwnership,
+    addPlatformGroups,
     addPause,
     addReconcile,
     addDeploy,

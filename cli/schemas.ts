@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import {
+  AdoptionPreview,
   AuditCheck,
   Check,
   ConnectionRow,
@@ -29,6 +30,7 @@ import {
   PeopleReport,
   PersonReport,
   Plan,
+  PlatformGroupsReport,
   ProbeReport,
   ReconcileReport,
   ReplayReport,
@@ -74,6 +76,8 @@ const Decided = z.object({
     ),
   digest: text.describe('Digest of the removals that were decided.'),
 });
+
+const AdoptOutcome = z.enum(['adopted', 'not_in_directory', 'linked', 'owned', 'not_on_platform', 'busy']);
 
 const Erased = z.record(text, count).describe('Number of erased items, by kind.');
 
@@ -162,10 +166,12 @@ export const OUTPUT_SCHEMAS = {
   ]),
   'directory takeover': TakeoverReport,
   'directory read': z.union([DirectoryReadReport, Skipped]),
-  adopt: z.object({
-    group: text,
-    platformId: text,
-    outcome: z.enum(['adopted', 'not_in_directory', 'linked', 'owned', 'not_on_platform', 'busy']),
+  adopt: z.object({ group: text, platformId: text, outcome: AdoptOutcome }),
+  'platform-groups': PlatformGroupsReport,
+  'platform-groups adopt': z.object({
+    adoptions: z
+      .array(z.object({ ...AdoptionPreview.shape, outcome: AdoptOutcome }))
+      .describe('The preview of each adoption, and its outcome.'),
   }),
   release: z.object({ group: text, released: z.boolean() }),
   rebind: z.object({

@@ -20,7 +20,14 @@ import type { RemovalReason } from '../shared/domain/hold.ts';
 
 /* The responses of the console's server: the JSON of the commands, with names next to the ids. */
 
-export type { Explanation, HoldRow, ShownDeadLetter } from '../shared/contract/answers.ts';
+export type {
+  AdoptionPreview,
+  Explanation,
+  HoldRow,
+  PlatformGroupRow,
+  PlatformGroupsReport,
+  ShownDeadLetter,
+} from '../shared/contract/answers.ts';
 
 export interface PersonName {
   readonly id: string;

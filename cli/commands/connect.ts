@@ -90,19 +90,27 @@ async function connect(context: Context, text: string | undefined, options: Conn
     out.line(`connected ${name} to the company ${company}${observing ? ', observing only' : ''}`);
     if (replanned > 0) out.line(`${plural(replanned, 'group')} will be planned again within two minutes`);
   });
-  printNext(context, name, { observing, probed: options.probe === true });
+  const clashes = inspection.adoption?.clashes.length ?? 0;
+  printNext(context, name, { observing, probed: options.probe === true, clashes });
   return inspection.checks.every(({ ok }) => ok) ? EXIT.done : EXIT.attention;
+}
+
+interface NextSteps {
+  readonly observing: boolean;
+  readonly probed: boolean;
+  readonly clashes: number;
 }
 
 function printNext(
   { connection, out }: Context,
   name: ConnectionName,
-  { observing, probed }: { readonly observing: boolean; readonly probed: boolean },
+  { observing, probed, clashes }: NextSteps,
 ): void {
   // A name given as an argument is not in the global options. Without this, the hints would be about the default
   // connection.
   const own = name === connection ? '' : `--connection ${name} `;
-  const nextVerbs = observing ? ['plan', 'resume'] : [];
+  const nextVerbs = clashes > 0 ? ['platform-groups'] : [];
+  if (observing) nextVerbs.push('plan', 'resume');
   if (!probed) nextVerbs.push('probe');
   nextVerbs.push('doctor');
   for (const verb of nextVerbs) out.note(`next: groupsync ${own}${verb}`);

@@ -59,7 +59,7 @@ async function adopt(context: Context, group: string, platformId: string, { wait
   return wait ? follow(context, [ref]) : EXIT.done;
 }
 
-function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
+export function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
   switch (outcome.kind) {
     case 'adopted':
       return `adopted "${outcome.observed.name}" with ${plural(outcome.observed.users.length, 'user')}`;

@@ -177,6 +177,8 @@ const hasContent = ({ action, note, waiting }: GroupPlan): boolean =>
 function showPlans(plans: readonly GroupPlan[], out: Output, names: Names, write = out.line): void {
   const withContent = plans.filter(hasContent);
   for (const plan of withContent) for (const line of linesOf(plan, names, out)) write(line);
+  if (withContent.some(({ clashes }) => clashes.length > 0))
+    write('to compare the existing groups and adopt several: groupsync platform-groups');
   const unchanged = plans.length - withContent.length;
   if (unchanged > 0) write(out.paint.dim(`${unchanged} of ${plural(plans.length, 'group')}: nothing to do`));
 }

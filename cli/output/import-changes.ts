@@ -103,7 +103,8 @@ function outdatedLines(groups: readonly string[], superseded: number): readonly 
 const adoptionLines = ({ connection }: Context): readonly string[] => [
   `  to adopt every group whose name is exactly the same and unique, first: groupsync connections set ${connection} adoptExisting=byName`,
   '  to adopt single groups, first: groupsync pause',
-  '  after the import, run the commands above, and then: groupsync resume',
+  '  after the import, run the commands above, or for all: groupsync platform-groups adopt --all',
+  '  afterwards: groupsync resume',
 ];
 
 /** If the directory has not sent a name for a member or group yet, the file's name is shown. */

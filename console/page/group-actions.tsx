@@ -7,12 +7,15 @@ import { T } from './texts.ts';
 
 interface Props {
   readonly detail: GroupDetail;
-  readonly showsPlan: boolean;
-  readonly togglePlan: (shows: boolean) => void;
+  readonly open: OpenPart;
+  readonly setOpen: (open: OpenPart) => void;
 }
 
+/** The part of the page that a button has opened. */
+export type OpenPart = 'plan' | 'adopt' | null;
+
 /** The actions that are possible now. The last one is the action that the group needs. */
-export function GroupActions({ detail, showsPlan, togglePlan }: Props) {
+export function GroupActions({ detail, open, setOpen }: Props) {
   const { id, name, state, platformId } = detail.status;
   const called = name ?? id;
   const groups = [id];
@@ -20,18 +23,14 @@ export function GroupActions({ detail, showsPlan, togglePlan }: Props) {
   const isPaused = state === 'paused';
   return (
     <>
-      <Toggle isOpen={showsPlan} set={togglePlan}>
+      <Toggle isOpen={open === 'plan'} set={(shows) => setOpen(shows ? 'plan' : null)}>
         {T.group.plan}
       </Toggle>
       {!isPaused && <Pause groups={groups} />}
       {platformId === null ? (
-        <Ask
-          title={T.group.adoptTitle}
-          text={T.group.adoptText}
-          verb={T.group.adopt}
-          field={{ label: T.group.adoptId }}
-          run={({ value }) => perform('adopt', { group: id, platformId: value.trim() }, T.group.adopted)}
-        />
+        <Toggle isOpen={open === 'adopt'} set={(shows) => setOpen(shows ? 'adopt' : null)}>
+          {T.adoption.adopt}
+        </Toggle>
       ) : (
         <Ask
           title={T.group.releaseTitle(called)}

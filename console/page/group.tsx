@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { GroupDetail, GroupPlan, MemberLine } from '../answers.ts';
-import { Ask, perform } from './actions.tsx';
+import { ChoosePlatformGroup, Clashes } from './adoption.tsx';
 import { Entries } from './entries.tsx';
 import { minute, number } from './format.ts';
-import { GroupActions } from './group-actions.tsx';
+import { GroupActions, type OpenPart } from './group-actions.tsx';
 import { useAnswer } from './net.ts';
 import { Answered, Empty, Facts, Member, Page, Person, Section, State, Tabs, Time } from './parts.tsx';
 import { id, pathTo, query } from './route.ts';
@@ -21,7 +21,7 @@ function Shown(detail: GroupDetail) {
   const { status, held, users, members, history, applies } = detail;
   const { id, name, state, platformId, version, lastWriteAt, dirtySince, lastError, wanted } = status;
   const { pending, waiting } = status;
-  const [showsPlan, setShowsPlan] = useState(false);
+  const [open, setOpen] = useState<OpenPart>(null);
   const tab = (query.value.get('tab') ?? 'members') as Tab;
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
     [T.groups.columns.wanted, number(wanted)],
@@ -40,7 +40,7 @@ function Shown(detail: GroupDetail) {
           {name ?? id} <State of={held ? 'held' : state} />
         </>
       }
-      aside={<GroupActions detail={detail} togglePlan={setShowsPlan} showsPlan={showsPlan} />}
+      aside={<GroupActions detail={detail} open={open} setOpen={setOpen} />}
     >
       {held && status.hold !== null && <p class="notice warn">{T.group.heldText(status.hold.removes)}</p>}
       {waiting !== null && <p class="notice warn">{T.group.waits(minute(waiting.until), waiting.reason)}</p>}
@@ -50,7 +50,8 @@ function Shown(detail: GroupDetail) {
         </p>
       )}
       <Facts of={facts} />
-      {showsPlan && <Plan group={id} members={members} />}
+      {open === 'plan' && <Plan group={id} members={members} />}
+      {open === 'adopt' && <ChoosePlatformGroup group={id} done={() => setOpen(null)} />}
       <Tabs
         label={T.group.tabs}
         current={tab}
@@ -146,25 +147,6 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
 function signOf(before: string | null, after: string | null): string {
   if (before === null) return '+';
   return after === null ? '−' : '±';
-}
-
-/** Platform groups that a new group would duplicate, each with a button to adopt it. */
-function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>) {
-  return (
-    <>
-      {clashes.map(({ platformId, name }) => (
-        <div key={platformId} class="notice warn">
-          <p>{T.group.clash(name, platformId)}</p>
-          <Ask
-            title={T.group.clashTitle(name)}
-            text={T.group.adoptText}
-            verb={T.group.adopt}
-            run={() => perform('adopt', { group, platformId }, T.group.adopted)}
-          />
-        </div>
-      ))}
-    </>
-  );
 }
 
 /** Returns the state of a member as a key of `T.group.verdict`. */

@@ -3,6 +3,7 @@ import type { GroupLine, GroupPage } from '../answers.ts';
 import { Ask, perform, performNow } from './actions.tsx';
 import { number } from './format.ts';
 import { Button, Empty, Failure, Field, Filters, Page, Select, State, Time } from './parts.tsx';
+import { GroupTabs } from './platform-groups.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { type Column, selectionColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
@@ -25,6 +26,7 @@ export function Groups() {
   });
   return (
     <Page title={T.nav.groups}>
+      <GroupTabs current="groups" />
       <Filters>
         <Field
           type="search"

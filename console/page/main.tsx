@@ -15,6 +15,7 @@ import { Keys } from './keys.tsx';
 import { goneSince, listen, live, nowMs } from './net.ts';
 import { Empty, Page } from './parts.tsx';
 import { People, Person } from './person.tsx';
+import { PlatformGroups } from './platform-groups.tsx';
 import { connection, go, homeOf, id, page, pathTo, signedIn, token } from './route.ts';
 import { SessionEnded, SignedIn } from './signed-in.tsx';
 import { T } from './texts.ts';
@@ -23,6 +24,7 @@ const PAGES = {
   home: Home,
   holds: () => (id.value === '' ? <Holds /> : <Hold key={id.value} />),
   groups: () => (id.value === '' ? <Groups /> : <Group key={id.value} />),
+  'platform-groups': PlatformGroups,
   people: () => (id.value === '' ? <People /> : <Person key={id.value} />),
   activity: Activity,
   'dead-letters': () => (id.value === '' ? <DeadLetters /> : <DeadLetter key={id.value} />),
@@ -36,6 +38,7 @@ const isOpen = token !== '' || signedIn !== undefined;
 function App() {
   if (!isOpen) return <NoToken />;
   const name = page.value;
+  const section = name === 'platform-groups' ? 'groups' : name;
   const Shown = Object.hasOwn(PAGES, name) ? PAGES[name as keyof typeof PAGES] : NotFound;
   return (
     <>
@@ -48,7 +51,7 @@ function App() {
         </a>
         <nav aria-label={T.sections}>
           {NAV.map((target) => (
-            <a key={target} href={pathTo(target)} aria-current={target === name ? 'page' : undefined}>
+            <a key={target} href={pathTo(target)} aria-current={target === section ? 'page' : undefined}>
               {T.nav[target]}
               <Waiting of={target} />
             </a>

@@ -75,23 +75,32 @@ interface Selection<Row> {
   readonly nameOf: (row: Row) => string;
   readonly isChosen: (row: Row) => boolean;
   readonly choose: (row: Row) => void;
+  /** False for a row without a checkbox. */
+  readonly mayChoose?: (row: Row) => boolean;
   /** A checkbox in the head that selects or clears all rows of the list. */
   readonly all?: { readonly label: string; readonly isChosen: boolean; readonly choose: () => void };
 }
 
-export const selectionColumn = <Row,>({ nameOf, isChosen, choose, all }: Selection<Row>): Column<Row> => ({
+export const selectionColumn = <Row,>({
+  nameOf,
+  isChosen,
+  choose,
+  mayChoose = () => true,
+  all,
+}: Selection<Row>): Column<Row> => ({
   title: T.groups.selectTitle,
   unseen: true,
   width: '18px',
   head: all && <input type="checkbox" aria-label={all.label} checked={all.isChosen} onChange={all.choose} />,
-  of: (row) => (
-    <input
-      type="checkbox"
-      aria-label={T.groups.select(nameOf(row))}
-      checked={isChosen(row)}
-      onChange={() => choose(row)}
-    />
-  ),
+  of: (row) =>
+    mayChoose(row) && (
+      <input
+        type="checkbox"
+        aria-label={T.groups.select(nameOf(row))}
+        checked={isChosen(row)}
+        onChange={() => choose(row)}
+      />
+    ),
 });
 
 interface TableProps<Row> {

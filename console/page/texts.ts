@@ -1,4 +1,5 @@
 import { activity } from './texts/activity.ts';
+import { adoption } from './texts/adoption.ts';
 import { conn } from './texts/connection.ts';
 import { deadLetters } from './texts/dead-letters.ts';
 import { group, groups } from './texts/groups.ts';
@@ -19,6 +20,7 @@ export const T = {
     home: 'Home',
     holds: 'Holds',
     groups: 'Groups',
+    'platform-groups': 'Platform groups',
     people: 'People',
     activity: 'Activity',
     'dead-letters': 'Dead-lettered messages',
@@ -75,6 +77,9 @@ export const T = {
     unnamed: 'No name yet',
     unknown: 'Membership events only',
     excluded: 'Excluded',
+    managed: 'Managed',
+    adoptable: 'Adoptable',
+    unmanaged: 'Unmanaged',
   } as Readonly<Record<string, string>>,
   pending: {
     unknown: 'no match on the platform',
@@ -87,6 +92,7 @@ export const T = {
   holds,
   groups,
   group,
+  adoption,
   people,
   person,
   activity,

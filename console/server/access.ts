@@ -33,6 +33,8 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
   connection: VIEW,
   deadLetters: MESSAGES,
   deadLetter: MESSAGES,
+  // The function reads them with the credential of the platform.
+  platformGroups: OPERATE,
   // The checks read the whole deployment, which the role of the console may not.
   doctor: NOT_HERE,
 };
@@ -49,6 +51,7 @@ export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
   'pause-all': OPERATE,
   'resume-all': OPERATE,
   sync: OPERATE,
+  'preview-adoptions': OPERATE,
   adopt: OPERATE,
   release: OPERATE,
   rebind: OPERATE,

@@ -21,6 +21,7 @@ import { forgetMember } from '../../shared/operate/forget.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
+import { previewAdoptions } from '../../shared/operate/platform-groups.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
 import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
@@ -44,6 +45,10 @@ export class Changed extends Error {
 const text = z.string().max(100_000);
 const reason = z.string().trim().min(1, 'expected a reason').max(1_000);
 const groups = z.array(text).min(1).max(10_000);
+const pairs = z
+  .array(z.object({ group: text, platformId: text }))
+  .min(1)
+  .max(1_000);
 /** `before` is the value that the page showed. */
 const change = z.object({ key: text, value: z.unknown(), before: z.unknown().optional() });
 const settings = z.object({ changes: z.array(change).min(1) });
@@ -124,9 +129,17 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   sync: action(z.object({ groups }), ({ groups }, context) =>
     syncGroups(refs(groups, context), context.ports, { timeoutMs: 0 }),
   ),
-  adopt: action(z.object({ group: text, platformId: text }), async ({ group, platformId }, context) => {
-    const { kind } = await adoptGroup(refOf(group, context), platformGroupId(platformId), context.ports);
-    if (kind !== 'adopted') throw new Changed(`nothing was changed: ${kind.replaceAll('_', ' ')}`);
+  'preview-adoptions': action(z.object({ pairs }), async ({ pairs }, { connection, ports }) => ({
+    adoptions: await previewAdoptions(await requireConnection(connection, ports), pairs, ports),
+  })),
+  adopt: action(z.object({ pairs }), async ({ pairs }, context) => {
+    const failed: string[] = [];
+    for (const { group, platformId } of pairs) {
+      const { kind } = await adoptGroup(refOf(group, context), platformGroupId(platformId), context.ports);
+      if (kind !== 'adopted') failed.push(`${platformId}: ${kind.replaceAll('_', ' ')}`);
+    }
+    if (failed.length > 0)
+      throw new Changed(`${failed.length} of ${pairs.length} not adopted:\n${failed.join('\n')}`);
   }),
   release: action(z.object({ group: text }), ({ group }, context) =>
     releaseGroup(refOf(group, context), context.ports),

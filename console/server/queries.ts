@@ -9,6 +9,7 @@ import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
 import { groupsOfMember } from '../../shared/operate/groups-of-member.ts';
+import { listPlatformGroups } from '../../shared/operate/platform-groups.ts';
 import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
@@ -45,6 +46,8 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   group: async (query, context) => groupDetail(await refOf(query, context), context),
   plan: async (query, context) => namedPlan(await refOf(query, context), context),
   holds: (_, { overview }) => overview.holds(),
+  platformGroups: async (_, { connection, ports }) =>
+    listPlatformGroups(await requireConnection(connection, ports), ports),
   hold: async (query, context) => holdPage(await refOf(query, context), context),
   people: (query, { connection, overview, ports }) =>
     findPeople(connection, query.get('text') ?? '', overview.allMembers, ports),

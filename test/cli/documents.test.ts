@@ -45,6 +45,7 @@ const HERE = [
   ...['directory groups', 'directory read', 'directory status', 'directory takeover'],
   ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log'],
   ...['notify list', 'notify test'],
+  ...['platform-groups', 'platform-groups adopt'],
   ...['pause', 'person', 'probe', 'rebind', 'release', 'resume'],
   ...['scim token create', 'scim token list', 'scim token revoke'],
   ...['scim client create', 'scim client list', 'scim client rotate', 'scim client revoke'],
@@ -60,7 +61,7 @@ describe('documents of --json', () => {
   it('every command has a schema, and every schema has a test', () => {
     const commands = commandNames()
       .filter((name) => name !== 'completion' && name !== 'console')
-      .map((name) => (name === 'holds list' ? 'holds' : name));
+      .map((name) => name.replace(/^(holds|platform-groups) list$/, '$1'));
     expect(Object.keys(OUTPUT_SCHEMAS)).toEqual(expect.arrayContaining(commands));
     expect(Object.keys(OUTPUT_SCHEMAS).sort()).toEqual(
       [...ON_A_STACK, ...HERE, ...OF_DEPLOYMENTS, ...OF_MEMBERS].sort(),
@@ -231,6 +232,39 @@ describe('documents of --json', () => {
     const { stdout, stderr } = await runCli(['status'], { ports });
     expect(stdout).toContain('good 3 d ago; then: the credential was not accepted');
     expect(stderr).toContain('groupsync doctor');
+  });
+
+  it('platform-groups prints documents that match their schemas', async () => {
+    const { document, platform, publish } = await worldOf();
+    const [own = ''] = platform.groups.keys();
+    const id = platform.addForeign({ name: 'night shift', users: [], spokeId: 'other' });
+    await publish(group('n', 'Night Shift'));
+    const { json } = await document('platform-groups', ['platform-groups']);
+    expect(json).toMatchObject({
+      groups: [
+        { platformId: id, state: 'adoptable', matches: [{ group: 'n', by: 'name' }], ambiguous: false },
+        { platformId: own, state: 'managed', owner: { group: 'g' }, matches: [] },
+      ],
+      totals: { managed: 1, adoptable: 1, unmanaged: 0 },
+    });
+    platform.adopted.add(id);
+    const adopted = await document('platform-groups adopt', [
+      'platform-groups',
+      'adopt',
+      '--all',
+      '--no-wait',
+    ]);
+    expect(adopted.json.adoptions).toMatchObject([
+      { group: 'n', platformId: id, renamedTo: 'Night Shift', outcome: 'adopted' },
+    ]);
+    const none = await document('platform-groups adopt', ['platform-groups', 'adopt', '--all']);
+    expect(none.json.adoptions).toEqual([]);
+    expect(
+      (await document('platform-groups', ['platform-groups', '--state', 'adoptable'])).json,
+    ).toMatchObject({
+      groups: [],
+      totals: { managed: 2 },
+    });
   });
 
   it('ownership and people commands print documents that match their schemas', async () => {

@@ -23,7 +23,9 @@ describe('platform group with the name of a new group', () => {
     expect(json.plans).toMatchObject([
       { action: 'create', clashes: [{ platformId: id, name: 'night shift' }] },
     ]);
-    expect((await cli('plan', 'n')).stdout).toContain(`groupsync adopt n ${id}`);
+    const { stdout } = await cli('plan', 'n');
+    expect(stdout).toContain(`groupsync adopt n ${id}`);
+    expect(stdout).toContain('groupsync platform-groups');
     await cli('adopt', 'n', id, '--yes', '--no-wait');
     expect((await cli('plan', 'n', '--json')).json.plans).toMatchObject([{ clashes: [] }]);
   });
@@ -79,5 +81,6 @@ describe('platform group with the name of a new group', () => {
     expect(json.adoption.clashes).toEqual([{ group: 'n', name: 'night shift', platformId: id }]);
     expect(stderr).toContain(`groupsync adopt n ${id}`);
     expect(stderr).toContain('--adopt name');
+    expect(stderr).toContain('next: groupsync platform-groups');
   });
 });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseWorld } from '../../local/platform/state/world.ts';
+import { connectionName, groupId } from '../../shared/domain/ids.ts';
+import { pauseConnection, resumeConnection } from '../../shared/operate/pausing.ts';
 import { companyOf, memberOf } from '../local/support/story.ts';
 import { nativeEvent } from '../support/events.ts';
 import { eventually, expectAccessible, openStage, TOKEN } from './support/stage.ts';
@@ -9,6 +11,7 @@ import { eventually, expectAccessible, openStage, TOKEN } from './support/stage.
 const PEOPLE = 12;
 /** A browser shows this name as “Chessorp”. */
 const CHESS = 'Chess\u202epro';
+const rowing = { connection: connectionName('default'), group: groupId('g5') };
 let on: Awaited<ReturnType<typeof openStage>>;
 
 const named = (person: number) => ({ ...memberOf(person), name: `Person ${person}` });
@@ -141,7 +144,7 @@ describe('Groups page', () => {
     await page.getByText('The directory and the platform have the same members.').waitFor();
     await page.getByRole('link', { name: /^History/ }).click();
     await page.getByText('created on the platform').waitFor();
-    await page.getByRole('link', { name: 'Settings that apply' }).click();
+    await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByText('Limits of removals').waitFor();
     expect(page.url()).toContain('tab=settings');
     expect(errors).toEqual([]);
@@ -314,12 +317,50 @@ describe('keyboard', () => {
   });
 });
 
+describe('Platform groups page', () => {
+  it('a platform group with the name of a new group is adopted from the list, and another from the group', async () => {
+    const { platform, platformToken } = on.stack.address;
+    for (const name of ['sailing', 'Old rowers']) {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${platformToken}` };
+      const body = JSON.stringify({ name, users: ['u5'] });
+      await fetch(`${platform}/platform/api/groups`, { method: 'POST', headers, body });
+    }
+    await pauseConnection(connectionName('default'), 'adopt first', on.ports);
+    await on.send([
+      nativeEvent('group.snapshot', { group: { id: 'g4', name: 'Sailing' }, members: people(0, 2) }),
+      nativeEvent('group.snapshot', { group: { id: 'g5', name: 'Rowing' }, members: people(0, 1) }),
+    ]);
+    await eventually(async () => (await on.ports.groups.read(rowing)) !== undefined);
+    const { page, errors } = await on.open('/groups');
+    await page.getByRole('link', { name: 'Platform groups' }).click();
+    await page.getByRole('button', { name: /^Adoptable 1/ }).click();
+    await page.getByRole('checkbox', { name: 'Select sailing' }).check();
+    await page.getByRole('button', { name: 'Preview adoption of 1 group' }).click();
+    await page.getByText('2 added, 1 removed, renamed to “Sailing”').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Adopt 1 group' }).click();
+    await page.getByText('1 group adopted.').waitFor();
+    await page.getByRole('button', { name: /^Managed 4/ }).waitFor();
+    await page.goto(`http://127.0.0.1:${on.port}/c/default/groups/g5#${TOKEN}`);
+    await page.getByRole('button', { name: 'Adopt' }).click();
+    await page.getByRole('button', { name: 'Preview the adoption of Old rowers' }).click();
+    await page.getByText('1 added, 1 removed, renamed to “Rowing”').waitFor();
+    await page.getByRole('button', { name: 'Adopt 1 group' }).click();
+    await page.getByText('1 group adopted.').waitFor();
+    await resumeConnection(connectionName('default'), on.ports);
+    await expect.poll(() => on.platformUsers('Sailing')).toEqual(platformIds(0, 2));
+    await expect.poll(() => on.platformUsers('Rowing')).toEqual(platformIds(0, 1));
+    expect(errors).toEqual([]);
+  });
+});
+
 const PATHS = [
   '',
   '/holds',
   '/holds/g1',
   '/groups',
   '/groups/g2',
+  '/platform-groups',
   '/people',
   '/people/m1',
   '/activity',

@@ -55,7 +55,7 @@ it('the console calls two functions, reads only its client secret, and writes no
   const denied = policy.Properties.PolicyDocument.Statement.filter(({ Effect }) => Effect === 'Deny');
   expect(denied).toMatchObject([
     {
-      Action: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
+      Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
       Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval'] } },
     },
   ]);

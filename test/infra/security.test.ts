@@ -6,6 +6,8 @@ import { type CfnResource, listed, resourcesOf, type Statement, synthesise } fro
 const ROLE = 'arn:aws:iam::111122223333:role/directory';
 /** The role of the function that reads directories, which sends events. */
 const READER = { 'Fn::GetAtt': [expect.stringMatching(/^DirectoryWorkerRole/), 'Arn'] };
+/** The role of the console, in which operators replay messages. */
+const CONSOLE = { 'Fn::GetAtt': [expect.stringMatching(/^ConsoleWorkerRole/), 'Arn'] };
 const plain = synthesise().template;
 const full = synthesise({
   directory: true,
@@ -86,7 +88,9 @@ describe('event producers', () => {
     const allowed = policyOf(full).filter(({ Effect }) => Effect === 'Allow');
     const principals = allowed.map(({ Principal }) => JSON.stringify(Principal)).sort();
     expect(principals).toEqual([
-      JSON.stringify({ AWS: ROLE }),
+      expect.stringMatching(
+        /^{"AWS":\["arn:aws:iam::111122223333:role\/directory",{"Fn::GetAtt":\["ConsoleWorkerRole\w+","Arn"\]}\]}$/,
+      ),
       JSON.stringify({ Service: 'events.amazonaws.com' }),
       JSON.stringify({ Service: 'sns.amazonaws.com' }),
     ]);
@@ -96,7 +100,7 @@ describe('event producers', () => {
   });
 
   it.each([
-    ['events queue', 'IngestLaneQueuePolicy', [ROLE]],
+    ['events queue', 'IngestLaneQueuePolicy', [ROLE, CONSOLE]],
     ['queue of the directory reader', 'IngestLaneQueuedirectory', READER],
   ])(
     'all others of the account are denied for the %s, even if their own policies allow sending',

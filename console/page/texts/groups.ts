@@ -40,9 +40,6 @@ export const groups = {
 } as const;
 
 export const group = {
-  clash: (name: string, id: string) =>
-    `The platform has a group “${name}” (${id}) that groupsync does not manage. Creating this group would create a duplicate.`,
-  clashTitle: (name: string) => `Adopt the platform group “${name}”?`,
   waits: (until: string, reason: string) => `Waiting until ${until}: ${reason}`,
   members: 'Members',
   differ: 'Differences',
@@ -51,7 +48,7 @@ export const group = {
   yes: 'member',
   no: 'not a member',
   tabs: 'Parts of the group',
-  settings: 'Settings that apply',
+  settings: 'Settings',
   settingsHint: 'The settings of the connection decide how groupsync writes this group.',
   settingsLink: 'Change settings',
   setting: {
@@ -97,12 +94,6 @@ export const group = {
   synced: 'Sync started.',
   pause: 'Pause',
   resume: 'Resume',
-  adopt: 'Adopt',
-  adoptTitle: 'Adopt a platform group',
-  adoptText:
-    'groupsync will manage the platform group as this group, and give it the name and members of the directory.',
-  adoptId: 'Id of the platform group',
-  adopted: 'Adopted.',
   release: 'Release',
   releaseTitle: (name: string) => `Release ${name}?`,
   releaseText:

@@ -4,6 +4,7 @@ import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef } from '../../domain/ids.ts';
+import type { ObservedGroup } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
 import type { Facts } from '../../plan/facts.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
@@ -13,7 +14,7 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { AuditedChange } from '../ports/logs.ts';
 import { unmanagedOf } from '../unmanaged.ts';
-import { type Preview, type PreviewPorts, previewGroup, undisturbed } from './preview.ts';
+import { type Preview, type PreviewPorts, previewAdoption, previewGroup, undisturbed } from './preview.ts';
 
 /** The plan of one group: the change that apply would make if it ran now. */
 export type GroupPlan = Plan & { readonly hold: Hold | null };
@@ -53,6 +54,16 @@ export async function planGroup(
   const plan = planFrom(ref, preview);
   const note = await noteOf(plan, state, connection, ports);
   return { ...plan, note, waiting: reportWaiting(waiting), clashes };
+}
+
+/** Returns the plan of a group as it would be after an operator linked this platform group to it. */
+export async function planAdopted(
+  state: GroupState,
+  observed: ObservedGroup,
+  connection: Connection,
+  ports: PreviewPorts,
+): Promise<GroupPlan> {
+  return planFrom(state.ref, await previewAdoption(state, observed, connection, ports));
 }
 
 /**

@@ -5,7 +5,7 @@ import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
-import { adoptedView } from '../../plan/external-change.ts';
+import { adoptedView, viewOf } from '../../plan/external-change.ts';
 import type { Facts, PassedOver, Shown } from '../../plan/facts.ts';
 import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
@@ -48,13 +48,30 @@ export interface Preview {
  * Follows the decisions of apply up to its first write. If the platform does not answer the fetch before that write,
  * the plan is made from the group's stored view.
  */
-export async function previewGroup(
+export function previewGroup(
   state: GroupState,
   connection: Connection,
   ports: PreviewPorts,
 ): Promise<Preview> {
   const reading = readingOf(state, connection, ports);
-  let facts = startOf(state, reading);
+  return followFrom(startOf(state, reading), reading, ports);
+}
+
+/** Follows the decisions of apply as if an operator had just linked this platform group to the group. */
+export async function previewAdoption(
+  state: GroupState,
+  observed: ObservedGroup,
+  connection: Connection,
+  ports: PreviewPorts,
+): Promise<Preview> {
+  const reading = readingOf(state, connection, ports);
+  const previousLink = await readPreviousLink(state, platformGroupId(observed.id), reading);
+  const start = startOf({ ...state, released: false }, reading);
+  return followFrom(linkedTo(start, observed, viewOf(observed, previousLink), true), reading, ports);
+}
+
+async function followFrom(start: Facts, reading: Reading, ports: PreviewPorts): Promise<Preview> {
+  let facts = start;
   let unseen: PlatformFailure | undefined;
   for (let count = 0; count < MAX_DECISIONS; count += 1) {
     const decision = decide(facts);
@@ -70,7 +87,8 @@ export async function previewGroup(
       facts = asStored;
     }
   }
-  throw new Error(`expected a preview of ${state.ref.group} to end within ${MAX_DECISIONS} decisions`);
+  const { group } = start.state.ref;
+  throw new Error(`expected a preview of ${group} to end within ${MAX_DECISIONS} decisions`);
 }
 
 const storedOf = ({ state: { link }, nowMs }: Facts): Shown | undefined =>

@@ -1,0 +1,204 @@
+import { useState } from 'preact/hooks';
+import type { PlatformGroupRow, PlatformGroupsReport } from '../answers.ts';
+import { matchesText } from '../search.ts';
+import { Adoption, type AdoptionPair } from './adoption.tsx';
+import { number } from './format.ts';
+import { useAnswer } from './net.ts';
+import { Answered, Button, Empty, Field, Filters, Page, State, Tabs } from './parts.tsx';
+import { connection, filterBy, pathTo, query } from './route.ts';
+import { type Column, selectionColumn, Table } from './table.tsx';
+import { T } from './texts.ts';
+
+/** Links between the list of directory groups and the list of platform groups. */
+export const GroupTabs = ({ current }: { readonly current: 'groups' | 'platform-groups' }) => (
+  <Tabs
+    label={T.adoption.tabs}
+    current={current}
+    of={[
+      ['groups', T.adoption.directory, pathTo('groups')],
+      ['platform-groups', T.adoption.platform, pathTo('platform-groups')],
+    ]}
+  />
+);
+
+/** Every group of the platform, with the directory group that owns it or could adopt it. */
+export function PlatformGroups() {
+  const loadable = useAnswer<PlatformGroupsReport>('platformGroups', {}, false);
+  return (
+    <Page title={T.nav.groups}>
+      <GroupTabs current="platform-groups" />
+      <Answered loadable={loadable}>{(report) => <Shown {...report} reload={loadable.reload} />}</Answered>
+    </Page>
+  );
+}
+
+const mayAdopt = ({ state, ambiguous }: PlatformGroupRow) => state === 'adoptable' && !ambiguous;
+
+function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly reload: () => Promise<void> }) {
+  const text = query.value.get('text') ?? '';
+  const state = query.value.get('state') ?? '';
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [isPreviewed, setPreviewed] = useState(false);
+  const found = groups.filter(
+    (row) =>
+      (state === '' || row.state === state) && matchesText([row.platformId, row.name, row.spokeId], text),
+  );
+  const choose = (ids: Iterable<string>) => {
+    setChosen(new Set(ids));
+    setPreviewed(false);
+  };
+  const pairs = groups.flatMap(({ platformId, matches: [match] }): readonly AdoptionPair[] =>
+    match !== undefined && chosen.has(platformId) ? [{ group: match.group, platformId }] : [],
+  );
+  const done = () => {
+    choose([]);
+    void reload();
+  };
+  return (
+    <>
+      <p class="muted">{T.adoption.hint}</p>
+      <Filters>
+        <Field
+          type="search"
+          label={T.adoption.search}
+          unseenLabel
+          value={text}
+          onInput={(text) => filterBy({ text })}
+        />
+      </Filters>
+      <States totals={totals} chosen={state} all={groups.length} />
+      {isPreviewed && <Adoption pairs={pairs} done={done} cancel={() => setPreviewed(false)} />}
+      <section class="card">
+        {chosen.size > 0 ? (
+          <div class="actions">
+            <strong role="status">{T.groups.selected(chosen.size)}</strong>
+            {!isPreviewed && (
+              <Button kind="primary" onClick={() => setPreviewed(true)}>
+                {T.adoption.preview(chosen.size)}
+              </Button>
+            )}
+            <Button kind="quiet" onClick={() => choose([])}>
+              {T.groups.clear}
+            </Button>
+          </div>
+        ) : (
+          <p class="muted" role="status">
+            {T.adoption.found(found.length)}
+          </p>
+        )}
+        {found.length === 0 ? (
+          <Empty title={groups.length === 0 ? T.adoption.empty : T.adoption.none} />
+        ) : (
+          <Table
+            label={T.adoption.platform}
+            columns={[boxes(found.filter(mayAdopt), chosen, choose), ...COLUMNS]}
+            count={found.length}
+            rowAt={(index) => found[index]}
+            keyOf={({ platformId }) => platformId}
+            rowHeight={56}
+          />
+        )}
+      </section>
+    </>
+  );
+}
+
+interface StatesProps {
+  readonly totals: PlatformGroupsReport['totals'];
+  readonly chosen: string;
+  readonly all: number;
+}
+
+function States({ totals, chosen, all }: StatesProps) {
+  const { adoptable, unmanaged, managed } = totals;
+  const states = [['', all] as const, ...Object.entries({ adoptable, unmanaged, managed })];
+  return (
+    <div class="chips" role="group" aria-label={T.adoption.columns.state}>
+      {states.map(([state, count]) => (
+        <button
+          key={state}
+          type="button"
+          class="chip"
+          aria-pressed={state === chosen}
+          onClick={() => filterBy({ state: state === chosen ? '' : state })}
+        >
+          {state === '' ? T.adoption.all : <State of={state} />} <b>{number(count)}</b>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function boxes(
+  possible: readonly PlatformGroupRow[],
+  chosen: ReadonlySet<string>,
+  choose: (ids: Iterable<string>) => void,
+): Column<PlatformGroupRow> {
+  const ids = possible.map(({ platformId }) => platformId);
+  const isAll = ids.length > 0 && ids.every((id) => chosen.has(id));
+  return selectionColumn<PlatformGroupRow>({
+    nameOf: ({ name, platformId }) => name ?? platformId,
+    isChosen: ({ platformId }) => chosen.has(platformId),
+    mayChoose: mayAdopt,
+    choose: ({ platformId }) =>
+      choose(
+        chosen.has(platformId) ? [...chosen].filter((id) => id !== platformId) : [...chosen, platformId],
+      ),
+    ...(ids.length > 0 && {
+      all: {
+        label: T.adoption.selectAll(ids.length),
+        isChosen: isAll,
+        choose: () => choose(isAll ? [] : ids),
+      },
+    }),
+  });
+}
+
+const SHOWN_MATCHES = 2;
+
+function DirectoryGroup({ owner, matches, ambiguous }: PlatformGroupRow) {
+  if (owner !== null && owner.name === null && owner.connection !== connection.value)
+    return <span class="muted">{T.adoption.otherConnection(owner.connection)}</span>;
+  if (owner !== null) return <a href={pathTo('groups', owner.group)}>{owner.name ?? owner.group}</a>;
+  const [match] = matches;
+  if (match === undefined) return <span class="muted">{T.none}</span>;
+  const why = matches.length > 1 ? T.adoption.choose(matches.length) : T.adoption.chooseOther;
+  return (
+    <span class="who">
+      {matches.slice(0, SHOWN_MATCHES).map(({ group, name }) => (
+        <a key={group} href={pathTo('groups', group)}>
+          {name}
+        </a>
+      ))}
+      <small class="muted">{ambiguous ? why : T.adoption.by[match.by]}</small>
+    </span>
+  );
+}
+
+const COLUMNS: readonly Column<PlatformGroupRow>[] = [
+  {
+    title: T.adoption.columns.name,
+    of: ({ platformId, name, spokeId, state }) => (
+      <span class="who">
+        <span>{name ?? T.adoption.unnamed}</span>
+        <small class="muted roomy-text">
+          {spokeId === null ? platformId : `${platformId} · ${T.adoption.externalId(spokeId)}`}
+        </small>
+        <small class="muted narrow">{T.states[state]}</small>
+      </span>
+    ),
+  },
+  {
+    title: T.adoption.columns.state,
+    width: '130px',
+    kind: 'wide',
+    of: ({ state }) => <State of={state} />,
+  },
+  { title: T.adoption.columns.group, of: DirectoryGroup },
+  {
+    title: T.adoption.columns.users,
+    of: ({ users }) => (users === null ? T.none : number(users)),
+    kind: 'number wide',
+    width: '84px',
+  },
+];

@@ -1,0 +1,53 @@
+import { foldSpokeId } from '../domain/spoke-id.ts';
+import { isWhole, type ListedGroup } from '../domain/view.ts';
+import { foldName, grouped } from './names.ts';
+
+/** A directory group without a platform group. The name has the form that would be sent. */
+export interface UnlinkedGroup {
+  readonly group: string;
+  readonly name: string;
+}
+
+export interface AdoptionMatch extends UnlinkedGroup {
+  readonly by: 'spokeId' | 'name';
+}
+
+/**
+ * Returns, for each unmanaged platform group, the directory groups that it may belong to. These are the groups whose id
+ * is its external id, or else the groups with its name. Ids and names are compared without case, extra white space and
+ * Unicode form, because an operator sees each match before the adoption.
+ */
+export function adoptionMatches(
+  unmanaged: readonly ListedGroup[],
+  unlinked: readonly UnlinkedGroup[],
+): ReadonlyMap<ListedGroup, readonly AdoptionMatch[]> {
+  const byId = grouped(unlinked, ({ group }) => foldSpokeId(group));
+  const byName = grouped(unlinked, ({ name }) => foldName(name));
+  const matchesOf = (listed: ListedGroup): readonly AdoptionMatch[] => {
+    const carried = listed.spokeId === null ? undefined : byId.get(foldSpokeId(listed.spokeId));
+    if (carried !== undefined) return carried.map((one) => ({ ...one, by: 'spokeId' }));
+    const named = isWhole(listed) ? byName.get(foldName(listed.name)) : undefined;
+    return (named ?? []).map((one) => ({ ...one, by: 'name' }));
+  };
+  return new Map(unmanaged.map((listed) => [listed, matchesOf(listed)]));
+}
+
+/**
+ * Returns the platform groups whose match needs no choice: exactly one directory group matches, and this group matches
+ * no other platform group in the same way. A match by external id proves more than a match by name.
+ */
+export function certainMatches(
+  matches: ReadonlyMap<ListedGroup, readonly AdoptionMatch[]>,
+): ReadonlySet<ListedGroup> {
+  const counts = new Map<string, number>();
+  const keyOf = ({ group, by }: AdoptionMatch) => `${by} ${group}`;
+  for (const match of [...matches.values()].flat()) {
+    counts.set(keyOf(match), (counts.get(keyOf(match)) ?? 0) + 1);
+  }
+  const countOf = (match: AdoptionMatch) => counts.get(keyOf(match)) ?? 0;
+  const isCertain = ([only, ...others]: readonly AdoptionMatch[]): boolean => {
+    if (only === undefined || others.length > 0 || countOf(only) > 1) return false;
+    return only.by === 'spokeId' || countOf({ ...only, by: 'spokeId' }) === 0;
+  };
+  return new Set([...matches].flatMap(([listed, found]) => (isCertain(found) ? [listed] : [])));
+}

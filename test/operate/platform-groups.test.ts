@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { connectionName, groupId } from '../../shared/domain/ids.ts';
+import { releaseGroup } from '../../shared/operate/ownership.ts';
+import { certainPairs, listPlatformGroups, previewAdoptions } from '../../shared/operate/platform-groups.ts';
+import { requireConnection } from '../../shared/operate/settings.ts';
+import { runCli } from '../support/cli/io.ts';
+import { guardLimits } from '../support/guard-limits.ts';
+import { added, group, savedWorld } from '../support/operate/world.ts';
+
+const DEFAULT = connectionName('default');
+
+async function world(settings: Parameters<typeof savedWorld>[0] = { adoptExisting: 'never' }) {
+  const made = await savedWorld(settings);
+  const list = async () => listPlatformGroups(await requireConnection(DEFAULT, made.ports), made.ports);
+  /** Adds a group of another client, and returns its id. */
+  const other = (name: string, spokeId = 'of-another-client', users: readonly string[] = []) => {
+    const id = made.platform.addForeign({ name, spokeId, users });
+    made.platform.adopted.add(id as never);
+    return id;
+  };
+  const rowsById = async () => new Map((await list()).groups.map((row) => [row.platformId, row]));
+  return { ...made, list, other, rowsById };
+}
+
+describe('groups of the platform', () => {
+  it('a platform group is managed, adoptable by external id or else by name, or unmanaged', async () => {
+    const { publish, apply, other, rowsById, list, platform } = await world();
+    await publish(group('m', 'Managed'));
+    await apply('m');
+    const [managed = ''] = platform.groups.keys();
+    await publish(group('a', 'Aviation'), group('b', 'Boats'));
+    const byId = other('Other', 'A');
+    const byName = other('  boats ', 'x');
+    const none = other('Chess');
+    const rows = await rowsById();
+    expect(rows.get(managed)).toMatchObject({ state: 'managed', owner: { group: 'm', name: 'Managed' } });
+    expect(rows.get(byId)).toMatchObject({ state: 'adoptable', matches: [{ group: 'a', by: 'spokeId' }] });
+    expect(rows.get(byName)).toMatchObject({ state: 'adoptable', matches: [{ group: 'b', by: 'name' }] });
+    expect(rows.get(none)).toMatchObject({ state: 'unmanaged', matches: [], ambiguous: false });
+    expect((await list()).totals).toEqual({ managed: 1, adoptable: 2, unmanaged: 1 });
+  });
+
+  it('a pair is ambiguous if several groups match by the same proof', async () => {
+    const { publish, other, rowsById, list } = await world();
+    await publish(group('a', 'Aviation'), group('b', 'Boats'), group('b2', 'boats'), group('c', 'Chess'));
+    const twins = [other('aviation'), other('Aviation')];
+    const boats = other('Boats');
+    const carrier = other('Anything', 'c');
+    const named = other('Chess');
+    const rows = await rowsById();
+    const ambiguous = [...twins, boats, named];
+    for (const id of ambiguous) expect(rows.get(id)).toMatchObject({ state: 'adoptable', ambiguous: true });
+    // A match by external id proves more than a match by name.
+    expect(rows.get(carrier)).toMatchObject({ ambiguous: false });
+    expect(certainPairs(await list())).toEqual([{ group: 'c', platformId: carrier }]);
+  });
+
+  it('a released or excluded directory group matches no platform group', async () => {
+    const { publish, ports, other, rowsById } = await world({
+      adoptExisting: 'never',
+      groups: { include: ['*'], exclude: ['x'], policies: [] },
+    });
+    await publish(group('r', 'Released'), group('x', 'Excluded'));
+    await releaseGroup({ connection: DEFAULT, group: groupId('r') }, ports);
+    const ids = [other('Released'), other('Excluded')];
+    const rows = await rowsById();
+    for (const id of ids) expect(rows.get(id)).toMatchObject({ state: 'unmanaged', matches: [] });
+  });
+
+  it('the preview of an adoption equals what the adoption writes', async () => {
+    const guard = guardLimits({ minSize: 3, maxRemovedShare: 0.5 });
+    const { publish, hire, ports, apply, other, platform } = await world({ adoptExisting: 'never', guard });
+    await hire('ann');
+    await publish(group('n', 'Night Shift'), added('n', 'ann'), group('d', 'Day Shift'));
+    const night = other('night shift', 'x', ['u-other']);
+    const day = other('Day Shift', 'y', ['u-1', 'u-2', 'u-3']);
+    const pairs = [
+      { group: 'n', platformId: night },
+      { group: 'd', platformId: day },
+      { group: 'nowhere', platformId: day },
+    ];
+    const before = JSON.stringify([...platform.groups]);
+    const connection = await requireConnection(DEFAULT, ports);
+    expect(await previewAdoptions(connection, pairs, ports)).toMatchObject([
+      {
+        group: 'n',
+        name: 'night shift',
+        renamedTo: 'Night Shift',
+        added: 1,
+        removed: 1,
+        held: 0,
+        problem: null,
+      },
+      { group: 'd', renamedTo: null, added: 0, removed: 0, held: 3, problem: null },
+      { group: 'nowhere', problem: 'the directory has no such group' },
+    ]);
+    expect(JSON.stringify([...platform.groups])).toBe(before);
+    const ran = await runCli(['platform-groups', 'adopt', night, '--yes', '--no-wait'], { ports });
+    expect(ran.stderr).toContain('1 added, 1 removed, 0 held, renamed to "Night Shift"');
+    await apply('n');
+    expect(platform.groups.get(night as never)).toMatchObject({ name: 'Night Shift', users: ['u-ann'] });
+  });
+});
+
+describe('groupsync platform-groups', () => {
+  it('a managed group, a group without a match and a missing group are refused with the next step', async () => {
+    const { publish, ports, apply, other, platform } = await world();
+    await publish(group('m', 'Managed'));
+    await apply('m');
+    const [managed = ''] = platform.groups.keys();
+    const none = other('Chess');
+    const adopt = async (...args: string[]) =>
+      (await runCli(['platform-groups', 'adopt', ...args, '--yes'], { ports })).stderr;
+    expect(await adopt(managed)).toContain('groupsync manages it already');
+    expect(await adopt(none)).toContain(`groupsync adopt GROUP ${none}`);
+    expect(await adopt('gone')).toContain('the platform has no group gone');
+    expect(await adopt()).toContain('expected ids of platform groups, or --all');
+    expect((await runCli(['platform-groups', '--state', 'x'], { ports })).stderr).toContain(
+      'expected managed',
+    );
+  });
+});
