@@ -10,3 +10,10 @@ export const pageBuild = (sources: string) => ({
   jsxImportSource: 'preact',
   logLevel: 'silent' as const,
 });
+
+/** Returns the files of the page, by path. @param read reads a file of the folder `console/page` */
+export const pageFiles = (script: string, read: (name: string) => string) => ({
+  '/app.js': { type: 'text/javascript; charset=utf-8', body: script },
+  '/style.css': { type: 'text/css; charset=utf-8', body: read('style.css') },
+  '/icon.svg': { type: 'image/svg+xml', body: read('icon.svg') },
+});

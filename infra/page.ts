@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buildSync } from 'esbuild';
-import { pageBuild } from '../console/page-build.ts';
+import { pageBuild, pageFiles } from '../console/page-build.ts';
 
 let built: string | undefined;
 
@@ -12,10 +12,5 @@ export function pageAsJson(root: string): string {
 
 function filesOf(sources: string) {
   const { outputFiles } = buildSync(pageBuild(sources));
-  const file = (name: string) => readFileSync(`${sources}${name}`, 'utf8');
-  return {
-    '/app.js': { type: 'text/javascript; charset=utf-8', body: outputFiles[0]?.text ?? '' },
-    '/style.css': { type: 'text/css; charset=utf-8', body: file('style.css') },
-    '/icon.svg': { type: 'image/svg+xml', body: file('icon.svg') },
-  };
+  return pageFiles(outputFiles[0]?.text ?? '', (name) => readFileSync(`${sources}${name}`, 'utf8'));
 }

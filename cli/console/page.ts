@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { pageBuild } from '../../console/page-build.ts';
+import { pageBuild, pageFiles } from '../../console/page-build.ts';
 import { indexOf, type Page } from '../../console/server/page-files.ts';
 import { UsageError } from '../io.ts';
 
@@ -14,12 +14,8 @@ const BUILT = fileURLToPath(new URL('./console/', import.meta.url));
 export async function loadPage(): Promise<Page> {
   const isBuilt = existsSync(`${BUILT}app.js`);
   const file = (name: string) => readFileSync(`${isBuilt ? BUILT : SOURCES}${name}`, 'utf8');
-  return {
-    '/': { type: 'text/html; charset=utf-8', body: indexOf() },
-    '/app.js': { type: 'text/javascript; charset=utf-8', body: isBuilt ? file('app.js') : await bundle() },
-    '/style.css': { type: 'text/css; charset=utf-8', body: file('style.css') },
-    '/icon.svg': { type: 'image/svg+xml', body: file('icon.svg') },
-  };
+  const script = isBuilt ? file('app.js') : await bundle();
+  return { '/': { type: 'text/html; charset=utf-8', body: indexOf() }, ...pageFiles(script, file) };
 }
 
 async function bundle(): Promise<string> {

@@ -1,4 +1,4 @@
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { fieldName, parseMatchRule } from '../contract/match-rule.ts';
 import { VERSION } from '../contract/version.ts';
 import { versionToken } from '../domain/ids.ts';
@@ -80,7 +80,8 @@ async function isForbidden(ask: () => Promise<unknown>): Promise<boolean> {
 /** The platform's Date header has whole seconds, so the result can be wrong by half a second. No credential is sent. */
 async function skewOf(baseUrl: string, dispatcher: Dispatcher, clock: () => number) {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const { headers, body } = await request(`${baseUrl}/platform/api/me`, { dispatcher, signal });
+  const { origin, pathname } = new URL(`${baseUrl}/platform/api/me`);
+  const { headers, body } = await dispatcher.request({ origin, path: pathname, method: 'GET', signal });
   await body.dump();
   const theirs = Date.parse(String(headers['date'] ?? ''));
   return Number.isNaN(theirs) ? undefined : clock() - theirs;

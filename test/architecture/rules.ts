@@ -180,6 +180,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       'directory-simulator/*',
       SHARED,
       'functions/*',
+      'console/page-build.ts',
       'simulate/platform/rules.ts',
       'node_modules/fauxqs/dist/*',
     ],

@@ -1,0 +1,91 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseWorld } from '../../local/platform/state/world.ts';
+import { type ConsoleLogin, roleAccounts, startConsoleLogin } from '../../local/console-login/start.ts';
+import { wireTool } from '../../shared/runtime/wire-tool.ts';
+import { localTarget } from '../../cli/local-file.ts';
+import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
+import { companyOf, memberOf } from '../local/support/story.ts';
+import { nativeEvent } from '../support/events.ts';
+import { startLocalStack } from '../support/local-stack.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
+import { openBrowser } from './support/browser.ts';
+import { expectAccessible } from './support/stage.ts';
+
+/* The function of the console behind a gateway, with the provider oidc-provider and a real browser. */
+
+const accounts = roleAccounts();
+let local: Awaited<ReturnType<typeof startLocalStack>>;
+let login: ConsoleLogin;
+let browser: Browser;
+let tool: Awaited<ReturnType<typeof wireTool>>;
+
+const people = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, n) => ({ ...memberOf(from + n), name: `Person ${from + n}` }));
+const snapshot = (to: number) =>
+  nativeEvent('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, to) });
+
+beforeAll(async () => {
+  local = await startLocalStack({
+    world: parseWorld(companyOf(10)),
+    settings: [['guard', { minSize: 3, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 }]],
+    pumpSeconds: 1,
+    batchingWindowSeconds: 0,
+  });
+  login = await startConsoleLogin('groupsync', { accounts });
+  tool = await wireTool({ ...localTarget(local.stack.address), user: 'ada' });
+  browser = await openBrowser();
+  await local.send([snapshot(10)]);
+  await local.converge();
+  await local.send([snapshot(3)]);
+  await local.converge();
+});
+afterAll(async () => {
+  await browser?.close();
+  login?.stop();
+  await tool?.close();
+  await local?.stop();
+});
+
+/** Opens a path of the console in a browser without cookies, and signs in at the provider. */
+async function signIn(account: string, path: string): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  await page.goto(`${new URL(login.url).origin}${path}`);
+  expect(page.url()).toContain(login.issuer);
+  await page.locator('input[name=login]').fill(account);
+  await page.locator('input[name=password]').fill('any');
+  await page.locator('button[type=submit]').click();
+  await page.waitForURL(`${new URL(login.url).origin}/**`);
+  return { context, page };
+}
+
+const statusOf = (page: Page, path: string, method = 'GET', headers: object = { 'x-groupsync-token': '' }) =>
+  page.evaluate(
+    ([path, method, headers]) =>
+      fetch(path as string, { method, headers } as RequestInit).then(({ status }) => status),
+    [path, method, headers] as const,
+  );
+
+describe('console with sign-in', () => {
+  it('an approver without AWS credentials opens a hold from a link and approves a part of it', async () => {
+    const { page } = await signIn('approver', '/c/default/holds/g1');
+    expect(new URL(page.url()).pathname).toBe('/c/default/holds/g1');
+    await page.getByText('approver@acme.example').waitFor();
+    await page.getByRole('checkbox', { name: 'Select Person 9' }).check();
+    await page.getByRole('button', { name: 'Approve 1 removal' }).click();
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByLabel('Reason').fill('has left');
+    await page.keyboard.press('Enter');
+    await page.getByText('6 of 9 people would be removed from Engineering on the platform.').waitFor();
+    expect(await statusOf(page, '/api/pause?connection=default', 'POST')).toBe(403);
+    const entries = [];
+    for await (const found of tool.ports.audit.read({ connection: DEFAULT_CONNECTION, group: 'g1' as never }))
+      entries.push(...found);
+    expect(entries.find(({ action }) => action === 'holds_approve')?.actor).toEqual({
+      kind: 'operator',
+      id: 'console:approver@acme.example',
+    });
+  });
+});
