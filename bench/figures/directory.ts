@@ -25,8 +25,8 @@ const MOST_QUIET_CALLS = 3;
 const MOST_DOLLARS_OF_A_FULL_READ = 0.05;
 const DAYS_PER_MONTH = 365.25 / 12;
 const RUNS_PER_DAY = 288;
-/** A full read of the small company takes about 14 seconds, so it needs more than one run of this length. */
-const SHORT_RUN_SECONDS = 8;
+/** A full read of the small company takes about 7 seconds, so it needs more than one run of this length. */
+const SHORT_RUN_SECONDS = 4;
 
 type Readings = Readonly<Partial<Record<ReadingName, Reading>>>;
 

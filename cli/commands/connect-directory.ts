@@ -3,6 +3,7 @@ import { DirectoryPreview, DirectoryStepRow, nullable } from '../../shared/contr
 import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
 import { connectOptionsOf, fixOfStep, guidePageOf } from '../../shared/operate/directory/guides/index.ts';
 import { comparePlatform, previewDirectory } from '../../shared/operate/directory/preview.ts';
+import { isReplaced, refuseOwnerless } from '../../shared/operate/directory/reader-groups.ts';
 import { observeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
@@ -23,7 +24,7 @@ export async function connectDirectory(
   options: DirectoryOptions & { readonly observe?: boolean },
 ): Promise<number> {
   const { out } = context;
-  const { ports } = await context.connected(name);
+  const { ports, found } = await context.connected(name);
   const named = await namedDirectory(context, name, options);
   const { plan, setting, key, connection, isConnected } = named;
   const preview =
@@ -41,8 +42,10 @@ export async function connectDirectory(
     out.note(`next: groupsync directory takeover --directory ${connectOptionsOf(setting)}`);
     return EXIT.failed;
   }
+  await refuseOwnerless(found, plan.next, ports);
   if (!(await context.confirm(`Read this directory for the connection ${name}?`))) return EXIT.failed;
   if (key !== undefined) await ports.directoryApplicants.store(name, key);
+  if (isReplaced(found.settings.directory, setting)) await ports.reader.forget(name);
   if (observes) await observeConnection(connection, 'connect', ports);
   await changeSettings(plan, ports);
   // While the earlier setting applies, the reader needs the stored secret.

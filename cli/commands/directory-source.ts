@@ -102,6 +102,8 @@ export interface ChosenDirectory {
   readonly connection: Connection;
   readonly kind: DirectoryKind;
   readonly directory: ShownDirectory;
+  /** Whether the connection reads another directory until now. */
+  readonly replaces: boolean;
   readonly ports: ToolPorts;
 }
 
@@ -112,13 +114,18 @@ export interface ChosenDirectory {
 export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
   const { ports, found } = await context.connected();
   if (options.directory !== undefined) {
-    const { connection, setting, key, present } = await namedDirectory(context, found.name, options);
+    const { connection, setting, key, present, isConnected } = await namedDirectory(
+      context,
+      found.name,
+      options,
+    );
     const { kind } = setting;
     const directory =
       key === undefined
         ? directoryThroughFunction({ ...ports, connection, setting })
         : await withHint(present(), kind);
-    return { connection, kind, directory, ports };
+    const replaces = found.settings.directory !== null && !isConnected;
+    return { connection, kind, directory, replaces, ports };
   }
   const { directory: setting } = found.settings;
   if (setting === null) {
@@ -128,7 +135,7 @@ export async function chosenDirectory(context: Context, options: DirectoryOption
   const directory = hasStoredSecret(setting)
     ? await withHint(ports.directoryApplicants.stored(found), kind)
     : directoryThroughFunction({ ...ports, connection: found });
-  return { connection: found, kind, directory, ports };
+  return { connection: found, kind, directory, replaces: false, ports };
 }
 
 /** Turns an error of the directory into a message with the next command, because the command itself was correct. */

@@ -1,20 +1,37 @@
 import type { TakeoverPlan } from '../../shared/contract/answers.ts';
-import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
+import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import type { Source } from '../../shared/domain/source.ts';
+import {
+  type GroupFile,
+  GroupFileError,
+  planTakeover,
+  type TakeoverTarget,
+  takeOverGroups,
+} from '../../shared/operate/directory/takeover.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { Context } from '../context.ts';
-import { EXIT } from '../io.ts';
+import { parseCsv } from '../csv.ts';
+import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
+import { utf8Chunks } from '../text-file.ts';
 import { chosenDirectory, withHint } from './directory-source.ts';
 import type { DirectoryOptions } from './directory-vendors.ts';
 
 export interface TakeoverOptions extends DirectoryOptions {
+  readonly to: Source;
+  readonly map?: string;
+  readonly sameIds?: boolean;
   readonly dryRun?: boolean;
 }
 
-/** After confirmation, moves the groups of other sources to the reader. */
+/** After confirmation, moves the groups of other sources to one source. */
 export async function takeover(context: Context, options: TakeoverOptions): Promise<number> {
   const { out } = context;
-  const { connection, kind, directory, ports } = await chosenDirectory(context, options);
-  const plan = await withHint(planTakeover(connection, directory, ports), kind);
+  const file = options.map === undefined ? undefined : await readGroupFile(context, options.map);
+  const { connection, target, ports, kind } = await chosenTarget(context, options);
+  const planned = planTakeover(connection, target, ports, file).catch(asUsage(options.map));
+  const plan = await (kind === undefined ? planned : withHint(planned, kind));
   const { groups, unmapped } = plan;
   const unchanged = { connection: connection.name, observing: connection.observing, ...plan, busy: [] };
   if (groups.length === 0 || options.dryRun === true) {
@@ -31,33 +48,97 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
     out.line(`${plural(groups.length - report.busy.length, 'group')} taken over; the connection observes`);
     for (const group of report.busy) out.line(`${group}: a write does not end; run the command again`);
   });
-  const isConnected = connection.settings.directory !== null && options.directory === undefined;
-  out.note(
-    isConnected
-      ? 'next: groupsync directory read'
-      : `next, with the same options: groupsync connect ${connection.name}`,
-  );
+  out.note(`next${nextOf(connection, options)}`);
   return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;
 }
 
+function nextOf({ name, settings }: Connection, { to, directory }: TakeoverOptions): string {
+  if (to !== 'directory') return ': `groupsync plan`, then `groupsync resume`';
+  const isConnected = settings.directory !== null && directory === undefined;
+  return isConnected ? ': groupsync directory read' : `, with the same options: groupsync connect ${name}`;
+}
+
+interface Chosen {
+  readonly connection: Connection;
+  readonly target: TakeoverTarget;
+  readonly ports: ToolPorts;
+  /** The vendor of the directory that is read. */
+  readonly kind?: DirectoryKind;
+}
+
+async function chosenTarget(context: Context, options: TakeoverOptions): Promise<Chosen> {
+  const { to, sameIds = false } = options;
+  if (sameIds && to !== 'events') {
+    throw new UsageError(`--same-ids: expected --to events, got --to ${to}`);
+  }
+  if (to === 'directory') {
+    const { connection, kind, directory, replaces, ports } = await chosenDirectory(context, options);
+    return { connection, kind, ports, target: { source: to, directory, replaces } };
+  }
+  if (options.directory !== undefined) {
+    throw new UsageError(`--directory: expected --to directory, got --to ${to}`);
+  }
+  const { ports, found } = await context.connected();
+  return { connection: found, ports, target: { source: to, sameIds } };
+}
+
+const asUsage = (file: string | undefined) => (error: Error) => {
+  if (!(error instanceof GroupFileError)) throw error;
+  throw new UsageError(`--map ${file}: ${error.message}`, { cause: error });
+};
+
+/** Reads a CSV file with two columns: the id of a group, and the id of the same group in the new source. */
+async function readGroupFile({ io }: Context, file: string): Promise<GroupFile> {
+  const groups = new Map<string, string>();
+  const refuse = (line: number, message: string) => new UsageError(`--map ${file}, line ${line}: ${message}`);
+  for await (const { line, fields, problem } of parseCsv(utf8Chunks(io, file))) {
+    const [from, to, ...more] = fields;
+    if (problem !== undefined) throw refuse(line, problem);
+    if (!from || !to || more.length > 0) throw refuse(line, 'expected two columns: group,target');
+    if (from === 'group' && to === 'target') continue;
+    if (groups.has(from)) throw refuse(line, `expected each group once, got ${from} again`);
+    groups.set(from, to);
+  }
+  return groups;
+}
+
 const BY = {
+  file: 'the file',
   id: 'the same id',
   externalId: 'external id',
   name: 'the same name',
   earlier: 'an earlier takeover',
 } as const;
 
+const NEW_SOURCE: Readonly<Record<Source, string>> = {
+  directory: 'the directory',
+  scim: 'the SCIM client',
+  events: 'the source of events',
+};
+
+/** What an operator does about groups that no group of the new source matches. */
+const UNMAPPED: Readonly<Record<Source, string>> = {
+  directory: 'rename it in the directory, or release it: groupsync release GROUP',
+  scim: 'assign it to the SCIM application in the identity provider, or name its id with --map FILE',
+  events:
+    'send an event with the name of the group, or name its id with --map FILE; if the events use the ids of the directory: --same-ids',
+};
+
 function printPlan({ out }: Context, plan: TakeoverPlan): void {
-  if (plan.groups.length === 0) out.line('no group of another source is in the directory');
+  if (plan.groups.length === 0) out.line(`no group of another source is in ${NEW_SOURCE[plan.to]}`);
   for (const line of linesOf(plan)) out.line(line);
 }
 
-function linesOf({ groups, unmapped }: TakeoverPlan): readonly string[] {
+function linesOf({ to, groups, unmapped }: TakeoverPlan): readonly string[] {
+  const reasonOf = ({ reason, target }: TakeoverPlan['unmapped'][number]): string => {
+    if (reason === 'not_found') return `${NEW_SOURCE[to]} has no such group`;
+    if (reason === 'not_unique') return `${NEW_SOURCE[to]} has the name, but another group has it too`;
+    return `${target} has another platform group: delete one of the two platform groups, or release this group`;
+  };
   const lines = groups.map(
-    ({ group, name, directoryGroup, by }) => `${name ?? group} (${group}) → ${directoryGroup}: ${BY[by]}`,
+    ({ group, name, target, by }) => `${name ?? group} (${group}) → ${target}: ${BY[by]}`,
   );
-  for (const { group, name } of unmapped)
-    lines.push(`${name ?? group} (${group}): the directory has no such group`);
-  if (unmapped.length > 0) lines.push('rename it in the directory, or release it: groupsync release GROUP');
+  for (const one of unmapped) lines.push(`${one.name ?? one.group} (${one.group}): ${reasonOf(one)}`);
+  if (unmapped.length > 0) lines.push(UNMAPPED[to]);
   return lines;
 }

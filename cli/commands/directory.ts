@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import * as z from 'zod';
 import {
   type DirectoryGroupRow,
@@ -6,6 +6,7 @@ import {
   type DirectoryStatus,
 } from '../../shared/contract/answers.ts';
 import { groupId } from '../../shared/domain/ids.ts';
+import { SOURCES } from '../../shared/domain/source.ts';
 import {
   recordAcceptedDeletions,
   recordDeletedGroups,
@@ -19,6 +20,7 @@ import { EXIT, HintedError } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { compare } from './directory-compare.ts';
+import { disconnect } from './directory-disconnect.ts';
 import { directoryOptions } from './directory-source.ts';
 import { takeover } from './directory-takeover.ts';
 import type { DirectoryOptions } from './directory-vendors.ts';
@@ -44,15 +46,27 @@ export function addDirectory(program: Command, act: Act): void {
     .action(act(groups));
   const takeoverCommand = directory
     .command('takeover')
-    .description('give groups that came from events, files or SCIM to the reader, with their platform groups')
+    .description('give the groups of other sources to one source, with their platform groups')
+    .addOption(
+      new Option('--to <source>', 'the source that is to own the groups; events includes files')
+        .choices(SOURCES)
+        .default('directory'),
+    )
+    .option('--map <file>', 'CSV with the columns group,target: ids of groups, and of the same groups there')
+    .option('--same-ids', 'with --to events: the events use the ids of the directory')
     .option('--dry-run', 'show the groups, and change nothing')
     .addHelpText(
       ...examples(
-        'directory takeover --dry-run',
+        'directory takeover --to scim --dry-run',
         'directory takeover --directory google --administrator admin@acme.example --key key.json',
       ),
     )
     .action(act(takeover));
+  directory
+    .command('disconnect')
+    .description('stop reading the directory, and delete its credential')
+    .addHelpText(...examples('directory disconnect', 'directory disconnect --yes --json'))
+    .action(act(disconnect));
   for (const command of [takeoverCommand, groupsCommand])
     for (const option of directoryOptions()) command.addOption(option);
   directory

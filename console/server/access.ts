@@ -24,6 +24,7 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
   groups: VIEW,
   group: VIEW,
   plan: VIEW,
+  platformGroups: VIEW,
   holds: VIEW,
   hold: VIEW,
   people: VIEW,
@@ -33,8 +34,6 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
   connection: VIEW,
   deadLetters: MESSAGES,
   deadLetter: MESSAGES,
-  // The function reads them with the credential of the platform.
-  platformGroups: OPERATE,
   // The checks read the whole deployment, which the role of the console may not.
   doctor: NOT_HERE,
 };

@@ -342,18 +342,30 @@ export type DirectoryPreview = Answer<typeof DirectoryPreview>;
 
 /** Groups of other sources, each with the same group in the directory. */
 export const TakeoverPlan = z.object({
+  to: z.enum(SOURCES).describe('The source that is to own the groups.'),
   groups: z.array(
     z.object({
       group: text,
       name: nullable(text),
-      directoryGroup: text.describe('Id of the same group in the directory.'),
-      directoryName: nullable(text),
-      by: z.enum(['id', 'externalId', 'name', 'earlier']).describe('earlier: an interrupted takeover.'),
+      target: text.describe('Id of the same group in the new source.'),
+      targetName: nullable(text),
+      by: z
+        .enum(['file', 'id', 'externalId', 'name', 'earlier'])
+        .describe('file: the option --map. earlier: an interrupted takeover.'),
     }),
   ),
-  unmapped: z
-    .array(z.object({ group: text, name: nullable(text) }))
-    .describe('Groups that the directory does not have, or whose name is not unique.'),
+  unmapped: z.array(
+    z.object({
+      group: text,
+      name: nullable(text),
+      reason: z
+        .enum(['not_found', 'not_unique', 'has_platform_group'])
+        .describe(
+          'not_found: the new source has no such group. not_unique: several groups have the name. has_platform_group: the group of the new source has another platform group.',
+        ),
+      target: nullable(text).describe('The group that has another platform group.'),
+    }),
+  ),
 });
 export type TakeoverPlan = Answer<typeof TakeoverPlan>;
 
@@ -363,6 +375,12 @@ export const TakeoverReport = TakeoverPlan.extend({
   busy: z.array(text).describe('Groups with a write that does not end: run the command again.'),
 });
 export type TakeoverReport = Answer<typeof TakeoverReport>;
+
+export const DirectoryDisconnection = z.object({
+  connection: text,
+  kind: nullable(text).describe('The directory that was read until now. null: the connection read none.'),
+});
+export type DirectoryDisconnection = Answer<typeof DirectoryDisconnection>;
 
 const COMPARED_ACTIONS = ['adopt', 'create', 'change', 'same', 'other_source', 'unreadable'] as const;
 

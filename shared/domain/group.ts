@@ -54,14 +54,20 @@ export const groupExists = (group: GroupRegisters): boolean => group.upserted > 
 export const isUnheardOf = ({ upserted, deleted }: GroupRegisters): boolean =>
   upserted === STAMP_ZERO && deleted === STAMP_ZERO;
 
+/** The name of a group whose next name is awaited. No event has this name, and no group is written with it. */
+export const NO_NAME = '';
+
 /** Returns the fields. A deletion also ends their values, so a restored group is unnamed until a later name event. */
 export function givenFields(group: GroupRegisters): GivenFields {
-  const values = EVENT_FIELDS.map((field) => {
-    const register = group[field];
-    return [field, register && register.stamp > group.deleted ? register.value : undefined];
-  });
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+  const values = EVENT_FIELDS.map((field) => [
+    field,
+    isCurrent(group, field) ? group[field]?.value : undefined,
+  ]);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined && value !== NO_NAME));
 }
+
+const isCurrent = (group: GroupRegisters, field: EventField): boolean =>
+  group[field] !== undefined && group[field].stamp > group.deleted;
 
 export const groupName = (group: GroupRegisters): string | undefined => givenFields(group).name;
 
@@ -71,7 +77,7 @@ export const groupName = (group: GroupRegisters): string | undefined => givenFie
  * never deleted, so a platform group that an operator linked to it stays.
  */
 export const hasDeparted = (group: GroupRegisters): boolean =>
-  !groupExists(group) || (groupName(group) === undefined && group.deleted !== STAMP_ZERO);
+  !groupExists(group) || (!isCurrent(group, 'name') && group.deleted !== STAMP_ZERO);
 
 /**
  * Returns the floor of the group. A register older than the floor does not count, because a deletion clears the group

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Frozen, number, text } from './forms.ts';
+import { readStamp, type Stamp } from './stamp.ts';
 
 /** The sources of directory changes. `directory` is the reader of the directory's API. */
 export const SOURCES = ['events', 'scim', 'directory'] as const;
@@ -10,6 +11,16 @@ const OWN_SOURCES = 'groupsync/';
 
 /** The source of every event that a reader sends; part of the stamp. Only the queue of the reader may carry it. */
 export const READER_SOURCE = 'groupsync/directory';
+
+/** The source of the changes of SCIM clients; part of the stamp. */
+export const SCIM_SOURCE = 'scim';
+
+/** Returns the source of a value with this stamp. */
+export function sourceOf(stamp: Stamp): Source {
+  const source = readStamp(stamp)?.source;
+  if (source === READER_SOURCE) return 'directory';
+  return source === SCIM_SOURCE ? 'scim' : 'events';
+}
 
 export const isOwnSource = (source: string): boolean => source.startsWith(OWN_SOURCES);
 

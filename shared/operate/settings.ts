@@ -15,13 +15,16 @@ import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
 import type { AuditedChange } from '../sync/ports/logs.ts';
 import { revokeAllTokens } from '../sync/scim/tokens.ts';
 import { replanAll } from '../sync/wake.ts';
+import { refuseOwnerless } from './directory/reader-groups.ts';
+import type { SourceGroupPorts } from './directory/source-groups.ts';
 import { NotFound } from './find-group.ts';
 import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { Refused } from './refused.ts';
 import { requestedKeys, requestsBetween, untilConfirmed, withRequests } from './setting-requests.ts';
 
 export type SettingsPorts = JournalPorts &
-  Pick<ToolPorts, 'connections' | 'gates' | 'index' | 'desired' | 'vault' | 'tokens'>;
+  SourceGroupPorts &
+  Pick<ToolPorts, 'connections' | 'gates' | 'desired' | 'vault' | 'tokens'>;
 
 export interface SettingChange {
   readonly key: string;
@@ -109,6 +112,7 @@ export async function planSettings(
  * have noticed the change.
  * @param onDiffering called with the changes that other operators have made since the plan was made; these changes stay
  * @returns how many groups are planned again, and which settings another person must confirm
+ * @throws InvalidSettingError if the groups of a directory would have no source
  * @throws Error if another operator has changed the same setting since
  */
 export async function changeSettings(
@@ -117,6 +121,7 @@ export async function changeSettings(
   onDiffering: (meanwhile: readonly SettingDifference[]) => void = () => {},
 ): Promise<{ readonly replanned: number; readonly requested: readonly string[] }> {
   const { connection: read, next: settings } = plan;
+  await refuseOwnerless(read, settings, ports);
   const change = { read, wanted: { ...read, settings }, action: 'connections_set' };
   const { before, after } = await changeConnection(change, ports);
   onDiffering(differingSettings(read.settings, before.settings));

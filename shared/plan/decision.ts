@@ -16,7 +16,7 @@ import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
 
 /** The facts that are read from the table with strong consistency. See the fields of `Facts`. */
-export type StoredFact = 'wanted' | 'views' | 'held' | 'departed' | 'managed' | 'unlisted';
+export type StoredFact = 'wanted' | 'views' | 'held' | 'departed' | 'managed' | 'unlisted' | 'namesakes';
 
 /** Data that must be read before anything else can be decided. */
 export interface Read {
@@ -29,6 +29,8 @@ export interface Read {
   readonly what: readonly StoredFact[] | readonly ['group'] | readonly ['list'];
   /** The maximum age of a list. */
   readonly maxAgeMs?: number;
+  /** For `namesakes`: the platform groups with the name or the external id of the group to create. */
+  readonly ids?: readonly PlatformGroupId[];
 }
 
 export const READ_GROUP: Read = { kind: 'read', what: ['group'] };

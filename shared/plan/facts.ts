@@ -100,6 +100,11 @@ export interface Listing {
    * yet.
    */
   readonly showsManaged?: boolean | undefined;
+  /**
+   * The directory groups of this connection whose platform groups have the name or the external id of the group to
+   * create; undefined if not read yet. Released groups are left out.
+   */
+  readonly namesakes?: readonly Pick<GroupState, 'ref' | 'registers'>[] | undefined;
   /** Groups that existed before and are missing from the list; undefined if not compared yet. */
   readonly unlisted?: UnlistedGroups | undefined;
 }

@@ -58,6 +58,8 @@ const MOST_KNOWN = 1_000;
 interface AlreadyThere {
   readonly candidates: readonly ListedGroup[];
   readonly known: readonly PlatformGroupId[];
+  /** The groups with the spokeId or the name. */
+  readonly namesakes: readonly PlatformGroupId[];
   /** See `oddBefore` of `Intent`. */
   readonly oddBefore?: number;
 }
@@ -77,9 +79,11 @@ export function alreadyThere(
     ...(byFold.get(foldName(after.name)) ?? []),
   ];
   const same = [...new Set(found)].sort((a, b) => compareText(a.id, b.id));
-  const known = [...same, ...odd].map(({ id }) => id as PlatformGroupId);
+  const idOf = ({ id }: ListedGroup) => id as PlatformGroupId;
+  const known = [...same, ...odd].map(idOf);
   return {
     candidates: adoptable(same, after, setting),
+    namesakes: same.map(idOf),
     known: known.slice(0, MOST_KNOWN),
     ...(known.length > MOST_KNOWN && { oddBefore: odd.length }),
   };

@@ -71,7 +71,7 @@ function withParts(attribute: Attribute, before: ScimObject, given: ScimObject):
   for (const sub of attribute.subAttributes ?? []) {
     const item = sub.mutability === 'readOnly' ? undefined : fieldOf(given, sub.name);
     if (item === undefined) continue;
-    const value = readValue(sub, item);
+    const value = readValue(withParent(attribute, sub), item);
     if (value === undefined) delete merged[sub.name];
     else merged[sub.name] = value;
   }
@@ -94,6 +94,12 @@ function readText(attribute: Attribute, raw: ScimValue): string {
   if (LONE_SURROGATE.test(text)) throw invalidValue(attribute, 'valid Unicode');
   return text;
 }
+
+/** Returns a sub-attribute under its whole name, for errors: `emails.value`. */
+export const withParent = ({ name }: Attribute, sub: Attribute): Attribute => ({
+  ...sub,
+  name: `${name}.${sub.name}`,
+});
 
 export const invalidValue = (attribute: Attribute, what: string) =>
   badRequest('invalidValue', `${attribute.name}: expected ${what}`);

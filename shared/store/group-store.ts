@@ -360,6 +360,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     release: (ref, dirty) => update(ref, dirtying(ref, dirty, { set: { released: true } }), exists('rev')),
 
+    endRelease: (ref, dirty) => update(ref, dirtying(ref, dirty, { remove: ['released'] }), exists('rev')),
+
     pause: (ref, atMs) =>
       update(
         ref,

@@ -100,10 +100,10 @@ export const readerKey = (connection: ConnectionName): Key => ofConnection(conne
 export const READER_GROUP_PREFIX = 'READER#';
 export const readerGroupKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_GROUP_PREFIX}${keyPart(group)}`);
-/** Groups of other sources that the directory reader has taken over. */
-export const READER_ALIAS_PREFIX = 'READERALIAS#';
-export const readerAliasKey = (connection: ConnectionName, group: GroupId): Key =>
-  ofConnection(connection, `${READER_ALIAS_PREFIX}${keyPart(group)}`);
+/** Groups that have moved to another source. */
+export const READER_MOVE_PREFIX = 'READERMOVE#';
+export const readerMoveKey = (connection: ConnectionName, group: GroupId): Key =>
+  ofConnection(connection, `${READER_MOVE_PREFIX}${keyPart(group)}`);
 /** Groups of the directory about which another source has sent an event. */
 export const READER_PUSHED_PREFIX = 'READERPUSHED#';
 export const readerPushedKey = (connection: ConnectionName, group: GroupId): Key =>

@@ -1,14 +1,17 @@
-import { type GroupId, groupId } from '../domain/ids.ts';
+import * as z from 'zod';
+import { groupText } from '../domain/forms.ts';
+import { type ConnectionName, type GroupId, groupId } from '../domain/ids.ts';
 import { ReaderGroup } from '../domain/reader-group.ts';
-import { ReaderPosition, type ReaderStore } from '../sync/ports/directory.ts';
+import { SOURCES } from '../domain/source.ts';
+import { type MovedGroup, ReaderPosition, type ReaderStore } from '../sync/ports/directory.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import {
-  READER_ALIAS_PREFIX,
   READER_GROUP_PREFIX,
+  READER_MOVE_PREFIX,
   READER_PUSHED_PREFIX,
-  readerAliasKey,
   readerGroupKey,
   readerKey,
+  readerMoveKey,
   readerPushedKey,
 } from './keys.ts';
 import { any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
@@ -37,8 +40,14 @@ export function createReaderStore(table: Table): ReaderStore {
 
     async groups(connection) {
       const partition = readerKey(connection).pk;
-      const items = await itemsOf(table, { partition, prefix: READER_GROUP_PREFIX });
-      return items.map((item) => understood(ReaderGroup, item, `a group of a directory at ${item.pk}`));
+      const [items, moves] = await Promise.all([
+        itemsOf(table, { partition, prefix: READER_GROUP_PREFIX }),
+        readMoves(table, connection),
+      ]);
+      const groups = items.map((item) =>
+        understood(ReaderGroup, item, `a group of a directory at ${item.pk}`),
+      );
+      return moves.length === 0 ? groups : withMoves(groups, moves);
     },
 
     putGroup: (connection, group, { token }) =>
@@ -53,30 +62,31 @@ export function createReaderStore(table: Table): ReaderStore {
     async owned(connection, groups) {
       const keys = groups.flatMap((group) => [
         readerGroupKey(connection, group),
-        readerAliasKey(connection, group),
+        readerMoveKey(connection, group),
       ]);
       const bySort = new Map((await table.getMany(keys)).map((item) => [item.sk, item]));
       return new Map(
         groups.flatMap((group): (readonly [GroupId, GroupId])[] => {
+          const moved = bySort.get(readerMoveKey(connection, group).sk);
+          if (moved !== undefined) {
+            const { to, source } = moveOf(moved);
+            return source === 'directory' ? [[group, to]] : [];
+          }
           const own = bySort.get(readerGroupKey(connection, group).sk);
-          if (own !== undefined && own['other'] === undefined) return [[group, group]];
-          const alias = bySort.get(readerAliasKey(connection, group).sk);
-          return alias === undefined ? [] : [[group, groupId(String(alias['takenOverBy']))]];
+          return own === undefined || own['other'] !== undefined ? [] : [[group, group]];
         }),
       );
     },
 
-    takeOver: async (connection, group, as) => {
-      await table.put({ ...readerAliasKey(connection, group), ...OF_THIS_SCHEMA, group, takenOverBy: as });
+    noteMove: async (connection, move) => {
+      await table.put({ ...readerMoveKey(connection, move.from), ...OF_THIS_SCHEMA, ...move });
     },
 
-    async takenOver(connection) {
-      const partition = readerKey(connection).pk;
-      const items = await itemsOf(table, { partition, prefix: READER_ALIAS_PREFIX });
-      return new Map(
-        items.map(({ group, takenOverBy }) => [groupId(String(group)), groupId(String(takenOverBy))]),
-      );
+    dropMove: async (connection, from) => {
+      await table.delete(readerMoveKey(connection, from));
     },
+
+    moves: (connection) => readMoves(table, connection),
 
     notePushed: async (connection, group, atMs) => {
       await table.put({ ...readerPushedKey(connection, group), ...OF_THIS_SCHEMA, group, atMs });
@@ -91,7 +101,45 @@ export function createReaderStore(table: Table): ReaderStore {
     dropPushed: async (connection, { group, atMs }) => {
       await table.delete(readerPushedKey(connection, group), equal('atMs', atMs));
     },
+
+    async forget(connection) {
+      const partition = readerKey(connection).pk;
+      const items = await itemsOf(table, { partition, prefix: READER_GROUP_PREFIX });
+      for (const { pk, sk } of items) await table.delete({ pk, sk });
+      await table.delete(readerKey(connection));
+    },
   };
+}
+
+const Move = z.lazy(() => z.object({ from: groupText, to: groupText, source: z.enum(SOURCES) }));
+
+const moveOf = (item: Item): MovedGroup => understood(Move, item, `a moved group at ${item.pk}`);
+
+async function readMoves(table: Table, connection: ConnectionName): Promise<readonly MovedGroup[]> {
+  const partition = readerKey(connection).pk;
+  return (await itemsOf(table, { partition, prefix: READER_MOVE_PREFIX })).map(moveOf);
+}
+
+function withMoves(groups: readonly ReaderGroup[], moves: readonly MovedGroup[]): readonly ReaderGroup[] {
+  const byGroup = new Map(moves.map((move) => [move.from, move]));
+  return groups.map((group) => {
+    const last = lastMove(group.group, byGroup);
+    if (last === undefined || (last.source === 'directory' && last.to === group.group)) return group;
+    return { ...group, other: last.to };
+  });
+}
+
+/** A group may have moved several times. The last of these moves names the group that replaces it now. */
+function lastMove(group: GroupId, byGroup: ReadonlyMap<GroupId, MovedGroup>): MovedGroup | undefined {
+  const passed = new Set<GroupId>();
+  let last: MovedGroup | undefined;
+  let next = byGroup.get(group);
+  while (next !== undefined && !passed.has(next.from)) {
+    passed.add(next.from);
+    last = next;
+    next = byGroup.get(next.to);
+  }
+  return last;
 }
 
 const noLaterThan = (token: number) => any(missing('token'), less('token', token), equal('token', token));

@@ -3,7 +3,7 @@ import { nestedGroup, nestedMember } from '../domain/nesting.ts';
 import type { ScimStore } from '../sync/ports/scim.ts';
 import { ScimResource } from '../sync/ports/scim.ts';
 import { readChunks, writeChunks } from './chunks.ts';
-import { parseMember } from './group-item.ts';
+import { parseMember, parsePresence } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { groupKey, keyPart, MEMBER_PREFIX, memberKey } from './keys.ts';
 import { createScimDescriptions } from './scim-descriptions.ts';
@@ -189,7 +189,7 @@ export function createScimStore(table: Table): ScimStore {
     async memberships(ref) {
       const only = ['member', 'presence', 'stamp'];
       const { pk: partition } = groupKey(ref);
-      return (await itemsOf(table, { partition, prefix: MEMBER_PREFIX, only })).map(parseMember);
+      return (await itemsOf(table, { partition, prefix: MEMBER_PREFIX, only })).map(parsePresence);
     },
   };
 }

@@ -69,6 +69,7 @@ function checkRemovals({ observation, connection, source }: Scene, { judged }: M
     if (one.source !== READER) continue;
     const { group, kind } = one.directoryEvent;
     for (const taken of takenAway(one, connection, source)) {
+      if (!wasShown(observation, name, one, taken)) continue;
       const sentence = `The reader sent a ${kind} that removes ${taken}${group === undefined ? '' : ` from the group ${group}`}; expected no removal, because the directory had this state during the whole read.`;
       observation.accuse(
         'directory',
@@ -78,6 +79,17 @@ function checkRemovals({ observation, connection, source }: Scene, { judged }: M
       );
     }
   }
+}
+
+/** Returns whether earlier events of the connection show the member in the group. Other members cannot be removed. */
+function wasShown(
+  { seen }: Observation,
+  connection: string,
+  { arrivedAtMs, directoryEvent: { kind, group = '' } }: Received,
+  member: string,
+): boolean {
+  if (kind !== 'snapshot' && kind !== 'leave') return true;
+  return seen.directory.read(connection, arrivedAtMs - 1).groups.get(group)?.members.has(member) === true;
 }
 
 function takenAway(

@@ -3,7 +3,12 @@ import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { PROVIDER } from '../../directory-simulator/google/federation.ts';
 import { SERVICE_ACCOUNT } from '../../directory-simulator/google/sign-in.ts';
 import type { DirectoryComparison } from '../../shared/contract/answers.ts';
+import { NO_GROUP } from '../../shared/domain/group.ts';
+import { READER_SOURCE } from '../../shared/domain/source.ts';
+import { makeStamp } from '../../shared/domain/stamp.ts';
+import { dirtyNow } from '../../shared/sync/wake.ts';
 import { ADMIN } from '../directory-simulator/fixture.ts';
+import { temporaryFile } from '../support/folder.ts';
 import { group, savedWorld, sixInSync } from '../support/operate/world.ts';
 import { worldOf } from './directory-fixture.ts';
 
@@ -21,7 +26,8 @@ describe('directory takeover', () => {
     expect(OUTPUT_SCHEMAS['directory takeover'].parse(json)).toEqual({
       connection: 'default',
       observing: false,
-      groups: [{ group: 'g', name: 'EMEA', directoryGroup: 'g-emea', directoryName: 'EMEA', by: 'name' }],
+      to: 'directory',
+      groups: [{ group: 'g', name: 'EMEA', target: 'g-emea', targetName: 'EMEA', by: 'name' }],
       unmapped: [],
       busy: [],
     });
@@ -54,6 +60,85 @@ describe('directory takeover', () => {
     const { code, stderr } = await run('directory', 'takeover');
     expect(code).toBe(2);
     expect(stderr).toContain('default reads no directory: expected --directory KIND');
+  });
+});
+
+describe('directory takeover --to', () => {
+  it('directory takeover --to scim needs no directory, and shows groups that no SCIM client has', async () => {
+    const { run } = await worldOf(sixInSync);
+    const { code, json } = await run('directory', 'takeover', '--to', 'scim', '--yes', '--json');
+    expect(OUTPUT_SCHEMAS['directory takeover'].parse(json)).toMatchObject({
+      to: 'scim',
+      groups: [],
+      unmapped: [{ group: 'g', name: 'Group g', reason: 'not_found', target: null }],
+    });
+    expect(code).toBe(3);
+    const { stdout } = await run('directory', 'takeover', '--to', 'scim', '--dry-run');
+    expect(stdout).toContain('assign it to the SCIM application');
+  });
+
+  it.each([
+    ['g,nothing', 'g: expected a group of the new source, got nothing'],
+    ['h,g-emea', 'h: expected a group of another source'],
+    ['g,g-emea,more', 'line 1: expected two columns: group,target'],
+    ['group,target\ng,g-emea\ng,g-sales', 'line 3: expected each group once, got g again'],
+  ])('directory takeover --map refuses a file with %j', async (text, message) => {
+    const { named, connection } = await worldOf(sixInSync);
+    const file = temporaryFile('groups.csv', text);
+    const { code, stderr } = await named('directory', 'takeover', '--map', file, '--yes');
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect((await connection())?.observing).toBe(false);
+  });
+
+  it('directory takeover --map names the target of a group with another name', async () => {
+    const { named } = await worldOf(sixInSync);
+    const file = temporaryFile('groups.csv', 'group,target\ng,g-emea');
+    const { json } = await named('directory', 'takeover', '--map', file, '--dry-run');
+    expect(json.groups).toMatchObject([{ group: 'g', target: 'g-emea', by: 'file' }]);
+  });
+
+  it.each([
+    [['--to', 'scim', '--same-ids'], '--same-ids: expected --to events, got --to scim'],
+    [['--to', 'events', '--directory', 'google'], '--directory: expected --to directory, got --to events'],
+  ])('directory takeover refuses the options %j', async (options, message) => {
+    const { run } = await worldOf(sixInSync);
+    const { code, stderr } = await run('directory', 'takeover', ...options);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('directory disconnect', () => {
+  it('directory disconnect ends the reading and deletes the credential', async () => {
+    const { connect, run, setting, stored } = await worldOf();
+    await connect();
+    const { code, json } = await run('directory', 'disconnect', '--yes', '--json');
+    expect(OUTPUT_SCHEMAS['directory disconnect'].parse(json)).toEqual({
+      connection: 'default',
+      kind: 'google',
+    });
+    expect([code, await setting(), stored.at(-1)]).toEqual([0, null, 'removed']);
+    expect((await run('directory', 'disconnect', '--json')).json).toEqual({
+      connection: 'default',
+      kind: null,
+    });
+  });
+
+  it('directory disconnect is refused while the reader owns a group, and so is another directory', async () => {
+    const { connect, run, setting, stored, world } = await worldOf();
+    await connect();
+    const upserted = makeStamp({ time: '2026-11-20T10:00:00Z', id: 'e', source: READER_SOURCE });
+    await world.ports.desired.markDirty(world.refOf('g-emea'), dirtyNow(world.ports), {
+      ...NO_GROUP,
+      upserted,
+    });
+    const { code, stderr } = await run('directory', 'disconnect', '--yes');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('the reader owns 1 group (g-emea)')]);
+    expect(stderr).toContain('groupsync directory takeover --to scim');
+    const set = await run('connections', 'set', 'default', 'directory=null', '--yes');
+    expect([set.code, set.stderr]).toEqual([2, expect.stringContaining('the reader owns 1 group')]);
+    expect([await setting(), stored.at(-1)]).toEqual([expect.anything(), expect.anything()]);
+    await world.ports.groups.release(world.refOf('g-emea'), dirtyNow(world.ports));
+    expect((await run('directory', 'disconnect', '--yes')).code).toBe(0);
   });
 });
 

@@ -42,7 +42,7 @@ const HERE = [
     'connections show',
   ],
   'dlq discard',
-  ...['directory groups', 'directory read', 'directory status', 'directory takeover'],
+  ...['directory disconnect', 'directory groups', 'directory read', 'directory status', 'directory takeover'],
   ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log'],
   ...['notify list', 'notify test'],
   ...['platform-groups', 'platform-groups adopt'],

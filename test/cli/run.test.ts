@@ -23,7 +23,7 @@ const ALL = commands(createProgram(() => async () => {})).filter((path) => path.
 
 const BIN = fileURLToPath(new URL('../../cli/groupsync.mjs', import.meta.url));
 const ARGUMENTS: Readonly<Record<string, string>> = {
-  ...{ code: 'too_old', queue: 'apply', verb: 'reject', given: '--as-of now' },
+  ...{ code: 'too_old', queue: 'apply', verb: 'reject', given: '--as-of now', source: 'scim' },
   'connectOptionsOf(setting)': 'google --administrator a@acme.test --key k.json',
   options: 'google --administrator a@acme.test --key k.json',
 };

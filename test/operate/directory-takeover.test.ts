@@ -19,7 +19,11 @@ async function readerWith(
 }
 
 const plan = async ({ world, google }: Reader) =>
-  planTakeover(await world.connection(), google.directory, world.toolPorts);
+  planTakeover(
+    await world.connection(),
+    { source: 'directory', directory: google.directory, replaces: false },
+    world.toolPorts,
+  );
 
 async function takeOver(reader: Reader) {
   const { world } = reader;
@@ -45,7 +49,7 @@ describe('directory takeover', () => {
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
     const [before] = onPlatform(reader);
     expect(await plan(reader)).toMatchObject({
-      groups: [{ group: 'okta-1', name: 'Group rowing', directoryGroup: 'rowing', by: 'name' }],
+      groups: [{ group: 'okta-1', name: 'Group rowing', target: 'rowing', by: 'name' }],
       unmapped: [],
     });
     expect(await takeOver(reader)).toMatchObject({ observing: true, busy: [] });
@@ -114,7 +118,7 @@ describe('directory takeover', () => {
     expect(await takeOver(reader)).toMatchObject({
       observing: false,
       groups: [],
-      unmapped: [{ group: 'okta-1', name: 'Chess' }],
+      unmapped: [{ group: 'okta-1', name: 'Chess', reason: 'not_found' }],
     });
     expect(reader.shown('okta-1')).toEqual([['u-c']]);
   });

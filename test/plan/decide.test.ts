@@ -145,6 +145,14 @@ const NEVER_ADOPTS = settingsWith({ adoptExisting: 'never' });
 const WATCHED = settingsWith({ groups: { policies: [{ match: '*', mode: 'report' }] } });
 const SUSPECTED = { state: state({ suspectedChange }) };
 const NONE = { listed: listing() };
+/** A group of a SCIM client. */
+const OF_SCIM = {
+  ...state(),
+  registers: {
+    ...state().registers,
+    upserted: makeStamp({ time: '2026-11-20T10:00:00Z', id: 'e', source: 'scim' }),
+  },
+};
 const Q = { listed: listing(shown('a', { id: 'q' })) };
 const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
   const write = { ...intent, ...over };
@@ -259,7 +267,7 @@ describe('decide', () => {
       {
         ...UNLINKED,
         ...OWNED_Q,
-        listed: listing(shown('a', { id: 'q', spokeId: 'x' })),
+        listed: { ...listing(shown('a', { id: 'q', spokeId: 'x' })), namesakes: [] },
         settings: settingsWith({ adoptExisting: 'byName' }),
       },
       CREATE,
@@ -409,8 +417,23 @@ describe('decide', () => {
     ['exists already: adopt', { ...UNLINKED, ...Q }, ADOPT_Q],
     [
       'exists already, but must not be adopted: create',
-      { ...UNLINKED, ...Q, settings: NEVER_ADOPTS },
+      { ...UNLINKED, listed: { ...Q.listed, namesakes: [] }, settings: NEVER_ADOPTS },
       { ...CREATE, known: ['q'] },
+    ],
+    [
+      'exists already, and must not be adopted: read the group that owns it',
+      { ...UNLINKED, ...Q, settings: NEVER_ADOPTS },
+      { kind: 'read', what: ['namesakes'], ids: ['q'] },
+    ],
+    [
+      'exists already as a group of the same source: create',
+      { ...UNLINKED, listed: { ...Q.listed, namesakes: [state()] }, settings: NEVER_ADOPTS },
+      CREATE,
+    ],
+    [
+      'exists already as a group of another source: wait',
+      { ...UNLINKED, listed: { ...Q.listed, namesakes: [OF_SCIM] }, settings: NEVER_ADOPTS },
+      { kind: 'wait', why: { code: 'name_of_other_source' } },
     ],
     [
       'an earlier uncertain creation made: adopt',

@@ -15,6 +15,24 @@ const ann = { userName: 'ann', active: true, name: { givenName: 'Ann' }, emails:
 const patched = (operation: ScimObject, from: ScimObject = ann) =>
   applyPatch(from, readPatch({ Operations: [operation] }), User);
 
+describe('error of an attribute value', () => {
+  const wrong = { givenName: {} };
+
+  it.each<[string, ScimObject]>([
+    ['name.givenName: expected a string', replace('name.givenName', {})],
+    ['name.givenName: expected a string', replace('name', wrong)],
+    ['name.givenName: expected a string', { op: 'replace', value: { name: wrong } }],
+    ['emails.value: expected a string', add('emails', [{ value: {} }])],
+    ['emails.value: expected a string', replace('emails[type eq "work"].value', {})],
+    ['emails.value: expected a string', replace('emails[type eq "other"].value', {})],
+    ['emails.primary: expected true or false', add('emails[primary eq "yes"].value', 'a@x')],
+    ['manager.value: expected a string', replace(`${ENTERPRISE}:manager`, { value: {} })],
+    ['userName: expected a string', replace('userName', {})],
+  ])('the error names the whole path: %s', (message, operation) => {
+    expect(() => patched(operation)).toThrow(message);
+  });
+});
+
 describe('PATCH with a value that contains only some parts (RFC 7644 sections 3.5.2.1 and 3.5.2.3)', () => {
   const { primary: _primary, ...workLess } = WORK;
   const full = { ...ann, name: { givenName: 'Ann', familyName: 'Archer' } };

@@ -1,53 +1,58 @@
-import { groupExists, NO_GROUP } from '../../domain/group.ts';
+import { NO_GROUP, NO_NAME } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import { type GroupId, type GroupRef, intentId, type PlatformGroupId } from '../../domain/ids.ts';
-import { READER_SOURCE } from '../../domain/source.ts';
-import { makeStamp } from '../../domain/stamp.ts';
+import { type GroupRef, intentId, type PlatformGroupId } from '../../domain/ids.ts';
+import { READER_SOURCE, type Source } from '../../domain/source.ts';
+import { laterStamp, makeStamp, STAMP_ZERO, stampTimeMs } from '../../domain/stamp.ts';
 import type { View } from '../../domain/view.ts';
 import { viewOf } from '../../plan/external-change.ts';
 import { openPlatform } from '../../sync/open-platform.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
+import type { MovedGroup } from '../../sync/ports/directory.ts';
 import { dirtyNow } from '../../sync/wake.ts';
 import { doRecorded } from '../journal.ts';
 import type { DirectoryToolPorts } from './listing.ts';
-
-export interface Move {
-  readonly from: GroupId;
-  readonly to: GroupId;
-}
 
 /** A write of the group ends within a minute. A retry may take longer and is not awaited. */
 const WAIT_MS = 60_000;
 const ASKED_EVERY_MS = 2_000;
 
 /**
- * Makes the reader the owner of a group and of its platform group. Each step can be repeated:
+ * Makes another source the owner of a group and of its platform group. Each step can be repeated:
  *
- *     owner ──▶ old group released ──▶ old link ends ──▶ claim moves ──▶ new group linked, without a name
+ *     owner ──▶ old group released ──▶ old link ends ──▶ claim moves ──▶ new group linked
  *
- * The old group is released before its link ends, otherwise apply would create another platform group for it. The new
- * group has no name until the reader has sent all its members. A group without a name is not written.
+ * The old group is released before its link ends, otherwise apply would create another platform group for it. A group
+ * of the reader has no name until the reader has sent all its members. A group without a name is not written.
  * @returns false if a write of the old group does not end
  */
 export async function moveGroup(
   connection: Connection,
-  { from, to }: Move,
+  move: MovedGroup,
   ports: DirectoryToolPorts,
 ): Promise<boolean> {
-  const old: GroupRef = { connection: connection.name, group: from };
-  const next: GroupRef = { connection: connection.name, group: to };
+  const { from, to, source } = move;
+  const { name } = connection;
+  const old: GroupRef = { connection: name, group: from };
+  const next: GroupRef = { connection: name, group: to };
   if ((await untilNoIntent(old, ports)) === undefined) return false;
-  const change = { kind: 'take_over_group', before: from, after: to, reason: 'the reader owns it' };
+  const change = { kind: 'take_over_group', before: from, after: to, reason: OWNS[source] };
   const recorded = { action: 'directory_takeover', changes: [change] };
   return doRecorded(old, recorded, ports, async () => {
-    await ports.reader.takeOver(connection.name, from, to);
-    await ports.reader.notePushed(connection.name, to, ports.clock());
+    await ports.reader.noteMove(name, move);
+    if (source === 'directory') await ports.reader.notePushed(name, to, ports.clock());
     if (from === to) return true;
+    await ports.reader.dropMove(name, to);
     await ports.groups.release(old, dirtyNow(ports));
     const left = await untilNoIntent(old, ports);
-    return left !== undefined && movePlatformGroup(connection, left, next, ports);
+    return left !== undefined && movePlatformGroup(connection, left, { ref: next, source }, ports);
   });
 }
+
+const OWNS: Readonly<Record<Source, string>> = {
+  directory: 'the reader owns it',
+  scim: 'a SCIM client owns it',
+  events: 'events own it',
+};
 
 /** @returns undefined if an intent stays open */
 async function untilNoIntent(ref: GroupRef, ports: DirectoryToolPorts): Promise<GroupState | undefined> {
@@ -61,24 +66,40 @@ async function untilNoIntent(ref: GroupRef, ports: DirectoryToolPorts): Promise<
   return state;
 }
 
+interface NextOwner {
+  readonly ref: GroupRef;
+  readonly source: Source;
+}
+
 async function movePlatformGroup(
   connection: Connection,
   old: GroupState,
-  next: GroupRef,
+  next: NextOwner,
   ports: DirectoryToolPorts,
 ): Promise<boolean> {
-  const { groups, claims } = ports;
+  const { groups } = ports;
   const id = old.link?.id ?? old.previousLink?.platformId;
   const base = await lastView(old, ports);
   if (old.link !== undefined && !(await groups.storeObserved(old, undefined))) return false;
-  const state = await existing(next, ports);
-  if (id === undefined || state.link !== undefined) return true;
-  const { now, before } = await claims.owners(connection.company, [id]);
+  const state =
+    next.source === 'directory' ? await unnamed(next.ref, ports) : await existing(next.ref, ports);
+  if (state.link !== undefined) return true;
+  const isClaimed = id !== undefined && (await claim(id, { from: old.ref, to: next.ref }, connection, ports));
+  if (isClaimed) return link(connection, state, { id, base }, ports);
+  return groups.endRelease(next.ref, dirtyNow(ports));
+}
+
+/** @returns false if a third group owns the platform group */
+async function claim(
+  id: PlatformGroupId,
+  { from, to }: { readonly from: GroupRef; readonly to: GroupRef },
+  { company }: Connection,
+  { claims }: DirectoryToolPorts,
+): Promise<boolean> {
+  const { now, before } = await claims.owners(company, [id]);
   const owner = now.get(id) ?? before.get(id);
-  if (owner !== undefined && !isSame(owner, old.ref) && !isSame(owner, next)) return true;
-  const isMoved = await claims.takeOver(connection.company, id, { from: old.ref, to: next });
-  if (!isMoved && !(await claims.claim(connection.company, id, next))) return true;
-  return link(connection, state, { id, base }, ports);
+  if (owner !== undefined && !isSame(owner, from) && !isSame(owner, to)) return false;
+  return (await claims.takeOver(company, id, { from, to })) || claims.claim(company, id, to);
 }
 
 const isSame = (a: GroupRef, b: GroupRef): boolean => a.connection === b.connection && a.group === b.group;
@@ -89,13 +110,27 @@ async function lastView({ ref, link, previousLink }: GroupState, { groups }: Dir
   return view && groups.readView(ref, view);
 }
 
-/** Returns the new group. Without a name, the group is not written, and does not count as deleted. */
+/**
+ * Returns the group of the reader without a name. It is not written, and does not count as deleted. The group may have
+ * the name and the members of a time when the reader owned it before, so the name is removed. The removal has the
+ * earliest possible time, because the reader sends the name with the time of its read.
+ */
+async function unnamed(ref: GroupRef, ports: DirectoryToolPorts): Promise<GroupState> {
+  const known = (await ports.groups.read(ref))?.registers ?? NO_GROUP;
+  const nowMs = ports.clock();
+  const stampAt = (ms: number) =>
+    makeStamp({ time: new Date(ms).toISOString(), id: ports.newId(), source: READER_SOURCE });
+  const named = laterStamp(known.deleted, known.name?.stamp ?? STAMP_ZERO);
+  const isNew = named === STAMP_ZERO;
+  await ports.desired.markDirty(ref, dirtyNow(ports), {
+    ...NO_GROUP,
+    upserted: stampAt(nowMs),
+    ...(!isNew && { name: { value: NO_NAME, stamp: stampAt(stampTimeMs(named) + 1) } }),
+  });
+  return existing(ref, ports);
+}
+
 async function existing(ref: GroupRef, ports: DirectoryToolPorts): Promise<GroupState> {
-  const known = await ports.groups.read(ref);
-  if (known !== undefined && groupExists(known.registers)) return known;
-  const time = new Date(ports.clock()).toISOString();
-  const upserted = makeStamp({ time, id: ports.newId(), source: READER_SOURCE });
-  await ports.desired.markDirty(ref, dirtyNow(ports), { ...NO_GROUP, upserted });
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new Error(`expected the group ${ref.group} to be stored`);
   return state;
@@ -115,8 +150,8 @@ async function link(
 ): Promise<boolean> {
   const platform = await openPlatform(connection, ports);
   const observed = await platform.groups.get(id);
-  // The platform group is gone: apply creates the reader's group like every other group.
-  if (observed === undefined) return true;
+  // The platform group is gone: apply creates the new group like every other group.
+  if (observed === undefined) return ports.groups.endRelease(state.ref, dirtyNow(ports));
   const { acceptedDrift: _, ...known } = base ?? {};
   const before = 'users' in known ? (known as View) : undefined;
   const viewId = intentId(ports.newId());

@@ -1,93 +1,165 @@
 import type { TakeoverPlan, TakeoverReport } from '../../contract/answers.ts';
-import { groupName } from '../../domain/group.ts';
+import { groupExists, groupName } from '../../domain/group.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
-import { mapGroups } from '../../plan/directory/mapping.ts';
+import type { Source } from '../../domain/source.ts';
+import { mapGroups, type TargetGroup } from '../../plan/directory/mapping.ts';
+import { mapConcurrently } from '../../sync/async-collections.ts';
 import { groupsOfOtherSources } from '../../sync/directory/sources.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { observeConnection } from '../pausing.ts';
 import { type DirectoryToolPorts, listDirectory } from './listing.ts';
 import { moveGroup } from './move-group.ts';
+import { type GroupOfSource, groupsWithSource } from './source-groups.ts';
 import type { ShownDirectory } from './through-function.ts';
 
-/** Returns the groups that a takeover would move. Changes nothing. @throws DirectoryError */
+/** The source that is to own the groups. */
+export type TakeoverTarget =
+  | {
+      readonly source: 'directory';
+      readonly directory: ShownDirectory;
+      /** Whether the connection reads another directory until now, whose groups move too. */
+      readonly replaces: boolean;
+    }
+  /** `sameIds`: the other source names a group of the reader by the id that the directory uses. */
+  | { readonly source: 'scim' | 'events'; readonly sameIds: boolean };
+
+/** The ids of groups and of their targets, as an operator wrote them. */
+export type GroupFile = ReadonlyMap<string, string>;
+
+/** A file of an operator names a group that cannot be moved, or a target that does not exist. */
+export class GroupFileError extends Error {
+  override readonly name = 'GroupFileError';
+}
+
+type Target = TargetGroup & { readonly isLinked: boolean };
+
+/** Returns the groups that a takeover would move. Changes nothing. @throws DirectoryError, GroupFileError */
 export async function planTakeover(
   connection: Connection,
-  directory: ShownDirectory,
+  target: TakeoverTarget,
   ports: DirectoryToolPorts,
+  file: GroupFile = new Map(),
 ): Promise<TakeoverPlan> {
-  const { name } = connection;
-  const { selected } = await listDirectory(directory, connection);
-  const others = await groupsOfOtherSources(name, ports);
-  const ids = others.map(({ ref }) => ref.group as string);
-  const resources = ids.length === 0 ? [] : await ports.scim.read(name, 'Group', ids);
-  const externalIds = new Map(resources.map(({ id, attributes }) => [id, attributes['externalId']]));
-  const sources = others.map(({ ref, registers }) => {
-    const externalId = externalIds.get(ref.group);
-    return {
-      group: ref.group,
-      name: groupName(registers),
-      ...(typeof externalId === 'string' && { externalId }),
-    };
-  });
-  const { pairs, unmapped } = mapGroups(
-    sources,
-    selected.map(({ group }) => group),
-  );
-  const nameOf = new Map(sources.map((source) => [source.group as string, source.name ?? null]));
-  const begun = await unfinished(connection, ports);
+  const known = await groupsWithSource(connection, ports);
+  const begun = await unfinished(connection, target.source, ports);
+  const isBegun = new Set(begun.map(({ group }) => group));
+  const sources = known.filter((one) => isToMove(one, target) && !isBegun.has(one.group));
+  const targets = await targetsOf(known, target, { connection, sources });
+  refuseUnknown(file, sources, targets);
+  const { pairs, unmapped } = mapGroups(sources, targets, file);
+  const nameOf = new Map(sources.map(({ group, name = null }) => [group as string, name]));
+  const isOwnGroup = ({ from, to }: (typeof pairs)[number]) => to.id === from || !to.isLinked;
+  const occupied = pairs.filter((pair) => !isOwnGroup(pair));
   return {
+    to: target.source,
     groups: [
       ...begun,
-      ...pairs.map(({ from, to, by }) => ({
+      ...pairs.filter(isOwnGroup).map(({ from, to, by }) => ({
         group: from,
         name: nameOf.get(from) ?? null,
-        directoryGroup: to.id as string,
-        directoryName: to.name,
+        target: to.id,
+        targetName: to.name ?? null,
         by,
       })),
     ],
-    unmapped: unmapped.map((group) => ({ group, name: nameOf.get(group) ?? null })),
+    unmapped: [
+      ...unmapped,
+      ...occupied.map(({ from, to }) => ({
+        group: from,
+        reason: 'has_platform_group' as const,
+        target: to.id,
+      })),
+    ].map((one) => ({ target: null, ...one, name: nameOf.get(one.group) ?? null })),
   };
 }
 
+/** No source owns a released group, because it is not written. */
+function isToMove({ source, state }: GroupOfSource, target: TakeoverTarget): boolean {
+  if (state.released) return false;
+  return source !== target.source || (target.source === 'directory' && target.replaces);
+}
+
+async function targetsOf(
+  known: readonly GroupOfSource[],
+  target: TakeoverTarget,
+  { connection, sources }: { readonly connection: Connection; readonly sources: readonly GroupOfSource[] },
+): Promise<readonly Target[]> {
+  const linked = new Set(known.flatMap(({ group, state }) => (state.link === undefined ? [] : group)));
+  if (target.source === 'directory') {
+    const { selected } = await listDirectory(target.directory, connection);
+    return selected.map(({ group }) => ({ ...group, isLinked: linked.has(group.id) }));
+  }
+  const kept = target.sameIds ? sources.filter(({ source }) => source === 'directory') : [];
+  const own = known.filter(({ source }) => source === target.source);
+  return [...kept, ...own].map(({ group, name, externalId }) => ({
+    id: group,
+    name,
+    externalId,
+    isLinked: linked.has(group),
+  }));
+}
+
+function refuseUnknown(
+  file: GroupFile,
+  sources: readonly GroupOfSource[],
+  targets: readonly TargetGroup[],
+): void {
+  const moving = new Set<string>(sources.map(({ group }) => group));
+  const known = new Set(targets.map(({ id }) => id));
+  for (const [from, to] of file) {
+    if (!moving.has(from)) throw new GroupFileError(`${from}: expected a group of another source`);
+    if (!known.has(to)) throw new GroupFileError(`${from}: expected a group of the new source, got ${to}`);
+  }
+}
+
 /** Groups of an earlier takeover that was interrupted: their platform group has not moved yet. */
-async function unfinished({ name }: Connection, ports: DirectoryToolPorts): Promise<TakeoverPlan['groups']> {
+async function unfinished(
+  { name }: Connection,
+  to: Source,
+  ports: DirectoryToolPorts,
+): Promise<TakeoverPlan['groups']> {
   const left: TakeoverPlan['groups'][number][] = [];
-  for (const [from, to] of await ports.reader.takenOver(name)) {
-    if (from === to) continue;
+  const moves = (await ports.reader.moves(name)).filter(({ source }) => source === to);
+  for (const move of moves.filter((one) => one.from !== one.to)) {
     const [before, after] = await Promise.all(
-      [from, to].map((group) => ports.groups.read({ connection: name, group })),
+      [move.from, move.to].map((group) => ports.groups.read({ connection: name, group })),
     );
     const platformId = before?.link?.id ?? before?.previousLink?.platformId;
-    if (platformId === undefined || after?.link !== undefined) continue;
-    const directoryName = (after && groupName(after.registers)) ?? null;
+    const hasMoved = after?.link !== undefined || after?.previousLink?.platformId === platformId;
+    const isKnown = to === 'directory' || (after !== undefined && groupExists(after.registers));
+    if (platformId === undefined || hasMoved || !isKnown) continue;
+    const targetName = (after && groupName(after.registers)) ?? null;
     const groupNamed = (before && groupName(before.registers)) ?? null;
-    left.push({ group: from, name: groupNamed, directoryGroup: to, directoryName, by: 'earlier' });
+    left.push({ group: move.from, name: groupNamed, target: move.to, targetName, by: 'earlier' });
   }
   return left;
 }
 
+/** The number of groups that move at the same time. Each costs one call to the platform. */
+const MOVED_AT_ONCE = 4;
+
 /**
- * Makes the reader the owner of groups of other sources. From its first step, the connection only observes. So nothing
- * is written, and no member is removed, before an operator has checked the plan and resumed the connection.
+ * Makes another source the owner of groups. From its first step, the connection only observes. So nothing is written,
+ * and no member is removed, before an operator has checked the plan and resumed the connection.
  *
- *     observe ──▶ each group: events and SCIM only trigger reads ──▶ its platform group moves ──▶ the reader reads it
+ *     observe ──▶ each group: its source changes nothing on the platform any more ──▶ its platform group moves
  *
  * After a crash the command can be repeated. It continues with the remaining groups.
  */
 export async function takeOverGroups(
   connection: Connection,
-  { groups, unmapped }: TakeoverPlan,
+  plan: TakeoverPlan,
   ports: DirectoryToolPorts,
 ): Promise<TakeoverReport> {
   const { name } = connection;
+  const { groups, to: source } = plan;
   if (groups.length > 0) await observeConnection(connection, 'directory_takeover', ports);
-  const busy: string[] = [];
-  for (const { group, directoryGroup } of groups) {
-    const move = { from: groupId(group), to: groupId(directoryGroup) };
-    if (!(await moveGroup(connection, move, ports))) busy.push(group);
-  }
-  return { connection: name, observing: connection.observing || groups.length > 0, groups, unmapped, busy };
+  const busy = await mapConcurrently(MOVED_AT_ONCE, groups, async ({ group, target }) => {
+    const move = { from: groupId(group), to: groupId(target), source };
+    return (await moveGroup(connection, move, ports)) ? [] : group;
+  });
+  const observing = connection.observing || groups.length > 0;
+  return { connection: name, observing, ...plan, busy: busy.flat() };
 }
 
 /**

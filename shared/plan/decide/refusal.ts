@@ -1,4 +1,5 @@
 import { READS_BEHIND_MS } from '../../domain/group-state.ts';
+import type { Source } from '../../domain/source.ts';
 import type { Wait } from '../decision.ts';
 
 const HOUR_MS = 3_600_000;
@@ -46,3 +47,16 @@ export const NAME_IN_USE: Wait = {
       'another group has this name, so the platform refuses it: groupsync tries again until it is free',
   },
 };
+
+/**
+ * Returns the wait of a group that another source of the connection has too. A second platform group would be a
+ * duplicate.
+ */
+export const ofOtherSource = (group: string, source: Source): Wait => ({
+  kind: 'wait',
+  waitMs: undefined,
+  why: {
+    code: 'name_of_other_source',
+    message: `the group ${group} of another source has this name, so no second group is created: rename one of them, or let the new source own it: groupsync directory takeover --to ${source}`,
+  },
+});

@@ -2,6 +2,8 @@ import type { GroupTreatment } from '../../contract/group-policy.ts';
 import { hasDeparted } from '../../domain/group.ts';
 import type { GroupField } from '../../domain/group-fields.ts';
 import type { MemberCounts, SettledState } from '../../domain/group-state.ts';
+import type { PlatformGroupId } from '../../domain/ids.ts';
+import { sourceOf } from '../../domain/source.ts';
 import { isWhole, type ListedGroup, type View, withUnwanted } from '../../domain/view.ts';
 import { decideAbsence, decideAdoption, LISTING_AGE_MS, listedAgain, previousGroup } from '../absence.ts';
 import { latestStampsOf } from '../accepted-drift.ts';
@@ -18,7 +20,7 @@ import { decideListedWhole } from '../unlisted.ts';
 import { draftRested } from '../unshown.ts';
 import { clear, decideFetched, LIST_AGES_MS, stillAccepted } from './drift.ts';
 import { type Guarded, guard, settleUnheld } from './holds.ts';
-import { NAME_IN_USE, TRIED } from './refusal.ts';
+import { NAME_IN_USE, ofOtherSource, TRIED } from './refusal.ts';
 import { SETTLED, settle } from './settle.ts';
 
 /**
@@ -33,6 +35,7 @@ import { SETTLED, settle } from './settle.ts';
  *     would be changed or deleted                        | read the group first, once in an attempt
  *     would lose more than the guard allows              | hold, then the other changes; see `guard`
  *     would be created, and exists already               | adopt; see `decideNew`
+ *     would be created, and another source has it        | wait; see `decideDuplicate`
  *     would be changed, created or deleted               | write
  *     equals the desired state                           | settle
  */
@@ -193,11 +196,13 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const mostMs = settings.adoptExisting === 'byName' ? LIST_AGES_MS[0] : LISTING_AGE_MS;
   const ageMs = Math.min(mostMs, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
-  const { candidates, known, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
+  const { candidates, known, namesakes, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
   const adopted = decideAdoption(facts, found);
   if (adopted !== undefined) return adopted;
+  const duplicate = decideDuplicate(facts, namesakes);
+  if (duplicate !== undefined) return duplicate;
   // Earlier the platform answered 404 for a candidate, and the list does not show it now. A wrong base URL would give
   // the same result.
   const isUnproven = state.missedAtMs !== undefined && found.length === 0;
@@ -214,6 +219,18 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
     ...odd,
     ...guarded,
   };
+}
+
+/**
+ * Decides about a creation if platform groups with the name or the external id exist. A group of another source of this
+ * connection may own one of them. A second platform group would then be a duplicate.
+ */
+function decideDuplicate({ state, listed }: Facts, ids: readonly PlatformGroupId[]): Decision | undefined {
+  if (ids.length === 0) return undefined;
+  if (listed?.namesakes === undefined) return { kind: 'read', what: ['namesakes'], ids };
+  const source = sourceOf(state.registers.upserted);
+  const other = listed.namesakes.find(({ registers }) => sourceOf(registers.upserted) !== source);
+  return other && ofOtherSource(other.ref.group, source);
 }
 
 /** Returns a listed group that an earlier uncertain creation made. */

@@ -1,44 +1,51 @@
-/** A group that SCIM or events own. */
-export interface SourceGroup {
-  readonly group: string;
-  readonly name: string | undefined;
+/** The keys by which a group of one source is found in another source. */
+interface GroupKeys {
+  /** The address of a group of the directory. */
+  readonly address?: string | undefined;
   /** The external id that the SCIM client of the group gave. */
   readonly externalId?: string | undefined;
 }
 
-/** A group of the directory. */
-export interface TargetGroup {
+/** A group that the other source is to own. */
+export interface SourceGroup extends GroupKeys {
+  readonly group: string;
+  readonly name: string | undefined;
+}
+
+/** A group of the source that is to own it. */
+export interface TargetGroup extends GroupKeys {
   readonly id: string;
-  readonly name: string;
-  readonly address: string;
+  readonly name: string | undefined;
 }
 
 export interface MappedGroup<Target extends TargetGroup = TargetGroup> {
   readonly from: string;
   readonly to: Target;
-  readonly by: 'id' | 'externalId' | 'name';
+  readonly by: 'file' | 'id' | 'externalId' | 'name';
 }
 
 export interface Mapping<Target extends TargetGroup> {
   readonly pairs: readonly MappedGroup<Target>[];
-  /** The groups that no group of the directory matches. */
-  readonly unmapped: readonly string[];
+  readonly unmapped: readonly { readonly group: string; readonly reason: 'not_found' | 'not_unique' }[];
 }
 
 /**
- * Finds the group of the directory for each group of another source. Each group of the directory is used once. A name
- * counts only if exactly one unmapped group of each source has the name.
+ * Finds the group of the target for each group of another source. Each group of the target is used once. A name counts
+ * only if exactly one unmapped group of each source has the name.
  *
- *     the group of the directory has          | mapped by
- *     ----------------------------------------|------------
- *     the id                                  | id
- *     the external id as its id or address    | externalId
- *     the name, and no other group has it     | name
- *     none of these                           | not mapped
+ *     the group of the target                                     | mapped by
+ *     ------------------------------------------------------------|------------
+ *     is named for the group in the file of the operator          | file
+ *     has the same id                                             | id
+ *     has an external id that is the id or address of the other,  |
+ *     or the id or address that is the external id of the other   | externalId
+ *     has the name, and no other group has it                     | name
+ *     none of these                                               | not mapped
  */
 export function mapGroups<Target extends TargetGroup>(
   sources: readonly SourceGroup[],
   targets: readonly Target[],
+  file: ReadonlyMap<string, string> = new Map(),
 ): Mapping<Target> {
   const found = new Map<string, MappedGroup<Target>>();
   const taken = new Set<string>();
@@ -50,29 +57,46 @@ export function mapGroups<Target extends TargetGroup>(
       found.set(source.group, { from: source.group, to, by });
     }
   };
-  const byId = new Map(targets.map((target) => [target.id, target]));
-  const byAddress = new Map(targets.map((target) => [target.address.toLowerCase(), target]));
+  const byId = indexed(targets, ({ id }) => id);
+  const byAddress = indexed(targets, ({ address }) => folded(address));
+  const byExternalId = indexed(targets, ({ externalId }) => folded(externalId));
+  take('file', ({ group }) => byId.get(file.get(group) ?? ''));
   take('id', ({ group }) => byId.get(group));
   take(
     'externalId',
-    ({ externalId = '' }) => byId.get(externalId) ?? byAddress.get(externalId.toLowerCase()),
+    ({ group, address, externalId }) =>
+      byId.get(externalId ?? '') ??
+      byAddress.get(folded(externalId) ?? '') ??
+      byExternalId.get(folded(group) ?? '') ??
+      byExternalId.get(folded(address) ?? ''),
   );
   const left = sources.filter(({ group }) => !found.has(group));
   const free = targets.filter(({ id }) => !taken.has(id));
-  const sourceNames = countsOf(left.map(({ name }) => name));
-  const targetNames = countsOf(free.map(({ name }) => name));
-  take('name', ({ name }) => {
+  const sourceNames = countsOf(left);
+  const targetNames = countsOf(free);
+  const byName = indexed(free, ({ name }) => name);
+  take('name', ({ name = '' }) => {
     const isOnly = sourceNames.get(name) === 1 && targetNames.get(name) === 1;
-    return isOnly ? free.find((target) => target.name === name) : undefined;
+    return isOnly ? byName.get(name) : undefined;
   });
+  const reasonOf = ({ name = '' }: SourceGroup) => (targetNames.has(name) ? 'not_unique' : 'not_found');
   return {
     pairs: sources.flatMap(({ group }) => found.get(group) ?? []),
-    unmapped: sources.flatMap(({ group }) => (found.has(group) ? [] : [group])),
+    unmapped: sources.flatMap((source) =>
+      found.has(source.group) ? [] : { group: source.group, reason: reasonOf(source) },
+    ),
   };
 }
 
-function countsOf(names: readonly (string | undefined)[]): ReadonlyMap<string | undefined, number> {
-  const counts = new Map<string | undefined, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+/** Upper and lower case are equal in addresses and external ids. */
+const folded = (key: string | undefined): string | undefined => key?.toLowerCase();
+
+/** Returns the groups by a key. A group whose key is missing or empty is left out. */
+const indexed = <Target>(targets: readonly Target[], keyOf: (target: Target) => string | undefined) =>
+  new Map(targets.flatMap((target) => (keyOf(target) ? [[keyOf(target) as string, target] as const] : [])));
+
+function countsOf(groups: readonly Pick<TargetGroup, 'name'>[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { name } of groups) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
 }

@@ -1,7 +1,15 @@
 import { type Attribute, folded, partNamed } from '../attribute.ts';
 import { badRequest } from '../errors.ts';
 import { checkElementFilter, conjuncts, type Filter, matchesElement } from '../filter/evaluate.ts';
-import { invalidValue, MAX_VALUES, mergeParts, readSingle, readValue, singleValue } from '../read-value.ts';
+import {
+  invalidValue,
+  MAX_VALUES,
+  mergeParts,
+  readSingle,
+  readValue,
+  singleValue,
+  withParent,
+} from '../read-value.ts';
 import type { Place } from '../resource-type.ts';
 import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
 import type { PatchOperation } from './operation.ts';
@@ -49,7 +57,7 @@ export function assign(holder: ScimDraft, target: Target, change: Assignment): v
 function changedSingle(before: ScimValue | undefined, { attribute, sub }: Target, { op, value }: Assignment) {
   if (sub?.name === 'value' && value === '') return undefined;
   if (sub !== undefined)
-    return withPart(isObject(before) ? before : {}, sub, op === 'remove' ? undefined : value);
+    return withPart(isObject(before) ? before : {}, { attribute, sub }, op === 'remove' ? undefined : value);
   if (op === 'remove') return undefined;
   return isObject(before)
     ? merged(attribute, before, singleValue(value))
@@ -136,7 +144,7 @@ function createdElement(
   const { attribute, sub } = target;
   const { op, where, value } = change;
   if (op === 'replace') checkCreatable(where, attribute);
-  const named = sub === undefined ? given : readValue(sub, value ?? null);
+  const named = sub === undefined ? given : readValue(withParent(attribute, sub), value ?? null);
   if (named === undefined || named === '') return undefined;
   return changedElement(where === undefined ? {} : impliedBy(where, attribute), target, change, given);
 }
@@ -149,7 +157,7 @@ function changedElement(
   given: ScimValue | undefined,
 ): ScimValue | undefined {
   const parts = isObject(element) ? element : {};
-  if (sub !== undefined) return withPart(parts, sub, op === 'remove' ? undefined : value);
+  if (sub !== undefined) return withPart(parts, { attribute, sub }, op === 'remove' ? undefined : value);
   return op === 'replace' && canReplace(given, attribute)
     ? replacedElement(parts, given ?? null, where && impliedBy(where, attribute))
     : merged(attribute, parts, value ?? null);
@@ -183,15 +191,19 @@ function impliedBy(where: Filter, attribute: Attribute): ScimObject {
   for (const part of conjuncts(where)) {
     if (part.kind !== 'compare' || part.operator !== 'eq') continue;
     const sub = partNamed(attribute, part.path.name);
-    const value = sub && readValue(sub, part.value);
+    const value = sub && readValue(withParent(attribute, sub), part.value);
     if (sub !== undefined && value !== undefined) implied[sub.name] = value;
   }
   return implied;
 }
 
-function withPart(parts: ScimObject, sub: Attribute, value: ScimValue | undefined): ScimObject | undefined {
+function withPart(
+  parts: ScimObject,
+  { attribute, sub }: { readonly attribute: Attribute; readonly sub: Attribute },
+  value: ScimValue | undefined,
+): ScimObject | undefined {
   const changed: ScimDraft = { ...parts };
-  const read = value === undefined ? undefined : readValue(sub, value);
+  const read = value === undefined ? undefined : readValue(withParent(attribute, sub), value);
   if (read === undefined) delete changed[sub.name];
   else changed[sub.name] = read;
   return Object.keys(changed).length === 0 ? undefined : changed;

@@ -32,6 +32,22 @@ export async function readOfList(
   };
 }
 
+interface NamesakeReading extends Reading {
+  readonly ports: Reading['ports'] & { readonly groups: Pick<ApplyPorts['groups'], 'readMany'> };
+}
+
+/** Returns the list of this attempt with the groups of this connection that own these platform groups. */
+export async function readNamesakes(
+  ids: readonly PlatformGroupId[],
+  { listed, state: { ref } }: Facts,
+  { connection, ports }: NamesakeReading,
+): Promise<Listing | undefined> {
+  const owners = [...(await ports.claims.owners(connection.company, ids)).now.values()];
+  const own = owners.filter((owner) => owner.connection === ref.connection && owner.group !== ref.group);
+  const namesakes = (await ports.groups.readMany(own)).filter(({ released }) => !released);
+  return listed && { ...listed, namesakes };
+}
+
 /** The number of claims that one request reads, to find out whether a list shows a managed group. */
 const OWNERS_AT_ONCE = 100;
 

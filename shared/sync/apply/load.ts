@@ -9,7 +9,7 @@ import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
 import { readDeparted, readPart, readWanted } from '../match/wanted.ts';
 import type { Reading } from '../reading.ts';
 import { findCreation } from './creation.ts';
-import { readOfList } from './listed-groups.ts';
+import { readNamesakes, readOfList } from './listed-groups.ts';
 
 /** Returns the facts at the beginning of a pass. */
 export const startOf = (
@@ -26,7 +26,7 @@ export const ALL_MEMBERS: Read = { kind: 'read', what: ['wanted'] };
 
 /** Returns the facts with the requested data added. Reads of the table are strongly consistent. */
 export async function learn<Known extends Facts>(
-  { what, maxAgeMs = 0 }: Read,
+  { what, maxAgeMs = 0, ids = [] }: Read,
   facts: Known,
   reading: Reading,
 ): Promise<Known> {
@@ -35,6 +35,7 @@ export async function learn<Known extends Facts>(
     const groups = await reading.platform.groups.list(maxAgeMs);
     return { ...facts, listed: { groups, ageMs: maxAgeMs } };
   }
+  if (what[0] === 'namesakes') return { ...facts, listed: await readNamesakes(ids, facts, reading) };
   return { ...facts, ...(await readStored(what as readonly StoredFact[], facts, reading)) };
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type DirectoryChange, DirectoryError, type ReaderPosition } from '../ports/directory.ts';
 import type { ReaderRun } from './context.ts';
+import { keyDigest } from './key-digest.ts';
 import { reportAllGroups, takeGroup } from './reported-groups.ts';
 import {
   isByAddress,
@@ -66,12 +66,8 @@ export async function takeReports(
   return { position, isReset, failure };
 }
 
-/** Hashes the key of a report. A key can be a person's address, and addresses are stored only with the person. */
 const digestOf = ({ kind, key, isDeletion }: Report): string =>
-  createHash('sha256')
-    .update(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`)
-    .digest('base64url')
-    .slice(0, 16);
+  keyDigest(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`);
 
 interface Recording {
   /** Whether each report is recorded, or waits for the directory to list a deleted user. */

@@ -10,8 +10,9 @@ export interface OwnedPorts {
 
 /**
  * Returns the events that must be stored. An event about a group that a reader owns only makes the reader read the
- * group, because a group has one source. An event with the source of the reader came through the queue of the reader,
- * otherwise it was refused. For a connection without a directory, no ownership is looked up.
+ * group, because a group has one source. If the reader owns the group under another id, the event is stored as well: the
+ * group of the event is released, and is current if it moves back. An event with the source of the reader came through
+ * the queue of the reader, otherwise it was refused. For a connection without a directory, no ownership is looked up.
  */
 export async function withoutOwned(
   { accepted, connections }: Pick<Acceptance, 'accepted' | 'connections'>,
@@ -35,7 +36,7 @@ export async function withoutOwned(
 
 /**
  * Makes the reader read those groups of these events that the reader owns.
- * @returns the events about groups that the reader owns
+ * @returns the events about groups that the reader owns under the same id
  */
 async function takenByReader(
   name: ConnectionName,
@@ -45,7 +46,10 @@ async function takenByReader(
   const owned = await reader.owned(name, [...new Set(events.flatMap((one) => groupIn(one) ?? []))]);
   const asked = [...new Set(owned.values())];
   await Promise.all(asked.map((group) => reader.notePushed(name, group, clock())));
-  return events.filter((one) => owned.has(groupIn(one) as GroupId));
+  return events.filter((one) => {
+    const group = groupIn(one) as GroupId;
+    return owned.get(group) === group;
+  });
 }
 
 const groupIn = ({ event: { change } }: AcceptedEvent): GroupId | undefined =>

@@ -4,21 +4,26 @@ import type { DirectorySetting } from '../../contract/settings.ts';
 import { type Frozen, number, text } from '../../domain/forms.ts';
 import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
+import type { Source } from '../../domain/source.ts';
 import type { Connection } from './connections.ts';
 import type { Lease } from './reconcile.ts';
 
 export interface Directories {
   /**
    * The directory that a connection reads.
+   * @param untilMs the time at which the run must end. A list that does not end before it is an error
    * @throws DirectoryError `denied` if there is no usable credential
    */
-  open(connection: Connection): Promise<Directory>;
+  open(connection: Connection, untilMs?: number): Promise<Directory>;
   /**
    * Tries each step of reading the directory. After the failure of a step that the later steps need, no further step is
    * tried.
+   * @param isSelected if given, the step `members` also fails if the reader may not read one of these groups
    */
-  examine(connection: Connection): Promise<readonly DirectoryStep[]>;
+  examine(connection: Connection, isSelected?: SelectsGroup): Promise<readonly DirectoryStep[]>;
 }
+
+export type SelectsGroup = (group: Pick<DirectoryGroup, 'id' | 'name'>) => boolean;
 
 /** A directory that an operator wants to connect. */
 export interface DirectoryApplicants {
@@ -105,7 +110,12 @@ export interface DirectoryGroup {
 
 export type DirectoryMember =
   | { readonly kind: 'user'; readonly user: DirectoryUser }
-  | { readonly kind: 'group'; readonly id: GroupId }
+  | {
+      readonly kind: 'group';
+      readonly id: GroupId;
+      /** Absent if the directory names groups only by id. */
+      readonly address?: string | undefined;
+    }
   /** Means every user of the company. */
   | { readonly kind: 'everyone' };
 
@@ -127,10 +137,22 @@ export interface DirectoryChange {
   readonly isDeletion: boolean;
   /** Whether only members of the group changed. The name and the address of the group are then as before. */
   readonly isMembership?: boolean;
+  /** The members that a report about a group names. A member may be named several times. */
+  readonly members?: readonly NamedMember[];
   /** Whether a deleted user cannot be restored. */
   readonly isFinal?: boolean;
   /** The changed user, if the report shows the user. Otherwise, the user must be asked for. */
   readonly found?: FoundUser;
+}
+
+/** A member that a report shows as added or removed. */
+export interface NamedMember {
+  /** Id or address of the user or group. */
+  readonly key: string;
+  readonly atMs: number;
+  readonly isMember: boolean;
+  /** True for a group, if the report shows the kind of the member. */
+  readonly isGroup?: true;
 }
 
 export interface FoundUser {
@@ -224,7 +246,7 @@ export interface ReaderStore {
   /** undefined before the first run. */
   position(connection: ConnectionName): Promise<ReaderPosition | undefined>;
   write(connection: ConnectionName, position: ReaderPosition, lease: Lease): Promise<boolean>;
-  /** Every group that is known. */
+  /** Every group that is known. A group that has moved to another source has this source's group as `other`. */
   groups(connection: ConnectionName): Promise<readonly ReaderGroup[]>;
   putGroup(connection: ConnectionName, group: ReaderGroup, lease: Lease): Promise<boolean>;
   removeGroup(connection: ConnectionName, group: GroupId, lease: Lease): Promise<boolean>;
@@ -232,15 +254,26 @@ export interface ReaderStore {
    * The groups that the reader owns, each with its id in the directory. The ids differ for a group that was taken over.
    */
   owned(connection: ConnectionName, groups: readonly GroupId[]): Promise<ReadonlyMap<GroupId, GroupId>>;
-  /** From now on the reader owns `group`, under the id `as`. */
-  takeOver(connection: ConnectionName, group: GroupId, as: GroupId): Promise<void>;
-  /** The groups that were taken over, each with its id in the directory. */
-  takenOver(connection: ConnectionName): Promise<ReadonlyMap<GroupId, GroupId>>;
+  /** From now on, another source owns the group `from`, under the id `to`. Replaces an earlier move of `from`. */
+  noteMove(connection: ConnectionName, move: MovedGroup): Promise<void>;
+  /** Removes the record that the group has moved, because it is a group of its own again. */
+  dropMove(connection: ConnectionName, from: GroupId): Promise<void>;
+  moves(connection: ConnectionName): Promise<readonly MovedGroup[]>;
   /** Notes that another source has sent an event about the group. The next run reads the group. */
   notePushed(connection: ConnectionName, group: GroupId, atMs: number): Promise<void>;
   pushed(connection: ConnectionName): Promise<readonly PushedGroup[]>;
   /** Removes the note, unless another event has come since. */
   dropPushed(connection: ConnectionName, pushed: PushedGroup): Promise<void>;
+  /** Removes the position and the groups of a directory that is not read any more. The moves stay. */
+  forget(connection: ConnectionName): Promise<void>;
+}
+
+/** A group that has moved to another source. The ids are equal if both sources name the group by the same id. */
+export interface MovedGroup {
+  readonly from: GroupId;
+  readonly to: GroupId;
+  /** The source that owns `to`. */
+  readonly source: Source;
 }
 
 export interface PushedGroup {

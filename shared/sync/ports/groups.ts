@@ -145,6 +145,11 @@ export interface GroupStore {
    * @returns false if there is no such group
    */
   release(ref: GroupRef, at: Dirty): Promise<boolean>;
+  /**
+   * Ends the release of a group without a platform group, raises rev and marks the group dirty.
+   * @returns false if there is no such group
+   */
+  endRelease(ref: GroupRef, at: Dirty): Promise<boolean>;
   /** @returns false if there is no such group */
   pause(ref: GroupRef, atMs: number): Promise<boolean>;
   /**

@@ -15,7 +15,7 @@ export async function yieldToReader(group: ScimResource, context: ScimContext): 
   const owner = settings.directory === null ? undefined : await readersGroup(group, context);
   if (owner === undefined) return;
   const ref = { connection, group: groupId(group.id) };
-  await ports.reader.takeOver(connection, ref.group, owner);
+  await ports.reader.noteMove(connection, { from: ref.group, to: owner, source: 'directory' });
   // The group is released before it exists. Otherwise a worker that runs now would create a platform group.
   await ports.desired.markDirty(ref, dirtyNow(ports));
   await ports.groups.release(ref, dirtyNow(ports));

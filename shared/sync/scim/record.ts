@@ -5,6 +5,7 @@ import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import type { DirectoryChange, DirectoryEvent } from '../../domain/event.ts';
 import { attributesOf, foldEvents } from '../../domain/fold.ts';
 import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
+import { SCIM_SOURCE } from '../../domain/source.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { withWrite } from '../../scim/member-writes.ts';
 import { FULL_USER } from '../../scim/schemas/user.ts';
@@ -22,8 +23,6 @@ export interface Recorded {
   readonly change: DirectoryChange;
 }
 
-const SOURCE = 'scim';
-
 /**
  * Returns the stamp of a resource's revision: the modification time, which never decreases, then the revision as
  * sequence. The stamp depends only on the resource. So a repeated record after a crash produces the same event.
@@ -33,7 +32,7 @@ export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 
     time: new Date(modifiedMs).toISOString(),
     sequence: String(revision),
     id,
-    source: SOURCE,
+    source: SCIM_SOURCE,
     operation,
   });
 
@@ -47,7 +46,7 @@ export async function record(changes: readonly Recorded[], context: ScimContext)
     ({ by, change }, operation): DirectoryEvent => ({
       connection,
       id: by.id,
-      source: SOURCE,
+      source: SCIM_SOURCE,
       stamp: stampOf(by, operation),
       actor,
       change,
@@ -66,7 +65,7 @@ export async function record(changes: readonly Recorded[], context: ScimContext)
 /** Records a user whose id no other request knows yet. No read is needed, because the user is in no group. */
 export async function recordNewUser(resource: ScimResource, { ports, connection, actor }: ScimContext) {
   const change = factsOf(resource);
-  const event = { connection, id: resource.id, source: SOURCE, stamp: stampOf(resource), actor, change };
+  const event = { connection, id: resource.id, source: SCIM_SOURCE, stamp: stampOf(resource), actor, change };
   const folds = [...foldEvents([event]).values()].flatMap(({ users }) => [...users.values()]);
   const changes = folds.map((fold) => ({ ...fold, attributes: attributesOf(fold) }));
   await Promise.all(changes.map((one) => ports.users.addNew(connection, one)));

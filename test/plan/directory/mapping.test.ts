@@ -23,10 +23,10 @@ describe('mapGroups', () => {
   });
 
   it('mapGroups maps no group by a name that two groups have, whether from events or in the directory', () => {
-    expect(mapped({ group: 'g1', name: 'Sport' }).unmapped).toEqual(['g1']);
+    expect(mapped({ group: 'g1', name: 'Sport' }).unmapped).toEqual([{ group: 'g1', reason: 'not_unique' }]);
     expect(mapped({ group: 'g1', name: 'Chess' }, { group: 'g2', name: 'Chess' }).unmapped).toEqual([
-      'g1',
-      'g2',
+      { group: 'g1', reason: 'not_unique' },
+      { group: 'g2', reason: 'not_unique' },
     ]);
   });
 
@@ -37,7 +37,7 @@ describe('mapGroups', () => {
       { group: 'g3', name: 'Rowing', externalId: '01' },
     );
     expect(pairs.map(({ from, to }) => [from, to.id])).toEqual([['g2', '01']]);
-    expect(unmapped).toEqual(['g1', 'g3']);
+    expect(unmapped.map(({ group }) => group)).toEqual(['g1', 'g3']);
   });
 
   it('mapGroups maps no group whose name and external id are missing', () => {

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest';
+import type { Source } from '../../shared/domain/source.ts';
+import { groupsOfReader } from '../../shared/operate/directory/reader-groups.ts';
+import {
+  planTakeover,
+  type TakeoverTarget,
+  takeOverGroups,
+} from '../../shared/operate/directory/takeover.ts';
+import { resumeConnection } from '../../shared/operate/pausing.ts';
+import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
+import { add } from '../support/scim-operations.ts';
+import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
+import { company, openReader, type Reader } from '../sync/directory/fixture.ts';
+import { clientNextTo } from '../sync/directory/scim-client.ts';
+
+const directory = { kind: 'google', administrator: 'admin@acme.test' };
+const PEOPLE = ['a', 'b', 'c', 'd'];
+
+async function openWith(
+  groups: Readonly<Record<string, readonly string[]>>,
+  settings: Readonly<Record<string, unknown>> = { directory },
+) {
+  const reader = await openReader({ world: company(groups), settings });
+  await reader.hire(...PEOPLE);
+  return reader;
+}
+
+const onPlatform = ({ world }: Reader) =>
+  [...world.platform.groups.values()].map(({ id, name, spokeId, users }) => ({
+    id,
+    name,
+    spokeId,
+    users: [...users].sort(),
+  }));
+
+const targetOf = (source: Source, { google }: Reader, sameIds = false): TakeoverTarget =>
+  source === 'directory' ? { source, directory: google.directory, replaces: false } : { source, sameIds };
+
+async function plan(reader: Reader, to: Source, sameIds = false, file?: ReadonlyMap<string, string>) {
+  const { world } = reader;
+  return planTakeover(await world.connection(), targetOf(to, reader, sameIds), world.toolPorts, file);
+}
+
+async function takeOver(reader: Reader, to: Source, sameIds = false) {
+  const planned = await plan(reader, to, sameIds);
+  return takeOverGroups(await reader.world.connection(), planned, reader.world.toolPorts);
+}
+
+async function resume(reader: Reader) {
+  await resumeConnection(CONNECTION, reader.world.toolPorts);
+  await reader.pass(20 * MINUTE_MS);
+}
+
+/** A SCIM client of a provider that pushes its own copies of users and groups. */
+async function scimOf(reader: Reader) {
+  const client = await clientNextTo(reader);
+  const users = new Map<string, string>();
+  const user = async (name: string) => {
+    const known = users.get(name);
+    if (known !== undefined) return known;
+    const emails = [{ value: `${name}@acme.test`, type: 'work' }];
+    const { body } = await client.post('/Users', { userName: name, emails });
+    users.set(name, body.id);
+    return body.id as string;
+  };
+  return {
+    ...client,
+    user,
+    async group(displayName: string, members: readonly string[], externalId?: string) {
+      const values = await Promise.all(members.map(async (one) => ({ value: await user(one) })));
+      const { body } = await client.post('/Groups', { displayName, externalId, members: values });
+      return body.id as string;
+    },
+    async join(group: string, name: string) {
+      await client.patch(`/Groups/${group}`, [add('members', [{ value: await user(name) }])]);
+    },
+  };
+}
+
+describe('takeover from a reader to SCIM', () => {
+  it('the same platform group follows the SCIM client, and the reader only compares it', async () => {
+    const reader = await openWith({ rowing: ['a', 'b'] });
+    await reader.passMinutes(30);
+    const before = onPlatform(reader);
+    const scim = await scimOf(reader);
+    const group = await scim.group('Group rowing', ['a', 'c']);
+    await reader.passMinutes(30);
+    expect(onPlatform(reader)).toEqual(before);
+    expect(await plan(reader, 'scim')).toMatchObject({
+      to: 'scim',
+      groups: [{ group: 'rowing', name: 'Group rowing', target: group, by: 'name' }],
+      unmapped: [],
+    });
+    await takeOver(reader, 'scim');
+    await reader.passMinutes(30);
+    expect(onPlatform(reader)).toEqual(before);
+    await resume(reader);
+    const [moved] = onPlatform(reader);
+    expect(onPlatform(reader)).toEqual([{ ...before[0], spokeId: group, users: ['u-a', 'u-c'] }]);
+    await scim.join(group, 'd');
+    await reader.passMinutes(30);
+    expect(onPlatform(reader)).toEqual([{ ...moved, users: ['u-a', 'u-c', 'u-d'] }]);
+    expect(await reader.stored('rowing')).toMatchObject({ other: group });
+  });
+
+  it('the SCIM client finds its group by the external id if the name differs', async () => {
+    const reader = await openWith({ rowing: ['a'] });
+    await reader.passMinutes(30);
+    const scim = await scimOf(reader);
+    const group = await scim.group('Rowing Club', ['a'], 'rowing@acme.test');
+    expect((await plan(reader, 'scim')).groups).toMatchObject([{ target: group, by: 'externalId' }]);
+  });
+
+  it('a group without a counterpart stays with the reader, and its reading cannot be ended', async () => {
+    const reader = await openWith({ rowing: ['a'], chess: ['b'] });
+    await reader.passMinutes(30);
+    const scim = await scimOf(reader);
+    await scim.group('Group rowing', ['a']);
+    expect(await takeOver(reader, 'scim')).toMatchObject({
+      unmapped: [{ group: 'chess', reason: 'not_found' }],
+    });
+    await resume(reader);
+    await reader.change({ kind: 'addMember', group: 'chess', member: 'c' });
+    await reader.passMinutes(60);
+    expect(reader.shown('chess')).toEqual([['u-b', 'u-c']]);
+    const toolPorts = { ...reader.world.toolPorts, vault: {} as never };
+    expect(await groupsOfReader(await reader.world.connection(), toolPorts)).toEqual(['chess']);
+    const off = await planSettings(CONNECTION, [{ key: 'directory', value: null }], toolPorts);
+    await expect(changeSettings(off, toolPorts)).rejects.toThrow('the reader owns 1 group (chess)');
+  });
+
+  it('the reading can be ended after all groups have moved, and SCIM changes still arrive', async () => {
+    const reader = await openWith({ rowing: ['a'] });
+    await reader.passMinutes(30);
+    const scim = await scimOf(reader);
+    const group = await scim.group('Group rowing', ['a']);
+    const toolPorts = { ...reader.world.toolPorts, vault: {} as never };
+    const off = await planSettings(CONNECTION, [{ key: 'directory', value: null }], toolPorts);
+    await expect(changeSettings(off, toolPorts)).rejects.toThrow('directory takeover --to scim');
+    await takeOver(reader, 'scim');
+    await resume(reader);
+    await changeSettings(off, toolPorts);
+    await scim.join(group, 'b');
+    await reader.pass(20 * MINUTE_MS);
+    expect(onPlatform(reader)).toMatchObject([{ users: ['u-a', 'u-b'] }]);
+  });
+});
+
+/** Creates the group Group rowing in a source, with these members. @returns its id there */
+const BY_SOURCE: Readonly<
+  Record<Source, (reader: Reader, members: readonly string[], scim: Scim) => Promise<string>>
+> = {
+  directory: async (reader) => {
+    await reader.passMinutes(30);
+    return 'rowing';
+  },
+  events: async (reader, members) => {
+    reader.say({ snapshot: 'okta-1', name: 'Group rowing', of: members });
+    await reader.pass(5 * MINUTE_MS);
+    return 'okta-1';
+  },
+  scim: async (reader, members, scim) => {
+    const group = await scim.group('Group rowing', members);
+    await reader.pass(5 * MINUTE_MS);
+    return group;
+  },
+};
+
+type Scim = Awaited<ReturnType<typeof scimOf>>;
+
+const DIRECTIONS: readonly (readonly [Source, Source])[] = [
+  ['events', 'directory'],
+  ['scim', 'directory'],
+  ['directory', 'scim'],
+  ['directory', 'events'],
+  ['scim', 'events'],
+  ['events', 'scim'],
+];
+
+describe('takeover in each direction', () => {
+  it.each(DIRECTIONS)(
+    'a group of %s moves to %s and back: one platform group with one id, changed only after a resume',
+    async (from, to) => {
+      const hasReader = from === 'directory' || to === 'directory';
+      const reader = await openWith({ rowing: ['a', 'b'] }, hasReader ? { directory } : {});
+      const scim = await scimOf(reader);
+      const first = await BY_SOURCE[from](reader, ['a', 'b'], scim);
+      const [before, ...others] = onPlatform(reader);
+      expect(others).toEqual([]);
+      expect(before).toMatchObject({ spokeId: first, users: ['u-a', 'u-b'] });
+      const second = await BY_SOURCE[to](reader, ['b', 'c'], scim);
+      await reader.pass(30 * MINUTE_MS);
+      expect(onPlatform(reader)).toEqual([before]);
+
+      expect((await takeOver(reader, to)).groups).toMatchObject([{ group: first, target: second }]);
+      await reader.passMinutes(hasReader ? 30 : 0);
+      await reader.pass(30 * MINUTE_MS);
+      expect(onPlatform(reader)).toEqual([before]);
+      await resume(reader);
+      await reader.passMinutes(hasReader ? 30 : 0);
+      const there = {
+        ...before,
+        spokeId: second,
+        users: to === 'directory' ? ['u-a', 'u-b'] : ['u-b', 'u-c'],
+      };
+      expect(onPlatform(reader)).toEqual([there]);
+
+      expect((await takeOver(reader, from)).groups).toMatchObject([{ group: second, target: first }]);
+      await reader.passMinutes(hasReader ? 30 : 0);
+      expect(onPlatform(reader)).toEqual([there]);
+      await resume(reader);
+      await reader.passMinutes(hasReader ? 30 : 0);
+      expect(onPlatform(reader)).toEqual([{ ...before, spokeId: first, users: ['u-a', 'u-b'] }]);
+      expect((await plan(reader, from)).groups).toEqual([]);
+    },
+  );
+});
+
+describe('wrong order of steps', () => {
+  it.each([
+    ['events', 'scim'],
+    ['scim', 'events'],
+    ['directory', 'events'],
+  ] as const)(
+    'a group of %s is not duplicated if %s sends the group before the takeover',
+    async (from, to) => {
+      const reader = await openWith({ rowing: ['a'] }, from === 'directory' ? { directory } : {});
+      const scim = await scimOf(reader);
+      await BY_SOURCE[from](reader, ['a'], scim);
+      const before = onPlatform(reader);
+      const second = await BY_SOURCE[to](reader, ['b'], scim);
+      await reader.pass(120 * MINUTE_MS);
+      expect(onPlatform(reader)).toEqual(before);
+      expect((await reader.state(second))?.lastError).toMatchObject({
+        code: 'name_of_other_source',
+        message: expect.stringContaining(`groupsync directory takeover --to ${to}`),
+      });
+    },
+  );
+
+  it('a group with the same name is created after the group of the other source was released or renamed', async () => {
+    const reader = await openWith({}, {});
+    const scim = await scimOf(reader);
+    await BY_SOURCE.events(reader, ['a'], scim);
+    await BY_SOURCE.scim(reader, ['b'], scim);
+    expect(onPlatform(reader)).toHaveLength(1);
+    await reader.tell({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
+    await reader.pass(120 * MINUTE_MS);
+    expect(onPlatform(reader).map(({ name }) => name)).toEqual(['Group sailing', 'Group rowing']);
+  });
+
+  it('an early resume removes no member that the reader has not read yet', async () => {
+    const reader = await openWith({ rowing: ['a', 'b'] });
+    const scim = await scimOf(reader);
+    await BY_SOURCE.directory(reader, [], scim);
+    await BY_SOURCE.scim(reader, ['c', 'd'], scim);
+    await takeOver(reader, 'scim');
+    await resume(reader);
+    const there = onPlatform(reader);
+    expect(there).toMatchObject([{ users: ['u-c', 'u-d'] }]);
+    await takeOver(reader, 'directory');
+    await resume(reader);
+    expect(onPlatform(reader)).toEqual(there);
+    await reader.passMinutes(30);
+    expect(onPlatform(reader)).toMatchObject([{ users: ['u-a', 'u-b'] }]);
+  });
+});

@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { always } from '../../support/engine/runs.ts';
+import { createWorld, ERROR, fullUser, GROUP } from './support/server.ts';
+
+/* A valid request gets an arbitrary value in one place. The answer is a success, or an error that says what is expected. */
+
+const VALUES = fc.oneof(
+  fc.jsonValue(),
+  fc.constantFrom('', ' ', '\ud800', '\u0000', 'x'.repeat(5_000), '__proto__', '('.repeat(50), 1e300, -1),
+);
+const OPERATIONS = [
+  { op: 'add', path: 'members', value: [{ value: 'm1' }] },
+  { op: 'remove', path: 'members[value eq "m2"]' },
+  { op: 'replace', path: 'displayName', value: 'B' },
+  { op: 'replace', value: { members: [{ value: 'm3', type: 'User' }], externalId: 'x' } },
+];
+const USER_OPERATIONS = [
+  { op: 'Replace', path: 'emails[type eq "work"].value', value: 'b@x.test' },
+  { op: 'replace', value: { 'name.givenName': 'G', active: 'False' } },
+  { op: 'Remove', path: 'name.familyName' },
+];
+const bulkOf = (path: string, data: object) => ({ method: 'POST', path, bulkId: 'b1', data });
+const SEARCH = {
+  filter: 'userName sw "a"',
+  sortBy: 'userName',
+  sortOrder: 'descending',
+  count: 5,
+  startIndex: 1,
+};
+
+const MESSAGES = 'urn:ietf:params:scim:api:messages:2.0';
+const groupOf = (displayName: string, members: object[]) => ({ schemas: [GROUP], displayName, members });
+
+const REQUESTS = [
+  ['POST', '/Users', fullUser('bob')],
+  ['PUT', '/Users/id000001', fullUser('ann')],
+  ['PATCH', '/Users/id000001', { Operations: USER_OPERATIONS }],
+  ['POST', '/Groups', groupOf('B', [{ value: 'm1' }, { value: 'm2', type: 'User' }])],
+  ['PUT', '/Groups/gid000002', groupOf('A', [{ value: 'm2' }])],
+  ['PATCH', '/Groups/gid000002', { Operations: OPERATIONS }],
+  [
+    'POST',
+    '/Bulk',
+    {
+      schemas: [`${MESSAGES}:BulkRequest`],
+      failOnErrors: 1,
+      Operations: [bulkOf('/Users', fullUser('cas'))],
+    },
+  ],
+  [
+    'POST',
+    '/Users/.search',
+    {
+      schemas: [`${MESSAGES}:SearchRequest`],
+      ...SEARCH,
+      attributes: ['userName'],
+      excludedAttributes: ['meta'],
+    },
+  ],
+] as const;
+
+type Json = { [name: string]: Json } | Json[] | string | number | boolean | null;
+
+/** Returns every place of a body, as the names and indexes that lead to it. */
+function placesOf(body: Json): readonly (readonly string[])[] {
+  if (typeof body !== 'object' || body === null) return [[]];
+  return [
+    [],
+    ...Object.entries(body).flatMap(([name, part]) => placesOf(part).map((place) => [name, ...place])),
+  ];
+}
+
+function withValue(body: Json, [name, ...rest]: readonly string[], value: Json): Json {
+  if (name === undefined) return value;
+  const copy = structuredClone(body) as { [name: string]: Json };
+  copy[name] = withValue(copy[name] ?? null, rest, value);
+  return copy;
+}
+
+const ALL = REQUESTS.flatMap(([method, path, body]) =>
+  placesOf(body as unknown as Json).map((place) => ({ method, path, body: body as unknown as Json, place })),
+);
+
+async function answerTo(method: string, path: string, body: Json) {
+  const world = createWorld({ storeProfile: true });
+  const client = await world.client();
+  await client.post('/Users', fullUser('ann'));
+  await client.post('/Groups', groupOf('A', [{ value: 'm1' }, { value: 'm2' }]));
+  return client.send(method, path, JSON.stringify(body));
+}
+
+it.each(REQUESTS)('the request succeeds without a wrong value: %s %s', async (method, path, body) => {
+  expect((await answerTo(method, path, body as unknown as Json)).status).toBeLessThan(300);
+});
+
+always(
+  'a wrong value in any place of a body is refused with the expected form, and is never an internal error',
+  fc.asyncProperty(fc.constantFrom(...ALL), VALUES, async ({ method, path, body, place }, value) => {
+    const answer = await answerTo(method, path, withValue(body, place, value as Json));
+    if (answer.status < 400) return;
+    expect(answer.status).toBeLessThan(500);
+    const detail = expect.stringContaining('expected');
+    expect(answer.body).toMatchObject({ schemas: [ERROR], status: String(answer.status), detail });
+  }),
+);
