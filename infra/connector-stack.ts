@@ -23,7 +23,7 @@ import { VERSION } from '../shared/contract/version.ts';
 import { type AlarmConfig, HealthAlarms } from './alarms.ts';
 import { AuditExport } from './audit.ts';
 import type { ConnectorFunction } from './connector-function.ts';
-import { Console, grantConsole } from './console.ts';
+import { type CalledByConsole, Console, type ConsoleProps, grantConsole } from './console.ts';
 import { Dashboard } from './dashboard.ts';
 import type { DeployableKey } from './function-code.ts';
 import { Operators } from './operators.ts';
@@ -136,14 +136,7 @@ export class ConnectorStack extends Stack {
       : undefined;
     const scim = settings.scim ? new Scim(this, 'Scim', the('scim', 'Answers SCIM requests')) : undefined;
 
-    const { console: signIn, consoleUrl } = settings;
-    const console =
-      signIn &&
-      new Console(this, 'Console', {
-        ...the('console', 'Serves the console to people who sign in'),
-        signIn,
-        customUrl: consoleUrl,
-      });
+    const console = consoleOf(this, the('console', 'Serves the console to people who sign in'));
 
     const { auditExportDays: lockedDays } = settings;
     const audit = lockedDays && new AuditExport(this, 'Audit', { ...every, table, undelivered, lockedDays });
@@ -173,17 +166,8 @@ export class ConnectorStack extends Stack {
       equip(each, settings, resources);
       equipForSecrets(each, secretsKey);
     }
-    if (console !== undefined && signIn !== undefined) {
-      grantConsole(console, signIn, {
-        ...resources,
-        ingest: ingest.worker,
-        reconcile: reconcile.worker,
-        people: people.worker,
-      });
-      console.worker.function.addEnvironment(ENVIRONMENT.eventsQueueUrl, queues.events.queueUrl);
-      reconcile.worker.function.addEnvironment(ENVIRONMENT.consoleRole, console.worker.role.roleArn);
-      output(CONSOLE_URL_OUTPUT, console.url);
-    }
+    const called = { ingest: ingest.worker, reconcile: reconcile.worker, people: people.worker };
+    equipConsole(console, { ...resources, ...called });
     const targets = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
     grantNotify(reconcile.worker.role, targets, resources);
     reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, targets.join(','));
@@ -270,6 +254,21 @@ function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undef
   // The administrator of the directory must trust this role.
   new CfnOutput(Stack.of(worker), 'DirectoryRoleArn', { value: role.roleArn });
   return { role: role.roleArn, queue };
+}
+
+/** Adds the console if the settings have one. */
+function consoleOf(stack: Stack, props: Omit<ConsoleProps, 'signIn' | 'customUrl'>): Console | undefined {
+  const { console: signIn, consoleUrl: customUrl } = props.settings;
+  return signIn && new Console(stack, 'Console', { ...props, signIn, customUrl });
+}
+
+function equipConsole(console: Console | undefined, on: CalledByConsole): void {
+  if (console === undefined) return;
+  const { worker, url } = console;
+  grantConsole(console, on);
+  worker.function.addEnvironment(ENVIRONMENT.eventsQueueUrl, on.queues.events.queueUrl);
+  on.reconcile.function.addEnvironment(ENVIRONMENT.consoleRole, worker.role.roleArn);
+  new CfnOutput(Stack.of(worker), CONSOLE_URL_OUTPUT, { value: url });
 }
 
 const secretsKeyOf = ({ secretsKey }: Settings, { keyArn }: IKey): string | undefined =>

@@ -15,7 +15,7 @@ const RATE_LIMIT = 50;
 const BURST_LIMIT = 100;
 const PERIOD = Duration.minutes(5);
 
-interface ConsoleProps extends Omit<ConnectorFunctionProps, 'name' | 'timeoutSeconds'> {
+export interface ConsoleProps extends Omit<ConnectorFunctionProps, 'name' | 'timeoutSeconds'> {
   readonly signIn: ConsoleSignIn;
   /** The address that people open, if it is not the address of the HTTP API. */
   readonly customUrl: string | undefined;
@@ -25,6 +25,7 @@ interface ConsoleProps extends Omit<ConnectorFunctionProps, 'name' | 'timeoutSec
 export class Console extends Construct {
   readonly worker: ConnectorFunction;
   readonly url: string;
+  readonly hasSecret: boolean;
 
   constructor(scope: Construct, id: string, { signIn, customUrl, ...props }: ConsoleProps) {
     super(scope, id);
@@ -47,6 +48,7 @@ export class Console extends Construct {
       },
       props,
     );
+    this.hasSecret = signIn.hasSecret;
     this.url = customUrl ?? api.apiEndpoint;
     this.worker.function.addEnvironment(ENVIRONMENT.console, JSON.stringify(signIn));
     this.worker.function.addEnvironment(ENVIRONMENT.consoleUrl, this.url);
@@ -71,19 +73,17 @@ export class Console extends Construct {
   }
 }
 
+export interface CalledByConsole extends Resources {
+  readonly ingest: ConnectorFunction;
+  readonly reconcile: ConnectorFunction;
+  readonly people: ConnectorFunction;
+}
+
 /**
  * The rights of the console beyond the table and the queues. It may not read the credentials of connections, and writes
  * no decision about held removals: the function `reconcile` does both.
  */
-export function grantConsole(
-  { worker: { role } }: Console,
-  { hasSecret }: ConsoleSignIn,
-  on: Resources & {
-    readonly reconcile: ConnectorFunction;
-    readonly people: ConnectorFunction;
-    readonly ingest: ConnectorFunction;
-  },
-): void {
+export function grantConsole({ worker: { role }, hasSecret }: Console, on: CalledByConsole): void {
   const { prefix, table } = on;
   const called = [on.reconcile, on.people].map(({ function: { functionArn } }) => functionArn);
   role.addToPolicy(

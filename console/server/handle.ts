@@ -64,9 +64,10 @@ export function createHandle(
       };
       if (kind === 'action') return await perform(name, request, context);
       if (name !== 'live') return Response.json(await QUERIES[name]?.(searchParams, context));
-      if (pollMs !== undefined) return polled(shownTo(person, await context.overview.live()), pollMs);
       const live = async () => shownTo(person, await context.overview.live());
-      return new Response(stream(live, describe, request.signal), { headers: EVENT_STREAM });
+      const lines =
+        pollMs === undefined ? stream(live, describe, request.signal) : await polled(live, pollMs);
+      return new Response(lines, { headers: EVENT_STREAM });
     } catch (error) {
       const { name: kind } = error instanceof Error ? error : { name: '' };
       return problem(STATUS[kind] ?? 500, describe(error));
@@ -129,8 +130,8 @@ function parsed(text: string): unknown {
   }
 }
 
-const polled = (live: Live, pollMs: number): Response =>
-  new Response(`retry: ${pollMs}\ndata: ${JSON.stringify(live)}\n\n`, { headers: EVENT_STREAM });
+const polled = async (read: () => Promise<Live>, pollMs: number): Promise<string> =>
+  `retry: ${pollMs}\ndata: ${JSON.stringify(await read())}\n\n`;
 
 /** Streams one line per read of the connection, and a comment line as keep-alive. */
 function stream(
