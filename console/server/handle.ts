@@ -55,7 +55,7 @@ export function createHandle(
       const context: RequestContext = {
         connection,
         prefix,
-        ports: person === undefined ? ports : portsOf(person),
+        ports: person ? portsOf(person) : ports,
         requireRole: (role) => person && requireRole(person, connection, role),
         formatCommands,
         overview: overviewOf(connection),
@@ -65,9 +65,7 @@ export function createHandle(
       if (kind === 'action') return await perform(name, request, context);
       if (name !== 'live') return Response.json(await QUERIES[name]?.(searchParams, context));
       const live = async () => shownTo(person, await context.overview.live());
-      const lines =
-        pollMs === undefined ? stream(live, describe, request.signal) : await polled(live, pollMs);
-      return new Response(lines, { headers: EVENT_STREAM });
+      return await answerLive(live, pollMs, () => stream(live, describe, request.signal));
     } catch (error) {
       const { name: kind } = error instanceof Error ? error : { name: '' };
       return problem(STATUS[kind] ?? 500, describe(error));
@@ -128,6 +126,15 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+async function answerLive(
+  read: () => Promise<Live>,
+  pollMs: number | undefined,
+  stream: () => ReadableStream,
+): Promise<Response> {
+  const body = pollMs === undefined ? stream() : await polled(read, pollMs);
+  return new Response(body, { headers: EVENT_STREAM });
 }
 
 const polled = async (read: () => Promise<Live>, pollMs: number): Promise<string> =>

@@ -89,7 +89,8 @@ function wasShown(
   member: string,
 ): boolean {
   if (kind !== 'snapshot' && kind !== 'leave') return true;
-  return seen.directory.read(connection, arrivedAtMs - 1).groups.get(group)?.members.has(member) === true;
+  const before = seen.directory.read(connection, arrivedAtMs - 1).groups.get(group);
+  return before?.members.has(member) === true;
 }
 
 function takenAway(

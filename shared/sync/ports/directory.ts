@@ -32,11 +32,6 @@ export interface DirectoryApplicants {
    * @throws DirectoryError `denied` if `key` is not a key file
    */
   present(setting: DirectorySetting, key: unknown): Promise<Directory>;
-  /**
-   * The directory of a connection, opened with its stored credential.
-   * @throws DirectoryError `denied` if there is none
-   */
-  stored(connection: Connection): Promise<Directory>;
   /** Stores the credential for the connection. */
   store(connection: ConnectionName, key: unknown): Promise<void>;
   /** Removes the stored credential, if there is one. The connection signs in without a stored credential. */
