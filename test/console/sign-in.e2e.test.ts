@@ -1,7 +1,13 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseWorld } from '../../local/platform/state/world.ts';
 import { type ConsoleLogin, roleAccounts, startConsoleLogin } from '../../local/console-login/start.ts';
+import { hashOf } from '../../console/sign-in/attempt.ts';
+import { sleep } from '../../shared/runtime/clock.ts';
+import { createConsoleSessionStore } from '../../shared/store/console-session-store.ts';
+import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
+import type { ConsoleSessions } from '../../shared/sync/ports/console-sessions.ts';
 import { wireTool } from '../../shared/runtime/wire-tool.ts';
 import { localTarget } from '../../cli/local-file.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
@@ -15,6 +21,9 @@ import { expectAccessible } from './support/stage.ts';
 /* The function of the console behind a gateway, with the provider oidc-provider and a real browser. */
 
 const accounts = roleAccounts();
+/** The addresses to which the provider sent the browser back. */
+const callbacks: string[] = [];
+let sessions: ConsoleSessions;
 let local: Awaited<ReturnType<typeof startLocalStack>>;
 let login: ConsoleLogin;
 let browser: Browser;
@@ -34,6 +43,9 @@ beforeAll(async () => {
   });
   login = await startConsoleLogin('groupsync', { accounts });
   tool = await wireTool({ ...localTarget(local.stack.address), user: 'ada' });
+  sessions = createConsoleSessionStore(
+    createDynamoTable(new DynamoDBClient({}), { tableName: 'groupsync-state', sleep }),
+  );
   browser = await openBrowser();
   await local.send([snapshot(10)]);
   await local.converge();
@@ -51,7 +63,8 @@ afterAll(async () => {
 async function signIn(account: string, path: string): Promise<{ context: BrowserContext; page: Page }> {
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
+  page.setDefaultTimeout(20_000);
+  page.on('request', (request) => request.url().includes('/auth/callback?') && callbacks.push(request.url()));
   await page.goto(`${new URL(login.url).origin}${path}`);
   expect(page.url()).toContain(login.issuer);
   await page.locator('input[name=login]').fill(account);
@@ -87,5 +100,35 @@ describe('console with sign-in', () => {
       kind: 'operator',
       id: 'console:approver@acme.example',
     });
+  });
+
+  it('after the session has ended, the page keeps its content, and a removed role is gone after the next sign-in', async () => {
+    const { context, page } = await signIn('operator', '/c/default/groups');
+    await page.getByRole('link', { name: 'Engineering' }).waitFor();
+    const session = (await context.cookies()).find(({ name }) => name.endsWith('groupsync-session'));
+    expect(session).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Lax', path: '/' });
+    expect(await statusOf(page, '/api/resume?connection=default', 'POST')).toBe(400);
+    accounts.set('operator', { groups: ['groupsync-viewer'] });
+    await sessions.end(hashOf(session?.value ?? ''));
+    expect(await statusOf(page, '/api/home?connection=default')).toBe(401);
+    await page.getByRole('searchbox').fill('eng');
+    await page.getByRole('alert').getByText('Your sign-in has ended').waitFor();
+    await page.getByRole('link', { name: 'Sign in again' }).click();
+    await page.getByText('operator@acme.example').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/c/default/groups');
+    expect(await statusOf(page, '/api/resume?connection=default', 'POST')).toBe(403);
+  });
+
+  it('a person signs out, and neither the session nor the code can be used again', async () => {
+    const { context, page } = await signIn('viewer', '/c/default');
+    const [{ value = '' } = {}] = (await context.cookies()).filter(({ name }) => name.endsWith('-session'));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'You have signed out' }).waitFor();
+    expect((await context.cookies()).filter(({ name }) => name.startsWith('__Host-'))).toEqual([]);
+    expect(await sessions.find(hashOf(value))).toBeUndefined();
+    expect(await statusOf(page, '/api/home?connection=default')).toBe(401);
+    expect(callbacks.length).toBeGreaterThan(0);
+    await page.goto(callbacks.at(-1) ?? '');
+    await page.getByRole('heading', { name: 'You cannot sign in' }).waitFor();
   });
 });
