@@ -14,7 +14,6 @@ import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import { companyOf, memberOf } from '../local/support/story.ts';
 import { nativeEvent } from '../support/events.ts';
 import { startLocalStack } from '../support/local-stack.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
 import { openBrowser } from './support/browser.ts';
 import { expectAccessible } from './support/stage.ts';
 
@@ -112,7 +111,7 @@ describe('console with sign-in', () => {
     await sessions.end(hashOf(session?.value ?? ''));
     expect(await statusOf(page, '/api/home?connection=default')).toBe(401);
     await page.getByRole('searchbox').fill('eng');
-    await page.getByRole('alert').getByText('Your sign-in has ended').waitFor();
+    await page.getByRole('alert').getByText('Your sign-in has ended.').waitFor();
     await page.getByRole('link', { name: 'Sign in again' }).click();
     await page.getByText('operator@acme.example').waitFor();
     expect(new URL(page.url()).pathname).toBe('/c/default/groups');
