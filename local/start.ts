@@ -37,8 +37,9 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /** Loaded here, because only this option needs the console and the provider. */
-const startConsoleLogin = async () =>
-  (await import('./console-login/start.ts')).startConsoleLogin(DEFAULT_PREFIX);
+async function startConsoleLogin() {
+  return (await import('./console-login/start.ts')).startConsoleLogin(DEFAULT_PREFIX);
+}
 
 /**
  * Returns a signal that aborts at SIGTERM or Ctrl-C. A second signal ends the process at once. It is ignored within
