@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildResult, buildSync } from 'esbuild';
+import { pageAsJson } from './page.ts';
 import { DEPLOYABLE_KEYS, type DeployableKey, type FunctionCode } from './function-code.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -44,6 +45,8 @@ export function bundle(entries: Record<string, string>, outDir: string): BuildRe
       '@aws-sdk/credential-provider-node': join(ROOT, 'infra/substitutes/credentials.ts'),
       undici: join(ROOT, 'infra/substitutes/undici.mjs'),
     },
+    // The function `console` serves these files.
+    define: { CONSOLE_PAGE: pageAsJson(ROOT) },
     // Dependencies that are CommonJS call `require` for Node's own modules.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

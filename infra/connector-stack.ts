@@ -9,6 +9,7 @@ import type { Construct } from 'constructs';
 import type { ScheduleKey } from '../shared/contract/names.ts';
 import {
   alarmTopicName,
+  CONSOLE_URL_OUTPUT,
   ENVIRONMENT,
   QUEUE_KEYS,
   READER_SOURCE_NAME,
@@ -22,6 +23,7 @@ import { VERSION } from '../shared/contract/version.ts';
 import { type AlarmConfig, HealthAlarms } from './alarms.ts';
 import { AuditExport } from './audit.ts';
 import type { ConnectorFunction } from './connector-function.ts';
+import { type CalledByConsole, Console, type ConsoleProps, grantConsole } from './console.ts';
 import { Dashboard } from './dashboard.ts';
 import type { DeployableKey } from './function-code.ts';
 import { Operators } from './operators.ts';
@@ -59,6 +61,7 @@ const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   people: 1024,
   scim: 1024,
   directory: 1024,
+  console: 1024,
 };
 
 const CALLED_BY_OPERATORS: ReadonlySet<string> = new Set(['reconcile', 'people', 'directory']);
@@ -86,6 +89,7 @@ export class ConnectorStack extends Stack {
       tags: { ...props.tags, 'groupsync:stage': settings.stage },
     });
     const { prefix } = settings;
+    const output = (name: string, value: string) => new CfnOutput(this, name, { value });
     const key = encryptionKey(this, settings);
     const topic = alarmTopic(this, settings, key);
     this.alarmTopic = topic;
@@ -134,6 +138,8 @@ export class ConnectorStack extends Stack {
       : undefined;
     const scim = settings.scim ? new Scim(this, 'Scim', the('scim', 'Answers SCIM requests')) : undefined;
 
+    const console = consoleOf(this, the('console', 'Serves the console to people who sign in'));
+
     const { auditExportDays: lockedDays } = settings;
     const audit = lockedDays && new AuditExport(this, 'Audit', { ...every, table, undelivered, lockedDays });
 
@@ -144,7 +150,7 @@ export class ConnectorStack extends Stack {
       apply: apply.lane.queue,
       applyDlq: apply.lane.deadLetters,
     };
-    const optional = [directory, scim, audit || undefined];
+    const optional = [directory, scim, console, audit || undefined];
     const parts = [ingest, apply, reconcile, people, ...optional.filter((part) => part !== undefined)];
     const functions = parts.map(({ worker }) => worker);
     const { ofSources } = ingest.lane;
@@ -162,6 +168,8 @@ export class ConnectorStack extends Stack {
       equip(each, settings, resources);
       equipForSecrets(each, secretsKey);
     }
+    const called = { ingest: ingest.worker, reconcile: reconcile.worker, people: people.worker };
+    equipConsole(console, { ...resources, ...called });
     const targets = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
     grantNotify(reconcile.worker.role, targets, resources);
     reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, targets.join(','));
@@ -189,13 +197,13 @@ export class ConnectorStack extends Stack {
       undelivered,
       key,
       reader,
+      console: console?.worker.role.roleArn,
     });
     const workers = functions.filter(({ name }) => CALLED_BY_OPERATORS.has(name));
     new Operators(this, 'Operators', { ...every, secretsKey, workers });
     new HealthAlarms(this, 'Health', settings, alarmConfig);
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 
-    const output = (name: string, value: string) => new CfnOutput(this, name, { value });
     for (const key of QUEUE_KEYS) output(STACK_OUTPUTS[key], queues[key].queueUrl);
     for (const [source, { queueUrl }] of ofSources) output(`${STACK_OUTPUTS.events}-${source}`, queueUrl);
     output(STACK_OUTPUTS.table, table.tableName);
@@ -249,6 +257,21 @@ function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undef
   // The administrator of the directory must trust this role.
   new CfnOutput(Stack.of(worker), 'DirectoryRoleArn', { value: role.roleArn });
   return { role: role.roleArn, queue };
+}
+
+/** Adds the console if the settings have one. */
+function consoleOf(stack: Stack, props: Omit<ConsoleProps, 'signIn' | 'customUrl'>): Console | undefined {
+  const { console: signIn, consoleUrl: customUrl } = props.settings;
+  return signIn && new Console(stack, 'Console', { ...props, signIn, customUrl });
+}
+
+function equipConsole(console: Console | undefined, on: CalledByConsole): void {
+  if (console === undefined) return;
+  const { worker, url } = console;
+  grantConsole(console, on);
+  worker.function.addEnvironment(ENVIRONMENT.eventsQueueUrl, on.queues.events.queueUrl);
+  on.reconcile.function.addEnvironment(ENVIRONMENT.consoleRole, worker.role.roleArn);
+  new CfnOutput(Stack.of(worker), CONSOLE_URL_OUTPUT, { value: url });
 }
 
 const secretsKeyOf = ({ secretsKey }: Settings, { keyArn }: IKey): string | undefined =>

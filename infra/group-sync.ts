@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from 'aws-cdk-lib';
 import type { IRole, IUser } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
+import type { ConsoleSignInProps } from '../shared/contract/console.ts';
 import { ConnectorStack } from './connector-stack.ts';
 import { DEPLOYABLE_KEYS, type FunctionCode } from './function-code.ts';
 import { readSettings } from './settings.ts';
@@ -54,6 +55,10 @@ export interface GroupSyncProps {
   readonly directoryAudiences?: readonly string[];
   /** ARNs of the keys in KMS with which that function may sign, to read an Okta organisation. Default: none. */
   readonly directoryKeys?: readonly string[];
+  /** How people sign in to the console of the stage, which the internet can reach. Default: no console. */
+  readonly console?: ConsoleSignInProps;
+  /** The address of the console, if it has a domain of its own. Default: the address of its HTTP API. */
+  readonly consoleUrl?: string;
   /** Whether the stage has the SCIM endpoint, which the internet can reach. Default: false. */
   readonly scim?: boolean;
   /** Executions that are reserved for the SCIM endpoint, and its maximum; `none`: no reservation. Default: 20. */

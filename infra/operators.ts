@@ -1,5 +1,5 @@
 import { Stack, Validations } from 'aws-cdk-lib';
-import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnAlias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
@@ -19,14 +19,9 @@ import {
   tableName,
   testedAlarm,
 } from '../shared/contract/names.ts';
-import {
-  CONNECTION_PARTITIONS,
-  CONNECTIONS_PARTITION,
-  DECISION_ATTRIBUTES,
-  TABLE,
-} from '../shared/contract/topology.ts';
+import { CONNECTION_PARTITIONS, CONNECTIONS_PARTITION, TABLE } from '../shared/contract/topology.ts';
 import type { ConnectorFunction } from './connector-function.ts';
-import { asFound, keyStatements, secretsKeyStatement } from './permissions.ts';
+import { asFound, keyStatements, noDecisions, secretsKeyStatement } from './permissions.ts';
 import type { Settings } from './settings.ts';
 
 type Right = readonly [on: keyof ReturnType<typeof namesOf>, ...actions: string[]];
@@ -161,19 +156,6 @@ export class Operators extends Construct {
     }
   }
 }
-
-/**
- * No direct write of a decision about held removals: only the function `reconcile` writes decisions, after it has checked
- * who decides. The condition names the attributes of a group's item that hold removals and decisions.
- */
-const noDecisions = (resources: string[]) =>
-  new PolicyStatement({
-    sid: 'NoDecisions',
-    effect: Effect.DENY,
-    actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
-    resources,
-    conditions: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': [...DECISION_ATTRIBUTES] } },
-  });
 
 /** What a viewer of one connection may read. Dead-lettered messages of all connections are in the same queues. */
 const LOOK_AT_ONE: readonly Right[] = [

@@ -1,12 +1,12 @@
 import { ArnFormat, Stack, Token, Validations } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
+import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Bucket, CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { notifySecretName, QUEUE_KEYS, type QueueKey, WEBHOOK } from '../shared/contract/names.ts';
-import { TABLE, WEB_IDENTITY_SECONDS } from '../shared/contract/topology.ts';
+import { DECISION_ATTRIBUTES, TABLE, WEB_IDENTITY_SECONDS } from '../shared/contract/topology.ts';
 import type { DeployableKey } from './function-code.ts';
 
 /** The calls that one function may make, by service. All other calls are refused. */
@@ -30,6 +30,14 @@ const READ_AND_WRITE = ['BatchGetItem', 'Query', 'BatchWriteItem', 'PutItem', 'U
 const READ_WRITE_AND_DELETE = [...READ_AND_WRITE, 'DeleteItem'] as const;
 /** If a function finds that an OAuth token has expired, it refreshes the token and stores the new one. */
 const USE_CREDENTIAL = ['GetSecretValue', 'PutSecretValue'] as const;
+
+/** A dead-lettered message is read by receiving it and making it visible again. */
+const DECIDE_MESSAGES = [
+  'ReceiveMessage',
+  'ChangeMessageVisibility',
+  'DeleteMessage',
+  'GetQueueAttributes',
+] as const;
 
 const SCHEDULED: Permissions = {
   table: READ_WRITE_AND_DELETE,
@@ -65,6 +73,18 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     queues: { reader: SEND },
     secrets: ['GetSecretValue'],
     onlyOfDirectories: true,
+  },
+  // Does what an operator does at the command line: see `grantConsole`.
+  console: {
+    table: READ_WRITE_AND_DELETE,
+    index: ['Query'],
+    queues: {
+      events: [...SEND, 'GetQueueAttributes'],
+      apply: [...SEND, 'GetQueueAttributes'],
+      eventsDlq: DECIDE_MESSAGES,
+      applyDlq: DECIDE_MESSAGES,
+    },
+    secrets: [],
   },
   // Reads the stream, not the table: see `grantExport`.
   audit: { table: [], index: [], queues: {}, secrets: [] },
@@ -254,3 +274,16 @@ export function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
     by('UseKeyOfTable', 'dynamodb', ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey']),
   ];
 }
+
+/**
+ * No direct write of a decision about held removals: only the function `reconcile` writes decisions, after it has checked
+ * who decides. The condition names the attributes of a group's item that hold removals and decisions.
+ */
+export const noDecisions = (resources: string[]) =>
+  new PolicyStatement({
+    sid: 'NoDecisions',
+    effect: Effect.DENY,
+    actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
+    resources,
+    conditions: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': [...DECISION_ATTRIBUTES] } },
+  });

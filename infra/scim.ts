@@ -1,49 +1,20 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { AccessLogField, AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
-import {
-  HttpApi,
-  HttpMethod,
-  HttpStage,
-  LogGroupLogDestination,
-  PayloadFormatVersion,
-} from 'aws-cdk-lib/aws-apigatewayv2';
-import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Duration } from 'aws-cdk-lib';
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import { FilterPattern, LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { METRIC_DIMENSIONS } from '../shared/contract/metrics.ts';
-import { ENVIRONMENT, functionName, METRIC_NAMESPACE } from '../shared/contract/names.ts';
+import { ENVIRONMENT, METRIC_NAMESPACE } from '../shared/contract/names.ts';
 import { type AlarmConfig, addAlarm, stageMetric } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
-
-/** One second below the time-out of an HTTP API (API Gateway quotas: 30 s), so that the function logs the time-out. */
-const TIMEOUT_SECONDS = 29;
+import { addHttpApi, HTTP_TIMEOUT_SECONDS } from './http-api.ts';
 
 /** Path after the host. The function expects the same path (`functions/scim.ts`). */
 const BASE_PATH = '/scim/v2';
 
-/**
- * The logged fields of each request. Path, query and headers are not logged, because they contain ids, filters with
- * e-mail addresses, and tokens. The log is JSON, so that CloudWatch can count by field.
- */
-const ACCESS_LOG = AccessLogFormat.custom(
-  JSON.stringify({
-    requestId: AccessLogField.contextRequestId(),
-    // An investigation of refused requests begins with their address.
-    sourceIp: AccessLogField.contextIdentitySourceIp(),
-    route: '$context.routeKey',
-    method: AccessLogField.contextHttpMethod(),
-    status: AccessLogField.contextStatus(),
-    latencyMs: AccessLogField.contextResponseLatency(),
-  }),
-);
-
 type ScimProps = Omit<ConnectorFunctionProps, 'name' | 'timeoutSeconds'>;
 
-/**
- * The SCIM server: a function behind an HTTP API, which admits TLS 1.2 and later only (API Gateway developer guide,
- * "Security policy for HTTP APIs"). Its throttle is the only limit on all connections together.
- */
+/** The SCIM server: a function behind an HTTP API. */
 export class Scim extends Construct {
   readonly worker: ConnectorFunction;
   readonly alarms: ScimAlarms;
@@ -57,55 +28,27 @@ export class Scim extends Construct {
     this.worker = new ConnectorFunction(this, 'Worker', {
       ...props,
       name: 'scim',
-      timeoutSeconds: TIMEOUT_SECONDS,
+      timeoutSeconds: HTTP_TIMEOUT_SECONDS,
       reservedConcurrency: scimConcurrency === 'none' ? undefined : scimConcurrency,
     });
     this.worker.function.addEnvironment(ENVIRONMENT.scimAllowedIps, scimAllowedIps.join(','));
-    this.api = new HttpApi(this, 'Api', {
-      apiName: functionName(props.settings.prefix, 'scim'),
-      description: 'SCIM 2.0 for identity providers',
-      createDefaultStage: false,
-    });
-    this.url = `${this.api.apiEndpoint}${BASE_PATH}`;
-    this.#routes();
-    const accessLog = this.#stage(props);
-    this.alarms = new ScimAlarms(this, props.alarmConfig, this.api, accessLog);
-  }
-
-  /** Only two routes. Requests to other paths do not reach the function. */
-  #routes(): void {
-    const integration = new HttpLambdaIntegration('Integration', this.worker.function, {
-      payloadFormatVersion: PayloadFormatVersion.VERSION_2_0,
-    });
-    for (const path of [BASE_PATH, `${BASE_PATH}/{proxy+}`]) {
-      const routes = this.api.addRoutes({ path, methods: [HttpMethod.ANY], integration });
-      for (const route of routes) {
-        Validations.of(route).acknowledge({
-          id: 'AwsSolutions-APIG4',
-          reason:
-            'Identity providers send one bearer token, whose hash is in the table. The function checks it before anything else; an authorizer of API Gateway would only repeat the same look-up.',
-        });
-      }
-    }
-  }
-
-  #stage({ settings, key }: ScimProps): LogGroup {
-    const accessLog = new LogGroup(this, 'AccessLog', {
-      // The name has the form of the functions' logs, because the policy of the key admits only such names.
-      logGroupName: `/aws/lambda/${functionName(settings.prefix, 'scim')}-access`,
-      retention: settings.logRetentionDays,
-      encryptionKey: key,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    new HttpStage(this, 'Stage', {
-      httpApi: this.api,
-      // The name of this stage is not part of the path.
-      stageName: '$default',
-      autoDeploy: true,
-      throttle: { rateLimit: settings.scimRequestsPerSecond, burstLimit: settings.scimBurst },
-      accessLogSettings: { destination: new LogGroupLogDestination(accessLog), format: ACCESS_LOG },
-    });
-    return accessLog;
+    const { api, accessLog } = addHttpApi(
+      this,
+      {
+        name: 'scim',
+        description: 'SCIM 2.0 for identity providers',
+        worker: this.worker,
+        paths: [BASE_PATH, `${BASE_PATH}/{proxy+}`],
+        whyNoAuthorizer:
+          'Identity providers send one bearer token, whose hash is in the table. The function checks it before anything else; an authorizer of API Gateway would only repeat the same look-up.',
+        rateLimit: props.settings.scimRequestsPerSecond,
+        burstLimit: props.settings.scimBurst,
+      },
+      props,
+    );
+    this.api = api;
+    this.url = `${api.apiEndpoint}${BASE_PATH}`;
+    this.alarms = new ScimAlarms(this, props.alarmConfig, api, accessLog);
   }
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ConsoleSignIn } from '../shared/contract/console.ts';
 import { DEFAULT_PREFIX } from '../shared/contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
 
@@ -126,6 +127,11 @@ export const StageSettings = z
       .regex(/^aws\.partner\/okta\.com\/.+$/, 'expected aws.partner/okta.com/…, as EventBridge shows it')
       .optional(),
     snsTopicArn: z.string().regex(TOPIC_ARN, 'expected the ARN of a standard SNS topic').optional(),
+    console: ConsoleSignIn.optional(),
+    consoleUrl: z
+      .string()
+      .regex(/^https:\/\/[a-z0-9.-]+$/, 'expected an address such as https://console.example.com')
+      .optional(),
     scim: flag.default(false),
     // One identity provider sends up to 25 requests a second. The upper limits are the quotas of API Gateway in a
     // region.

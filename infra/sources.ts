@@ -19,6 +19,8 @@ interface SourcesProps {
   readonly key: IKey;
   /** Role of the function that reads directories, and its queue. */
   readonly reader: { readonly role: string; readonly queue: Queue } | undefined;
+  /** Role of the console, in which operators replay dead-lettered messages. */
+  readonly console: string | undefined;
 }
 
 /** Permits the senders of directory events: named roles and users, Okta's log stream, an SNS topic. */
@@ -42,9 +44,9 @@ export class Sources extends Construct {
     this.#common.admit(producers);
   }
 
-  #namedProducers({ events, key }: SourcesProps, producers: readonly string[]): NamedProducers {
+  #namedProducers({ events, key, console }: SourcesProps, producers: readonly string[]): NamedProducers {
     const named = new NamedProducers(events, (statement) => this.#useKey(key, 'producers', statement));
-    named.admit(producers);
+    named.admit(producers.length === 0 || console === undefined ? producers : [...producers, console]);
     return named;
   }
 

@@ -27,6 +27,8 @@ export interface StartOptions {
   readonly data: string | undefined;
   readonly json: boolean;
   readonly console: boolean;
+  /** Serve the deployed console, with a provider on this machine. */
+  readonly consoleLogin: boolean;
   readonly localFile: string;
 }
 
@@ -38,6 +40,7 @@ Examples:
   npm start -- --events mine.jsonl --world mine.json --once
   npm start -- --directory google                 the example company, read from a directory through its API
   npm start -- --directory entra --once           the same, read from Entra ID
+  npm start -- --console-login                    the console of a deployed stage: sign in as viewer, approver, …
   npm start -- --setting guard=null --setting drift=report
   npm start --silent -- --once --json | jq .groups
 `;
@@ -83,6 +86,7 @@ const NOT_GIVEN = {
   data: undefined,
   json: false,
   console: true,
+  consoleLogin: false,
 } as const satisfies Partial<StartOptions>;
 type Given = Pick<StartOptions, keyof typeof NOT_GIVEN>;
 
@@ -119,6 +123,10 @@ export function commandLine(): Command {
     .option('--data <dir>', 'keep tables and platform in this folder')
     .option('--json', 'print one JSON document on stdout and nothing else')
     .option('--no-console', 'without the page of groupsync console')
+    .option(
+      '--console-login',
+      'serve the console that people sign in to, with an OIDC provider on this machine',
+    )
     .addOption(
       new Option('--local-file <path>', 'file for the addresses of this run').default(
         DEFAULT_LOCAL_FILE,

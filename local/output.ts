@@ -26,7 +26,12 @@ export function jsonDocument({ converged, groups, elapsedMs, address }: RunResul
 
 export function readableReport(
   { converged, groups, elapsedMs, address, page, directory }: RunResult,
-  options: { readonly once: boolean; readonly localFile: string; readonly logPath: string },
+  options: {
+    readonly once: boolean;
+    readonly localFile: string;
+    readonly logPath: string;
+    readonly consoleLogin?: boolean;
+  },
 ): string {
   const seconds = (elapsedMs / 1000).toFixed(1);
   const verdict = converged
@@ -37,12 +42,15 @@ export function readableReport(
   return `${lines.join('\n')}\n`;
 }
 
+const SIGN_IN = '            sign in as viewer, approver, operator or administrator, with any password';
+
 const endpointLines = (
   address: LocalFile,
-  options: { localFile: string; logPath: string },
+  options: { localFile: string; logPath: string; consoleLogin?: boolean },
   page: string | undefined,
 ): string[] => [
   ...(page === undefined ? [] : [`console     ${page}`]),
+  ...(options.consoleLogin === true ? [SIGN_IN] : []),
   `platform    ${address.platform}`,
   `AWS         ${address.dynamodb} (DynamoDB, Secrets Manager, Lambda, Scheduler)`,
   `SQS         ${address.sqs}`,

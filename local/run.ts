@@ -8,7 +8,6 @@ import {
 } from '../shared/contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
 import { localSettings } from './connection.ts';
-import type { startConsole } from './console.ts';
 import { untilConverged } from './convergence.ts';
 import { openDataFolder } from './data-folder.ts';
 import { openDirectory } from './directory/open-directory.ts';
@@ -32,7 +31,9 @@ export interface RunDependencies {
   readonly signal: AbortSignal;
   /** Redirects the handlers' standard output to a file and returns a function that prints to the real one. */
   readonly takeOutput: (logPath: string) => { readonly print: (text: string) => void };
-  readonly startConsole?: typeof startConsole;
+  readonly startConsole?: (
+    localFile: string,
+  ) => Promise<{ readonly url: string | undefined; readonly stop: () => void }>;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { DEFAULT_PREFIX } from '../shared/contract/names.ts';
 import { startConsole } from './console.ts';
 import { divertOutput } from './handler-log.ts';
 import { parseOptions } from './options.ts';
@@ -31,8 +32,13 @@ async function main(args: readonly string[]): Promise<number> {
     loadParts: async () => (await parts).loadParts(),
     signal: stopSignal(options.once ? 1 : 0),
     takeOutput: divertOutput,
-    startConsole,
+    startConsole: options.consoleLogin ? startConsoleLogin : startConsole,
   });
+}
+
+/** Loaded here, because only this option needs the console and the provider. */
+async function startConsoleLogin() {
+  return (await import('./console-login/start.ts')).startConsoleLogin(DEFAULT_PREFIX);
 }
 
 /**

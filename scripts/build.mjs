@@ -4,7 +4,7 @@ import { build } from 'esbuild';
  * Packages that are not bundled in a checkout: they are large and change rarely. All others are bundled, because one
  * file starts faster.
  */
-const NOT_BUNDLED = ['dynalite', 'fastify', 'esbuild'];
+const NOT_BUNDLED = ['dynalite', 'fastify', 'esbuild', 'oidc-provider'];
 
 /**
  * Builds Node programs from this project's sources, all into one folder.

@@ -29,7 +29,7 @@ const ENTRIES = [
  * All other packages are bundled, in the versions that were tested, so that installing the package brings no other
  * version and runs no install script. The CDK is fetched on demand; only a checkout uses the bundler.
  */
-const NOT_IN_PACKAGE = ['esbuild', ...Object.keys(packageJson.peerDependencies)];
+const NOT_IN_PACKAGE = ['esbuild', 'oidc-provider', ...Object.keys(packageJson.peerDependencies)];
 
 rmSync(DIST, { recursive: true, force: true });
 mkdirSync(DIST);

@@ -3,6 +3,6 @@ import { builtFolder } from './built.mjs';
 
 const folder = await builtFolder(
   ['local/start.ts', 'local/emulators/front-worker.ts'],
-  ['functions', 'local', 'directory-simulator', 'shared', 'simulate/platform'],
+  ['console', 'functions', 'local', 'directory-simulator', 'shared', 'simulate/platform'],
 );
 await import(new URL('start.mjs', folder).href);

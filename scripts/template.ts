@@ -21,7 +21,7 @@ mkdirSync(OUT, { recursive: true });
 const bundles = mkdtempSync(join(tmpdir(), 'groupsync-template-'));
 const folders = bundleHandlers(bundles);
 const template = JSON.stringify(releaseTemplate());
-// The template has no reader of directories, which needs settings of a kind that parameters cannot have.
+// The template has no reader of directories and no console. Parameters cannot have their settings.
 const keys = DEPLOYABLE_KEYS.filter((key) => template.includes(zipName(key)));
 for (const key of keys) {
   const zip = zipOf('index.mjs', readFileSync(join(folders[key], 'index.mjs')));

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { bundle, HANDLERS } from '../../infra/bundle.ts';
 import { DEPLOYABLE_KEYS, type DeployableKey } from '../../infra/function-code.ts';
 import { baselineSource } from '../../scripts/bundle-check/baseline.ts';
-import { startStage } from '../cold-start/stage.ts';
+import { type MeasuredKey, startStage } from '../cold-start/stage.ts';
 import { type Figure, showSpread, spreadOf, table } from '../figure.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -44,7 +44,7 @@ async function measureAll(folder: string): Promise<readonly (readonly string[])[
   const stage = await startStage();
   try {
     const rows: string[][] = [];
-    for (const name of DEPLOYABLE_KEYS) {
+    for (const name of DEPLOYABLE_KEYS.filter((key): key is MeasuredKey => key !== 'console')) {
       const bareName = CALL_THE_PLATFORM.has(name) ? 'apply' : 'ingest';
       const bareFile = join(folder, `bare-${bareName}.mjs`);
       const { file, wholeFile } = bundleBoth(name, bare(bareName), folder);

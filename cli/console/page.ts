@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { pageBuild, pageFiles } from '../../console/page-build.ts';
 import { indexOf, type Page } from '../../console/server/page-files.ts';
 import { UsageError } from '../io.ts';
 
@@ -13,12 +14,8 @@ const BUILT = fileURLToPath(new URL('./console/', import.meta.url));
 export async function loadPage(): Promise<Page> {
   const isBuilt = existsSync(`${BUILT}app.js`);
   const file = (name: string) => readFileSync(`${isBuilt ? BUILT : SOURCES}${name}`, 'utf8');
-  return {
-    '/': { type: 'text/html; charset=utf-8', body: indexOf() },
-    '/app.js': { type: 'text/javascript; charset=utf-8', body: isBuilt ? file('app.js') : await bundle() },
-    '/style.css': { type: 'text/css; charset=utf-8', body: file('style.css') },
-    '/icon.svg': { type: 'image/svg+xml', body: file('icon.svg') },
-  };
+  const script = isBuilt ? file('app.js') : await bundle();
+  return { '/': { type: 'text/html; charset=utf-8', body: indexOf() }, ...pageFiles(script, file) };
 }
 
 async function bundle(): Promise<string> {
@@ -27,16 +24,6 @@ async function bundle(): Promise<string> {
       'the page is not built here, and esbuild, which builds it, is not installed: npm ci',
     );
   });
-  const { outputFiles } = await build({
-    entryPoints: [`${SOURCES}main.tsx`],
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'esm',
-    target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    logLevel: 'silent',
-  });
+  const { outputFiles } = await build(pageBuild(SOURCES));
   return outputFiles[0]?.text ?? '';
 }

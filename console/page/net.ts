@@ -42,8 +42,15 @@ export async function get<Answer>(name: string, params: Params = {}, signal?: Ab
   return (await response.json()) as Answer;
 }
 
-export const post = (name: string, body: object, signal?: AbortSignal): Promise<Response> =>
-  call(name, {}, { method: 'POST', body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }) });
+export async function post(name: string, body: object, signal?: AbortSignal): Promise<Response> {
+  const init = { method: 'POST', body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }) };
+  const response = await call(name, {}, init);
+  endWait();
+  return response;
+}
+
+/** Ends the wait of `listen`, so that the page shows the result of an action at once. */
+let endWait: () => void = () => undefined;
 
 export async function signOut(): Promise<void> {
   await fetch('/auth/sign-out', { method: 'POST', headers: { 'x-groupsync-token': token } });
@@ -97,10 +104,11 @@ export async function listen(): Promise<void> {
     if (listenedConnection === connection.value)
       await new Promise((resolve) => {
         const timer = setTimeout(resolve, againMs);
-        listening.signal.addEventListener('abort', () => {
+        endWait = () => {
           clearTimeout(timer);
           resolve(undefined);
-        });
+        };
+        listening.signal.addEventListener('abort', endWait);
       });
     stop();
   }
@@ -133,7 +141,9 @@ export function useAnswer<Answer>(name: string | null, params: Params = {}, isLi
         if (signal?.aborted !== true && latest.current === key) {
           // If the server does not respond, a banner reports it. The earlier answer stays on the page.
           setState((before) =>
-            before.key === key && before.value !== undefined && !(error instanceof Refused)
+            before.key === key &&
+            before.value !== undefined &&
+            !(error instanceof Refused && error.status !== 401)
               ? before
               : { key, error: error as Error },
           );

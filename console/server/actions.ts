@@ -238,19 +238,22 @@ async function settingsEffect(
   return pMap(effects, async (effect) => ({ ...effect, name: await overview.nameOf(effect.group) }));
 }
 
-/** Replays messages and streams the progress. If the page stops reading, it ends after the current batch. */
+/**
+ * Replays messages and streams the progress. If the page stops reading or the signal fires, it ends after the current
+ * batch.
+ */
 function replay(
   { ids, code, rate }: { ids?: string[] | undefined; code?: string | undefined; rate?: number | undefined },
   { connection, ports, signal }: RequestContext,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  const stopping = new AbortController();
-  signal.addEventListener('abort', () => stopping.abort());
+  const cancelling = new AbortController();
+  const stop = AbortSignal.any([signal, cancelling.signal]);
   return new ReadableStream({
     async start(stream) {
       const total = { replayed: 0, failed: 0, remaining: 0 };
       const sendProgress = (line: ReplayProgress) => {
-        if (!stopping.signal.aborted) stream.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
+        if (!cancelling.signal.aborted) stream.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
       };
       try {
         for (const queue of BOTH_QUEUES) {
@@ -259,7 +262,7 @@ function replay(
             connection,
             selection: { ids, code },
             rate,
-            signal: stopping.signal,
+            signal: stop,
             onProgress: (done) =>
               sendProgress({
                 replayed: replayed + done.replayed,
@@ -276,8 +279,8 @@ function replay(
         // An aborted response would look as if the operator had stopped the replay.
         sendProgress({ ...total, remaining: null, problem: (error as Error).message });
       }
-      if (!stopping.signal.aborted) stream.close();
+      if (!cancelling.signal.aborted) stream.close();
     },
-    cancel: () => stopping.abort(),
+    cancel: () => cancelling.abort(),
   });
 }

@@ -15,6 +15,8 @@ export interface ConsoleOptions {
   /** Returns the ports with which a person acts who signed in. */
   readonly portsOf?: (person: Person) => ToolPorts;
   readonly describe: (error: unknown) => string;
+  /** If the server cannot stream, `live` answers once, and the page asks again after this time. */
+  readonly pollMs?: number;
   /** Completes the commands in a text so that they can be pasted. */
   readonly formatCommands: (text: string, connection: ConnectionName) => string;
 }
@@ -32,7 +34,7 @@ const LARGEST_BODY_BYTES = 2_000_000;
 export function createHandle(
   consoleOptions: ConsoleOptions,
 ): (request: Request, person?: Person) => Promise<Response> {
-  const { prefix, ports, portsOf = () => ports, formatCommands } = consoleOptions;
+  const { prefix, ports, portsOf = () => ports, formatCommands, pollMs } = consoleOptions;
   const overviews = new Map<ConnectionName, Overview>();
   const session = createSession(ports);
   const overviewOf = (connection: ConnectionName) => {
@@ -53,7 +55,7 @@ export function createHandle(
       const context: RequestContext = {
         connection,
         prefix,
-        ports: person === undefined ? ports : portsOf(person),
+        ports: person ? portsOf(person) : ports,
         requireRole: (role) => person && requireRole(person, connection, role),
         formatCommands,
         overview: overviewOf(connection),
@@ -63,7 +65,7 @@ export function createHandle(
       if (kind === 'action') return await perform(name, request, context);
       if (name !== 'live') return Response.json(await QUERIES[name]?.(searchParams, context));
       const live = async () => shownTo(person, await context.overview.live());
-      return new Response(stream(live, describe, request.signal), { headers: EVENT_STREAM });
+      return await answerLive(live, pollMs, () => stream(live, describe, request.signal));
     } catch (error) {
       const { name: kind } = error instanceof Error ? error : { name: '' };
       return problem(STATUS[kind] ?? 500, describe(error));
@@ -125,6 +127,18 @@ function parsed(text: string): unknown {
     return undefined;
   }
 }
+
+async function answerLive(
+  read: () => Promise<Live>,
+  pollMs: number | undefined,
+  stream: () => ReadableStream,
+): Promise<Response> {
+  const body = pollMs === undefined ? stream() : await polled(read, pollMs);
+  return new Response(body, { headers: EVENT_STREAM });
+}
+
+const polled = async (read: () => Promise<Live>, pollMs: number): Promise<string> =>
+  `retry: ${pollMs}\ndata: ${JSON.stringify(await read())}\n\n`;
 
 /** Streams one line per read of the connection, and a comment line as keep-alive. */
 function stream(

@@ -53,3 +53,5 @@ export const ConsoleSignIn = z.strictObject({
   sessionMinutes: z.int().min(5).max(720).default(60),
 });
 export type ConsoleSignIn = z.infer<typeof ConsoleSignIn>;
+/** The setting as it is written, without defaults. */
+export type ConsoleSignInProps = z.input<typeof ConsoleSignIn>;

@@ -10,7 +10,7 @@ export type QueueKey = (typeof QUEUE_KEYS)[number];
 export const FUNCTION_KEYS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionKey = (typeof FUNCTION_KEYS)[number];
 /** Functions that a stage has only if its settings ask for them. */
-export const OPTIONAL_FUNCTION_KEYS = ['scim', 'directory'] as const;
+export const OPTIONAL_FUNCTION_KEYS = ['scim', 'directory', 'console'] as const;
 export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
 /** Scheduled runs: tasks of reconcile, and people. */
 export const SCHEDULE_KEYS = ['pump', 'feed', 'sweep', 'health', 'people'] as const;
@@ -43,6 +43,8 @@ export const directorySecretName = (prefix: string, connection: ConnectionName) 
   `${secretName(prefix, connection)}/directory`;
 /** Holds the address of a Slack or Teams webhook: `{"url": "https://…"}`. */
 export const notifySecretName = (prefix: string) => `${prefix}/notify`;
+/** Holds the client secret for the provider that signs people in to the console: `{"clientSecret": "…"}`. */
+export const consoleSecretName = (prefix: string) => `${prefix}/console`;
 /** Notification targets other than topic ARNs. */
 export const WEBHOOK = 'webhook';
 
@@ -56,6 +58,9 @@ export const STACK_OUTPUTS: Readonly<Record<QueueKey, string>> & { readonly tabl
 };
 /** Output of a stage with SCIM: the base URL for the identity provider. */
 export const SCIM_URL_OUTPUT = 'ScimUrl';
+
+/** Output of a stage with a console: the address that people open. */
+export const CONSOLE_URL_OUTPUT = 'ConsoleUrl';
 
 /** Environment variables that the functions read. */
 export const ENVIRONMENT = {
@@ -78,6 +83,10 @@ export const ENVIRONMENT = {
   secretsKey: 'GROUPSYNC_SECRETS_KEY',
   /** JSON: patterns of AWS identities, each with its person. */
   persons: 'GROUPSYNC_PERSONS',
+  /** JSON: how people sign in to the console (`ConsoleSignIn`). */
+  console: 'GROUPSYNC_CONSOLE',
+  /** The address of the console, as people open it. */
+  consoleUrl: 'GROUPSYNC_CONSOLE_URL',
   /** ARN of the role of the console. */
   consoleRole: 'GROUPSYNC_CONSOLE_ROLE',
   /** IP addresses and ranges, separated by commas. */

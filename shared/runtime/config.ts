@@ -70,6 +70,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     secretsKey: read('secretsKey', 'the ARN of a key', (text) => /^arn:[\w:/-]+$/.test(text)),
     /** The persons behind AWS identities. */
     persons: JSON.parse(read('persons', 'a JSON object of texts', isTexts) ?? '{}') as Persons,
+    /** How people sign in to the console, as JSON; undefined: this function is not the console. */
+    console: read('console', 'a JSON object', (text) => parseJson(text).ok),
+    /** The address of the console; undefined: the stage has no console. */
+    consoleUrl: read('consoleUrl', 'a URL', (text) => parsedUrl(text) !== undefined),
     /** ARN of the role of the console; undefined: the stage has no console. */
     consoleRole: read('consoleRole', 'the ARN of a role', (text) => /^arn:[\w:/+=,.@-]+$/.test(text)),
     /** IP addresses and ranges that may send SCIM requests. Empty: all. */
@@ -80,6 +84,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
     /** True if an emulator of AWS answers the SDK. Its platform is then on the same machine. */
     isEmulated: environment['AWS_ENDPOINT_URL'] !== undefined,
+    emulator: environment['AWS_ENDPOINT_URL'],
     queueUrls: {
       events: url('eventsQueueUrl'),
       apply: url('applyQueueUrl'),

@@ -7,7 +7,7 @@ import {
   createScimServer,
   queueUrlsByName,
 } from '../aws/deployment.ts';
-import { proveIdentity } from '../aws/identity-proof.ts';
+import { proveIdentity, signedIn } from '../aws/identity-proof.ts';
 import { createQuery } from '../aws/query.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
 import { createVault, removeDirectoryKey, storeDirectoryKey } from '../aws/secrets.ts';
@@ -48,6 +48,8 @@ export interface ToolTarget extends AwsTarget {
 
 export interface Tool {
   readonly ports: ToolPorts;
+  /** Returns the ports with which a person acts who signed in to the console. */
+  readonly actingAs: (person: string) => ToolPorts;
   readonly close: () => Promise<void>;
 }
 
@@ -127,8 +129,18 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     coalesceMs: DEFAULT_COALESCE_SECONDS * 1_000,
     createSettleMs: target.createSettleMs,
   };
+  const actingAs = (person: string): ToolPorts => {
+    const caller = async () => signedIn(person);
+    return {
+      ...ports,
+      caller,
+      events: createEventSender(sdk.sqs, () => requireUrl('events'), caller),
+      decisions: createDecisions(functions, prove, person),
+    };
+  };
   return {
     ports,
+    actingAs,
     close: async () => {
       sdk.close();
       await (await talking)?.dispatcher.close();

@@ -104,6 +104,13 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     fix: 'functions/frame has the common code of the handlers: it imports shared, never a handler',
   },
   {
+    files: 'functions/console.ts',
+    mayImport: ['functions/frame/*', 'console/server/*', 'console/sign-in/*', SHARED],
+    packages: ['node:zlib'],
+    packageTypes: ['aws-lambda'],
+    fix: 'the handler of the console parses, calls the server of the console and replies',
+  },
+  {
     files: 'functions/*',
     mayImport: ['functions/frame/*', SHARED],
     packages: ['zod'],
@@ -118,9 +125,15 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'cli/*',
-    mayImport: ['cli/*', 'console/server/*', SHARED],
+    mayImport: ['cli/*', 'console/server/*', 'console/page-build.ts', SHARED],
     packages: [ANY],
     fix: 'the command line imports shared and console/server: move code that functions or local needs too to shared',
+  },
+  {
+    files: 'console/page-build.ts',
+    mayImport: [],
+    packages: [],
+    fix: 'the options of the bundler are data: the caller has the bundler',
   },
   {
     files: 'console/answers.ts',
@@ -167,6 +180,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       'directory-simulator/*',
       SHARED,
       'functions/*',
+      'console/page-build.ts',
       'simulate/platform/rules.ts',
       'node_modules/fauxqs/dist/*',
     ],
@@ -209,7 +223,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'infra/*',
-    mayImport: ['infra/*', CONTRACT, 'node_modules/undici/lib/*'],
+    mayImport: ['infra/*', CONTRACT, 'console/page-build.ts', 'node_modules/undici/lib/*'],
     packages: [
       'zod',
       'aws-cdk-lib*',

@@ -270,7 +270,7 @@ describe('requests of an attacker to the console with sign-in', () => {
     const form = { method: 'POST', headers: { origin: ORIGIN } };
     expect((await browser.open('/api/approve?connection=acme', form)).status).toBe(403);
     expect((await browser.open('/api/home?connection=acme')).status).toBe(403);
-    const noOrigin = { method: 'POST', headers: OF_PAGE };
+    const noOrigin = { method: 'POST', headers: { 'x-groupsync-token': '' } };
     expect((await browser.open('/api/approve?connection=acme', noOrigin)).status).toBe(403);
     expect(asked).toEqual([]);
   });

@@ -5,6 +5,7 @@ import { headingSlug } from '../../infra/alarms.ts';
 import { GroupSync } from '../../infra/group-sync.ts';
 import { METRICS, type MetricName } from '../../shared/contract/metrics.ts';
 import { FUNCTION_KEYS, METRIC_NAMESPACE, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
+import { SIGN_IN } from './sign-in.ts';
 import { code, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
@@ -28,7 +29,9 @@ const scimAlarms = alarmsOf(withScim).filter((alarm) => !alarms.map(nameOf).incl
 const auditAlarms = withAudit.filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
 const withReader = alarmsOf(synthesise({ directory: true }).template);
 const readerAlarms = withReader.filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
-const everyAlarm = [...alarms, ...scimAlarms, ...auditAlarms, ...readerAlarms];
+const withConsole = alarmsOf(synthesise({ console: SIGN_IN }).template);
+const consoleAlarms = withConsole.filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
+const everyAlarm = [...alarms, ...scimAlarms, ...auditAlarms, ...readerAlarms, ...consoleAlarms];
 const ofFunction = (name: string) =>
   ['errors', 'near-its-time-limit', 'throttles'].map((what) => `function-${what}-${name}`);
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
@@ -82,6 +85,11 @@ describe('CloudWatch alarms', () => {
       'groupsync-scim-token-ends-soon',
       'groupsync-scim-tokens-refused',
     ]);
+  });
+
+  it('a stage with the console has an alarm for requests that fail', () => {
+    const names = ['console-requests-fail', ...ofFunction('console')];
+    expect(consoleAlarms.map(nameOf).sort()).toEqual(names.map((name) => `groupsync-${name}`));
   });
 
   it('an alarm covers an audit export that makes no progress', () => {

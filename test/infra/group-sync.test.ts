@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { app as example } from '../../examples/cdk-app/app.ts';
 import { GroupSync, type GroupSyncProps } from '../../infra/group-sync.ts';
 import { SettingsError, StageSettings } from '../../infra/settings.ts';
+import { SIGN_IN } from './sign-in.ts';
 import { code, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const inApp = (props: Omit<GroupSyncProps, 'code'> = {}, app = new App()) =>
@@ -57,6 +58,8 @@ describe('GroupSync in a CDK app', () => {
       directoryMinutes: 10,
       directoryAudiences: ['https://acme.test'],
       directoryKeys: ['arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d-0a1b-4c3d-8a1b-0a1b2c3d4e5f'],
+      console: SIGN_IN,
+      consoleUrl: 'https://console.acme.test',
       scim: true,
       scimConcurrency: 5,
       scimAllowedIps: ['203.0.113.0/24'],

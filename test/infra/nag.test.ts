@@ -1,5 +1,6 @@
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
+import { SIGN_IN } from './sign-in.ts';
 import { synthesise } from './synthesised.ts';
 
 const SOURCES = {
@@ -13,6 +14,7 @@ describe('cdk-nag AwsSolutions', () => {
     ['as delivered', {}],
     ['with every source of events', SOURCES],
     ['with SCIM', { scim: true }],
+    ['with the console', { console: SIGN_IN, producers: SOURCES.producers }],
     ['with a directory that is read', { directory: true }],
     ['with the audit exported', { auditExportDays: 400 }],
     ['with all notification targets', { notify: 'alarms,webhook' }],

@@ -181,7 +181,11 @@ describe('AWS calls of the bundles', () => {
   });
   afterAll(() => running.stop());
 
-  it.each(DEPLOYABLE_KEYS)('the calls of %s are exactly those that its role grants', (name) => {
-    expect(calls(name)).toEqual(granted(name));
-  });
+  // The console is driven by its own test, because it needs a provider.
+  it.each(DEPLOYABLE_KEYS.filter((name) => name !== 'console'))(
+    'the calls of %s are exactly those that its role grants',
+    (name) => {
+      expect(calls(name)).toEqual(granted(name));
+    },
+  );
 });

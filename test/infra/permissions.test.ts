@@ -1,15 +1,17 @@
 import { expect, it } from 'vitest';
 import { DEPLOYABLE_KEYS } from '../../infra/function-code.ts';
 import { PERMISSIONS } from '../../infra/permissions.ts';
+import { SIGN_IN } from './sign-in.ts';
 import { listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
-const { template } = synthesise({ scim: true, directory: true, auditExportDays: 400 });
+const { template } = synthesise({ scim: true, directory: true, console: SIGN_IN, auditExportDays: 400 });
 
 /** Returns the grants of a role: the action, and the part of the stack that the ARN names. */
 function grantsOf(role: string, of = template): string[] {
   const [policy] = Object.entries(resourcesOf(of, 'AWS::IAM::Policy')).filter(([id]) => id.startsWith(role));
   const statements = policy?.[1].Properties.PolicyDocument.Statement as Statement[];
   return statements
+    .filter(({ Effect }) => Effect === 'Allow')
     .flatMap(({ Action, Resource }) => listed(Action).map((action) => `${action} on ${nameOf(Resource)}`))
     .filter((grant) => !/^(kms|logs|xray):/.test(grant))
     .sort();
@@ -32,9 +34,36 @@ it.each(DEPLOYABLE_KEYS)(
         actions.map((action) => `sqs:${action} on ${QUEUES[queue]}`),
       ),
     ];
-    expect(grants).toEqual(listed.sort());
+    expect(grants.filter((grant) => !OF_CONSOLE.includes(grant))).toEqual(listed.sort());
   },
 );
+
+/** What `grantConsole` adds. Only the console has a rule that denies: see the test below. */
+const OF_CONSOLE = [
+  'lambda:GetFunctionConfiguration on IngestWorkerFunction',
+  'lambda:InvokeFunction on ReconcileWorkerFunction',
+  'secretsmanager:GetSecretValue on groupsync/console-??????',
+];
+
+it('the console calls two functions, reads only its client secret, and writes no decision about held removals', () => {
+  const grants = grantsOf('ConsoleWorkerRole');
+  expect(grants).toEqual(expect.arrayContaining(OF_CONSOLE));
+  expect(grants.filter((grant) => grant.startsWith('secretsmanager:'))).toHaveLength(1);
+  const [, policy] = Object.entries(resourcesOf(template, 'AWS::IAM::Policy')).find(([id]) =>
+    id.startsWith('ConsoleWorkerRole'),
+  ) as [string, { Properties: { PolicyDocument: { Statement: Statement[] } } }];
+  const denied = policy.Properties.PolicyDocument.Statement.filter(({ Effect }) => Effect === 'Deny');
+  expect(denied).toMatchObject([
+    {
+      Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval'] } },
+    },
+  ]);
+});
+
+it('without the setting console, nothing of the console is deployed', () => {
+  expect(JSON.stringify(synthesise({ scim: true }).template)).not.toMatch(/-console|ConsoleUrl|CONSOLE/);
+});
 
 it('the audit role reads the stream and adds objects and failed calls, and can do nothing else', () => {
   expect(grantsOf('AuditWorkerRole')).toEqual([
@@ -73,9 +102,12 @@ function nameOf(resource: unknown): string {
   const text = JSON.stringify(resource);
   if (text.includes('/index/due')) return 'index';
   if (text.includes(':secret:groupsync/connections/*')) return 'secrets';
+  if (text.includes(':secret:groupsync/console-??????')) return 'groupsync/console-??????';
   // Ingest reads this queue in the same way as the common queue, so both are in one list of ARNs.
   if (/^{.*Queuedirectory/.test(text)) return 'QueueOfReader';
   return (
-    /(Ingest|Apply)Lane(Queue|DeadLetters)|StateTable|AuditBucket|UndeliveredQueue/.exec(text)?.[0] ?? text
+    /(Ingest|Apply)Lane(Queue|DeadLetters)|(Ingest|Reconcile)WorkerFunction|StateTable|AuditBucket|UndeliveredQueue/.exec(
+      text,
+    )?.[0] ?? text
   );
 }

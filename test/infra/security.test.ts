@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOYABLE_KEYS } from '../../infra/function-code.ts';
+import { SIGN_IN } from './sign-in.ts';
 import { type CfnResource, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const ROLE = 'arn:aws:iam::111122223333:role/directory';
 /** The role of the function that reads directories, which sends events. */
 const READER = { 'Fn::GetAtt': [expect.stringMatching(/^DirectoryWorkerRole/), 'Arn'] };
+/** The role of the console, in which operators replay messages. */
+const CONSOLE = { 'Fn::GetAtt': [expect.stringMatching(/^ConsoleWorkerRole/), 'Arn'] };
 const plain = synthesise().template;
 const full = synthesise({
   directory: true,
@@ -13,6 +16,7 @@ const full = synthesise({
   snsTopicArn: 'arn:aws:sns:eu-west-1:111122223333:directory',
   alarmEmail: 'ops@acme.test',
   scim: true,
+  console: SIGN_IN,
   auditExportDays: 400,
 }).template;
 
@@ -33,8 +37,8 @@ describe('encryption', () => {
       return found.length;
     };
     expect(encrypted('AWS::SQS::Queue', (queue) => queue.KmsMasterKeyId)).toBe(6);
-    // One log group per function, one for the audit export, and one for the access log of the HTTP API.
-    expect(encrypted('AWS::Logs::LogGroup', (log) => log.KmsKeyId)).toBe(DEPLOYABLE_KEYS.length + 2);
+    // One log group per function, one for the audit export, and one for the access log of each HTTP API.
+    expect(encrypted('AWS::Logs::LogGroup', (log) => log.KmsKeyId)).toBe(DEPLOYABLE_KEYS.length + 3);
     expect(encrypted('AWS::SNS::Topic', (topic) => topic.KmsMasterKeyId)).toBe(1);
     expect(
       encrypted('AWS::DynamoDB::Table', ({ SSESpecification: by }) => by.SSEEnabled && by.KMSMasterKeyId),
@@ -84,7 +88,9 @@ describe('event producers', () => {
     const allowed = policyOf(full).filter(({ Effect }) => Effect === 'Allow');
     const principals = allowed.map(({ Principal }) => JSON.stringify(Principal)).sort();
     expect(principals).toEqual([
-      JSON.stringify({ AWS: ROLE }),
+      expect.stringMatching(
+        /^{"AWS":\["arn:aws:iam::111122223333:role\/directory",{"Fn::GetAtt":\["ConsoleWorkerRole\w+","Arn"\]}\]}$/,
+      ),
       JSON.stringify({ Service: 'events.amazonaws.com' }),
       JSON.stringify({ Service: 'sns.amazonaws.com' }),
     ]);
@@ -94,7 +100,7 @@ describe('event producers', () => {
   });
 
   it.each([
-    ['events queue', 'IngestLaneQueuePolicy', [ROLE]],
+    ['events queue', 'IngestLaneQueuePolicy', [ROLE, CONSOLE]],
     ['queue of the directory reader', 'IngestLaneQueuedirectory', READER],
   ])(
     'all others of the account are denied for the %s, even if their own policies allow sending',

@@ -21,6 +21,7 @@ describe('parseOptions', () => {
       data: undefined,
       json: false,
       console: true,
+      consoleLogin: false,
       localFile: '.groupsync/local.json',
     });
   });

@@ -58,12 +58,14 @@ export async function runCli(args: readonly string[], around: Around = {}): Prom
     nodeVersion: around.nodeVersion ?? '22.12.0',
     signal: around.signal ?? new AbortController().signal,
     user: 'tester',
-    openTool: ports === undefined ? wireTool : async (): Promise<Tool> => ({ ports, close: async () => {} }),
+    openTool: ports === undefined ? wireTool : async () => toolOf(ports),
     openCdk: async () => ({ ...UNCHANGED_CDK, ...around.cdk }),
   };
   const code = await run(args, io);
   return { code, ...output, json: args.includes('--json') ? parse(output.stdout) : undefined };
 }
+
+const toolOf = (ports: Tool['ports']): Tool => ({ ports, actingAs: () => ports, close: async () => {} });
 
 const refuse = () => Promise.reject(new Error('expected no change of a deployed stack'));
 

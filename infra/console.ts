@@ -1,0 +1,116 @@
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import type { ConsoleSignIn } from '../shared/contract/console.ts';
+import { consoleSecretName, ENVIRONMENT } from '../shared/contract/names.ts';
+import { addAlarm } from './alarms.ts';
+import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
+import { addHttpApi, HTTP_TIMEOUT_SECONDS } from './http-api.ts';
+import { noDecisions, type Resources } from './permissions.ts';
+
+/** Each open page sends a few requests when it is opened, and then one every ten seconds. */
+const RATE_LIMIT = 50;
+const BURST_LIMIT = 100;
+const PERIOD = Duration.minutes(5);
+
+export interface ConsoleProps extends Omit<ConnectorFunctionProps, 'name' | 'timeoutSeconds'> {
+  readonly signIn: ConsoleSignIn;
+  /** The address that people open, if it is not the address of the HTTP API. */
+  readonly customUrl: string | undefined;
+}
+
+/** The console that people sign in to: a function behind an HTTP API of its own. */
+export class Console extends Construct {
+  readonly worker: ConnectorFunction;
+  readonly url: string;
+  readonly hasSecret: boolean;
+
+  constructor(scope: Construct, id: string, { signIn, customUrl, ...props }: ConsoleProps) {
+    super(scope, id);
+    this.worker = new ConnectorFunction(this, 'Worker', {
+      ...props,
+      name: 'console',
+      timeoutSeconds: HTTP_TIMEOUT_SECONDS,
+    });
+    const { api } = addHttpApi(
+      this,
+      {
+        name: 'console',
+        description: 'The console of groupsync',
+        worker: this.worker,
+        paths: ['/', '/{proxy+}'],
+        whyNoAuthorizer:
+          'Browsers have a cookie, not a token. The function sends people without a session to the provider, and answers no request for data without one.',
+        rateLimit: RATE_LIMIT,
+        burstLimit: BURST_LIMIT,
+      },
+      props,
+    );
+    this.hasSecret = signIn.hasSecret;
+    this.url = customUrl ?? api.apiEndpoint;
+    this.worker.function.addEnvironment(ENVIRONMENT.console, JSON.stringify(signIn));
+    this.worker.function.addEnvironment(ENVIRONMENT.consoleUrl, this.url);
+    this.#alarm(api, props);
+  }
+
+  #alarm(api: HttpApi, { alarmConfig }: Pick<ConsoleProps, 'alarmConfig'>): void {
+    addAlarm(this, alarmConfig, {
+      heading: 'Console requests fail',
+      meaning:
+        'At least 5 requests of the console were answered with a 5xx within 5 minutes, in two of three periods.',
+      metric: new MathExpression({
+        expression: 'failed',
+        usingMetrics: { failed: api.metricServerError({ statistic: 'Sum', period: PERIOD }) },
+        label: 'requests answered with a 5xx',
+        period: PERIOD,
+      }),
+      threshold: 5,
+      evaluationPeriods: 3,
+      datapointsToAlarm: 2,
+    });
+  }
+}
+
+export interface CalledByConsole extends Resources {
+  readonly ingest: ConnectorFunction;
+  readonly reconcile: ConnectorFunction;
+  readonly people: ConnectorFunction;
+}
+
+/**
+ * The rights of the console beyond the table and the queues. It may not read the credentials of connections, and writes
+ * no decision about held removals: the function `reconcile` does both.
+ */
+export function grantConsole({ worker: { role }, hasSecret }: Console, on: CalledByConsole): void {
+  const { prefix, table } = on;
+  const called = [on.reconcile, on.people].map(({ function: { functionArn } }) => functionArn);
+  role.addToPolicy(
+    new PolicyStatement({ sid: 'CallFunctions', actions: ['lambda:InvokeFunction'], resources: called }),
+  );
+  // The environment of ingest shows which connection a source's queue belongs to.
+  role.addToPolicy(
+    new PolicyStatement({
+      sid: 'ReadBindings',
+      actions: ['lambda:GetFunctionConfiguration'],
+      resources: [on.ingest.function.functionArn],
+    }),
+  );
+  role.addToPolicy(noDecisions([table.tableArn]));
+  if (!hasSecret) return;
+  // Secrets Manager adds six characters at the end of a name.
+  const secret = {
+    service: 'secretsmanager',
+    resource: 'secret',
+    resourceName: `${consoleSecretName(prefix)}-??????`,
+  };
+  const arn = Stack.of(role).formatArn({ ...secret, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
+  role.addToPolicy(
+    new PolicyStatement({
+      sid: 'ReadClientSecret',
+      actions: ['secretsmanager:GetSecretValue'],
+      resources: [arn],
+    }),
+  );
+}

@@ -1,0 +1,58 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import * as z from 'zod';
+import { ConsoleSignIn } from '../contract/console.ts';
+import { parseJson } from '../contract/json.ts';
+import { consoleSecretName, ENVIRONMENT } from '../contract/names.ts';
+import { createConsoleSessionStore } from '../store/console-session-store.ts';
+import { createDynamoTable } from '../store/dynamo-table.ts';
+import type { ConsoleSessions } from '../sync/ports/console-sessions.ts';
+import { randomHex, sleep, systemClock } from './clock.ts';
+import { ConfigError, required } from './config.ts';
+import { createSdk } from '../aws/sdk.ts';
+import { type Base, wireBase } from './wire.ts';
+import { type Tool, wireTool } from './wire-tool.ts';
+
+const ClientSecret = z.object({ clientSecret: z.string().min(1) });
+
+export interface ConsoleWiring extends Base {
+  readonly tool: Tool;
+  readonly settings: ConsoleSignIn;
+  /** The address of the console, as people open it. */
+  readonly origin: string;
+  readonly sessions: ConsoleSessions;
+  /** Returns undefined if the settings name no secret. */
+  readonly clientSecret: () => Promise<string | undefined>;
+  readonly clock: () => number;
+  readonly randomHex: (bytes: number) => string;
+}
+
+/** The ports of the console that people sign in to. Its role may not read the credentials of connections. */
+export async function wireConsole(): Promise<ConsoleWiring> {
+  const base = wireBase();
+  const { prefix, region, emulator, createSettleMs, tableName, queueUrls } = base.config;
+  const { console, consoleUrl } = base.config;
+  const settings = ConsoleSignIn.parse(JSON.parse(required(console, ENVIRONMENT.console)));
+  const known = Object.fromEntries(Object.entries(queueUrls).filter(([, url]) => url !== undefined));
+  const target = { prefix, region, queueUrls: known, user: 'console', createSettleMs, emulator };
+  const table = createDynamoTable(createSdk({ region }).dynamodb, { tableName, sleep });
+  const secrets = new SecretsManagerClient({});
+  return {
+    ...base,
+    tool: await wireTool(target),
+    settings,
+    origin: new URL(required(consoleUrl, ENVIRONMENT.consoleUrl)).origin,
+    sessions: createConsoleSessionStore(table),
+    async clientSecret() {
+      if (!settings.hasSecret) return undefined;
+      const SecretId = consoleSecretName(prefix);
+      const { SecretString = '' } = await secrets.send(new GetSecretValueCommand({ SecretId }));
+      const parsed = parseJson(SecretString);
+      const secret = parsed.ok ? ClientSecret.safeParse(parsed.value) : undefined;
+      if (secret?.success !== true)
+        throw new ConfigError(`the secret ${SecretId} has no {"clientSecret": "…"}`);
+      return secret.data.clientSecret;
+    },
+    clock: systemClock,
+    randomHex,
+  };
+}

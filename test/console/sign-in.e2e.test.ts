@@ -1,0 +1,133 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseWorld } from '../../local/platform/state/world.ts';
+import { type ConsoleLogin, roleAccounts, startConsoleLogin } from '../../local/console-login/start.ts';
+import { hashOf } from '../../console/sign-in/attempt.ts';
+import { sleep } from '../../shared/runtime/clock.ts';
+import { createConsoleSessionStore } from '../../shared/store/console-session-store.ts';
+import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
+import type { ConsoleSessions } from '../../shared/sync/ports/console-sessions.ts';
+import { wireTool } from '../../shared/runtime/wire-tool.ts';
+import { localTarget } from '../../cli/local-file.ts';
+import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
+import { companyOf, memberOf } from '../local/support/story.ts';
+import { nativeEvent } from '../support/events.ts';
+import { startLocalStack } from '../support/local-stack.ts';
+import { openBrowser } from './support/browser.ts';
+import { expectAccessible } from './support/stage.ts';
+
+/* The function of the console behind a gateway, with the provider oidc-provider and a real browser. */
+
+const accounts = roleAccounts();
+/** The addresses to which the provider sent the browser back. */
+const callbacks: string[] = [];
+let sessions: ConsoleSessions;
+let local: Awaited<ReturnType<typeof startLocalStack>>;
+let login: ConsoleLogin;
+let browser: Browser;
+let tool: Awaited<ReturnType<typeof wireTool>>;
+
+const people = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, n) => ({ ...memberOf(from + n), name: `Person ${from + n}` }));
+const snapshot = (to: number) =>
+  nativeEvent('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, to) });
+
+beforeAll(async () => {
+  local = await startLocalStack({
+    world: parseWorld(companyOf(10)),
+    settings: [['guard', { minSize: 3, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 }]],
+    pumpSeconds: 1,
+    batchingWindowSeconds: 0,
+  });
+  login = await startConsoleLogin('groupsync', { accounts });
+  tool = await wireTool({ ...localTarget(local.stack.address), user: 'ada' });
+  sessions = createConsoleSessionStore(
+    createDynamoTable(new DynamoDBClient({}), { tableName: 'groupsync-state', sleep }),
+  );
+  browser = await openBrowser();
+  await local.send([snapshot(10)]);
+  await local.converge();
+  await local.send([snapshot(3)]);
+  await local.converge();
+});
+afterAll(async () => {
+  await browser?.close();
+  login?.stop();
+  await tool?.close();
+  await local?.stop();
+});
+
+/** Opens a path of the console in a browser without cookies, and signs in at the provider. */
+async function signIn(account: string, path: string): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  page.on('request', (request) => request.url().includes('/auth/callback?') && callbacks.push(request.url()));
+  await page.goto(`${new URL(login.url).origin}${path}`);
+  expect(page.url()).toContain(login.issuer);
+  await page.locator('input[name=login]').fill(account);
+  await page.locator('input[name=password]').fill('any');
+  await page.locator('button[type=submit]').click();
+  await page.waitForURL(`${new URL(login.url).origin}/**`);
+  return { context, page };
+}
+
+const statusOf = (page: Page, path: string, method = 'GET', headers: object = { 'x-groupsync-token': '' }) =>
+  page.evaluate(
+    ([path, method, headers]) =>
+      fetch(path as string, { method, headers } as RequestInit).then(({ status }) => status),
+    [path, method, headers] as const,
+  );
+
+describe('console with sign-in', () => {
+  it('an approver without AWS credentials opens a hold from a link and approves a part of it', async () => {
+    const { page } = await signIn('approver', '/c/default/holds/g1');
+    expect(new URL(page.url()).pathname).toBe('/c/default/holds/g1');
+    await page.getByText('approver@acme.example').waitFor();
+    await page.getByRole('checkbox', { name: 'Select Person 9' }).check();
+    await page.getByRole('button', { name: 'Approve 1 removal' }).click();
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByLabel('Reason').fill('has left');
+    await page.keyboard.press('Enter');
+    await page.getByText('6 of 9 people would be removed from Engineering on the platform.').waitFor();
+    expect(await statusOf(page, '/api/pause?connection=default', 'POST')).toBe(403);
+    const entries = [];
+    for await (const found of tool.ports.audit.read({ connection: DEFAULT_CONNECTION, group: 'g1' as never }))
+      entries.push(...found);
+    expect(entries.find(({ action }) => action === 'holds_approve')?.actor).toEqual({
+      kind: 'operator',
+      id: 'console:approver@acme.example',
+    });
+  });
+
+  it('after the session has ended, the page keeps its content, and a removed role is gone after the next sign-in', async () => {
+    const { context, page } = await signIn('operator', '/c/default/groups');
+    await page.getByRole('link', { name: 'Engineering' }).waitFor();
+    const session = (await context.cookies()).find(({ name }) => name.endsWith('groupsync-session'));
+    expect(session).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Lax', path: '/' });
+    expect(await statusOf(page, '/api/resume?connection=default', 'POST')).toBe(400);
+    accounts.set('operator', { groups: ['groupsync-viewer'] });
+    await sessions.end(hashOf(session?.value ?? ''));
+    expect(await statusOf(page, '/api/home?connection=default')).toBe(401);
+    await page.getByRole('searchbox').fill('eng');
+    await page.getByRole('alert').getByText('Your sign-in has ended.').waitFor();
+    await page.getByRole('link', { name: 'Sign in again' }).click();
+    await page.getByText('operator@acme.example').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/c/default/groups');
+    expect(await statusOf(page, '/api/resume?connection=default', 'POST')).toBe(403);
+  });
+
+  it('a person signs out, and neither the session nor the code can be used again', async () => {
+    const { context, page } = await signIn('viewer', '/c/default');
+    const [{ value = '' } = {}] = (await context.cookies()).filter(({ name }) => name.endsWith('-session'));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'You have signed out' }).waitFor();
+    expect((await context.cookies()).filter(({ name }) => name.startsWith('__Host-'))).toEqual([]);
+    expect(await sessions.find(hashOf(value))).toBeUndefined();
+    expect(await statusOf(page, '/api/home?connection=default')).toBe(401);
+    expect(callbacks.length).toBeGreaterThan(0);
+    await page.goto(callbacks.at(-1) ?? '');
+    await page.getByRole('heading', { name: 'You cannot sign in' }).waitFor();
+  });
+});
