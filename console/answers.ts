@@ -93,6 +93,15 @@ export interface Unmatched {
   readonly sinceMs: number;
 }
 
+/** An item that an operator has hidden on Home. */
+export interface Acknowledgement {
+  readonly item: string;
+  /** The item stays hidden only while it has this version; null: whatever happens to it. */
+  readonly version: string | null;
+  readonly until: string;
+  readonly by: string;
+}
+
 export interface Home {
   readonly at: string;
   readonly company: string;
@@ -105,6 +114,8 @@ export interface Home {
   readonly unmatched: readonly Unmatched[];
   readonly unmatchedTotal: number;
   readonly activity: readonly Entry[];
+  /** Items that an operator has hidden. */
+  readonly acknowledged: readonly Acknowledgement[];
   /** Writes in each of the last 24 hours, the newest last. */
   readonly writes: readonly number[];
   /** Maximum delay of a change in each quarter of an hour of the last 24 hours, the newest last. */

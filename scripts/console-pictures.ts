@@ -21,7 +21,7 @@ const GROUP = '00g7acme574';
 const PERSON = '00u7acme0002';
 const PAGES = {
   home: '',
-  ...(isAll && { holds: '/holds' }),
+  ...(isAll && { holds: '/holds', 'platform-groups': '/platform-groups' }),
   hold: `/holds/${GROUP}`,
   groups: '/groups',
   group: '/groups/00g7acme452',

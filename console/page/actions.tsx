@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { post } from './net.ts';
-import { Button, type ButtonProps, Failure, Field } from './parts.tsx';
+import { Button, type ButtonProps, Failure, Field, Select } from './parts.tsx';
 import { T } from './texts.ts';
 
 /** A dialog for an action that cannot be undone, or needs input. */
@@ -12,6 +12,8 @@ export interface Question {
   readonly danger?: boolean;
   readonly needsReason?: boolean;
   readonly field?: { readonly label: string; readonly isNumber?: boolean; readonly optional?: boolean };
+  /** Texts of values to choose from; the value `''` is chosen first. */
+  readonly options?: Readonly<Record<string, string>>;
   readonly run: (given: { readonly reason: string; readonly value: string }) => Promise<unknown>;
 }
 
@@ -67,6 +69,14 @@ export function AskDialog() {
               isNumber={question.field.isNumber === true}
               value={given.value}
               onInput={(value) => setGiven({ ...given, value })}
+            />
+          )}
+          {question.options !== undefined && (
+            <Select
+              label={T.home.hideUntil}
+              value={given.value}
+              options={question.options}
+              onChange={(value) => setGiven({ ...given, value })}
             />
           )}
           {question.needsReason === true && (

@@ -1,41 +1,51 @@
+import type { ComponentChildren } from 'preact';
 import type { Home as HomeAnswer } from '../answers.ts';
+import { Ask, perform, performNow } from './actions.tsx';
 import { Bars, Lag } from './charts.tsx';
 import { Entries } from './entries.tsx';
 import { number } from './format.ts';
-import { needsOf } from './needs.ts';
+import { type Need, needsOf, splitHidden } from './needs.ts';
 import { live, useAnswer } from './net.ts';
-import { Answered, Empty, Page, Section, Time } from './parts.tsx';
+import { Answered, Button, Empty, Page, Section, Time } from './parts.tsx';
 import { connection, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
 export function Home() {
   const loadable = useAnswer<HomeAnswer>('home');
-  return <Answered loadable={loadable}>{(home) => <Shown {...home} />}</Answered>;
+  return <Answered loadable={loadable}>{(home) => <Shown {...home} reload={loadable.reload} />}</Answered>;
 }
 
-function Shown(home: HomeAnswer) {
-  const needs = needsOf(home);
+function Shown(home: HomeAnswer & { readonly reload: () => Promise<void> }) {
+  const { shown, hidden } = splitHidden(needsOf(home), home.acknowledged);
   return (
     <>
       <Page title={<Sentence {...home} />} />
       <Tiles {...home} />
       <Section title={T.home.attention}>
-        {needs.length === 0 ? (
+        {shown.length === 0 ? (
           <Empty title={T.home.nothing}>{T.home.nothingText}</Empty>
         ) : (
-          <ul class="needs">
-            {needs.map(({ key, tone, title, text, href, next }) => (
-              <li key={key} class={tone}>
-                <div>
-                  <strong>{title}</strong>
-                  <p class="muted">{text}</p>
-                </div>
-                <a class="button" href={href} aria-label={`${next}: ${title}`}>
-                  {next}
-                </a>
-              </li>
-            ))}
-          </ul>
+          <Needs of={shown} action={(need) => need.version !== null && <Hide need={need} />} />
+        )}
+        {hidden.length > 0 && (
+          <details>
+            <summary>{T.home.hidden(hidden.length)}</summary>
+            <Needs
+              of={hidden}
+              action={({ key, title }) => (
+                <Button
+                  label={`${T.home.showAgain}: ${title}`}
+                  onClick={() =>
+                    performNow('acknowledge', { item: key, version: null, days: 0 }, T.home.shownAgain).then(
+                      home.reload,
+                    )
+                  }
+                >
+                  {T.home.showAgain}
+                </Button>
+              )}
+            />
+          </details>
         )}
       </Section>
       <div class="two">
@@ -52,6 +62,48 @@ function Shown(home: HomeAnswer) {
     </>
   );
 }
+
+interface NeedsProps {
+  readonly of: readonly Need[];
+  readonly action: (need: Need) => ComponentChildren;
+}
+
+const Needs = ({ of, action }: NeedsProps) => (
+  <ul class="needs">
+    {of.map((need) => (
+      <li key={need.key} class={need.tone}>
+        <div>
+          <strong>{need.title}</strong>
+          <p class="muted">{need.text}</p>
+        </div>
+        {action(need)}
+        <a class="button" href={need.href} aria-label={`${need.next}: ${need.title}`}>
+          {need.next}
+        </a>
+      </li>
+    ))}
+  </ul>
+);
+
+/** Acknowledges an item until it changes, or snoozes it for some days. */
+const Hide = ({ need: { key, title, version } }: { readonly need: Need }) => (
+  <Ask
+    kind="quiet"
+    label={`${T.home.hide}: ${title}`}
+    title={T.home.hideTitle}
+    text={T.home.hideText(title)}
+    verb={T.home.hide}
+    options={T.home.hideFor}
+    run={({ value }) => {
+      const days = value === '' ? T.home.mostDays : Number(value);
+      return perform(
+        'acknowledge',
+        { item: key, version: value === '' ? version : null, days },
+        T.home.isHidden,
+      );
+    }}
+  />
+);
 
 /** The state of the connection in one sentence; the worst problem comes first. */
 function Sentence({ status, observing }: HomeAnswer) {

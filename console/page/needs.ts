@@ -11,13 +11,16 @@ export interface Need {
   readonly text: string;
   readonly href: string;
   readonly next: string;
+  /** Changes when the item changes; null if the item cannot be hidden. */
+  readonly version: string | null;
 }
 
 const need = (
   [key, tone]: readonly [string, Need['tone']],
   [title, text]: readonly [string, string],
   [href, next]: readonly [string, string],
-): Need => ({ key, tone, title, text, href, next });
+  version: string | null = title,
+): Need => ({ key, tone, title, text, href, next, version });
 
 /** Returns problems that block all writes, or may soon do so. */
 function gateNeeds({ gate, credential, failingCalls }: HomeAnswer['status']): readonly Need[] {
@@ -28,15 +31,17 @@ function gateNeeds({ gate, credential, failingCalls }: HomeAnswer['status']): re
   const { failure } = credential;
   const at = pathTo('connection');
   const needs: Need[] = [];
-  if (gate.state !== 'open') needs.push(need(['gate', tone], texts, [at, next]));
+  if (gate.state !== 'open') needs.push(need(['gate', tone], texts, [at, next], null));
   for (const { endpoint, failed, total, share, since, reason } of failingCalls) {
     const counts = `${number(failed)} of ${T.many(total, 'call')}`;
     const text = T.home.failingCallsText(counts, minute(since), reason);
     const title = T.home.failingCalls(percent(share), endpoint);
-    needs.push(need([`calls ${endpoint}`, 'bad'], [title, text], [at, T.home.gateNext]));
+    needs.push(need([`calls ${endpoint}`, 'bad'], [title, text], [at, T.home.gateNext], null));
   }
   if (failure !== null && tone !== 'bad') {
-    needs.push(need(['credential', 'bad'], [T.home.credential, failure.message], [at, T.home.gateNext]));
+    needs.push(
+      need(['credential', 'bad'], [T.home.credential, failure.message], [at, T.home.gateNext], null),
+    );
   }
   return needs;
 }
@@ -54,10 +59,10 @@ function holdNeeds(holds: HomeAnswer['holds']): readonly Need[] {
   const people = waiting.reduce((sum, { removes }) => sum + removes, 0);
   return collapsed(
     waiting,
-    ({ group, name, removes, share, rule }) => {
+    ({ group, name, removes, share, rule, digest }) => {
       const why = home.holdText(percent(share), home.rules[rule]);
       const texts = [home.hold(removes, name ?? group), why] as const;
-      return need([`hold ${group}`, 'warn'], texts, [pathTo('holds', group), home.holdNext]);
+      return need([`hold ${group}`, 'warn'], texts, [pathTo('holds', group), home.holdNext], digest);
     },
     (count) => {
       const texts = [home.holds(count), home.holdsText(people)] as const;
@@ -74,7 +79,7 @@ function failedNeeds({ failed, status }: HomeAnswer): readonly Need[] {
     failed,
     ({ id, name, lastError }) => {
       const texts = [home.failedGroup(name ?? id), lastError ?? ''] as const;
-      return need([`failed ${id}`, 'bad'], texts, [pathTo('groups', id), home.failedNext]);
+      return need([`failed ${id}`, 'bad'], texts, [pathTo('groups', id), home.failedNext], lastError ?? '');
     },
     () => {
       const errors = new Set(failed.map(({ lastError }) => lastError ?? ''));
@@ -90,11 +95,11 @@ function driftNeeds(drift: HomeAnswer['drift']): readonly Need[] {
   const groups = [...new Map(drift.map((row) => [row.group, row])).values()];
   return collapsed(
     groups,
-    ({ group, name, initiator, actor }) => {
+    ({ group, name, initiator, actor, detectedAt }) => {
       const kinds = new Set(drift.filter((row) => row.group === group).map(({ kind }) => kind));
       const what = [...kinds].map((kind) => T.activity.actions[`drift_${kind}`] ?? kind).join(', ');
       const texts = [home.drift(name ?? group), `${what}; ${actor?.name ?? initiator}`] as const;
-      return need([`drift ${group}`, 'warn'], texts, [pathTo('groups', group), home.driftNext]);
+      return need([`drift ${group}`, 'warn'], texts, [pathTo('groups', group), home.driftNext], detectedAt);
     },
     (count) => {
       const names = groups.slice(0, MAX_ROWS).map(({ group, name }) => name ?? group);
@@ -132,4 +137,12 @@ export function needsOf(answer: HomeAnswer): readonly Need[] {
     needs.push(need(['unmatched', 'warn'], texts, [pathTo('people'), home.unmatchedNext]));
   }
   return needs;
+}
+
+/** Splits the items into those to show and those that an operator has hidden. A changed item is shown again. */
+export function splitHidden(needs: readonly Need[], acknowledged: HomeAnswer['acknowledged']) {
+  const isHidden = ({ key, version }: Need) =>
+    version !== null &&
+    acknowledged.some((one) => one.item === key && (one.version === null || one.version === version));
+  return { shown: needs.filter((one) => !isHidden(one)), hidden: needs.filter(isHidden) };
 }

@@ -49,6 +49,7 @@ export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
   resume: OPERATE,
   'pause-all': OPERATE,
   'resume-all': OPERATE,
+  acknowledge: OPERATE,
   sync: OPERATE,
   'preview-adoptions': OPERATE,
   adopt: OPERATE,

@@ -12,6 +12,7 @@ import {
   platformUserId,
   roleId,
 } from '../../shared/domain/ids.ts';
+import { acknowledge, MAX_HIDDEN_DAYS } from '../../shared/operate/acknowledgements.ts';
 import { discardDeadLetters, problemsOf, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
@@ -126,6 +127,15 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     const gate = { state, reason, sinceMs: Date.parse(since ?? '') } as Gate;
     return resumeConnection(connection, ports, seen && { gate, observing });
   }),
+  acknowledge: action(
+    z.object({ item: text, version: text.nullable(), days: z.int().min(0).max(MAX_HIDDEN_DAYS) }),
+    ({ item, version, days }, { connection, ports }) =>
+      acknowledge(
+        connection,
+        { item, version, untilMs: days === 0 ? undefined : ports.clock() + days * 86_400_000 },
+        ports,
+      ),
+  ),
   sync: action(z.object({ groups }), ({ groups }, context) =>
     syncGroups(refs(groups, context), context.ports, { timeoutMs: 0 }),
   ),

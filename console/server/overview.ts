@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Cause, PendingRow } from '../../shared/contract/answers.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
+import { listAcknowledgements } from '../../shared/operate/acknowledgements.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
@@ -69,12 +70,13 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
   async function home(): Promise<Home> {
     const { at, status, pending, groups } = await current.get();
     const { eventsDlq, applyDlq } = status.queues;
-    const [{ company, observing }, held, drift, { entries }, failed] = await Promise.all([
+    const [{ company, observing }, held, drift, { entries }, failed, acknowledged] = await Promise.all([
       requireConnection(connection, ports),
       listHolds(connection, ports),
       listDrift(connection, ports),
       activity.get(),
       linesOf(groups.filter((group) => stateName(group) === 'failed').slice(0, SHOWN), pending, ports.groups),
+      listAcknowledgements(connection, ports),
     ]);
     const nameOf = (id: string) => groups.find(({ ref }) => ref.group === id)?.name ?? null;
     const unmatched = await unmatchedOf(connection, pending, ports);
@@ -90,6 +92,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       unmatched: unmatched.slice(0, SHOWN),
       unmatchedTotal: unmatched.length,
       activity: entries.slice(0, 12),
+      acknowledged,
       writes: writesOf(entries, ports.clock()),
       lag: lagOf(entries, status.oldestUnappliedMs ?? 0, ports.clock()),
     };

@@ -88,6 +88,21 @@ describe('Home page', () => {
     expect(errors).toEqual([]);
   });
 
+  it('an item is acknowledged with a record in the audit, and shown again', async () => {
+    const { page, errors } = await on.open('');
+    const item = 'Acknowledge: 1 person of the directory cannot be added to groups';
+    await page.getByRole('button', { name: item }).click();
+    const dialog = page.getByRole('dialog', { name: 'Acknowledge this item?' });
+    await dialog.getByLabel('Hide').selectOption('for one week');
+    await dialog.getByRole('button', { name: 'Acknowledge' }).click();
+    await page.getByText('1 acknowledged item').click();
+    await expectAccessible(page);
+    await page.getByText('acknowledged an item on Home').first().waitFor();
+    await page.getByRole('button', { name: /^Show again/ }).click();
+    await page.getByRole('button', { name: item }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
   it('the Home page is shown within five seconds on a busy machine', async () => {
     let least = Number.POSITIVE_INFINITY;
     for (let tries = 0; tries < 4 && least >= 5_000; tries += 1) {
@@ -380,6 +395,8 @@ describe('every console page', () => {
   // A width of 640 pixels at a zoom of 200 % is 320 pixels.
   it.each([
     { width: 320, colorScheme: 'dark' as const },
+    { width: 390, colorScheme: 'light' as const },
+    { width: 1_280, colorScheme: 'dark' as const },
     { width: 1_600, colorScheme: 'light' as const },
   ])(
     'every page fits and is accessible at $width pixels in the $colorScheme scheme with reduced motion',

@@ -84,6 +84,7 @@ const HOME: Home = {
   drift: many(6, (n) => ({ ...DRIFT, id: `d${n}`, group: `g${n % 2}` })),
   unmatched: [],
   unmatchedTotal: 0,
+  acknowledged: [],
   activity: [{ ...line(1), cause: 'event e1 of okta', version: 'v-secret' }],
   writes: many(24, (n) => n),
   lag: many(96, (n) => n),

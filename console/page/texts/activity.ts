@@ -38,6 +38,7 @@ export const activity = {
     gate_open: 'writes resumed',
     holds_approve: 'approved a hold',
     holds_reject: 'rejected a hold',
+    acknowledge: 'acknowledged an item on Home',
     pause: 'paused',
     resume: 'resumed',
     release: 'released',

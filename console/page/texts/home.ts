@@ -15,6 +15,18 @@ export const home = {
   attention: 'Needs attention',
   nothing: 'Nothing needs attention.',
   nothingText: 'Holds, dead-lettered messages, failed groups and people without a match appear here.',
+  hide: 'Acknowledge',
+  hideTitle: 'Acknowledge this item?',
+  hideText: (title: string) => `${title}. The item is hidden on Home for everyone. The audit records it.`,
+  hideUntil: 'Hide',
+  hideFor: { '': 'until it changes', '1': 'for one day', '7': 'for one week' } as Readonly<
+    Record<string, string>
+  >,
+  mostDays: 30,
+  isHidden: 'Acknowledged.',
+  hidden: (count: number) => many(count, 'acknowledged item'),
+  showAgain: 'Show again',
+  shownAgain: 'Shown again.',
   latest: 'Latest activity',
   allActivity: 'All activity',
   writes: 'Writes, last 24 hours',

@@ -1,0 +1,53 @@
+import type { ConnectionName } from '../domain/ids.ts';
+import { type JournalPorts, journalOf, recordAction } from './journal.ts';
+import { type LogPorts, readLog } from './log.ts';
+
+/** An item that needs attention and that an operator has hidden until a time. */
+export interface Acknowledgement {
+  /** What is hidden, for example `failed 00g1`. */
+  readonly item: string;
+  /** The item stays hidden only while it has this version; null: whatever happens to it. */
+  readonly version: string | null;
+  readonly until: string;
+  readonly by: string;
+}
+
+const ACTION = 'acknowledge';
+const DAY_MS = 86_400_000;
+/** The longest time for which an item may be hidden. */
+export const MAX_HIDDEN_DAYS = 30;
+/** More actions on items within the longest time are not read; an older item is then shown again. */
+const MAX_READ = 1_000;
+
+/**
+ * Hides an item until `untilMs`, or shows it again if `untilMs` is undefined. The record is the entry in the
+ * connection's journal.
+ */
+export async function acknowledge(
+  connection: ConnectionName,
+  { item, version, untilMs }: { item: string; version: string | null; untilMs: number | undefined },
+  ports: JournalPorts,
+): Promise<void> {
+  const after = untilMs === undefined ? null : new Date(untilMs).toISOString();
+  const change = { kind: 'acknowledge_item', before: version, after, reason: item };
+  await recordAction(journalOf(connection), { action: ACTION, changes: [change] }, ports);
+}
+
+/** The items that are hidden now. The newest action on an item decides. */
+export async function listAcknowledgements(
+  connection: ConnectionName,
+  ports: LogPorts & { readonly clock: () => number },
+): Promise<readonly Acknowledgement[]> {
+  const nowMs = ports.clock();
+  const { group } = journalOf(connection);
+  const sinceMs = nowMs - MAX_HIDDEN_DAYS * DAY_MS;
+  const { entries } = await readLog(connection, { group, sinceMs, action: ACTION, limit: MAX_READ }, ports);
+  const newest = new Map<string, Acknowledgement>();
+  for (const { changes, actor } of entries) {
+    const [change] = changes;
+    if (change === undefined) continue;
+    const { before, after, reason } = change;
+    newest.set(reason, { item: reason, version: before, until: after ?? '', by: actor.name ?? actor.id });
+  }
+  return [...newest.values()].filter(({ until }) => Date.parse(until) > nowMs);
+}

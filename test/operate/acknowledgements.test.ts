@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { connectionName } from '../../shared/domain/ids.ts';
+import { acknowledge, listAcknowledgements } from '../../shared/operate/acknowledgements.ts';
+import { savedWorld } from '../support/operate/world.ts';
+
+const DEFAULT = connectionName('default');
+const DAY_MS = 86_400_000;
+
+describe('acknowledged items', () => {
+  it('an item is hidden until its time, the newest action decides, and each action is in the audit', async () => {
+    const { ports, clock } = await savedWorld();
+    const hide = (item: string, days: number | undefined, version: string | null = null) => {
+      clock.ms += 1_000;
+      const untilMs = days === undefined ? undefined : clock.ms + days * DAY_MS;
+      return acknowledge(DEFAULT, { item, version, untilMs }, ports);
+    };
+    const items = async () => (await listAcknowledgements(DEFAULT, ports)).map(({ item }) => item);
+    await hide('failed g1', 7, 'v1');
+    await hide('unmatched', 1);
+    await hide('holds', 7);
+    await hide('holds', undefined);
+    expect(await items()).toEqual(['failed g1', 'unmatched']);
+    expect((await listAcknowledgements(DEFAULT, ports))[0]).toMatchObject({ version: 'v1' });
+    clock.ms += 2 * DAY_MS;
+    expect(await items()).toEqual(['failed g1']);
+    await hide('failed g1', 30);
+    clock.ms += 31 * DAY_MS;
+    expect(await items()).toEqual([]);
+  });
+});
