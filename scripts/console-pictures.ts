@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { LocalFile } from '../local/local-file.ts';
@@ -96,6 +96,9 @@ async function started(
   return { output, stop: () => void child.kill() };
 }
 
+/** Warnings of Node contain other addresses. */
+const ADDRESS = /http:\/\/127\S+/;
+
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 mkdirSync(TARGET, { recursive: true });
@@ -107,10 +110,10 @@ const stack = await started(
 );
 const file = LocalFile.parse(JSON.parse(readFileSync(localFile, 'utf8')));
 const page = await started(
-  ['cli/groupsync.mjs', '--local-file', localFile, 'console', '--no-open'],
-  /http\S+/,
+  ['cli/groupsync.mjs', '--local-file', relative(ROOT, localFile), 'console', '--no-open'],
+  ADDRESS,
 );
-const [url = ''] = /http\S+/.exec(page.output) ?? [];
+const [url = ''] = ADDRESS.exec(page.output) ?? [];
 await sendEvents(file);
 await new Promise((resolve) => setTimeout(resolve, 20_000));
 const browser = await openBrowser();
