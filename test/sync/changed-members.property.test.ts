@@ -120,7 +120,7 @@ it(
           expect((await audit('g')).length).toBe(written);
         }
       }),
-      runs(150),
+      runs(300),
     );
     expect(met.parts).toBeGreaterThan(30);
   },

@@ -184,7 +184,7 @@ describe('planGroup', () => {
         if (drawn.meddling === null || planned !== undefined)
           for (const one of said) foretold(one, stood, stands);
       };
-      await fc.assert(fc.asyncProperty(scenario, foretells), runs(600));
+      await fc.assert(fc.asyncProperty(scenario, foretells), runs(1_200));
       expect(written).toBeGreaterThan(50);
       expect([...met]).toEqual(expect.arrayContaining(['in_sync', 'waiting', 'held', 'kept', 'not_wanted']));
     },
